@@ -1,0 +1,9 @@
+"""Text dialects: the rows (`rows.py` and one file per family), one parser, one judge, one renderer."""
+
+from __future__ import annotations
+
+from .parser import Parsed as Parsed
+from .parser import Parser as Parser
+from .parser import parse as parse
+from .rows import DIALECTS as DIALECTS
+from .spec import Dialect as Dialect

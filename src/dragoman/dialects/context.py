@@ -1,0 +1,210 @@
+"""Where in the visible text we stand: live, or inside something that quotes.
+
+Follows Markdown as far as it decides that: fences, code spans, block quotes, indented code, quotation marks, `<code>`,
+`<pre>`, HTML comments (judge-rules.md 2).  This module does not know about calls or dialects.
+
+Contract: `add` takes the visible text in order, in any pieces; `standing` says how the place just after it stands.
+Each character is looked at once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+PENDING = 4096
+"""Text is looked at when asked, or when this much has gathered, so that plain prose costs next to nothing."""
+
+TOKEN = re.compile(
+    r"\n|`+|~{3,}|>|</?(?:code|pre|blockquote)\b[^>\n]{0,80}>|<!--|-->|[\"“”„«»「」『』]",
+    re.IGNORECASE,
+)
+TAIL = re.compile(r"(?:`+|~+|<[!/]?[\w-]{0,10}[^>\n]{0,80}|-{1,2})\Z")
+PAIRS = {"“": "”", "„": "“”", "«": "»", "「": "」", "『": "』"}
+
+
+class Quote(StrEnum):
+    """What quotes."""
+
+    FENCE = "a fenced block"
+    BLOCK = "a block quote"
+    INDENTED = "an indented code block"
+    HTML = "an HTML code element"
+    COMMENT = "an HTML comment"
+    SPAN = "a code span"
+    MARKS = "quotation marks"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Inside what (None: live), and for spans and quotation marks, which only quote if they close, the closers awaited."""
+
+    quote: Quote | None = None
+    closers: tuple[str, ...] = ()
+
+
+LIVE = Standing()
+
+
+class Context:
+    """A running reading of visible text."""
+
+    def __init__(self) -> None:
+        self._new: list[str] = []
+        self._size = 0
+        self._fence = ""          # the run that opened the fence we are in
+        self._fence_line = ""     # a fence run on this line whose line is not over: "open" or "close"
+        self._run = ""            # that run
+        self._html = ""
+        self._spans: list[str] = []  # backtick runs that may have opened a span, in order
+        self._marks = ""
+        self._blank = True        # the line is blank so far
+        self._before_blank = True # the line before was blank
+        self._indent = 0
+        self._quote = False
+        self._indented = False
+        self._last = "\n"
+        self.any = False          # any visible character at all so far
+
+    def add(self, text: str) -> None:
+        """More visible text."""
+        self._new.append(text)
+        self._size += len(text)
+        if self._size > PENDING:
+            self._read(final=False)
+
+    def standing(self) -> Standing:
+        """How the present place stands."""
+        self._read(final=True)
+        if self._fence or self._fence_line == "open":
+            return Standing(Quote.FENCE)
+        if self._html:
+            return Standing(Quote.COMMENT if self._html == "-->" else Quote.HTML)
+        if self._quote:
+            return Standing(Quote.BLOCK)
+        if self._blank and self._before_blank and self._indent >= 4:
+            return Standing(Quote.INDENTED)
+        if self._indented and not self._blank:
+            return Standing(Quote.INDENTED)
+        if self._spans:
+            return Standing(Quote.SPAN, tuple(self._spans))
+        if self._marks:
+            return Standing(Quote.MARKS, (self._marks,))
+        return LIVE
+
+    def _read(self, *, final: bool) -> None:
+        text = "".join(self._new)
+        keep = ""
+        if not final:
+            tail = TAIL.search(text, max(0, len(text) - 100))
+            if tail:
+                keep, text = text[tail.start() :], text[: tail.start()]
+        self._new, self._size = ([keep] if keep else []), len(keep)
+        if not text:
+            return
+        pos = 0
+        for found in TOKEN.finditer(text):
+            if found.start() > pos:
+                self._plain(text[pos : found.start()])
+            self._token(found.group(), text, found.end())
+            pos = found.end()
+        if pos < len(text):
+            self._plain(text[pos:])
+
+    def _plain(self, text: str) -> None:
+        if self._blank:
+            body = text.lstrip(" \t\r")
+            self._indent += len(text[: len(text) - len(body)].replace("\t", "    "))
+            if body:
+                self._first_character()
+        if self._fence_line == "close" and text.strip():
+            self._fence_line = ""
+        self._last = text[-1]
+
+    def _first_character(self) -> None:
+        self._indented = self._indent >= 4 and (self._before_blank or self._indented)
+        self._blank, self.any = False, True
+
+    def _token(self, token: str, text: str, end: int) -> None:
+        if token == "\n":
+            self._newline()
+        elif self._fence:
+            self._in_fence(token)
+        elif token[0] in "`~" and len(token) >= 3 and self._blank:
+            self._fence_line, self._run = "open", token
+            self._first_character()
+        elif self._fence_line == "open":
+            if token[0] == "`" and self._run[0] == "`":
+                self._fence_line = ""
+                self._spans = [] if len(token) == len(self._run) else [self._run]
+        elif token == ">" and self._blank:
+            self._quote = True
+            self._first_character()
+        else:
+            self._inline(token, text[end : end + 1])
+        if token != "\n":
+            self._last = token[-1]
+
+    def _inline(self, token: str, after: str) -> None:
+        if self._blank:
+            self._first_character()
+        if self._html:
+            if token.casefold().startswith(self._html):
+                self._html = ""
+        elif token[0] == "`":
+            if token in self._spans:
+                del self._spans[self._spans.index(token) :]
+            else:
+                self._spans.append(token)
+        elif self._spans:
+            pass
+        elif token == "<!--":
+            self._html = "-->"
+        elif token[0] == "<" and token[1] != "/":
+            self._html = "</" + token[1:].split(">")[0].split(" ")[0].casefold()
+        elif self._marks:
+            if token in self._marks and not self._last.isspace():
+                self._marks = ""
+        elif token in PAIRS:
+            self._marks = PAIRS[token]
+        elif token == '"' and (self._last.isspace() or self._last in "([{:—–-") and not after.isspace():
+            self._marks = '"'
+
+    def _in_fence(self, token: str) -> None:
+        if token[0] == self._fence[0] and len(token) >= len(self._fence) and self._blank:
+            self._fence_line, self._run = "close", token
+        if self._blank:
+            self._first_character()
+
+    def _newline(self) -> None:
+        if self._fence_line == "open":
+            self._fence = self._run
+        elif self._fence_line == "close":
+            self._fence = ""
+        self._fence_line = ""
+        if self._blank:
+            self._spans, self._marks = [], ""
+        self._before_blank, self._blank = self._blank, True
+        self._indented = self._indented and self._before_blank
+        self._indent, self._quote = 0, False
+        self._last = "\n"
+
+
+def closes(standing: Standing, text: str) -> bool | None:
+    """Does `text`, which follows a place with this tentative standing, close it?  None: more text must tell."""
+    if standing.quote is Quote.SPAN:
+        for found in re.finditer(r"`+|\n[ \t\r]*\n", text):
+            if found.end() == len(text) and found.group()[0] == "`":
+                return None
+            if found.group()[0] == "\n":
+                return False
+            if found.group() in standing.closers:
+                return True
+        return None
+    for found in re.finditer(rf"[{re.escape(''.join(standing.closers))}]|\n[ \t\r]*\n", text):
+        if found.group()[0] == "\n":
+            return False
+        if found.start() == 0 or not text[found.start() - 1].isspace():
+            return True
+    return None

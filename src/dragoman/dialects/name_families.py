@@ -1,0 +1,109 @@
+"""Families where markup carries the tool's name and a JSON object of arguments follows (formats.md D, H)."""
+
+from __future__ import annotations
+
+from .spec import Dialect, JsonArgs, span
+
+DEEPSEEK_V3 = Dialect(
+    name="deepseek_v3",
+    aliases=("deepseek_r1", "deepseek_v3_ascii"),
+    section=span("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+    call=span("<｜tool▁call▁begin｜>function<｜tool▁sep｜>", "<｜tool▁call▁end｜>"),
+    tool=span("", "\n```json\n"),
+    body=span("", "\n```"),
+    args=JsonArgs(),
+    source="formats.md D1 (DeepSeek-V3, R1)",
+    sample='<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{"a": 1}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+)
+DEEPSEEK_V31 = Dialect(
+    name="deepseek_v31",
+    section=span("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
+    call=span("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"),
+    tool=span("", "<｜tool▁sep｜>"),
+    between=("",),
+    args=JsonArgs(),
+    source="formats.md D2 (DeepSeek-V3.1)",
+    sample='<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+)
+KIMI_K2 = Dialect(
+    name="kimi_k2",
+    aliases=("kimi",),
+    section=span("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+    call=span("<|tool_call_begin|>", "<|tool_call_end|>"),
+    tool=span("", "<|tool_call_argument_begin|>"),
+    tool_re=r"(?P<id>(?:functions\.)?(?P<name>.+?)(?::\d+)?)",
+    tool_form="functions.{name}:{index}",
+    between=("",),
+    args=JsonArgs(),
+    source="formats.md D3 (Kimi K2)",
+    sample='<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|><|tool_calls_section_end|>',
+)
+MISTRAL_V11 = Dialect(
+    name="mistral_v11",
+    aliases=("mistral_args", "mistral_callid_args"),
+    call=span("[TOOL_CALLS]"),
+    tool=span("", ("[ARGS]", "{")),
+    tool_re=r"(?P<name>[^\[]+)(?:\[CALL_ID\](?P<id>.+))?",
+    between=("",),
+    args=JsonArgs(),
+    source="formats.md D4 (Mistral tokenizer v11+)",
+    sample='[TOOL_CALLS]f[ARGS]{"a": 1}',
+)
+PLAMO3 = Dialect(
+    name="plamo3",
+    section=span("<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>"),
+    call=span("<|plamo:begin_tool_request:plamo|>", "<|plamo:end_tool_request:plamo|>"),
+    tool=span("<|plamo:begin_tool_name:plamo|>", "<|plamo:end_tool_name:plamo|>"),
+    body=span(
+        ("<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>", "<|plamo:begin_tool_arguments:plamo|>"),
+        "<|plamo:end_tool_arguments:plamo|>",
+    ),
+    between=("",),
+    args=JsonArgs(),
+    quiet=("<|plamo:tag|>",),
+    reasoning=(span("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),),
+    source="formats.md D5 (PLaMo 3)",
+)
+HARMONY = Dialect(
+    name="harmony",
+    aliases=("gpt_oss",),
+    call=span(
+        (
+            "<|start|>assistant<|channel|>commentary to=functions.",
+            "<|channel|>commentary to=functions.",
+            "<|channel|>commentary to=",
+            "<|channel|>analysis to=functions.",
+            "<|start|>assistant to=functions.",
+            "<|start|>functions.",
+        ),
+        ("<|call|>", "<|end|>"),
+    ),
+    tool=span("", "<|message|>"),
+    tool_re=r"(?:functions\.)?(?P<name>[^\s<]+).*",
+    tool_form="{name} <|constrain|>json",
+    between=("",),
+    args=JsonArgs(),
+    quiet=(
+        "<|start|>assistant<|channel|>final<|message|>",
+        "<|channel|>final<|message|>",
+        "<|start|>assistant<|channel|>commentary<|message|>",
+        "<|channel|>commentary<|message|>",
+        "<|start|>assistant",
+        "<|end|>",
+        "<|call|>",
+    ),
+    reasoning=(span(("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>analysis<|message|>"), "<|end|>"),),
+    source="formats.md H1 (gpt-oss)",
+    sample='<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>',
+)
+LLAMA_FUNCTION = Dialect(
+    name="llama_function",
+    aliases=("functionary_v31",),
+    call=span("", "</function>"),
+    tool=span("<function=", ">"),
+    args=JsonArgs(),
+    source="formats.md §6.2 (Llama 3.1 user-defined functions, Functionary v3.1)",
+    sample='<function=f>{"a": 1}</function>',
+)
+
+ROWS = (DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, MISTRAL_V11, PLAMO3, HARMONY, LLAMA_FUNCTION)

@@ -1,0 +1,56 @@
+"""Every dialect by name: the rows of all families, in the order in which rows that share an opener are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..errors import UnknownName
+from . import documents, json_families, literal_families, name_families, tag_families
+from .spec import Dialect
+
+ALL: tuple[Dialect, ...] = (
+    *documents.STRONG,
+    *json_families.STRONG,
+    *tag_families.ROWS,
+    *name_families.ROWS,
+    *literal_families.STRONG,
+    *json_families.SAME_AS_HERMES,
+    *literal_families.WEAK,
+    *json_families.WEAK,
+    *documents.WEAK,
+)
+
+
+class Dialects(Mapping[str, Dialect]):
+    """Name or alias → row.  Iterating gives the rows' own names, in table order."""
+
+    def __init__(self, rows: Sequence[Dialect]) -> None:
+        self._rows = {row.name: row for row in rows}
+        self._aliases = {alias: row for row in rows for alias in row.aliases if alias not in self._rows}
+
+    def __getitem__(self, name: str) -> Dialect:
+        found = self._rows.get(name) or self._aliases.get(name)
+        if found is None:
+            raise UnknownName("dialect", name, [*self._rows, *self._aliases], "dragoman list dialects")
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows or name in self._aliases
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+DIALECTS = Dialects(ALL)
+
+
+def resolve(dialects: str | Dialect | Sequence[str | Dialect]) -> tuple[Dialect, ...]:
+    """The rows meant by "auto", a name, a row, or a list of names and rows."""
+    if dialects == "auto":
+        return ALL
+    if isinstance(dialects, str | Dialect):
+        dialects = [dialects]
+    return tuple(d if isinstance(d, Dialect) else DIALECTS[d] for d in dialects)

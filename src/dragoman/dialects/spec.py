@@ -1,0 +1,189 @@
+"""What a dialect is: frozen data, no behaviour.
+
+A dialect is one way a model writes tool calls in text.  The vocabulary: a *section* around all calls, a *call* around
+one, a *tool* span around its name, a *body* around its arguments, then the argument notation, a closed union.
+`parser.py` reads these rows, `render.py` writes them, `prompt.py` explains them to a model; none of the three knows a
+dialect by name.  This module does not know about text, tools or judging.
+
+Contract: in every tuple of spellings the first is canonical (rendered), the rest are accepted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A delimited region: spellings of its opener and of its closer (first canonical, all accepted).
+
+    White space at the ends of a spelling is written by `render.py` and not demanded by `parser.py`.
+    """
+
+    open: tuple[str, ...] = ()
+    close: tuple[str, ...] = ()
+
+
+def span(open: str | tuple[str, ...] = (), close: str | tuple[str, ...] = ()) -> Span:  # noqa: A002
+    """A `Span`; a single spelling may be given as a plain string, "" for none."""
+    return Span(_spellings(open), _spellings(close))
+
+
+def _spellings(given: str | tuple[str, ...]) -> tuple[str, ...]:
+    return ((given,) if given else ()) if isinstance(given, str) else given
+
+
+class Place(StrEnum):
+    """Where the opener may stand."""
+
+    INLINE = "inline"  # anywhere in live text
+    LINE = "line"      # first on its line
+    WHOLE = "whole"    # first in the message
+
+
+class Strength(StrEnum):
+    """How much the opener alone proves (judge rule 3)."""
+
+    STRONG = "strong"  # nobody writes it by accident: a call as soon as it is complete
+    WEAK = "weak"      # looks like ordinary text: a call only alone, at the end, by a declared name
+
+
+class Listing(StrEnum):
+    """How several calls stand together."""
+
+    REPEAT = "repeat"  # one after the other, `between` in the middle
+    ARRAY = "array"    # in one [...] list
+
+
+# ── argument notations, a closed union ───────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonCall:
+    """One JSON object holds the name and the arguments: `{"name": …, "arguments": {…}}`.
+
+    `inside` is the key to descend into first (`action`), `single_key` marks `{"get_weather": {…}}`, `thought` is a
+    key whose string is reasoning, `answer` the key path of a final answer.
+    """
+
+    name: tuple[str, ...] = ("name",)
+    args: tuple[str, ...] = ("arguments",)
+    id: tuple[str, ...] = ("id",)
+    inside: tuple[str, ...] = ()
+    single_key: bool = False
+    thought: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonArgs:
+    """The name stands in the markup (`tool`), a JSON object of arguments follows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeywordArgs:
+    """A Python call: `name(key=value, …)`; the name ends at the parenthesis."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BraceArgs:
+    """Gemma's braces: `{key:value,…}` with bare keys and strings between `quotes`."""
+
+    quotes: tuple[str, ...] = ('"',)
+
+
+class Typing(StrEnum):
+    """How a raw value gets its type when the tool's schema does not say."""
+
+    TEXT = "text"          # it stays a string
+    LITERAL = "literal"    # JSON if it parses as JSON, else a string
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedArgs:
+    """Every argument is markup: `<parameter=city>Oslo</parameter>`.
+
+    `key` delimits the key, `value` the raw value after it.  `trim` is dropped once from each end of a value.
+    `raw_flag` are spellings that end the key and say "this value is text" (DSML's `" string="true">`);
+    `json_flag` likewise "this value is JSON".
+    """
+
+    key: Span
+    value: Span
+    trim: str = ""
+    typing: Typing = Typing.TEXT
+    raw_flag: tuple[str, ...] = ()
+    json_flag: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElementArgs:
+    """Every argument is an element named after it: `<city>Oslo</city>`.
+
+    `prefix` stands before every tag (MiniMax M3); `nested` elements become objects and arrays by schema.
+    """
+
+    prefix: str = ""
+    nested: bool = False
+    trim: str = "\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeArgs:
+    """Name and arguments are attributes of one tag: `<tool_call name="f" args='{…}' />`."""
+
+    name: tuple[str, ...] = ("name",)
+    args: tuple[str, ...] = ("args",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YamlCall:
+    """A YAML mapping holds the name and the arguments: `name: f` / `arguments:` / indented keys."""
+
+    name: tuple[str, ...] = ("name",)
+    args: tuple[str, ...] = ("arguments",)
+
+
+Notation: TypeAlias = (
+    JsonCall | JsonArgs | KeywordArgs | BraceArgs | TaggedArgs | ElementArgs | AttributeArgs | YamlCall
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One row.
+
+    name        how people ask for it; `aliases` are other names of the same thing
+    call        around one call          section   around all of them, where there is such a thing
+    tool        around the tool's name, where markup carries it (`tool.close` may also begin the arguments)
+    tool_re     splits the text found in `tool`: groups `name` and, where the dialect has one, `id`
+    tool_form   how a name (and id, index) is written there, a format string: `functions.{name}:{index}`
+    body        around the arguments, where markup delimits them
+    args        the argument notation
+    between     what may stand between two calls (first is rendered)
+    quiet       framing that is not part of the visible text (`<response>`)
+    reasoning   the family's own reasoning tags
+    result      how a past result is written for the model, a format string with {name} {id} {content}
+    source      where the format is documented; `sample` a real sample of one call
+    """
+
+    name: str
+    call: Span = Span()
+    args: Notation
+    section: Span = Span()
+    tool: Span = Span()
+    tool_re: str = r"(?P<name>.+)"
+    tool_form: str = "{name}"
+    body: Span = Span()
+    between: tuple[str, ...] = ("\n",)
+    listing: Listing = Listing.REPEAT
+    place: Place = Place.INLINE
+    strength: Strength = Strength.STRONG
+    quiet: tuple[str, ...] = ()
+    reasoning: tuple[Span, ...] = ()
+    result: str = ""
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+    sample: str = ""

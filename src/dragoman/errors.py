@@ -1,0 +1,200 @@
+"""Every exception this package raises, and the codes a failed tool reports to the model.
+
+    DragomanError
+    ├── UsageError            you called us wrongly (also a ValueError)
+    │   └── UnknownName       no such dialect, codec, provider …; carries the nearest names
+    ├── CodecError            a body is not what its API says; carries the path into the body
+    ├── ExtractError          every call found in a response was unusable; carries the issues
+    ├── ToolError             a tool failed and says how; carries an ErrorCode
+    └── ProviderError         a peer failed: status, kind, retryable, retry_after
+
+A model's mistakes are not exceptions: they are `Issue` values in the stream (`events.py`).
+This module does not know about tools, wires or I/O.  Contract: every message ends with what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from .types import Issue
+
+
+class ErrorCode(StrEnum):
+    """Why a tool call failed, without English: the model can act on the code alone.
+
+    The names are those of `seeds.md` A9 (ChatCLI): errno names, then what no errno says.
+    A tool's own code is kept verbatim and need not stand here (`BusinessError:ItemNotFound`).
+    """
+
+    ENOENT = "ENOENT"
+    EACCES = "EACCES"
+    EPERM = "EPERM"
+    EEXIST = "EEXIST"
+    EISDIR = "EISDIR"
+    ENOTDIR = "ENOTDIR"
+    ENOTEMPTY = "ENOTEMPTY"
+    ENOSPC = "ENOSPC"
+    EMFILE = "EMFILE"
+    ENFILE = "ENFILE"
+    EROFS = "EROFS"
+    EBUSY = "EBUSY"
+    EINVAL = "EINVAL"
+    EIO = "EIO"
+    EAGAIN = "EAGAIN"
+    EPIPE = "EPIPE"
+    ECONNREFUSED = "ECONNREFUSED"
+    ECONNRESET = "ECONNRESET"
+    ETIMEDOUT = "ETIMEDOUT"
+    EHOSTUNREACH = "EHOSTUNREACH"
+    ENETUNREACH = "ENETUNREACH"
+    TIMEOUT = "Timeout"
+    CANCELED = "Canceled"
+    DENIED = "Denied"
+    INVALID_ARGS = "InvalidArgs"
+    UNKNOWN_TOOL = "UnknownTool"
+    TRUNCATED = "Truncated"
+    DNS_ERROR = "DNSError"
+    TLS_ERROR = "TLSError"
+    NETWORK_ERROR = "NetworkError"
+    NETWORK_TIMEOUT = "NetworkTimeout"
+    MISSING_RESULT = "MissingResult"
+    NOT_EXECUTED = "NotExecuted"
+    TOOL_CRASHED = "ToolCrashed"
+    UNKNOWN_ERROR = "UnknownError"
+
+
+def exit_code(status: int) -> str:
+    """The code of a process that ended with `status`: `ExitCode:2`."""
+    return f"ExitCode:{status}"
+
+
+def http_code(status: int) -> str:
+    """The code of an HTTP answer with `status`: `HTTP:404`."""
+    return f"HTTP:{status}"
+
+
+class DragomanError(Exception):
+    """The root of everything raised on purpose."""
+
+
+class UsageError(DragomanError, ValueError):
+    """The caller's mistake; the message says how to call instead."""
+
+
+class UnknownName(UsageError, KeyError):
+    """A name that is in no table.
+
+    `kind` is what was looked up ("dialect"), `name` what was asked, `near` the closest known names.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], listing: str = "") -> None:
+        self.kind, self.name = kind, name
+        self.near = nearest(name, known)
+        hint = f"; did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
+        where = listing or f"dragoman list {kind}s"
+        self.message = f"unknown {kind} {name!r}{hint} (see: {where})"
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class CodecError(DragomanError):
+    """A body or frame that is not what its API says.
+
+    `path` is where, as a JSON path (`$.messages[2].content`); `api` the codec's name.
+    """
+
+    def __init__(self, message: str, path: str = "$", api: str = "") -> None:
+        self.path, self.api = path, api
+        super().__init__(f"{message} (at {path})" if path else message)
+
+
+class ExtractError(DragomanError):
+    """A response held calls, and none of them can be run.
+
+    `issues` says of each what is wrong, in order, with a correction ready to send to the model.
+    """
+
+    def __init__(self, issues: Sequence[Issue]) -> None:
+        self.issues = tuple(issues)
+        told = "; ".join(i.message for i in self.issues)
+        super().__init__(f"no usable call in the response: {told}; send the corrections in .issues and ask again")
+
+
+class ToolError(DragomanError):
+    """Raised by a tool that fails on purpose: a code for the model to act on and a sentence for it to read."""
+
+    def __init__(self, code: str = ErrorCode.UNKNOWN_ERROR, message: str = "") -> None:
+        self.code, self.message = str(code), message
+        super().__init__(message or str(code))
+
+
+class ErrorKind(StrEnum):
+    """What a peer's failure means for the next attempt."""
+
+    AUTH = "auth"
+    NOT_FOUND = "not_found"
+    BAD_REQUEST = "bad_request"
+    NO_TOOLS = "no_tools"
+    CONTEXT = "context_length"
+    RATE_LIMIT = "rate_limit"
+    QUOTA = "quota"
+    OVERLOADED = "overloaded"
+    SERVER = "server_error"
+    TIMEOUT = "timeout"
+    NETWORK = "network"
+    GARBLED = "garbled"
+    CANCELED = "canceled"
+    UNKNOWN = "unknown"
+
+
+RETRYABLE = frozenset(
+    {ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.NETWORK}
+)
+
+
+class ProviderError(DragomanError):
+    """A peer refused, failed or vanished.
+
+    `status` is the HTTP status (0 when none came), `kind` what that means, `code` the peer's own word,
+    `retry_after` seconds to wait when the peer said so, `body` the peer's body with secrets removed.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 0,
+        kind: ErrorKind = ErrorKind.UNKNOWN,
+        code: str = "",
+        retry_after: float | None = None,
+        body: str = "",
+    ) -> None:
+        self.status, self.kind, self.code = status, kind, code
+        self.retry_after, self.body = retry_after, body
+        self.message = message
+        super().__init__(message)
+
+    @property
+    def retryable(self) -> bool:
+        """Would the same request have a chance a little later?"""
+        return self.kind in RETRYABLE
+
+
+def mark(code: str | None, body: str) -> str:
+    """`body` headed by the error mark every OpenAI-like wire carries: `[ERROR:ENOENT] body`, `[ERROR] body`.
+
+    Source: seed document 003; `seeds.md` C9 (an empty body keeps the trailing space).
+    """
+    return f"[ERROR:{code}] {body}" if code else f"[ERROR] {body}"
+
+
+def nearest(name: str, known: Iterable[str], limit: int = 3) -> Sequence[str]:
+    """Up to `limit` known names that look like `name`, best first."""
+    pool = sorted(set(known))
+    folded = {k.casefold(): k for k in pool}
+    found = difflib.get_close_matches(name.casefold(), list(folded), n=limit, cutoff=0.6)
+    return [folded[f] for f in found]

@@ -1,0 +1,307 @@
+"""A response as a stream of events, and the two functions that fold and unfold it.
+
+Knows the values of `types.py` and nothing else: no wire, no dialect, no clock.
+Laws: `assemble(replay(r)) == r`; the `CallDelta.json` of one call concatenate to strict JSON, always; a call whose
+`CallEnded.report` says *refused* or *quoted* is not in the assembled message (an `Issue` carries its text).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .types import (
+    NOTHING,
+    Issue,
+    IssueKind,
+    JsonObject,
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Report,
+    Response,
+    Stop,
+    Text,
+    ToolCall,
+    Usage,
+    Verdict,
+)
+
+NOT_RUN = frozenset({Verdict.REFUSED, Verdict.QUOTED})
+
+
+@dataclass(slots=True, frozen=True)
+class Started:
+    """The answer begins: who speaks, and its id, where the wire says so."""
+
+    model: str = ""
+    id: str = ""
+    extra: JsonObject = NOTHING
+
+
+@dataclass(slots=True, frozen=True)
+class TextDelta:
+    """More visible text."""
+
+    text: str
+
+
+@dataclass(slots=True, frozen=True)
+class ReasoningDelta:
+    """More reasoning."""
+
+    text: str
+
+
+@dataclass(slots=True, frozen=True)
+class PartEnded:
+    """The running text or reasoning part is complete; `metadata` belongs to it (a signature, citations)."""
+
+    metadata: JsonObject = NOTHING
+
+
+@dataclass(slots=True, frozen=True)
+class PartAdded:
+    """A part that does not come in pieces: media, or a block only its own API understands."""
+
+    part: Media | Opaque
+
+
+@dataclass(slots=True, frozen=True)
+class CallStarted:
+    """A call begins.  `index` counts the calls of this answer from 0; `id` is never empty."""
+
+    index: int
+    id: str
+    name: str
+    metadata: JsonObject = NOTHING
+
+
+@dataclass(slots=True, frozen=True)
+class CallDelta:
+    """More of the arguments of call `index`, as strict JSON text."""
+
+    index: int
+    json: str
+
+
+@dataclass(slots=True, frozen=True)
+class CallEnded:
+    """Call `index` is complete.  `report` is its audit trail; `raw` the arguments as written, where that differs."""
+
+    index: int
+    report: Report | None = None
+    raw: str | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Recast:
+    """Everything told so far as text or as a call was reasoning: its closing tag came without an opening one.
+
+    Nothing can be taken back from a stream already shown; a fold makes it right.
+    """
+
+
+@dataclass(slots=True, frozen=True)
+class Noticed:
+    """Something to be told: a refused call, lossy conversion, a wire fault."""
+
+    issue: Issue
+
+
+@dataclass(slots=True, frozen=True)
+class Ended:
+    """The answer is complete: why, and what it cost."""
+
+    stop: Stop | None = None
+    usage: Usage | None = None
+    extra: JsonObject = NOTHING
+
+
+Event: TypeAlias = (
+    Started
+    | TextDelta
+    | ReasoningDelta
+    | PartEnded
+    | PartAdded
+    | CallStarted
+    | CallDelta
+    | CallEnded
+    | Recast
+    | Noticed
+    | Ended
+)
+
+
+@dataclass(slots=True)
+class _OpenCall:
+    id: str
+    name: str
+    metadata: JsonObject
+    place: int
+    pieces: list[str] = field(default_factory=list)
+
+
+class Assembler:
+    """Folds events into a response; `response()` may be asked at any time and gives what is known so far."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part | None] = []
+        self._run: list[str] = []
+        self._kind: type[Text] | type[Reasoning] | None = None
+        self._calls: dict[int, _OpenCall] = {}
+        self._issues: list[Issue] = []
+        self._started = Started()
+        self._ended = Ended()
+
+    def add(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case TextDelta(text):
+                self._pour(Text, text)
+            case ReasoningDelta(text):
+                self._pour(Reasoning, text)
+            case CallDelta(index, piece):
+                self._calls[index].pieces.append(piece)
+            case CallStarted(index, id_, name, metadata):
+                self._close_part()
+                self._calls[index] = _OpenCall(id_, name, metadata, len(self._parts))
+                self._parts.append(None)
+            case CallEnded(index, report, raw):
+                self._end_call(self._calls.pop(index), report, raw)
+            case PartEnded(metadata):
+                self._close_part(metadata)
+            case PartAdded(part):
+                self._close_part()
+                self._parts.append(part)
+            case Noticed(issue):
+                self._issues.append(issue)
+            case Recast():
+                self._recast()
+            case Started():
+                self._started = event
+            case Ended():
+                self._ended = event
+
+    def response(self) -> Response:
+        """The response as far as it is known; calls still open are left out."""
+        self._close_part()
+        message = Message("assistant", [p for p in self._parts if p is not None])
+        return Response(
+            message=message,
+            stop=self._ended.stop,
+            usage=self._ended.usage,
+            model=self._started.model,
+            id=self._started.id,
+            issues=tuple(self._issues),
+            extra={**self._started.extra, **self._ended.extra} or NOTHING,
+        )
+
+    def _recast(self) -> None:
+        self._close_part()
+        told = [p for p in self._parts if isinstance(p, Text | Reasoning)]
+        self._issues += [_rehearsed(p) for p in self._parts if isinstance(p, ToolCall)]
+        joined = "".join(p.text for p in told)
+        self._parts = [Reasoning(joined)] if joined else []
+
+    def _pour(self, kind: type[Text] | type[Reasoning], text: str) -> None:
+        if self._kind is not kind:
+            self._close_part()
+            self._kind = kind
+        self._run.append(text)
+
+    def _close_part(self, metadata: JsonObject = NOTHING) -> None:
+        if self._kind is not None and (self._run or metadata):
+            self._parts.append(self._kind("".join(self._run), metadata=metadata))
+        elif metadata and self._kind is None:
+            self._parts.append(Reasoning("", metadata=metadata))
+        self._kind, self._run = None, []
+
+    def _end_call(self, call: _OpenCall, report: Report | None, raw: str | None) -> None:
+        if report is not None and report.verdict in NOT_RUN:
+            return
+        text = "".join(call.pieces)
+        arguments: Any = json.loads(text) if text else {}
+        self._parts[call.place] = ToolCall(
+            id=call.id,
+            name=call.name,
+            arguments=arguments,
+            raw=text if raw is None else raw,
+            report=report,
+            metadata=call.metadata,
+        )
+
+
+def _rehearsed(call: ToolCall) -> Issue:
+    message = f"the call of {call.name!r} stood in reasoning; it was not run"
+    return Issue(kind=IssueKind.REHEARSED, message=message, name=call.name, raw=call.raw or "", call_id=call.id)
+
+
+def assemble(events: Iterable[Event]) -> Response:
+    """Fold a stream of events into the response it tells."""
+    assembler = Assembler()
+    for event in events:
+        assembler.add(event)
+    return assembler.response()
+
+
+def replay(response: Response) -> Iterator[Event]:
+    """Tell a response as the events of a stream; `assemble(replay(r)) == r`."""
+    yield Started(response.model, response.id)
+    index = 0
+    previous: Part | None = None
+    for part in response.message.parts:
+        if type(part) is type(previous) and isinstance(part, Text | Reasoning) and not previous.metadata:  # type: ignore[union-attr]
+            yield PartEnded()
+        yield from _tell(part, index)
+        index += isinstance(part, ToolCall)
+        previous = part
+    for issue in response.issues:
+        yield Noticed(issue)
+    yield Ended(response.stop, response.usage, response.extra)
+
+
+def _tell(part: Part, index: int) -> Iterator[Event]:
+    match part:
+        case Text(text):
+            yield TextDelta(text)
+        case Reasoning(text):
+            yield ReasoningDelta(text)
+        case ToolCall():
+            yield CallStarted(index, part.id, part.name, part.metadata)
+            yield CallDelta(index, _text_of(part))
+            yield CallEnded(index, part.report, part.raw)
+        case Media() | Opaque():
+            yield PartAdded(part)
+        case _:
+            raise TypeError(f"a response cannot hold {type(part).__name__}; results belong in a message of role 'tool'")
+    if isinstance(part, Text | Reasoning) and part.metadata:
+        yield PartEnded(part.metadata)
+
+
+def _text_of(call: ToolCall) -> str:
+    """The arguments as strict JSON: as the model wrote them, where that is strict and says the same."""
+    if call.raw:
+        try:
+            if json.loads(call.raw) == call.arguments:
+                return call.raw
+        except ValueError:
+            pass
+    return dumps(call.arguments)
+
+
+def dumps(value: Any) -> str:
+    """`value` as strict JSON text: mappings of any kind, characters as they are, no NaN."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "items"):
+        return dict(value.items())
+    if isinstance(value, tuple | set | frozenset):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")

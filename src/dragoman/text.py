@@ -1,0 +1,205 @@
+"""Text that arrives in pieces, and generators that read it.
+
+A reader is a generator over one `Source`: it yields when it needs more text and goes on when there is more, so one body
+of code reads whole texts and streams alike.  This module does not know about JSON, tools or dialects.
+
+Contract: no character is searched twice by `until`; what lies before `pos` may be forgotten unless `hold` asked for it;
+a reader decides only on text or on `eof`, never on where a piece ended, so any chunking gives the same result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable
+from functools import lru_cache
+from typing import TypeAlias, TypeVar
+
+T = TypeVar("T")
+Need: TypeAlias = Generator[None, None, T]
+Sink: TypeAlias = Callable[[str], object]
+
+SPACE = re.compile(r"[ \t\r\n\f\v\u00a0\ufeff]*")
+
+
+class Source:
+    """The text received so far and a place in it.
+
+    `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
+    """
+
+    __slots__ = ("_holds", "_kept", "base", "buf", "eof", "pos")
+
+    def __init__(self) -> None:
+        self.buf, self.pos, self.base, self.eof = "", 0, 0, False
+        self._holds: list[int] = []
+        self._kept: list[str] = []
+
+    @property
+    def at(self) -> int:
+        """The place reached, as an offset in the whole text."""
+        return self.base + self.pos
+
+    def feed(self, text: str) -> None:
+        """Append `text`, forgetting what was read and is not held."""
+        pos = self.pos
+        if not pos:
+            self.buf += text
+            return
+        if self._holds:
+            start = self._holds[0] - self.base
+            self._kept.append(self.buf[start:pos] if start > 0 else self.buf[:pos])
+        self.base += pos
+        self.buf = self.buf[pos:] + text if pos < len(self.buf) else text
+        self.pos = 0
+
+    def hold(self) -> None:
+        """From here on remember what is read, for `held` and `rewind`; holds nest."""
+        self._holds.append(self.at)
+
+    def held(self) -> str:
+        """What was read since the innermost `hold`."""
+        if not self._holds:
+            return ""
+        first = self._holds[0]
+        text = "".join(self._kept) + self.buf[max(0, first - self.base) : self.pos]
+        return text[self._holds[-1] - first :]
+
+    def release(self) -> None:
+        """Forget the innermost hold."""
+        self._holds.pop()
+        if not self._holds:
+            self._kept = []
+
+    def rewind(self) -> None:
+        """Go back to the innermost hold, and forget it."""
+        mark = self._holds[-1]
+        if mark < self.base:
+            self.buf = "".join(self._kept) + self.buf
+            self.base = self._holds[0]
+            self._kept = []
+        self.pos = mark - self.base
+        self.release()
+
+    # ── readers ──────────────────────────────────────────────────────────────
+
+    def peek(self, n: int = 1) -> Need[str]:
+        """The next `n` characters, fewer only at the end; not consumed."""
+        while len(self.buf) - self.pos < n and not self.eof:
+            yield
+        return self.buf[self.pos : self.pos + n]
+
+    def space(self) -> Need[str]:
+        """Consume white space; returns it."""
+        got = ""
+        while True:
+            end = SPACE.match(self.buf, self.pos).end()  # type: ignore[union-attr]
+            got += self.buf[self.pos : end]
+            self.pos = end
+            if end < len(self.buf) or self.eof:
+                return got
+            yield
+
+    def literal(self, options: tuple[str, ...]) -> Need[str]:
+        """Consume the longest of `options` that stands here; "" when none does."""
+        while True:
+            best = ""
+            for option in options:
+                if len(option) > len(best) and self.buf.startswith(option, self.pos):
+                    best = option
+            left = len(self.buf) - self.pos
+            if self.eof or not any(len(o) > left and len(o) > len(best) and self._may_become(o) for o in options):
+                self.pos += len(best)
+                return best
+            yield
+
+    def match(self, pattern: re.Pattern[str], limit: int) -> Need[re.Match[str] | None]:
+        """Match `pattern` here on at least `limit` characters, or all there are; not consumed."""
+        while len(self.buf) - self.pos < limit and not self.eof:
+            yield
+        return pattern.match(self.buf, self.pos)
+
+    def until(self, markers: tuple[str, ...], sink: Sink) -> Need[str]:
+        """Pour text into `sink` up to the first of `markers`; consume and return that marker, "" at the end."""
+        pattern, prefixes, longest = finder(markers)
+        while True:
+            found = pattern.search(self.buf, self.pos)
+            if found is not None and (self.eof or not self._longer(found, prefixes)):
+                if found.start() > self.pos:
+                    sink(self.buf[self.pos : found.start()])
+                self.pos = found.end()
+                return found.group()
+            size = len(self.buf)
+            if self.eof:
+                safe = size
+            elif found is not None:
+                safe = found.start()
+            else:
+                safe = size - partial(self.buf, self.pos, prefixes, longest)
+            if safe > self.pos:
+                sink(self.buf[self.pos : safe])
+                self.pos = safe
+            if self.eof:
+                return ""
+            yield
+
+    def glance(self, options: tuple[str, ...], between: tuple[str, ...] = ()) -> Need[tuple[int, str]]:
+        """What stands after white space (and one of `between`, and white space): how far its end is, and which option.
+
+        Nothing is consumed.  (0, "") when none of `options` stands there.
+        """
+        ahead = yield from self._over_space(0)
+        if between:
+            size, mark = yield from self._option(ahead, between)
+            if mark:
+                ahead = yield from self._over_space(size)
+        return (yield from self._option(ahead, options))
+
+    def _over_space(self, ahead: int) -> Need[int]:
+        while True:
+            end = SPACE.match(self.buf, self.pos + ahead).end()  # type: ignore[union-attr]
+            ahead = end - self.pos
+            if end < len(self.buf) or self.eof:
+                return ahead
+            yield
+
+    def _option(self, ahead: int, options: tuple[str, ...]) -> Need[tuple[int, str]]:
+        while True:
+            rest = self.buf[self.pos + ahead : self.pos + ahead + max(map(len, options), default=0)]
+            best = max((o for o in options if rest.startswith(o)), key=len, default="")
+            if self.eof or not any(len(o) > len(rest) and o.startswith(rest) and len(o) > len(best) for o in options):
+                return (ahead + len(best), best) if best else (0, "")
+            yield
+
+    def _may_become(self, option: str) -> bool:
+        return option.startswith(self.buf[self.pos :])
+
+    def _longer(self, found: re.Match[str], prefixes: frozenset[str]) -> bool:
+        return found.end() == len(self.buf) and found.group() in prefixes
+
+
+@lru_cache(maxsize=1024)
+def finder(markers: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], int]:
+    """A pattern for the longest marker at a place, all proper prefixes of the markers, the longest marker's length."""
+    ordered = sorted({m for m in markers if m}, key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
+    return pattern, prefixes_of(ordered), max(map(len, ordered), default=0)
+
+
+def prefixes_of(markers: Iterable[str]) -> frozenset[str]:
+    """Every proper, non-empty prefix of every marker."""
+    return frozenset(m[:i] for m in markers for i in range(1, len(m)))
+
+
+def partial(text: str, start: int, prefixes: frozenset[str], longest: int) -> int:
+    """How many characters at the end of `text[start:]` may still become a marker."""
+    size = len(text)
+    for n in range(min(longest - 1, size - start), 0, -1):
+        if text[size - n :] in prefixes:
+            return n
+    return 0
+
+
+def line_is_blank(before: str, blank: bool) -> bool:
+    """Is the line that `before` ends on blank so far?  `blank` says whether the line was blank before it."""
+    cut = before.rfind("\n")
+    return before[cut + 1 :].isspace() or cut + 1 == len(before) if cut >= 0 else blank and (not before or before.isspace())

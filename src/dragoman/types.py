@@ -1,0 +1,386 @@
+"""The values everything else speaks of: tools, parts, messages, requests, responses.
+
+All frozen; nothing here knows a wire, a dialect or a clock.  Contract: values compare by content,
+`metadata` and `extra` carry what we do not model so that nothing a peer said is lost, and `metadata`
+of a `Tool` is never sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, NoReturn, TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | list[Any] | dict[str, Any] | None"
+JsonObject: TypeAlias = Mapping[str, Any]
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class Fixed(dict[str, Any]):
+    """A mapping nobody can change: a JSON object to every reader, and hashable, so that it may be a default."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self))
+
+    def __reduce__(self) -> tuple[type[Fixed], tuple[dict[str, Any]]]:
+        return Fixed, (dict(self),)
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("this mapping is shared and cannot change; copy it with dict(…) first")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+
+NOTHING: JsonObject = Fixed()
+EMPTY_OBJECT_SCHEMA: JsonObject = Fixed(type="object", properties=Fixed())
+
+
+# ── the audit trail ──────────────────────────────────────────────────────────
+
+
+class Verdict(StrEnum):
+    """What the judge says of a candidate call."""
+
+    ACCEPTED = "accepted"
+    MENDED = "mended"
+    REFUSED = "refused"
+    QUOTED = "quoted"
+
+
+class Tier(StrEnum):
+    """How a call reached us."""
+
+    NATIVE = "native"
+    TAGGED = "tagged"
+    RAW_JSON = "raw_json"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One mend: its kind (`trailing_comma`), where (JSON path or ""), and what became what, where short."""
+
+    kind: str
+    path: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The audit trail of one call: which dialect, where it stood, what was mended, what the judge said and why.
+
+    `span` is (start, end) in characters of the model's output; `confidence` is 0..1, 1 for a call taken as written.
+    """
+
+    dialect: str = ""
+    span: tuple[int, int] | None = None
+    tier: Tier = Tier.TAGGED
+    edits: tuple[Edit, ...] = ()
+    verdict: Verdict = Verdict.ACCEPTED
+    reason: str = ""
+    confidence: float = 1.0
+
+
+class IssueKind(StrEnum):
+    """What went wrong, or was left out, and must be told."""
+
+    TRUNCATED = "truncated"
+    MALFORMED = "malformed"
+    UNKNOWN_TOOL = "unknown_tool"
+    INVALID_ARGUMENTS = "invalid_arguments"
+    REHEARSED = "rehearsed"
+    COPIED = "copied"
+    QUOTED = "quoted"
+    FABRICATED = "fabricated"
+    PROTOCOL = "protocol"
+    DUPLICATE_KEYS = "duplicate_keys"
+    NOISE = "noise"
+    WIRE = "wire"
+    LOSSY = "lossy"
+    HISTORY = "history"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """A mistake of the model, a peer or a conversion, as a value.
+
+    `raw` is the text concerned, exactly as written (so nothing is lost); `correction` is what to tell the
+    model, ready to send; `name` the tool concerned, where one was named; `path` a JSON path for wire issues.
+    """
+
+    kind: IssueKind
+    message: str
+    raw: str = ""
+    name: str = ""
+    correction: str = ""
+    span: tuple[int, int] | None = None
+    path: str = ""
+    call_id: str = ""
+
+
+# ── tools ────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool the model may call: its name, what it does, and the JSON Schema of its arguments."""
+
+    name: str
+    description: str = ""
+    parameters: JsonObject = EMPTY_OBJECT_SCHEMA
+    strict: bool = False
+    metadata: JsonObject = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """Whether the model may, must or must not call: `mode`, and the tool's name when `mode` is "named"."""
+
+    mode: Literal["auto", "none", "required", "named"] = "auto"
+    name: str = ""
+
+
+# ── parts of a message ───────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Visible text."""
+
+    text: str
+    metadata: JsonObject = field(default=NOTHING, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """The model's thinking.  `metadata` keeps what must be sent back (`signature`, `encrypted` …)."""
+
+    text: str
+    metadata: JsonObject = field(default=NOTHING, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """An image, sound or file: base64 `data` or a `url`, with its media type (`image/png`)."""
+
+    mime: str = ""
+    data: str = ""
+    url: str = ""
+    name: str = ""
+    metadata: JsonObject = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opaque:
+    """A block of one API that no other can carry (server-side tools and their results): `block` verbatim."""
+
+    api: str
+    block: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call the model made.
+
+    `raw` is the JSON of the arguments as the model wrote it, replayed byte for byte to the same API; it does not
+    take part in comparison, nor does `report`.
+    """
+
+    id: str
+    name: str
+    arguments: JsonObject = NOTHING
+    raw: str | None = field(default=None, compare=False)
+    report: Report | None = field(default=None, compare=False)
+    metadata: JsonObject = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class ToolResult:
+    """What a tool answered.
+
+    `is_error` says that it failed, `error_code` how (`ErrorCode`, or the tool's own word): two orthogonal
+    signals.  `content` may be given as one string; it is always stored as parts.
+    """
+
+    call_id: str
+    name: str
+    content: tuple[Text | Media, ...]
+    is_error: bool
+    error_code: str | None
+    metadata: JsonObject
+
+    def __init__(
+        self,
+        *,
+        call_id: str,
+        name: str = "",
+        content: str | Iterable[Text | Media] = (),
+        is_error: bool = False,
+        error_code: str | None = None,
+        metadata: JsonObject = NOTHING,
+    ) -> None:
+        parts: tuple[Text | Media, ...] = (Text(content),) if isinstance(content, str) else tuple(content)
+        put = object.__setattr__
+        put(self, "call_id", call_id)
+        put(self, "name", name)
+        put(self, "content", parts)
+        put(self, "is_error", is_error)
+        put(self, "error_code", error_code or None)
+        put(self, "metadata", metadata)
+
+    @property
+    def text(self) -> str:
+        """The text parts joined; media left out."""
+        return "".join(p.text for p in self.content if isinstance(p, Text))
+
+
+Part: TypeAlias = Text | Reasoning | Media | ToolCall | ToolResult | Opaque
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Message:
+    """One message.  `cache` asks for a prompt-cache marker after it, where the wire has one.
+
+    `parts` may be given as one string.  Tool results stand in messages of role "tool", all results that answer one
+    assistant message in one message.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    cache: bool
+    metadata: JsonObject
+
+    def __init__(
+        self, role: Role, parts: str | Iterable[Part] = (), *, cache: bool = False, metadata: JsonObject = NOTHING
+    ) -> None:
+        put = object.__setattr__
+        put(self, "role", role)
+        put(self, "parts", (Text(parts),) if isinstance(parts, str) else tuple(parts))
+        put(self, "cache", cache)
+        put(self, "metadata", metadata)
+
+    @property
+    def text(self) -> str:
+        """The visible text, joined."""
+        return "".join(p.text for p in self.parts if isinstance(p, Text))
+
+    @property
+    def reasoning(self) -> str:
+        """The reasoning, joined."""
+        return "".join(p.text for p in self.parts if isinstance(p, Reasoning))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in order."""
+        return tuple(p for p in self.parts if isinstance(p, ToolCall))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results, in order."""
+        return tuple(p for p in self.parts if isinstance(p, ToolResult))
+
+
+# ── requests and responses ───────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How to sample; None means the peer's default.  `effort` is the reasoning effort, by the wires' own words."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    effort: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSchema:
+    """A demand on the answer's form: any JSON object (`schema` None), or JSON that fits `schema`."""
+
+    schema: JsonObject | None = None
+    name: str = ""
+    strict: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request to a model.  `extra` holds the wire's fields that we do not model, never lost on the same API."""
+
+    model: str
+    messages: tuple[Message, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    tool_choice: ToolChoice | None = None
+    parallel: bool | None = None
+    sampling: Sampling = Sampling()
+    output_schema: OutputSchema | None = None
+    stream: bool = False
+    extra: JsonObject = NOTHING
+
+
+class Stop(StrEnum):
+    """Why the model stopped."""
+
+    END = "end"
+    TOOL_CALLS = "tool_calls"
+    LENGTH = "length"
+    STOP_SEQUENCE = "stop_sequence"
+    FILTERED = "filtered"
+    REFUSED = "refused"
+    PAUSE = "pause"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens: `input` counts all input tokens, cached ones included; `output` counts reasoning too."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    cache_written: int = 0
+    reasoning: int = 0
+
+    @property
+    def total(self) -> int:
+        """Input plus output."""
+        return self.input + self.output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A whole answer: the message, why it stopped, what it cost, and everything that had to be noticed."""
+
+    message: Message = Message("assistant")
+    stop: Stop | None = None
+    usage: Usage | None = None
+    model: str = ""
+    id: str = ""
+    issues: tuple[Issue, ...] = ()
+    extra: JsonObject = NOTHING
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls to run, in order; refused ones are in `issues`."""
+        return self.message.calls
+
+    @property
+    def text(self) -> str:
+        """The visible text."""
+        return self.message.text
+
+    @property
+    def reasoning(self) -> str:
+        """The reasoning."""
+        return self.message.reasoning
+
+
+def names(tools: Sequence[Tool]) -> tuple[str, ...]:
+    """The tools' names, in order."""
+    return tuple(t.name for t in tools)
