@@ -599,7 +599,7 @@ class Relaxed:
             if verdict and inner % 2 and verdict != "]":
                 raise Broken("unescaped quotes inside a string leave two readings")
             return bool(verdict)
-        if c == '"' or c == "'":
+        if c in "\"'":
             if place == "item":
                 return look.skipped
             return look.skipped and bool((yield from self._quoted_key(look)))
@@ -684,7 +684,7 @@ class _Look:
         while (c := (yield from self.char())) != quote:
             if not c or c == "\n" or self.ahead - start > MAX_KEY:
                 return "" if c else "]"
-            self.skip()
+            self.ahead += 2 if c == "\\" else 1
         key = self.src.buf[self.src.pos + start : self.src.pos + self.ahead]
         self.skip()
         c = yield from self.after_space()

@@ -162,7 +162,7 @@ class Context:
         elif token == "<!--":
             self._html = "-->"
         elif token[0] == "<" and token[1] != "/":
-            self._html = "</" + token[1:].split(">")[0].split(" ")[0].casefold()
+            self._html = "</" + token[1:].split(">", maxsplit=1)[0].split(" ", maxsplit=1)[0].casefold()
         elif self._marks:
             if token in self._marks and not self._last.isspace():
                 self._marks = ""

@@ -30,10 +30,12 @@ from ..events import (
 from ..relaxed import Broken, Cut
 from ..text import Need, Source, line_is_blank
 from ..types import Issue, IssueKind, Part, Stop, Tier, Tool, ToolCall
+from .attempt import Attempt, Mismatch
 from .context import Context, Quote, Standing, closes
 from .draft import Draft
 from .judge import Judge, unreadable
-from .readers import Attempt, Mismatch, Row
+from .readers import READERS
+from .row import Row
 from .rows import DIALECTS, resolve
 from .spec import Dialect, JsonCall, Place, TaggedArgs
 from .table import Table, reasoning_table, table
@@ -518,7 +520,7 @@ class Parser:
                 continue
             src.hold()
             self._may_tell = self._tells(row, standing)
-            attempt = Attempt(src, row, self.judge, self._begun)
+            attempt = Attempt(src, row, self.judge, self._begun, READERS)
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
@@ -765,7 +767,7 @@ class Parser:
         start = src.at
         for row in t.rows.get(found.group().casefold(), ()) if found else ():
             src.hold()
-            attempt = Attempt(src, row, self.judge, _nothing)
+            attempt = Attempt(src, row, self.judge, _nothing, READERS)
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut):

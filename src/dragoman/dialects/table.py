@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ..text import prefixes_of
-from .readers import Row
+from .row import Row
 from .spec import Dialect, Place, Strength
 
 THINK: dict[str, tuple[str, ...]] = {

@@ -1,0 +1,226 @@
+"""One attempt to read what stands here as one dialect: its section, its calls, and the drafts they become.
+
+The argument notations are read by `readers.py`, one reader each; no reader knows a dialect by name.  Judging names and
+arguments is asked of the `Judge`.  This module does not know where in the message it stands.
+
+Contract: an attempt raises `Mismatch` while the text may still be something else, `Broken` or `Cut` when it is this
+dialect, damaged or truncated.  `items` holds what was read so far, in order: drafts and events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from ..events import Event
+from ..relaxed import Broken, Cut, Relaxed, check_repeated
+from ..text import Need, Source
+from ..types import Edit, IssueKind
+from .draft import Draft
+from .judge import Judge, Unknown
+from .row import Row
+from .spec import KeywordArgs, Listing, Strength
+
+MAX_NAME = 256
+"""No tool's name is longer (APIs allow 64 to 128)."""
+NAME = re.compile(r"[^\s\"'`<>{}()\[\],;=]+")
+CALL_NAME = re.compile(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
+
+
+class Mismatch(Exception):
+    """The text is not what this dialect says."""
+
+
+class Attempt:
+    """One dialect tried at one place."""
+
+    def __init__(
+        self, src: Source, row: Row, judge: Judge, begun: Callable[[Draft], None], readers: Mapping[type, Reader]
+    ) -> None:
+        self.src, self.row, self.judge, self._begun, self._readers = src, row, judge, begun, readers
+        self.spec = row.dialect
+        self.items: list[Draft | Event] = []
+        self.draft: Draft | None = None
+        self.closed = True
+
+    @property
+    def drafts(self) -> list[Draft]:
+        """The calls read so far."""
+        return [i for i in self.items if isinstance(i, Draft)]
+
+    # ── sections ─────────────────────────────────────────────────────────────
+
+    def run(self) -> Need[None]:
+        """Read everything this dialect has to say here."""
+        src, row = self.src, self.row
+        inside = yield from src.literal(row.section_open)
+        yield from src.space()
+        if self.spec.listing is Listing.ARRAY:
+            yield from self.array()
+        else:
+            yield from self._sequence(bool(inside))
+        if inside:
+            yield from self.closing(row.section_close)
+        if not self.items:
+            raise Mismatch
+
+    def array(self) -> Need[None]:
+        src = self.src
+        c = yield from src.peek()
+        if c != "[":
+            if c == "{" and self.row.section_open:
+                yield from self._call()
+                return
+            raise Mismatch
+        src.pos += 1
+        while True:
+            yield from src.space()
+            c = yield from src.peek()
+            if c == "]":
+                src.pos += 1
+                return
+            if not c and self.items:
+                self._note_unclosed()
+                return
+            yield from self._call()
+            yield from src.space()
+            if (yield from src.literal((",", ";"))) or (yield from src.peek()) == "]":
+                continue
+            if src.eof and src.pos == len(src.buf):
+                self._note_unclosed()
+                return
+            raise Broken("the list of calls is not closed")
+
+    def _note_unclosed(self) -> None:
+        if self.drafts:
+            self.drafts[-1].edits.append(Edit("unclosed"))
+        self.closed = False
+
+    def _sequence(self, inside: bool) -> Need[None]:
+        src, row = self.src, self.row
+        while True:
+            yield from self._call()
+            if inside and isinstance(self.spec.args, KeywordArgs):
+                if not (yield from self._another_name()):
+                    return
+                continue
+            size, found = yield from src.glance(row.again, row.between)
+            if not found or not (inside or row.chains) or (yield from self._is_end(size - len(found))):
+                return
+            src.pos += size - len(found)
+
+    def _another_name(self) -> Need[bool]:
+        """Does another Python call follow, perhaps after a comma or semicolon?"""
+        src = self.src
+        yield from src.space()
+        if (yield from src.literal((",", ";"))):
+            yield from src.space()
+        return (yield from src.match(CALL_NAME, MAX_NAME)) is not None
+
+    def _is_end(self, ahead: int) -> Need[bool]:
+        """Does the section's closer stand there rather than another call (`</x>` against `<`)?"""
+        if not self.row.section_close:
+            return False
+        ahead_, mark = yield from self.src.glance(self.row.section_close)
+        return bool(mark) and ahead_ - len(mark) == ahead
+
+    def closing(self, marks: tuple[str, ...]) -> Need[bool]:
+        """Take a closing mark if one stands here, with the white space before it."""
+        size, found = yield from self.src.glance(marks)
+        self.src.pos += size
+        return bool(found)
+
+    def _call(self) -> Need[None]:
+        src, row = self.src, self.row
+        yield from src.literal(row.call_open)
+        yield from src.space()
+        yield from self._readers[type(self.spec.args)](self)
+        if row.call_close and not (yield from self.closing(row.call_close)):
+            yield from self._strays()
+
+    def _strays(self) -> Need[None]:
+        """Brackets too many between the object and its closer."""
+        size, found = yield from self.src.glance(tuple(b + c for c in self.row.call_close for b in ("}", "}}", "]", ")")))
+        if found:
+            self.src.pos += size
+            self.last_edit("stray_bracket")
+        elif self.items and isinstance(self.items[-1], Draft):
+            if (self.src.eof and self.src.pos == len(self.src.buf)) or self.row.closer_needed:
+                self.last_edit("unclosed")
+
+    def last_edit(self, kind: str) -> None:
+        if self.drafts:
+            self.drafts[-1].edits.append(Edit(kind))
+
+    # ── drafts ───────────────────────────────────────────────────────────────
+
+    def new(self) -> Draft:
+        """A draft that begins here."""
+        return Draft(self.spec.name, self.src.at, self.spec.strength is Strength.STRONG)
+
+    def begin(self, draft: Draft, name: Any, call_id: Any = None) -> None:
+        """The name is known: ask the judge, and let the parser tell it."""
+        if not isinstance(name, str):
+            raise Broken("the tool's name is not a string")
+        try:
+            self.judge.name(draft, name)
+        except Unknown as unknown:
+            if not draft.strong:
+                raise Mismatch from None
+            draft.refuse(IssueKind.UNKNOWN_TOOL, str(unknown), unknown.correction)
+        if call_id is not None and call_id != "":
+            draft.id = str(call_id)
+        draft.begun = True
+        self.draft = draft
+        self.items.append(draft)
+        self._begun(draft)
+
+    def finish(self, draft: Draft, reader: Relaxed | None = None) -> None:
+        """The arguments are complete."""
+        if reader is not None:
+            draft.edits += reader.edits
+            reader.edits = []
+            if reader.repeated:
+                check_repeated(draft.text())
+            if reader.unfit:
+                self.judge.refuse_numbers(draft, reader.unfit)
+        draft.done, draft.end = True, self.src.at
+        self.draft = None
+
+    # ── the name in markup ───────────────────────────────────────────────────
+
+    def tool(self) -> Need[tuple[str, str | None, str]]:
+        """The tool's name, its id, and the mark that ended them."""
+        src, row, d = self.src, self.row, self.spec
+        if row.tool_open and not (yield from src.literal(row.tool_open)):
+            raise Mismatch
+        if not row.tool_close:
+            found = yield from src.match(NAME, MAX_NAME)
+            if found is None:
+                raise Mismatch
+            src.pos = found.end()
+            text, mark = found.group(), ""
+        else:
+            text, mark = yield from self.until_name(row.tool_close)
+        split = re.fullmatch(d.tool_re, text.strip(), re.S)
+        if split is None:
+            raise Mismatch
+        parts = split.groupdict()
+        return (parts.get("name") or "").strip(), parts.get("id"), mark
+
+    def until_name(self, marks: tuple[str, ...]) -> Need[tuple[str, str]]:
+        got: list[str] = []
+
+        def take(text: str) -> None:
+            got.append(text)
+            if sum(map(len, got)) > MAX_NAME:
+                raise Mismatch
+
+        mark = yield from self.src.until(marks, take)
+        if not mark:
+            raise Cut
+        return "".join(got), mark
+
+
+Reader: TypeAlias = Callable[[Attempt], Need[None]]
