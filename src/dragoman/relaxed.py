@@ -472,7 +472,9 @@ class Relaxed:
                     if not quote:
                         return
                     raise Cut
+                src.tap = (pattern.search, out) if begun else None
                 yield
+                src.tap = None
                 continue
             c = buf[end]
             if c == "\\":

@@ -25,14 +25,17 @@ class Source:
     """The text received so far and a place in it.
 
     `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
+    `tap` is set by a reader that waits in the middle of a run: text in which `tap[0]` finds nothing may be given to
+    `tap[1]` straight away, as the reader itself would.
     """
 
-    __slots__ = ("_holds", "_kept", "base", "buf", "eof", "pos")
+    __slots__ = ("_holds", "_kept", "base", "buf", "eof", "pos", "tap")
 
     def __init__(self) -> None:
         self.buf, self.pos, self.base, self.eof = "", 0, 0, False
         self._holds: list[int] = []
         self._kept: list[str] = []
+        self.tap: tuple[Callable[[str], object], Sink] | None = None
 
     @property
     def at(self) -> int:
@@ -51,6 +54,19 @@ class Source:
         self.base += pos
         self.buf = self.buf[pos:] + text if pos < len(self.buf) else text
         self.pos = 0
+
+    def run(self, text: str) -> bool:
+        """Give `text` to the waiting reader's tap.  False: it needs the reader itself."""
+        tap = self.tap
+        if tap is None or not text or self.pos != len(self.buf) or tap[0](text) is not None:
+            return False
+        if self._holds:
+            start = self._holds[0] - self.base
+            self._kept.append(self.buf[start:] if start > 0 else self.buf)
+        self.base += len(self.buf)
+        self.buf, self.pos = text, len(text)
+        tap[1](text)
+        return True
 
     def hold(self) -> None:
         """From here on remember what is read, for `held` and `rewind`; holds nest."""
@@ -120,7 +136,8 @@ class Source:
 
     def until(self, markers: tuple[str, ...], sink: Sink) -> Need[str]:
         """Pour text into `sink` up to the first of `markers`; consume and return that marker, "" at the end."""
-        pattern, prefixes, longest = finder(markers)
+        pattern, prefixes, longest, lead = finder(markers)
+        tap = (lead, sink)
         while True:
             found = pattern.search(self.buf, self.pos)
             if found is not None and (self.eof or not self._longer(found, prefixes)):
@@ -140,7 +157,9 @@ class Source:
                 self.pos = safe
             if self.eof:
                 return ""
+            self.tap = tap
             yield
+            self.tap = None
 
     def glance(self, options: tuple[str, ...], between: tuple[str, ...] = ()) -> Need[tuple[int, str]]:
         """What stands after white space (and one of `between`, and white space): how far its end is, and which option.
@@ -177,12 +196,18 @@ class Source:
         return found.end() == len(self.buf) and found.group() in prefixes
 
 
+Finder: TypeAlias = tuple[re.Pattern[str], frozenset[str], int, Callable[[str], object]]
+
+
 @lru_cache(maxsize=1024)
-def finder(markers: tuple[str, ...]) -> tuple[re.Pattern[str], frozenset[str], int]:
-    """A pattern for the longest marker at a place, all proper prefixes of the markers, the longest marker's length."""
+def finder(markers: tuple[str, ...]) -> Finder:
+    """For these markers: a pattern for the longest at a place, all their proper prefixes, the longest's length, and a
+    search for any character that one may begin with."""
     ordered = sorted({m for m in markers if m}, key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
-    return pattern, prefixes_of(ordered), max(map(len, ordered), default=0)
+    leads = "".join(sorted({m[0] for m in ordered}))
+    lead = re.compile(f"[{re.escape(leads)}]" if leads else r"(?!)")
+    return pattern, prefixes_of(ordered), max(map(len, ordered), default=0), lead.search
 
 
 def prefixes_of(markers: Iterable[str]) -> frozenset[str]:
@@ -197,9 +222,3 @@ def partial(text: str, start: int, prefixes: frozenset[str], longest: int) -> in
         if text[size - n :] in prefixes:
             return n
     return 0
-
-
-def line_is_blank(before: str, blank: bool) -> bool:
-    """Is the line that `before` ends on blank so far?  `blank` says whether the line was blank before it."""
-    cut = before.rfind("\n")
-    return before[cut + 1 :].isspace() or cut + 1 == len(before) if cut >= 0 else blank and (not before or before.isspace())

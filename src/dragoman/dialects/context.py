@@ -16,6 +16,9 @@ from enum import StrEnum
 PENDING = 4096
 """Text is looked at when asked, or when this much has gathered, so that plain prose costs next to nothing."""
 
+KEPT = 600
+"""Characters kept for the words before a candidate."""
+
 TOKEN = re.compile(
     r"\n|`+|~{3,}|>|</?(?:code|pre|blockquote)\b[^>\n]{0,80}>|<!--|-->|[\"“”„«»「」『』]",
     re.IGNORECASE,
@@ -65,7 +68,8 @@ class Context:
         self._quote = False
         self._indented = False
         self._last = "\n"
-        self.any = False          # any visible character at all so far
+        self._any = False
+        self._tail = ""           # the last text read, for the words before a candidate
 
     def add(self, text: str) -> None:
         """More visible text."""
@@ -73,6 +77,24 @@ class Context:
         self._size += len(text)
         if self._size > PENDING:
             self._read(final=False)
+
+    @property
+    def any(self) -> bool:
+        """Has there been any visible character?"""
+        self._read(final=True)
+        return self._any
+
+    @property
+    def line_blank(self) -> bool:
+        """Is the present line blank so far?"""
+        self._read(final=True)
+        return self._blank
+
+    @property
+    def before(self) -> str:
+        """The last words before this place."""
+        self._read(final=True)
+        return self._tail
 
     def standing(self) -> Standing:
         """How the present place stands."""
@@ -94,6 +116,8 @@ class Context:
         return LIVE
 
     def _read(self, *, final: bool) -> None:
+        if not self._new:
+            return
         text = "".join(self._new)
         keep = ""
         if not final:
@@ -103,6 +127,7 @@ class Context:
         self._new, self._size = ([keep] if keep else []), len(keep)
         if not text:
             return
+        self._tail = (self._tail + text)[-KEPT:]
         pos = 0
         for found in TOKEN.finditer(text):
             if found.start() > pos:
@@ -124,7 +149,7 @@ class Context:
 
     def _first_character(self) -> None:
         self._indented = self._indent >= 4 and (self._before_blank or self._indented)
-        self._blank, self.any = False, True
+        self._blank, self._any = False, True
 
     def _token(self, token: str, text: str, end: int) -> None:
         if token == "\n":

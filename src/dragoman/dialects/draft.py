@@ -74,3 +74,23 @@ class Draft:
             reason=reason,
             confidence=round(max(0.5, (1.0 if self.strong else 0.9) - 0.05 * len(self.edits)), 2),
         )
+
+
+def close_json(written: str) -> str:
+    """What makes `written`, the beginning of a strict JSON text, strict JSON (so that even a refused call's deltas are)."""
+    stack: list[str] = []
+    string = escape = False
+    for c in written:
+        if string:
+            escape, string = (c == "\\" and not escape), (c != '"' or escape)
+        elif c == '"':
+            string = True
+        elif c in "{[":
+            stack.append("}" if c == "{" else "]")
+        elif c in "}]":
+            stack.pop()
+    text = written.rstrip()
+    if not text:
+        return "{}"
+    tail = '"' if string else {":": "null", ",": '"":null' if stack and stack[-1] == "}" else "null"}.get(text[-1], "")
+    return tail + "".join(reversed(stack))

@@ -212,7 +212,7 @@ class Judge:
         return bool(FORBIDS.search(_lead(before)))
 
 
-def unreadable(kind: IssueKind, why: str, raw: str, name: str, start: int, judge: Judge) -> Issue:
+def unreadable(kind: IssueKind, why: str, raw: str, name: str, start: int) -> Issue:
     """The issue for a call that could not be read to its end."""
     if kind is IssueKind.TRUNCATED:
         correction = "The call was cut off before it ended and was not run. Send it again; split large content into smaller parts."

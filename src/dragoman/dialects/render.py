@@ -237,7 +237,8 @@ class _Writer:
         for end, text in self.spellings(key, value, notation, marks):
             if not _holds(text, marks):
                 opened = _first(notation.key.open) + key + end + _first(notation.value.open)
-                return opened + notation.trim + text + notation.trim + _first(notation.value.close)
+                closed = _first(notation.value.close)
+                return opened.rstrip() + notation.trim + text + notation.trim + closed.lstrip()
         raise self.refuse(f"the argument {key!r}", f"it holds one of {', '.join(marks)}, or its type would be lost")
 
     def value_marks(self, notation: TaggedArgs) -> tuple[str, ...]:

@@ -1,0 +1,330 @@
+"""What a parser tells: text, reasoning and calls, in order, and candidates that await what follows them.
+
+Knows drafts, the judge and where in the visible text we stand; does not read text for markers.  A candidate that may
+still turn out to be text is *pending*: all that comes after it is queued behind it until it is settled, so that nothing
+told has ever to be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..events import CallDelta, CallEnded, CallStarted, Event, Noticed, ReasoningDelta, TextDelta
+from ..types import Issue, IssueKind, Tier
+from .context import Context, Standing, closes
+from .draft import Draft
+from .judge import Judge
+
+MAX_SPAN = 4000
+"""How far a code span or quotation that was open before a call may still close after it."""
+
+
+@dataclass(slots=True)
+class Pending:
+    """A candidate read whole whose verdict awaits what follows it.
+
+    `standing` awaits a closer that would quote it; otherwise it awaits the message's end, and any other word before
+    that makes it text (reasoning, where it stood in reasoning).  `raws` is what each draft was written as.
+    """
+
+    items: list[Draft | Event]
+    raw: str
+    before: str
+    raws: dict[int, str]
+    standing: Standing | None = None
+    strong: bool = False
+    reasoning: bool = False
+    fenced: bool = False
+    whole: bool = False
+    after: list[str] = field(default_factory=list)
+    size: int = 0
+
+
+class Teller:
+    """Collects the events of one message."""
+
+    def __init__(self, judge: Judge, ids: Callable[[int], str]) -> None:
+        self.judge, self._ids = judge, ids
+        self.context = Context()
+        self.out: list[Event] = []
+        self.queue: list[Event | Pending] = []
+        self.reasoning = False
+        self.live: Draft | None = None
+        self.seen_call = False
+        self.count = 0
+        self._fresh = True
+        self._reasoning_tail = "\n"
+        self._taken: set[str] = set()
+        self._made: list[tuple[str, Any]] = []
+        self._prose_since_call = False
+
+    def drain(self) -> list[Event]:
+        """The events settled so far, neighbouring deltas joined."""
+        live = self.live
+        if live is not None and live.told < len(live.pieces):
+            self._tell_pieces(live, self.out)
+        out = self.out
+        if len(out) > 1:
+            out = _joined(out)
+        if out:
+            self.out = []
+        return out
+
+    def emit(self, event: Event) -> None:
+        """Tell an event, behind whatever is pending."""
+        (self.queue if self.queue else self.out).append(event)
+
+    def notice(self, kind: IssueKind, message: str, raw: str, start: int) -> None:
+        """Tell an issue about `raw`, which stood at `start`."""
+        self.emit(Noticed(Issue(kind=kind, message=message, raw=raw, span=(start, start + len(raw)))))
+
+    # ── text ─────────────────────────────────────────────────────────────────
+
+    def say(self, text: str) -> None:
+        """Visible text, or reasoning while it is open."""
+        if not text or (self.queue and not self._resume(text)):
+            return
+        if self.reasoning:
+            self._think(text)
+        else:
+            self._show(text)
+
+    def _show(self, text: str) -> None:
+        self.context.add(text)
+        self._fresh = False
+        if self.seen_call and not text.isspace():
+            self._prose_since_call = True
+        self.emit(TextDelta(text))
+
+    def _think(self, text: str) -> None:
+        self._reasoning_tail = (self._reasoning_tail + text)[-80:] if len(text) < 80 else text[-80:]
+        self.emit(ReasoningDelta(text))
+
+    def line_start(self, before: str) -> bool:
+        """Is the place after `before`, text not told yet, the first on its line?"""
+        cut = before.rfind("\n")
+        if cut >= 0:
+            rest = before[cut + 1 :]
+            return not rest or rest.isspace()
+        if before and not before.isspace():
+            return False
+        if self.queue:
+            return self._queued_line_start()
+        if self.reasoning:
+            return not self._reasoning_tail.rpartition("\n")[2].strip()
+        return self._fresh or self.context.line_blank
+
+    def _queued_line_start(self) -> bool:
+        """While candidates are pending only white space and candidates have followed the last one."""
+        last = self.queue[-1]
+        if isinstance(last, Pending):
+            return True
+        return isinstance(last, TextDelta | ReasoningDelta) and not last.text.rpartition("\n")[2].strip()
+
+    def new_line(self) -> None:
+        """A call was taken out of the text: what follows begins afresh."""
+        self._fresh = True
+
+    def forget(self) -> None:
+        """What was told so far was reasoning."""
+        self.context = Context()
+        self._fresh, self.seen_call, self._made = True, False, []
+
+    # ── calls ────────────────────────────────────────────────────────────────
+
+    def begin_live(self, draft: Draft) -> None:
+        """Tell a call's start at once; its arguments follow as they are read."""
+        self._start(draft, self.out)
+        self.live = draft
+
+    def end_live(self) -> None:
+        """The live call is complete."""
+        if self.live is not None:
+            draft, self.live = self.live, None
+            self.judge.settle(draft, "")
+            self.end(draft, "", self.out)
+
+    def _start(self, draft: Draft, out: list[Event]) -> None:
+        draft.index = self.count
+        self.count += 1
+        if not draft.id or draft.id in self._taken:
+            draft.id = self._free_id(draft.index)
+        self._taken.add(draft.id)
+        draft.started = True
+        out.append(CallStarted(draft.index, draft.id, draft.name))
+
+    def _free_id(self, index: int) -> str:
+        minted = self._ids(index)
+        while minted in self._taken:
+            minted += "_"
+        return minted
+
+    @staticmethod
+    def _tell_pieces(draft: Draft, out: list[Event]) -> None:
+        new = draft.pieces[draft.told :] if draft.told else draft.pieces
+        out.append(CallDelta(draft.index, new[0] if len(new) == 1 else "".join(new)))
+        draft.told = len(draft.pieces)
+
+    def end(self, draft: Draft, raw: str, out: list[Event] | None = None) -> None:
+        """Tell the end of a draft, with its verdict (and, if it was not told while it was read, all of it)."""
+        out = self.out if out is None else out
+        draft.ended = self.seen_call = True
+        self._prose_since_call = False
+        if draft.refusal is None and not draft.started:
+            self._start(draft, out)
+        if draft.started:
+            if draft.told < len(draft.pieces):
+                self._tell_pieces(draft, out)
+            out.append(CallEnded(draft.index, draft.report(Tier.TAGGED if draft.strong else Tier.RAW_JSON)))
+        if draft.refusal is not None:
+            out.append(Noticed(located(draft, raw or draft.text())))
+        else:
+            self._made.append((draft.name, draft.arguments()))
+
+    def end_all(self, items: list[Draft | Event], raws: dict[int, str], raw: str, broken: Draft | None = None) -> None:
+        """Tell what an attempt read that has not been told yet."""
+        self.live = None
+        for item in items:
+            if not isinstance(item, Draft):
+                self.out.append(item)
+            elif not item.ended:
+                written = raws.get(id(item), raw)
+                if item is broken or self.judge.settle(item, written):
+                    self.end(item, written)
+                else:
+                    self._show(written)
+
+    # ── candidates that await what follows ───────────────────────────────────
+
+    def await_rest(self, pending: Pending) -> None:
+        """Queue a candidate whose verdict is still open."""
+        self.queue.append(pending)
+        self.new_line()
+
+    def _resume(self, text: str) -> bool:
+        """Text arrives while candidates await it.  False when it was queued."""
+        head = next((q for q in self.queue if isinstance(q, Pending)), None)
+        if head is None:
+            return True
+        if head.standing is None:
+            if text.isspace():
+                self._enqueue(text)
+                return False
+            self.release_all()
+            return True
+        self._enqueue(text)
+        head.after.append(text)
+        head.size += len(text)
+        verdict = closes(head.standing, "".join(head.after))
+        if verdict is not None or head.size >= MAX_SPAN:
+            self._resolve(quoted=bool(verdict))
+        return False
+
+    def _enqueue(self, text: str) -> None:
+        self.queue.append(ReasoningDelta(text) if self.reasoning else TextDelta(text))
+
+    def release_all(self) -> None:
+        """What awaited the message's end did not get it: it was text all along."""
+        queue, self.queue = self.queue, []
+        for item in queue:
+            if isinstance(item, Pending):
+                self._release(item)
+            else:
+                self._retell(item)
+
+    def _retell(self, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            self._show(event.text)
+        else:
+            self.emit(event)
+
+    def _release(self, pending: Pending) -> None:
+        if pending.reasoning:
+            self._think(pending.raw)
+        else:
+            self._show(pending.raw)
+
+    def _resolve(self, *, quoted: bool) -> None:
+        """A span that was open before the first pending call closed after it, or did not."""
+        queue, self.queue = self.queue, []
+        settled = False
+        for place, item in enumerate(queue):
+            if not isinstance(item, Pending):
+                self._retell(item)
+            elif settled:
+                self.queue += queue[place:]
+                return
+            elif quoted:
+                self._release(item)
+                settled = True
+            else:
+                self.accept(item)
+                settled = True
+
+    def accept(self, pending: Pending) -> None:
+        """A candidate counts, as far as the judge lets it."""
+        for item in pending.items:
+            if not isinstance(item, Draft):
+                self.out.append(item)
+                continue
+            raw = pending.raws.get(id(item), pending.raw)
+            if (item.done and not self.judge.settle(item, raw)) or self._is_recap(item):
+                self._show(raw)
+            else:
+                self.end(item, raw)
+        self.new_line()
+
+    def _is_recap(self, draft: Draft) -> bool:
+        """A weak repetition, after prose, of a call already made, is told to the reader, not made again (rule 10)."""
+        if draft.strong or not self._prose_since_call or draft.refusal is not None:
+            return False
+        return (draft.name, draft.arguments()) in self._made
+
+    def settle_end(self) -> None:
+        """The message has ended: what awaited its end has it."""
+        queue, self.queue = self.queue, []
+        for item in queue:
+            if not isinstance(item, Pending):
+                self._retell(item)
+            elif item.standing is not None or item.reasoning or self._meant(item):
+                self.accept(item)
+            else:
+                self._release(item)
+
+    def _meant(self, pending: Pending) -> bool:
+        """Rule 11 and the fence rule, for a candidate that ends the message."""
+        if pending.whole:
+            return True
+        if pending.fenced:
+            return self.judge.announced(pending.before)
+        return pending.strong or not self.judge.shown_as_example(pending.before)
+
+
+def located(draft: Draft, raw: str) -> Issue:
+    """The refusal of a draft as an issue that says where, and keeps what was written."""
+    refusal = draft.refusal
+    assert refusal is not None
+    return Issue(
+        kind=refusal.kind,
+        message=refusal.message,
+        raw=raw,
+        name=draft.name,
+        correction=refusal.correction,
+        span=(draft.start, draft.end or draft.start + len(raw)),
+        call_id=draft.id,
+    )
+
+
+def _joined(events: list[Event]) -> list[Event]:
+    """Neighbouring deltas of one kind made one."""
+    out: list[Event] = []
+    for event in events:
+        last = out[-1] if out else None
+        if type(event) is type(last) and isinstance(event, TextDelta | ReasoningDelta):
+            assert isinstance(last, TextDelta | ReasoningDelta)
+            out[-1] = type(event)(last.text + event.text)
+        else:
+            out.append(event)
+    return out
