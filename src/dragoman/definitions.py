@@ -7,7 +7,6 @@ model are kept in `Tool.metadata`; what is no function definition raises `UsageE
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -40,13 +39,15 @@ def tools(definitions: Iterable[Tool | Mapping[str, Any]] | None) -> tuple[Tool,
         return None
     if isinstance(definitions, Tool | Mapping | str) or not isinstance(definitions, Iterable):
         raise UsageError(f"tools must be a list of definitions, not {type(definitions).__name__}: put it in a list")
-    found: tuple[Tool, ...] = ()
-    for i, entry in enumerate(definitions):
-        found += tuple(t for t in _read_entry(entry, f"tools[{i}]") if t not in found)
-    twice = [repr(name) for name, count in Counter(t.name for t in found).items() if count > 1]
+    found: dict[str, Tool] = {}
+    twice: dict[str, None] = {}
+    for index, entry in enumerate(definitions):
+        for read in _read_entry(entry, f"tools[{index}]"):
+            if found.setdefault(read.name, read) != read:
+                twice[read.name] = None
     if twice:
-        raise UsageError(f"two tools are named {', '.join(twice)}: names must differ, rename or drop one")
-    return found
+        raise UsageError(f"two tools are named {', '.join(map(repr, twice))}: names must differ, rename or drop one")
+    return tuple(found.values())
 
 
 def tool(definition: Tool | Mapping[str, Any]) -> Tool:
@@ -97,6 +98,8 @@ def _read(entry: Mapping[str, Any], where: str) -> Tool:
 def _parameters(schema: Any, where: str) -> JsonObject:
     if isinstance(schema, Mapping) and isinstance(schema.get("json"), Mapping):  # Bedrock
         schema = schema["json"]
+    if isinstance(schema, bool):  # JSON Schema's "anything" and "nothing"
+        return {} if schema else {"not": {}}
     if not isinstance(schema, Mapping):
         raise UsageError(f"{where} must be a JSON Schema object, not {type(schema).__name__}")
     declared = schema.get("type")

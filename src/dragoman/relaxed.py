@@ -236,7 +236,7 @@ class Relaxed:
         else:
             yield from self._typed(out, shape)
 
-    def object(self, out: Sink, shape: Shape = ANYTHING) -> Need[None]:
+    def object(self, out: Sink, shape: Shape = ANYTHING, form: Form | None = None) -> Need[None]:
         """Read an object into `out`."""
         seen: set[str] = set()
         count = 0
@@ -251,8 +251,8 @@ class Relaxed:
             yield from self.value(out, shape.property(key))
 
         out("{")
-        doubled = yield from self._doubled()
-        yield from self.members(member, _inner(self.form))
+        doubled = form is None and (yield from self._doubled())
+        yield from self.members(member, form or _inner(self.form))
         if doubled:
             yield from self._undouble()
         out("}")
@@ -352,10 +352,10 @@ class Relaxed:
             yield
         if found is None:
             raise Broken(f"a value was expected, not {src.buf[src.pos : src.pos + 12]!r}")
-        word = found.group()
-        written = yield from self._spelt(word, found.end(), shape)
         if src.eof and found.end() == len(src.buf) and self.closers:
             raise Cut
+        word = found.group()
+        written = yield from self._spelt(word, found.end(), shape)
         src.pos = found.end()
         if shape.kinds == _STRING and written[0] != '"' and written != "null":
             self.note("coerced", written, quoted(word))
@@ -591,7 +591,7 @@ class Relaxed:
         if not c or not self.closers:
             return True
         if place == "key":
-            return c in ":=："
+            return c in ":=：,)]}"
         if c == self.closers[-1]:
             return (yield from self._brackets_follow(look))
         if c == ",":
@@ -761,6 +761,7 @@ def mend(text: str, shape: Shape = ANYTHING) -> tuple[Any, list[Edit]]:
     reader = Relaxed(src)
     got: list[str] = []
     _run(reader.value(got.append, shape))
+    _run(reader.blank())
     rest = src.buf[src.pos :].strip()
     if rest.strip("}]"):
         raise Broken(f"text follows the value: {rest[:40]!r}")
@@ -786,7 +787,7 @@ def check_repeated(written: str) -> None:
     json.loads(written, object_pairs_hook=pairs)
 
 
-def _run(reader: Need[None]) -> None:
+def _run(reader: Need[object]) -> None:
     for _ in reader:
         raise AssertionError("a reader waited for more at the end of the text")
 

@@ -134,10 +134,13 @@ class Source:
             yield
         return pattern.match(self.buf, self.pos)
 
-    def until(self, markers: tuple[str, ...], sink: Sink) -> Need[str]:
-        """Pour text into `sink` up to the first of `markers`; consume and return that marker, "" at the end."""
+    def until(self, markers: tuple[str, ...], sink: Sink, *, tapped: bool = True) -> Need[str]:
+        """Pour text into `sink` up to the first of `markers`; consume and return that marker, "" at the end.
+
+        A sink that may raise must not be `tapped`: what it raises belongs into the reader.
+        """
         pattern, prefixes, longest, lead = finder(markers)
-        tap = (lead, sink)
+        tap = (lead, sink) if tapped else None
         while True:
             found = pattern.search(self.buf, self.pos)
             if found is not None and (self.eof or not self._longer(found, prefixes)):

@@ -166,7 +166,7 @@ class Attempt:
         try:
             self.judge.name(draft, name)
         except Unknown as unknown:
-            if not draft.strong:
+            if not draft.strong and not self.judge.asked_by_name:
                 raise Mismatch from None
             draft.refuse(IssueKind.UNKNOWN_TOOL, str(unknown), unknown.correction)
         if call_id is not None and call_id != "":
@@ -217,7 +217,7 @@ class Attempt:
             if sum(map(len, got)) > MAX_NAME:
                 raise Mismatch
 
-        mark = yield from self.src.until(marks, take)
+        mark = yield from self.src.until(marks, take, tapped=False)
         if not mark:
             raise Cut
         return "".join(got), mark

@@ -71,14 +71,16 @@ class Judge:
     """Judges candidates against one request.
 
     `tools` None means the tools are not known; () means that nothing may run.  `asked_by_name` says that the dialects
-    were named by the caller, so that openers which prove little count too.
+    were named by the caller, so that openers which prove little count too; `protocol` that every one of them demands the
+    whole answer to be one object (enforced when `strict`).
     """
 
     def __init__(
-        self, tools: Sequence[Tool] | None, *, shown: Iterable[str] = (), strict: bool = False, asked_by_name: bool = False
+        self, tools: Sequence[Tool] | None, *, shown: Iterable[str] = (), strict: bool = False,
+        asked_by_name: bool = False, protocol: bool = False,
     ) -> None:
         self.tools = None if tools is None else {t.name: t for t in tools}
-        self.strict, self.asked_by_name = strict, asked_by_name
+        self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
         self._shown = Shown(shown)
         self._folded: dict[str, list[str]] = {}
         for name in self.tools or ():
@@ -210,6 +212,15 @@ class Judge:
     def forbidden(self, before: str) -> bool:
         """Does the sentence directly before live markup forbid it?"""
         return bool(FORBIDS.search(_lead(before)))
+
+
+def breach(why: str, raw: str = "") -> Issue:
+    """The issue for an answer that is not the one object the protocol demands (seed document 004, guardrails)."""
+    correction = (
+        f"Your answer was rejected: {why}. Reply with exactly one JSON object, no prose and no markdown: "
+        '{"thought": string, "action": {"tool": string, "args": object}} or {"final": {"content": any}}.'
+    )
+    return Issue(kind=IssueKind.PROTOCOL, message=why, raw=raw, correction=correction)
 
 
 def unreadable(kind: IssueKind, why: str, raw: str, name: str, start: int) -> Issue:
@@ -345,4 +356,4 @@ def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
 
 
-__all__ = ["BENIGN", "MAX_THOUGHT", "WRAPPERS", "Judge", "Shape", "Unknown", "unreadable"]
+__all__ = ["BENIGN", "MAX_THOUGHT", "WRAPPERS", "Judge", "Shape", "Unknown", "breach", "unreadable"]

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from .rows import ALL
-from .spec import Dialect, TaggedArgs
+from .spec import Dialect, Listing, TaggedArgs
 
 JOINER = "\u2060"
 
@@ -76,6 +76,8 @@ def _spellings(dialect: Dialect) -> Iterable[str]:
     if isinstance(dialect.args, TaggedArgs):
         spans += [dialect.args.key, dialect.args.value]
     yield from (m for s in spans for m in (*s.open, *s.close))
+    if dialect.listing is Listing.ARRAY:
+        yield from (f"{m.strip()}[" for m in dialect.section.open)  # `functools` alone is everyday text
     yield from dialect.quiet
     if not dialect.result.startswith("{{"):
         yield from FIELD.split(dialect.result)

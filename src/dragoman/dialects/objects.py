@@ -178,7 +178,7 @@ class _Object:
         """Read the object and finish its draft."""
         reader = self.reader
         doubled = yield from reader._doubled()
-        yield from reader.members(self._member)
+        yield from self._members()
         if doubled:
             yield from reader._undouble()
         if self.several or self.answered:
@@ -190,6 +190,14 @@ class _Object:
         if self.foreign and not self.draft.refusal:
             self._refuse_foreign()
         self.a.finish(self.draft, reader)
+
+    def _members(self) -> Need[None]:
+        try:
+            yield from self.reader.members(self._member)
+        except Cut:
+            if self.name is not None and not self.draft.begun:
+                self.a.begin(self.draft, self.name, self.id)
+            raise
 
     def _refuse_foreign(self) -> None:
         if not self.a.row.strong:

@@ -22,7 +22,7 @@ from ..types import Issue, IssueKind, Part, Tool, ToolCall
 from .context import Quote
 from .judge import Judge
 from .rows import resolve
-from .spec import Dialect
+from .spec import Dialect, JsonCall
 from .table import Table, reasoning_table, table
 from .teller import Teller
 from .trial import Trial
@@ -69,11 +69,11 @@ class Parser:
     ) -> None:
         known = definitions.tools(tools)
         named = dialects != "auto"
-        self._table = table(
-            resolve(dialects), calls=known is None or bool(known), weak=known is not None or named
-        )
+        rows = resolve(dialects)
+        self._table = table(rows, calls=known is None or bool(known), weak=known is not None or named)
         self._scan_table = self._table
-        judge = Judge(known, shown=shown, strict=strict, asked_by_name=named)
+        protocol = all(isinstance(r.args, JsonCall) and r.args.answer for r in rows)
+        judge = Judge(known, shown=shown, strict=strict, asked_by_name=named, protocol=protocol)
         self._src = Source()
         self._teller = Teller(judge, ids or _default_id)
         self._trial = Trial(self._src, self._table, judge, self._teller, strict=strict)

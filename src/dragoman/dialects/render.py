@@ -39,6 +39,7 @@ ATTRIBUTE = re.compile(r"[^\s\"'<>&=\\]+")
 YAML_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n|nan|inf)$)[A-Za-z_][\w.-]*")
 MAX_THOUGHT = 200
 """Characters of a protocol's `thought` (seed document 004, guardrails)."""
+LOST_TYPE = "its schema would not give it back its type"
 DEFAULT_RESULT = '<tool_result name="{name}">\n{content}\n</tool_result>'
 """How a result is told where the row says nothing: marked, named, on lines of its own."""
 PLAIN_TURN = Dialect(name="past_call", call=Span(("<tool_call>\n",), ("\n</tool_call>",)), args=JsonCall())
@@ -234,12 +235,13 @@ class _Writer:
         if not key or key != key.strip(" \t\r\n\"'") or _holds(key, _bare(notation.key.close)):
             raise self.refuse(f"the key {key!r}", "the markup around it would cut it")
         marks = self.value_marks(notation)
-        for end, text in self.spellings(key, value, notation, marks):
+        written = list(self.spellings(key, value, notation, marks))
+        for end, text in written:
             if not _holds(text, marks):
                 opened = _first(notation.key.open) + key + end + _first(notation.value.open)
                 closed = _first(notation.value.close)
                 return opened.rstrip() + notation.trim + text + notation.trim + closed.lstrip()
-        raise self.refuse(f"the argument {key!r}", f"it holds one of {', '.join(marks)}, or its type would be lost")
+        raise self.refuse(f"the argument {key!r}", f"it holds one of {' '.join(marks)}" if written else LOST_TYPE)
 
     def value_marks(self, notation: TaggedArgs) -> tuple[str, ...]:
         """What ends a raw value, also where its own closer is missing: the next key, the end of the body."""
@@ -273,13 +275,13 @@ class _Writer:
             except Unrenderable:
                 pass  # a child loses its type as an element; as JSON the whole keeps it, where the schema says so
         closer = f"{notation.prefix}</{key}>"
-        as_json = _escaped(self.json(value), (closer,))
+        as_json = self.json(value)
         trusted = known is None and not isinstance(value, str)
-        for text in (value, as_json) if isinstance(value, str) else (as_json,):
+        for text in (value, as_json) if isinstance(value, str) else (_escaped(as_json, (closer,)),):
             carried = closer not in text and not (notation.nested and f"{notation.prefix}<" in text)
             if carried and (trusted or _same(_read(text, known, Typing.TEXT), value)):
                 return _padded(text, notation.trim)
-        raise self.refuse(f"the argument {key!r}", f"it holds {closer!r}, or its type would be lost")
+        raise self.refuse(f"the argument {key!r}", f"it holds {closer!r}" if closer in as_json else LOST_TYPE)
 
     def children(
         self, value: Json, notation: ElementArgs, known: Shape | None

@@ -15,7 +15,7 @@ from ..events import CallDelta, CallEnded, CallStarted, Event, Noticed, Reasonin
 from ..types import Issue, IssueKind, Tier
 from .context import Context, Standing, closes
 from .draft import Draft
-from .judge import Judge
+from .judge import Judge, breach
 
 MAX_SPAN = 4000
 """How far a code span or quotation that was open before a call may still close after it."""
@@ -285,6 +285,9 @@ class Teller:
     def settle_end(self) -> None:
         """The message has ended: what awaited its end has it."""
         queue, self.queue = self.queue, []
+        if self.judge.protocol:
+            self._settle_protocol(queue)
+            return
         for item in queue:
             if not isinstance(item, Pending):
                 self._retell(item)
@@ -292,6 +295,26 @@ class Teller:
                 self.accept(item)
             else:
                 self._release(item)
+
+    def _settle_protocol(self, queue: list[Event | Pending]) -> None:
+        """Strictly one object and nothing else."""
+        found = [q for q in queue if isinstance(q, Pending)]
+        drafts = [i for p in found for i in p.items if isinstance(i, Draft)]
+        if len(found) == 1 and found[0].whole and not found[0].fenced and len(drafts) <= 1:
+            self.accept(found[0])
+            return
+        raw = "".join(q.raw if isinstance(q, Pending) else getattr(q, "text", "") for q in queue)
+        if found and not self.context.any:
+            why = "it holds more than one object" if len(drafts) > 1 else "text or markup stands around the object"
+            self.out.append(Noticed(breach(why, raw)))
+            return
+        for item in queue:
+            if isinstance(item, Pending):
+                self._release(item)
+            else:
+                self._retell(item)
+        if not self.seen_call:
+            self.out.append(Noticed(breach("it is not one JSON object of the protocol")))
 
     def _meant(self, pending: Pending) -> bool:
         """Rule 11 and the fence rule, for a candidate that ends the message."""

@@ -1,0 +1,130 @@
+"""The laws of the parser, held on every sample, whole and cut to pieces."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dragoman.dialects import DIALECTS, Parsed, Parser, parse
+from dragoman.dialects.parser import fold
+from dragoman.events import CallDelta, CallEnded, CallStarted, Event
+from dragoman.types import ToolCall
+
+from .samples import TEXTS, TOOLS
+
+MODES: list[dict[str, Any]] = [{"tools": TOOLS}, {"tools": None}, {"tools": []}, {"tools": TOOLS, "strict": True}]
+
+
+def events(chunks: list[str], **options: Any) -> list[Event]:
+    parser = Parser(**options)
+    return [e for c in chunks for e in parser.feed(c)] + parser.close()
+
+
+def told(parsed: Parsed) -> Any:
+    """Everything a parse tells, in a form that compares by content (spans and reports too)."""
+    calls = [(c.id, c.name, json.dumps(c.arguments), c.report) for c in parsed.calls]
+    return calls, parsed.text, parsed.reasoning, parsed.issues
+
+
+@pytest.mark.parametrize("options", MODES)
+@pytest.mark.parametrize("text", TEXTS)
+def test_character_by_character_is_the_same_as_whole(text: str, options: dict[str, Any]) -> None:
+    assert told(fold(events(list(text), **options))) == told(parse(text, **options))
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(TEXTS), st.sampled_from(MODES), st.data())
+def test_any_chunking_is_the_same_as_whole(text: str, options: dict[str, Any], data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))
+    chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert told(fold(events(chunks, **options))) == told(parse(text, **options))
+
+
+def check_strict(stream: list[Event]) -> None:
+    """Calls begin, grow and end in order, and each one's deltas are strict JSON."""
+    open_calls: dict[int, str] = {}
+    for event in stream:
+        match event:
+            case CallStarted(index, call_id, name):
+                assert call_id
+                assert name
+                open_calls[index] = ""
+            case CallDelta(index, piece):
+                open_calls[index] += piece
+            case CallEnded(index):
+                json.loads(open_calls.pop(index), parse_constant=lambda word: pytest.fail(word))
+            case _:
+                pass
+    assert not open_calls
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_prefix_of_a_text_ends_with_strict_json_and_without_an_exception(text: str) -> None:
+    for end in range(len(text)):
+        check_strict(events([text[:end]], tools=TOOLS))
+    check_strict(events(list(text), tools=TOOLS))
+
+
+WORD = re.compile(r"[A-Za-z0-9]{4,}")
+MARKS = {w.casefold() for d in DIALECTS.values() for w in WORD.findall(d.sample + repr(d))} | {"think"}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_word_the_model_wrote_is_lost(text: str) -> None:
+    parsed = parse(text, tools=TOOLS)
+    kept = parsed.text + parsed.reasoning + "".join(i.raw for i in parsed.issues)
+    kept += "".join(f" {c.name} {json.dumps(c.arguments)} " for c in parsed.calls)
+    missing = [w for w in WORD.findall(text) if w not in kept and w.casefold() not in MARKS]
+    assert not missing
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=3), st.data())
+def test_damaged_text_never_raises_and_stays_strict(texts: list[str], data: st.DataObject) -> None:
+    text = list("\n".join(texts))
+    for _ in range(data.draw(st.integers(0, 6))):
+        if text:
+            text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.sampled_from(list('<>{}[]"\'`~|\n\\@:,= x')))
+    check_strict(events(["".join(text)], tools=TOOLS))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_without_tools_nothing_runs_and_text_without_reasoning_is_untouched(text: str) -> None:
+    parsed = parse(text, tools=[])
+    assert parsed.calls == ()
+    if "think" not in text and "<|" not in text:
+        assert parsed.text == text
+
+
+def work(text: str, size: int) -> int:
+    """Characters the parser's source handled, a measure of work that no clock disturbs."""
+    parser = Parser(tools=TOOLS)
+    steps = 0
+    source = parser._src
+    for start in range(0, len(text), size):
+        parser.feed(text[start : start + size])
+        steps += len(source.buf)
+    parser.close()
+    return steps
+
+
+HOSTILE = ["<tool_call>", "{", "<", "```\n", '{"a": ', "`", "[", "<tool_call>{", '<tool_call>{"name": "f", "arguments": {',
+           "~~~tool_call\n", "@tool ", "<think>", "</think>", '"', "<tool_call>{\"arguments\": [", "\n{\"arguments\": [", "> "]
+
+
+@pytest.mark.parametrize("seed", HOSTILE)
+def test_unread_text_does_not_pile_up_on_hostile_input(seed: str) -> None:
+    small, large = (work(seed * (n // len(seed)), 64) / n for n in (4_000, 64_000))
+    assert large <= 4 * small + 1
+
+
+def test_a_call_given_twice_is_two_calls() -> None:
+    call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
+    calls: tuple[ToolCall, ...] = parse(call * 2, tools=TOOLS).calls
+    assert [c.name for c in calls] == ["ping", "ping"]
+    assert calls[0].id != calls[1].id

@@ -1,0 +1,177 @@
+"""Relaxed literals become strict JSON: spelling is mended and noted, meaning is never invented."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.relaxed import PYTHON, Broken, Cut, Relaxed, mend
+from dragoman.schema import shape
+from dragoman.text import Need, Source
+
+MENDED: list[tuple[str, Any, str]] = [
+    ('{"a": 1,}', {"a": 1}, "trailing_comma"),
+    ('{"a": 1 "b": 2}', {"a": 1, "b": 2}, "missing_comma"),
+    ("[1,,2]", [1, 2], "extra_comma"),
+    ("{'a': 'it\\'s'}", {"a": "it's"}, "quotes"),
+    ("{'a': 'it's fine'}", {"a": "it's fine"}, "unescaped_quote"),
+    ("{a: 1}", {"a": 1}, "bare_key"),
+    ('{"a": True, "b": None}', {"a": True, "b": None}, "python_word"),
+    ('{"a": "x\ny\tz"}', {"a": "x\ny\tz"}, "raw_control"),
+    ('{"p": "C:\\Users\\Public"}', {"p": "C:\\Users\\Public"}, "invalid_escape"),
+    ('{"p": "C:\\Users\\new"}', {"p": "C:\\Users\\new"}, "invalid_escape"),
+    ('{"r": "\\d+\\.\\w"}', {"r": "\\d+.\\w"}, "invalid_escape"),
+    ('{"a": "cost \\$5 \\& more"}', {"a": "cost $5 & more"}, "invalid_escape"),
+    ('{"a": 1} // done', {"a": 1}, "comment"),
+    ('{"a": /* one */ 1}', {"a": 1}, "comment"),
+    ('{“a”: “b”}', {"a": "b"}, "quotes"),
+    ('{"a"：1}', {"a": 1}, "pair"),
+    ('{"a": """two "words" here"""}', {"a": 'two "words" here'}, "triple_quotes"),
+    ('{"code": "use "strict"; x = 1;"}', {"code": 'use "strict"; x = 1;'}, "unescaped_quote"),
+    ("{{\"a\": 1}}", {"a": 1}, "doubled_braces"),
+    ('{"a": 007, "b": .5, "c": 5., "d": +1}', {"a": 7, "b": 0.5, "c": 5.0, "d": 1}, "number"),
+    ('{"a": 1}}', {"a": 1}, "stray_bracket"),
+]
+
+BROKEN = [
+    '{"a": , "b": 1}',
+    '{"a": maybe}',
+    '{"a": NaN}',
+    '{"a": 0x}',
+    '{"a": 1/6}',
+    '{"a": [1, 2, ...]}',
+    '{"a": {b}}',
+    '{"a": "x", "b": "\\ud83c"}',
+    '{"c": "he said "hi", "c": "she said "hi""}',
+    "{command: rm -rf /tmp/a, timeout: 5}",
+    '{"a": 1} and more',
+    '{"a": 1, "a": 2}',
+    "[" * 200 + "]" * 200,
+]
+
+CUT = ['{"a": "x', '{"a": 1', '{"a": [1, 2', '{"a"', '{"a": "x\\', '{"a": tr', "{", '{"a": {"b": "c"}']
+
+
+@pytest.mark.parametrize(("text", "value", "edit"), MENDED)
+def test_spelling_is_mended_and_noted(text: str, value: Any, edit: str) -> None:
+    got, edits = mend(text)
+    assert got == value
+    assert edit in [e.kind for e in edits]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_what_has_no_single_reading_is_refused(text: str) -> None:
+    with pytest.raises(Broken):
+        mend(text)
+
+
+@pytest.mark.parametrize("text", CUT)
+def test_what_was_cut_is_told_apart_from_what_is_broken(text: str) -> None:
+    with pytest.raises(Cut):
+        mend(text)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(), v, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(json_values, st.booleans())
+def test_well_formed_json_is_read_as_it_is_without_an_edit(value: Any, ascii_only: bool) -> None:
+    got, edits = mend(json.dumps(value, ensure_ascii=ascii_only))
+    assert got == value
+    assert edits == []
+
+
+def test_integers_keep_every_digit() -> None:
+    assert mend('{"n": 123456789012345678901234567890}')[0] == {"n": 123456789012345678901234567890}
+
+
+def read(chunks: list[str], form: Any = None, schema: Any = None) -> str:
+    src = Source()
+    got: list[str] = []
+    reader = Relaxed(src, form) if form else Relaxed(src)
+    running: Need[None] = reader.value(got.append, shape(schema))
+    try:
+        for chunk in chunks:
+            if not src.run(chunk):
+                src.feed(chunk)
+                next(running, None)
+        src.eof = True
+        next(running, None)
+    except (Broken, Cut) as why:
+        return f"{type(why).__name__}"
+    return "".join(got)
+
+
+@given(st.sampled_from([t for t, _, _ in MENDED] + BROKEN[:-1] + CUT), st.data())
+def test_any_chunking_reads_the_same(text: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))
+    chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert read(chunks) == read([text])
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "s": {"type": "string"},
+        "b": {"type": "boolean"},
+        "l": {"type": "array", "items": {"type": "string"}},
+        "u": {"type": ["integer", "string"]},
+        "e": {"enum": ["celsius", "fahrenheit"]},
+    },
+}
+TYPED = [
+    ('{"n": "3"}', {"n": 3}),
+    ('{"s": 3}', {"s": "3"}),
+    ('{"s": "00123"}', {"s": "00123"}),
+    ('{"s": "[1]"}', {"s": "[1]"}),
+    ('{"b": "True"}', {"b": True}),
+    ('{"l": "[\\"x\\"]"}', {"l": ["x"]}),
+    ('{"l": "x"}', {"l": ["x"]}),
+    ('{"u": "42"}', {"u": "42"}),
+    ('{"e": "Celsius"}', {"e": "celsius"}),
+    ('{"e": "kelvin"}', {"e": "kelvin"}),
+    ('{"s": hall}', {"s": "hall"}),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), TYPED)
+def test_the_schema_types_values_in_both_directions_and_only_where_it_says_so(text: str, value: Any) -> None:
+    assert mend(text, shape(SCHEMA))[0] == value
+
+
+PYTHONIC = [
+    ("(a=1, b='x')", {"a": 1, "b": "x"}),
+    ("(a=(1, 2), b={'k': [True, None]},)", {"a": [1, 2], "b": {"k": [True, None]}}),
+    ("(p='a\\x41\\'')", {"p": "aA'"}),
+    ("(r=r'\\d+')", {"r": "\\d+"}),
+    ("(t='''two\nlines''')", {"t": "two\nlines"}),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), PYTHONIC)
+def test_python_keyword_arguments_are_read_as_literals(text: str, value: Any) -> None:
+    src = Source()
+    got: list[str] = []
+    src.feed(text)
+    src.eof = True
+    list(Relaxed(src, PYTHON).object(got.append, form=PYTHON))
+    assert json.loads("".join(got)) == value
+
+
+@pytest.mark.parametrize("text", ["(a=b)", "(a=f(1))", "(a=60*5)", "(a=f'{x}')", "(a=1 for a in b)", "('x')"])
+def test_python_expressions_are_never_evaluated(text: str) -> None:
+    src = Source()
+    got: list[str] = []
+    src.feed(text)
+    src.eof = True
+    with pytest.raises(Broken):
+        list(Relaxed(src, PYTHON).object(got.append, form=PYTHON))
