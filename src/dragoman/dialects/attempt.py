@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from ..events import Event
 from ..relaxed import Broken, Cut, Relaxed, check_repeated
-from ..text import Need, Source
+from ..text import Need, Source, finder
 from ..types import Edit, IssueKind
 from .draft import Draft
 from .judge import Judge, Unknown
@@ -210,17 +210,20 @@ class Attempt:
         return (parts.get("name") or "").strip(), parts.get("id"), mark
 
     def until_name(self, marks: tuple[str, ...]) -> Need[tuple[str, str]]:
-        got: list[str] = []
-
-        def take(text: str) -> None:
-            got.append(text)
-            if sum(map(len, got)) > MAX_NAME:
+        """The text up to the first of `marks`, which must not be far, and that mark."""
+        src = self.src
+        pattern, prefixes, longest, _ = finder(marks)
+        reach = MAX_NAME + longest
+        while True:
+            found = pattern.search(src.buf, src.pos, src.pos + reach)
+            if found is not None and (src.eof or found.end() < len(src.buf) or found.group() not in prefixes):
+                text, src.pos = src.buf[src.pos : found.start()], found.end()
+                return text, found.group()
+            if len(src.buf) - src.pos >= reach:
                 raise Mismatch
-
-        mark = yield from self.src.until(marks, take, tapped=False)
-        if not mark:
-            raise Cut
-        return "".join(got), mark
+            if src.eof:
+                raise Cut
+            yield
 
 
 Reader: TypeAlias = Callable[[Attempt], Need[None]]

@@ -133,6 +133,7 @@ class Parser:
         """Where live text ends for now, and the marker that stands there; "" when none does (yet)."""
         src = self._src
         buf, start, pos, size = src.buf, src.pos, src.pos, len(src.buf)
+        line_end = -1
         while True:
             hit = t.lead.search(buf, pos)
             if hit is None:
@@ -144,8 +145,10 @@ class Parser:
             pos = at + 1
             if found is not None:
                 marker = found.group()
-                if marker.casefold() not in t.line or self._teller.line_start(buf[start:at]):
+                if marker.casefold() not in t.line or (at > line_end and self._teller.line_start(buf[start:at])):
                     return at, marker
+                if at > line_end:
+                    line_end = (buf.find("\n", at) + 1 or size + 1) - 1
                 pos = max(pos, found.end() if marker[0] in "`~" else pos)
 
     # ── what a marker means ──────────────────────────────────────────────────

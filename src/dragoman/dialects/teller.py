@@ -190,8 +190,8 @@ class Teller:
             if not isinstance(item, Draft):
                 self.out.append(item)
             elif not item.ended:
-                written = raws.get(id(item), raw)
-                if item is broken or self.judge.settle(item, written):
+                written = raw if len(raws) == 1 else raws[id(item)]
+                if item is broken or self.judge.settle(item, raws[id(item)]):
                     self.end(item, written)
                 else:
                     self._show(written)
@@ -269,11 +269,11 @@ class Teller:
             if not isinstance(item, Draft):
                 self.out.append(item)
                 continue
-            raw = pending.raws.get(id(item), pending.raw)
-            if (item.done and not self.judge.settle(item, raw)) or self._is_recap(item):
-                self._show(raw)
+            written = pending.raw if len(pending.raws) == 1 else pending.raws[id(item)]
+            if (item.done and not self.judge.settle(item, pending.raws[id(item)])) or self._is_recap(item):
+                self._show(written)
             else:
-                self.end(item, raw)
+                self.end(item, written)
         self.new_line()
 
     def _is_recap(self, draft: Draft) -> bool:
@@ -288,13 +288,20 @@ class Teller:
         if self.judge.protocol:
             self._settle_protocol(queue)
             return
-        for item in queue:
+        for place, item in enumerate(queue):
             if not isinstance(item, Pending):
                 self._retell(item)
-            elif item.standing is not None or item.reasoning or self._meant(item):
+            elif self._counts(item, queue[place + 1 :]):
                 self.accept(item)
             else:
                 self._release(item)
+
+    def _counts(self, pending: Pending, rest: list[Event | Pending]) -> bool:
+        """Does a candidate count now that the message has ended, with `rest` after it?"""
+        if pending.standing is None:
+            return pending.reasoning or self._meant(pending)
+        after = "".join(e.text for e in rest if isinstance(e, TextDelta))
+        return not closes(pending.standing, after + " ")
 
     def _settle_protocol(self, queue: list[Event | Pending]) -> None:
         """Strictly one object and nothing else."""

@@ -38,6 +38,7 @@ class Trial:
         self._may_tell = False
         self._weak_from = 0
         self._fence_from = -1
+        self._no_closer: set[tuple[str, ...]] = set()
 
     # ── a marker that may open calls ─────────────────────────────────────────
 
@@ -59,8 +60,8 @@ class Trial:
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
-                if attempt.items and (row.strong or not isinstance(why, Mismatch)):
-                    self._damaged(attempt, row, why, at)
+                if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
+                    yield from self._damaged(attempt, row, why, at)
                     return True
                 if not row.strong:
                     reached = max(reached, src.at)
@@ -133,15 +134,17 @@ class Trial:
             issue = unreadable(IssueKind.TRUNCATED, "the call was cut off at the token limit", "", draft.name, 0)
             draft.refuse(IssueKind.TRUNCATED, issue.message, issue.correction)
 
-    def _damaged(self, attempt: Attempt, row: Row, why: Exception, at: int) -> None:
+    def _damaged(self, attempt: Attempt, row: Row, why: Exception, at: int) -> Need[None]:
         """An attempt that began a call and could not end it."""
         src, teller = self.src, self.teller
-        raw = src.held()
-        kind, message = self._why(why, row, raw)
+        kind, message = self._why(why, row, src.held())
         broken = attempt.draft
         if not row.strong and kind is IssueKind.MALFORMED:
             self._weak_damaged(attempt.drafts[-1].name, message, at)
             return
+        if kind is IssueKind.MALFORMED:
+            yield from self._to_closer(row)
+        raw = src.held()
         src.release()
         issue = unreadable(kind, message, raw, broken.name if broken else "", at)
         if broken is not None:
@@ -157,6 +160,18 @@ class Trial:
         if broken is None:
             teller.out.append(Noticed(issue))
         teller.new_line()
+
+    def _to_closer(self, row: Row) -> Need[None]:
+        """Skip the rest of a broken call, if its closer comes; what stands before it is not live."""
+        src, closers = self.src, row.call_close + row.section_close
+        if not closers or closers in self._no_closer:
+            return
+        src.hold()
+        if (yield from src.until(closers, _ignore)):
+            src.release()
+        else:
+            src.rewind()
+            self._no_closer.add(closers)
 
     def _weak_damaged(self, name: str, message: str, at: int) -> None:
         """A weak candidate that broke is text, and noticed, since it named a tool."""
