@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from .shape import ANYTHING, Shape, child, kind_of
+from .shape import ANYTHING, Shape, child, kind_of, nests_deeper
 from .types import Edit
 
 _DEEPEST = 96  # relaxed.py refuses deeper text; deeper values of peers are left as they are
@@ -178,17 +178,8 @@ def _load(text: str) -> Any:
         value = json.loads(text, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_no_repeats)
     except (ValueError, RecursionError):
         return _NO
-    return _NO if text.count("[") + text.count("{") > _DEEPEST and _too_deep(value) else value
-
-
-def _too_deep(value: Any) -> bool:
-    """Would a recursive reader of `value` be in danger?  Asked level by level, without recursion."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [m for v in level for m in (v.values() if isinstance(v, dict) else v) if isinstance(m, dict | list)]
-        if not level:
-            return False
-    return True
+    # Few brackets cannot nest deeply; only many are worth the look.
+    return _NO if text.count("[") + text.count("{") > _DEEPEST and nests_deeper(value, _DEEPEST) else value
 
 
 def _finite(text: str) -> float:

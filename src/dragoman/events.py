@@ -137,6 +137,9 @@ Event: TypeAlias = (
 )
 
 
+_NOWHERE = -1  # the place of a call that was open when all before turned out to be reasoning
+
+
 @dataclass(slots=True)
 class _OpenCall:
     id: str
@@ -198,13 +201,15 @@ class Assembler:
             model=self._started.model,
             id=self._started.id,
             issues=tuple(self._issues),
-            extra={**self._started.extra, **self._ended.extra} or NOTHING,
+            extra=_both(self._started.extra, self._ended.extra),
         )
 
     def _recast(self) -> None:
         self._close_part()
         told = [p for p in self._parts if isinstance(p, Text | Reasoning)]
         self._issues += [_rehearsed(p) for p in self._parts if isinstance(p, ToolCall)]
+        for call in self._calls.values():
+            call.place = _NOWHERE
         joined = "".join(p.text for p in told)
         self._parts = [Reasoning(joined)] if joined else []
 
@@ -226,7 +231,7 @@ class Assembler:
             return
         text = "".join(call.pieces)
         arguments: Any = json.loads(text) if text else {}
-        self._parts[call.place] = ToolCall(
+        made = ToolCall(
             id=call.id,
             name=call.name,
             arguments=arguments,
@@ -234,6 +239,15 @@ class Assembler:
             report=report,
             metadata=call.metadata,
         )
+        if call.place == _NOWHERE:
+            self._issues.append(_rehearsed(made))
+        else:
+            self._parts[call.place] = made
+
+
+def _both(first: JsonObject, second: JsonObject) -> JsonObject:
+    """Both in one; one alone stays the mapping it is, which may know the wire it came from."""
+    return {**first, **second} if first and second else second or first
 
 
 def _rehearsed(call: ToolCall) -> Issue:

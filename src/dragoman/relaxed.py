@@ -16,7 +16,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from .schema import ANYTHING, Shape, coerce, read_text
@@ -366,7 +365,7 @@ class Relaxed:
         """What a bare word means, as JSON."""
         src = self.src
         if NUMBER.fullmatch(word) and len(word) <= MAX_DIGITS:
-            if "." in word and "integer" in shape.kinds and "number" not in shape.kinds and Decimal(word) % 1:
+            if "." in word and "integer" in shape.kinds and "number" not in shape.kinds and not _is_whole(word):
                 self.unfit.append("$" + "".join(self.path))
             return word
         if word in WORDS:
@@ -734,6 +733,13 @@ def _inside_pattern(closers: str) -> re.Pattern[str]:
 def _number(found: re.Match[str]) -> str:
     sign, whole, fraction, power = found.groups()
     return ("-" if sign == "-" else "") + (whole or "0") + (f".{fraction or '0'}" if fraction is not None else "") + (power or "")
+
+
+def _is_whole(number: str) -> bool:
+    """Has a number with a point no fraction?  (A float would hide the fraction of a long one.)"""
+    if "e" in number or "E" in number:
+        return float(number).is_integer()
+    return not number.partition(".")[2].strip("0")
 
 
 def _one_word(word: str) -> bool:

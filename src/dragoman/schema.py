@@ -12,14 +12,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-import jsonschema_rs
-
 from .coercion import coerce, read_text
 from .errors import UsageError
-from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, resolve, shape
+from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, nests_deeper, resolve, shape
 from .types import JsonObject, Tool
 
 __all__ = [
@@ -75,12 +74,14 @@ def faults(schema: JsonObject, value: Any) -> list[Fault]:
     compiled = _compiled(schema)
     if compiled is None:
         return []
+    if compiled.recursive and nests_deeper(value, _DEEPEST):
+        return [_UNREADABLE]
     try:
         if compiled.validator.is_valid(value):
             return []
         errors = list(islice(compiled.validator.iter_errors(value), _MOST_FAULTS))
-    except (ValueError, TypeError) as error:  # a mapping of our own, a lone surrogate, nesting without end
-        return _second_look(compiled, value, error)
+    except (ValueError, TypeError):  # a mapping of our own, a lone surrogate, deep nesting
+        return _second_look(compiled, value)
     return list(islice(compiled.tell(errors), _MOST_FAULTS))
 
 
@@ -145,16 +146,25 @@ _SCALARS = ("string", "number", "integer", "boolean", "null")
 
 # ── compiling ────────────────────────────────────────────────────────────────
 
-_BROKEN = (ValueError, TypeError, RecursionError, jsonschema_rs.ReferencingError)
-_DRAFTS: tuple[Callable[..., Any], ...] = (
-    jsonschema_rs.Draft202012Validator, jsonschema_rs.Draft201909Validator, jsonschema_rs.Draft7Validator,
-    jsonschema_rs.Draft4Validator,
-)  # fmt: skip
+_BROKEN = (ValueError, TypeError, RecursionError)  # jsonschema_rs' own errors are ValueErrors
+
+
+@cache
+def _makers() -> tuple[Callable[..., Any], ...]:
+    """What makes a validator: by the draft the schema names, then by each draft, newest first."""
+    # Loaded when first needed: it takes a fifth of the package's import time and brings sockets along.
+    import jsonschema_rs as engine  # noqa: PLC0415
+
+    drafts = (engine.Draft202012Validator, engine.Draft201909Validator, engine.Draft7Validator, engine.Draft4Validator)
+    return (engine.validator_for, *drafts)
 
 
 class _Compiled(NamedTuple):
+    """`recursive`: may validation go as deep as the value does?  jsonschema_rs overflows the stack there."""
+
     validator: Any
     schema: dict[str, Any]
+    recursive: bool
 
     def tell(self, errors: Iterable[Any], depth: int = 0) -> Iterator[Fault]:
         """The faults behind the validator's errors; an error of a union becomes those of the branch that was meant."""
@@ -189,24 +199,46 @@ _schemas: dict[int, tuple[JsonObject, _Compiled | None]] = {}
 def _compiled(schema: JsonObject) -> _Compiled | None:
     known = _schemas.get(id(schema))
     if known is None or known[0] is not schema:
-        try:
-            plain = _plain(schema, lenient=True)
-            made: _Compiled | None = _Compiled(_compile(plain), plain)
-        except _BROKEN:
-            made = None
+        made = _lenient(schema)
         if len(_schemas) >= _MOST_SCHEMAS:
             _schemas.clear()
         known = _schemas[id(schema)] = (schema, made)
     return known[1]
 
 
+def _lenient(schema: JsonObject) -> _Compiled | None:
+    """A validator of as much of the schema as can be had; references that lead nowhere say nothing."""
+    for dangling in (True, False):
+        try:
+            plain = _plain(schema, lenient=True)
+            if not dangling:
+                plain = _linked(plain, plain)
+            return _Compiled(_compile(plain), plain, any(word in json.dumps(plain) for word in _REFERENCES))
+        except _BROKEN:
+            continue
+    return None
+
+
+def _linked(node: Any, root: JsonObject) -> Any:
+    """A plain schema without the references that cannot be followed."""
+    if isinstance(node, list):
+        return [_linked(member, root) for member in node]
+    if not isinstance(node, dict):
+        return node
+    lost = isinstance(node.get("$ref"), str) and resolve(root, node["$ref"]) is True
+    return {key: _linked(held, root) for key, held in node.items() if not (lost and key == "$ref")}
+
+
+_REFERENCES = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
+
+
 def _compile(schema: dict[str, Any]) -> Any:
     """A validator by the draft the schema names, else by the newest draft that accepts it."""
     first: Exception | None = None
     bare = {key: value for key, value in schema.items() if key != "$schema"}
-    for make, given in [(jsonschema_rs.validator_for, schema), *((draft, bare) for draft in _DRAFTS)]:
+    for index, make in enumerate(_makers()):
         try:
-            return make(given, retriever=_refuse)
+            return make(bare if index else schema, retriever=_refuse)
         except _BROKEN as error:
             first = first or error
     assert first is not None
@@ -265,13 +297,15 @@ def _data(value: Any) -> Any:
     return value
 
 
-def _second_look(compiled: _Compiled, value: Any, error: Exception) -> list[Fault]:
+_UNREADABLE = Fault("$", f"this is not JSON nested at most {_DEEPEST} levels; send plain, flatter values", "", {})
+
+
+def _second_look(compiled: _Compiled, value: Any) -> list[Fault]:
     """Faults of a value that the validator could not read as it was."""
     try:
         errors = list(islice(compiled.validator.iter_errors(_data(value)), _MOST_FAULTS))
     except (ValueError, TypeError, RecursionError):
-        message = f"this is not a JSON value that can be checked ({_cut(str(error), 80)}); send plain, flatter JSON"
-        return [Fault("$", message, "", {})]
+        return [_UNREADABLE]
     return list(islice(compiled.tell(errors), _MOST_FAULTS))
 
 

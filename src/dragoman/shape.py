@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
-from urllib.parse import unquote
 
 from .types import JsonObject
 
@@ -54,6 +53,23 @@ def child(path: str, key: str | int) -> str:
     if isinstance(key, int):
         return f"{path}[{key}]"
     return f"{path}.{key}" if key.isidentifier() else f'{path}["{key}"]'
+
+
+def nests_deeper(value: Any, levels: int) -> bool:
+    """Do containers stand in each other more than `levels` deep?  Asked level by level, without recursion."""
+    level = [value]
+    for _ in range(levels + 1):
+        level = [member for held in level if isinstance(held, _CONTAINERS) for member in _members(held)]
+        if not level:
+            return False
+    return True
+
+
+_CONTAINERS = (Mapping, list, tuple)
+
+
+def _members(held: Any) -> Iterable[Any]:
+    return held.values() if isinstance(held, Mapping) else held
 
 
 class Shape:
@@ -205,7 +221,7 @@ def resolve(root: JsonObject, ref: Any) -> Any:
     if not isinstance(ref, str) or not ref.startswith("#"):
         return True
     node: Any = root
-    for step in unquote(ref[1:]).split("/")[1:]:
+    for step in _ESCAPED.sub(_unescaped, ref[1:]).split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
         if isinstance(node, Mapping) and key in node:
             node = node[key]
@@ -214,6 +230,13 @@ def resolve(root: JsonObject, ref: Any) -> Any:
         else:
             return True
     return node if "/" in ref or ref == "#" else True
+
+
+_ESCAPED = re.compile("(?:%[0-9A-Fa-f]{2})+")
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
 
 
 class _Expansion:

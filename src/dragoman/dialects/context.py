@@ -81,20 +81,24 @@ class Context:
     @property
     def any(self) -> bool:
         """Has there been any visible character?"""
-        self._read(final=True)
-        return self._any
+        return self._any or any(not piece.isspace() for piece in self._new)
 
     @property
     def line_blank(self) -> bool:
         """Is the present line blank so far?"""
-        self._read(final=True)
+        for piece in reversed(self._new):
+            cut = piece.rfind("\n")
+            rest = piece[cut + 1 :]
+            if rest and not rest.isspace():
+                return False
+            if cut >= 0:
+                return True
         return self._blank
 
     @property
     def before(self) -> str:
         """The last words before this place."""
-        self._read(final=True)
-        return self._tail
+        return (self._tail + "".join(self._new))[-KEPT:]
 
     def standing(self) -> Standing:
         """How the present place stands."""
@@ -128,6 +132,7 @@ class Context:
         if not text:
             return
         self._tail = (self._tail + text)[-KEPT:]
+        text = self._skip_paragraphs(text)
         pos = 0
         for found in TOKEN.finditer(text):
             if found.start() > pos:
@@ -136,6 +141,20 @@ class Context:
             pos = found.end()
         if pos < len(text):
             self._plain(text[pos:])
+
+    def _skip_paragraphs(self, text: str) -> str:
+        """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
+        cut = text.rfind("\n\n") + 1
+        if not cut or self._fence or self._fence_line or self._html:
+            return text
+        head = text[:cut]
+        if "<" in head or "```" in head or "~~~" in head:
+            return text
+        self._any = self._any or not head.isspace()
+        self._blank, self._indented = not head.rpartition("\n")[0].rpartition("\n")[2].strip(), False
+        self._newline()
+        self._blank = True
+        return text[cut:]
 
     def _plain(self, text: str) -> None:
         if self._blank:

@@ -47,6 +47,8 @@ ORDINARY = frozenset({"```json"})
 """Spellings of a row that are everyday text as well; the judge tells those by place and by name."""
 TELLING = re.compile(r"[^\W\d_].*[^\w\s]|[^\w\s].*[^\W\d_]", re.DOTALL)
 """A marker worth breaking holds a letter and a sign: a bare bracket, quote or newline is everyday text."""
+NAME_IN_TAG = "{name}"
+"""Tags that are a tool's name are everyday markup until the tools are known: provenance guards those."""
 FIELD = re.compile(r"\{\w+\}")
 WORD_ENDS = r"(?!(?<=\w)\w)"
 """After a marker that ends in a letter no letter follows: `<tool ` is not found in `<toolbox>`."""
@@ -68,11 +70,14 @@ def restore(text: str) -> str:
 def _markers(dialects: tuple[Dialect, ...]) -> tuple[str, ...]:
     """The telling spellings of the rows, longest first."""
     found = {m.strip() for d in dialects for m in _spellings(d)}
-    return tuple(sorted((m for m in found if m not in ORDINARY and TELLING.search(m)), key=lambda m: (-len(m), m)))
+    telling = (m for m in found if m not in ORDINARY and NAME_IN_TAG not in m and TELLING.search(m))
+    return tuple(sorted(telling, key=lambda m: (-len(m), m)))
 
 
 def _spellings(dialect: Dialect) -> Iterable[str]:
     spans = [dialect.section, dialect.call, dialect.tool, dialect.body, *dialect.reasoning]
+    if dialect.segments is not None:
+        yield from (*dialect.segments.open, *dialect.segments.head, *dialect.segments.close)
     if isinstance(dialect.args, TaggedArgs):
         spans += [dialect.args.key, dialect.args.value]
     yield from (m for s in spans for m in (*s.open, *s.close))

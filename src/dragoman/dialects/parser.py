@@ -11,6 +11,7 @@ is linear.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,37 @@ class Parsed:
     reasoning: str
     issues: tuple[Issue, ...]
     parts: tuple[Part, ...]
+
+
+BLANK = re.compile(r"[ \t\r]*")
+
+
+class Lead:
+    """Where a pattern is found next; no text is searched twice, however often it is asked.
+
+    A character class counts where it begins, a line's beginning where it ends.
+    """
+
+    __slots__ = ("_found", "_one", "_pattern", "_searched")
+
+    def __init__(self, pattern: re.Pattern[str], *, one: bool) -> None:
+        self._pattern, self._one = pattern, one
+        self._found = self._searched = -1
+
+    def next(self, src: Source, start: int) -> int:
+        """The first such place at or after `start` (an index into `src.buf`); the buffer's length if none."""
+        base, size = src.base, len(src.buf)
+        if self._found >= base + start:
+            return self._found - base
+        begin = max(start, self._searched - base, 0)
+        match = self._pattern.search(src.buf, begin)
+        if match is None:
+            newline = src.buf.rfind("\n", begin)
+            self._searched = base + (newline if newline >= 0 else size)
+            return size
+        at = match.end() - 1 if self._one else match.end()
+        self._found = base + at
+        return at
 
 
 class Parser:
@@ -78,6 +110,8 @@ class Parser:
         self._teller = Teller(judge, ids or _default_id)
         self._trial = Trial(self._src, self._table, judge, self._teller, strict=strict)
         self._trial.finish = finish or ""
+        self._leads_of: Table | None = None
+        self._inline = self._at_line = Lead(self._table.lead, one=True)
         self._reasoned = False
         self._closed = False
         self._begin(prefix)
@@ -125,31 +159,40 @@ class Parser:
             say(src.buf[start:cut])
             if marker or src.eof:
                 return marker
-            src.tap = (t.lead.search, say)
+            src.tap = (t.any_lead.search, say)
             yield
             src.tap = None
 
     def _next_marker(self, t: Table) -> tuple[int, str]:
         """Where live text ends for now, and the marker that stands there; "" when none does (yet)."""
         src = self._src
-        buf, start, pos, size = src.buf, src.pos, src.pos, len(src.buf)
-        line_end = -1
+        buf, start, size = src.buf, src.pos, len(src.buf)
+        if t is not self._leads_of:
+            self._leads_of, self._inline, self._at_line = t, Lead(t.lead, one=True), Lead(t.line_lead, one=False)
+        inline = self._inline.next(src, start)
+        at_line = self._first_on_line(t, start)
         while True:
-            hit = t.lead.search(buf, pos)
-            if hit is None:
+            at = min(inline, at_line)
+            if at >= size:
                 return size, ""
-            at = hit.start()
             if size - at < t.longest and not src.eof and buf[at:].casefold() in t.prefixes:
                 return at, ""
             found = t.marker.match(buf, at)
-            pos = at + 1
-            if found is not None:
-                marker = found.group()
-                if marker.casefold() not in t.line or (at > line_end and self._teller.line_start(buf[start:at])):
-                    return at, marker
-                if at > line_end:
-                    line_end = (buf.find("\n", at) + 1 or size + 1) - 1
-                pos = max(pos, found.end() if marker[0] in "`~" else pos)
+            if found is not None and (at == at_line or found.group().casefold() not in t.line):
+                return at, found.group()
+            if at == inline:
+                inline = self._inline.next(src, at + 1)
+            if at == at_line:
+                at_line = self._at_line.next(src, at + 1)
+
+    def _first_on_line(self, t: Table, start: int) -> int:
+        """The first place from `start` on that stands first on its line and may begin a line marker."""
+        buf = self._src.buf
+        blank = BLANK.match(buf, start)
+        at = blank.end() if blank else start
+        if t.any_lead.match(buf, at) and self._teller.line_start(buf[start:at]):
+            return at
+        return self._at_line.next(self._src, start)
 
     # ── what a marker means ──────────────────────────────────────────────────
 

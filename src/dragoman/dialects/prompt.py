@@ -22,13 +22,14 @@ from ..schema import signature
 from ..types import Tool, ToolCall, ToolChoice
 from .documents import TILDE_FENCE
 from .render import DEFAULT_RESULT, MAX_THOUGHT, final_answer, render
-from .spec import Dialect, ElementArgs, JsonCall, Listing, Place, Span, Strength, TaggedArgs
+from .spec import Dialect, ElementArgs, JsonCall, Listing, Place, Span, Strength, TaggedArgs, TextArgs
 
 Tools = Iterable[Tool | Mapping[str, Any]]
 
 EXAMPLE = ToolCall(id="", name="tool_name", arguments={"first_argument": "text", "second_argument": 42})
 """The call the form is shown with.  Nobody declares a tool of this name, so a copied example is refused, not run."""
 SECOND = ToolCall(id="", name="other_tool", arguments={"argument": "text"})
+TEXT_EXAMPLE = ToolCall(id="", name=EXAMPLE.name, arguments={"argument": "text"})
 NONCE = re.compile(r"[A-Za-z0-9]{4,32}")
 FENCE = re.compile(r"(?P<mark>~~~|```)(?P<word>\w+)(?P<end>\s*)")
 CHARACTERS_PER_TOKEN = 4
@@ -127,6 +128,11 @@ def compact_for(tools: Tools, dialect: Dialect, budget_tokens: int) -> bool:
 Head = tuple[str, list[str]]
 
 
+def example(row: Dialect) -> ToolCall:
+    """The call a prompt for this dialect shows."""
+    return TEXT_EXAMPLE if isinstance(row.args, TextArgs) else EXAMPLE
+
+
 def _is_protocol(row: Dialect) -> bool:
     """Is every message of this dialect one JSON object, the final answer too?"""
     return isinstance(row.args, JsonCall) and bool(row.args.answer)
@@ -134,9 +140,9 @@ def _is_protocol(row: Dialect) -> bool:
 
 def _calls(row: Dialect, *, compact: bool) -> Head:
     """The form of a call that stands in ordinary text, and its rules."""
-    form = f"{INTRO} {FORM}\n\n{render([EXAMPLE], row)}"
+    form = f"{INTRO} {FORM}\n\n{render([example(row)], row)}"
     if _grouped(row) and not compact:
-        form += f"\n\nSeveral calls at once:\n\n{render([EXAMPLE, SECOND], row)}"
+        form += f"\n\nSeveral calls at once:\n\n{render([example(row), SECOND], row)}"
     several = "All calls of one answer stand together in one such form."
     single = "One form holds one call. For several calls write several, one after the other."
     return form, [
@@ -153,7 +159,7 @@ def _protocol(row: Dialect, *, compact: bool) -> Head:
     """The form of a protocol in which every message is one JSON object, and its rules."""
     notation = row.args
     assert isinstance(notation, JsonCall)
-    call = render([EXAMPLE], row, thought="why this step, in a few words")
+    call = render([example(row)], row, thought="why this step, in a few words")
     form = (
         f"{INTRO} Always answer with a single JSON object: no Markdown, no commentary, no text before or after it.\n\n"
         f"To call a tool:\n\n{call}\n\n"

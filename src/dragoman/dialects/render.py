@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..errors import UsageError, mark
 from ..events import dumps
@@ -29,14 +29,20 @@ from .spec import (
     Listing,
     Span,
     TaggedArgs,
+    TextArgs,
     Typing,
+    YamlArgs,
     YamlCall,
 )
+
+Marked: TypeAlias = JsonArgs | KeywordArgs | BraceArgs | TaggedArgs | ElementArgs | YamlArgs | TextArgs
 
 BARE_KEY = re.compile(r"[A-Za-z_][\w.$-]*")
 ELEMENT = re.compile(r"[A-Za-z_][\w.-]*")
 ATTRIBUTE = re.compile(r"[^\s\"'<>&=\\]+")
 YAML_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n|nan|inf)$)[A-Za-z_][\w.-]*")
+NAME_IN_TAG = "{name}"
+"""Stands for the tool's name in the call markup of families whose tag is the name."""
 MAX_THOUGHT = 200
 """Characters of a protocol's `thought` (seed document 004, guardrails)."""
 LOST_TYPE = "its schema would not give it back its type"
@@ -120,12 +126,26 @@ class _Writer:
                 inside = self.attribute_call(notation)
             case notation:
                 inside = self.marked_call(self.argument_text(notation))
-        return _first(self.dialect.call.open) + inside + _first(self.dialect.call.close)
+        return self.opened + inside + self.closed
 
-    def argument_text(self, notation: JsonArgs | KeywordArgs | BraceArgs | TaggedArgs | ElementArgs) -> str:
+    @property
+    def opened(self) -> str:
+        """What begins the call; in families whose tag is the name, with the name in it."""
+        return _first(self.dialect.call.open).replace(NAME_IN_TAG, self.call.name)
+
+    @property
+    def closed(self) -> str:
+        """What ends the call."""
+        return _first(self.dialect.call.close).replace(NAME_IN_TAG, self.call.name)
+
+    def argument_text(self, notation: Marked) -> str:
         match notation:
             case JsonArgs():
                 return self.json(self.call.arguments)
+            case YamlArgs():
+                return "\n".join(f"{_yaml_key(k)}: {self.json(v)}" for k, v in self.arguments()) or "{}"
+            case TextArgs():
+                return self.only_text()
             case KeywordArgs():
                 return "(" + ", ".join(f"{_key(k)}={_python(v)}" for k, v in self.arguments()) + ")"
             case BraceArgs():
@@ -140,6 +160,20 @@ class _Writer:
         for key, value in self.call.arguments.items():
             self.json(value)
             yield key, value
+
+    def only_text(self) -> str:
+        """The one argument, as the text it is."""
+        values = list(self.call.arguments.values())
+        keys = self.shape.keys if self.shape is not None else ()
+        if len(values) != 1 or not isinstance(values[0], str) or (keys and tuple(self.call.arguments) != keys):
+            raise self.refuse("the arguments", "it holds one text and nothing else")
+        if values[0] != values[0].strip() or not values[0] or _holds(values[0], self.ends()):
+            raise self.refuse("the argument", "the markup around it would change it")
+        return values[0]
+
+    def ends(self) -> tuple[str, ...]:
+        """What ends the arguments."""
+        return _bare((*self.dialect.body.close, self.closed))
 
     def shape_of(self, key: str) -> Shape | None:
         return None if self.shape is None else self.shape.property(key)
@@ -182,8 +216,12 @@ class _Writer:
     def marked_call(self, arguments: str) -> str:
         row = self.dialect
         rest = _first(row.body.open) + arguments + _first(row.body.close)
+        if NAME_IN_TAG in _first(row.call.open):
+            if not ELEMENT.fullmatch(self.call.name):
+                raise self.refuse("the name", "it is no element name")
+            return rest
         name = self.name_text()
-        end = self.name_end(rest + _first(row.call.close))
+        end = self.name_end(rest + self.closed)
         return _first(row.tool.open) + name + end + rest
 
     def name_text(self) -> str:
@@ -252,14 +290,14 @@ class _Writer:
         self, key: str, value: Json, notation: TaggedArgs, marks: Sequence[str]
     ) -> Iterator[tuple[str, str]]:
         """Ways to write one value, best first: how its key ends, and the text."""
-        known = self.shape_of(key)
+        known, written = self.shape_of(key), _xml if notation.entities else str
         as_json = _escaped(self.json(value), marks)
         texts = (value, as_json) if isinstance(value, str) else (as_json,)
         ends = [(flag, Typing.TEXT) for flag in notation.raw_flag[:1] if isinstance(value, str)]
         ends += [(flag, Typing.LITERAL) for flag in notation.json_flag[:1]]
         for end, typing in (*ends, (_first(notation.key.close), notation.typing)):
             trusted = known is None and typing is notation.typing is Typing.TEXT and not isinstance(value, str)
-            yield from ((end, t) for t in texts if trusted or _same(_read(t, known, typing), value))
+            yield from ((end, written(t)) for t in texts if trusted or _same(_read(t, known, typing), value))
 
     def element(self, key: str, value: Json, notation: ElementArgs, known: Shape | None) -> str:
         if not ELEMENT.fullmatch(key):
@@ -274,13 +312,13 @@ class _Writer:
                 return "".join(self.element(k, v, notation, s) for k, v, s in children)
             except Unrenderable:
                 pass  # a child loses its type as an element; as JSON the whole keeps it, where the schema says so
-        closer = f"{notation.prefix}</{key}>"
+        closer, written = f"{notation.prefix}</{key}>", _xml if notation.entities else str
         as_json = self.json(value)
-        trusted = known is None and not isinstance(value, str)
-        for text in (value, as_json) if isinstance(value, str) else (_escaped(as_json, (closer,)),):
-            carried = closer not in text and not (notation.nested and f"{notation.prefix}<" in text)
-            if carried and (trusted or _same(_read(text, known, Typing.TEXT), value)):
-                return _padded(text, notation.trim)
+        trusted = known is None and notation.typing is Typing.TEXT and not isinstance(value, str)
+        marks = (f"{notation.prefix}<" if notation.nested else closer, *self.ends())
+        for text in (value, as_json) if isinstance(value, str) else (_escaped(as_json, marks),):
+            if not _holds(written(text), marks) and (trusted or _same(_read(text, known, notation.typing), value)):
+                return _padded(written(text), notation.trim)
         raise self.refuse(f"the argument {key!r}", f"it holds {closer!r}" if closer in as_json else LOST_TYPE)
 
     def children(
@@ -308,6 +346,10 @@ def _bare(spellings: Sequence[str]) -> tuple[str, ...]:
 def _holds(text: str, markers: Sequence[str]) -> bool:
     folded = text.casefold()
     return any(m.casefold() in folded for m in markers)
+
+
+def _xml(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _padded(text: str, trim: str) -> str:

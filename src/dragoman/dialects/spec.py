@@ -48,6 +48,8 @@ class Strength(StrEnum):
 
     STRONG = "strong"  # nobody writes it by accident: a call as soon as it is complete
     WEAK = "weak"      # looks like ordinary text: a call only alone, at the end, by a declared name
+    OWN = "own"        # strong where the caller says that the model speaks this, weak otherwise
+    ASKED = "asked"    # strong where the caller says so; not listened for otherwise
 
 
 class Listing(StrEnum):
@@ -64,8 +66,8 @@ class Listing(StrEnum):
 class JsonCall:
     """One JSON object holds the name and the arguments: `{"name": …, "arguments": {…}}`.
 
-    `inside` is the key to descend into first (`action`), `single_key` marks `{"get_weather": {…}}`, `thought` is a
-    key whose string is reasoning, `answer` the key path of a final answer.
+    `inside` is the key to descend into first (`action`), `single_key` says that the object's only key is the name
+    (`{"get_weather": {…}}`), `thought` is a key whose string is reasoning, `answer` the key path of a final answer.
     """
 
     name: tuple[str, ...] = ("name",)
@@ -107,7 +109,7 @@ class TaggedArgs:
 
     `key` delimits the key, `value` the raw value after it.  `trim` is dropped once from each end of a value.
     `raw_flag` are spellings that end the key and say "this value is text" (DSML's `" string="true">`);
-    `json_flag` likewise "this value is JSON".
+    `json_flag` likewise "this value is JSON".  `entities` says that text may be escaped as XML escapes it.
     """
 
     key: Span
@@ -116,18 +118,22 @@ class TaggedArgs:
     typing: Typing = Typing.TEXT
     raw_flag: tuple[str, ...] = ()
     json_flag: tuple[str, ...] = ()
+    entities: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementArgs:
     """Every argument is an element named after it: `<city>Oslo</city>`.
 
-    `prefix` stands before every tag (MiniMax M3); `nested` elements become objects and arrays by schema.
+    `prefix` stands before every tag (MiniMax M3); `nested` elements become objects and arrays by schema.  `trim` is
+    dropped once from each end of a value.  `entities` says that text may be escaped as XML escapes it.
     """
 
     prefix: str = ""
     nested: bool = False
     trim: str = "\n"
+    typing: Typing = Typing.TEXT
+    entities: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,9 +152,47 @@ class YamlCall:
     args: tuple[str, ...] = ("arguments",)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YamlArgs:
+    """The name stands in the markup (`tool`), a YAML mapping of arguments follows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextArgs:
+    """The name stands in the markup (`tool`), plain text follows: the tool's only argument."""
+
+
 Notation: TypeAlias = (
-    JsonCall | JsonArgs | KeywordArgs | BraceArgs | TaggedArgs | ElementArgs | AttributeArgs | YamlCall
+    JsonCall | JsonArgs | KeywordArgs | BraceArgs | TaggedArgs | ElementArgs | AttributeArgs | YamlCall | YamlArgs
+    | TextArgs
 )
+
+
+# ── segments ─────────────────────────────────────────────────────────────────
+
+
+class Route(StrEnum):
+    """Whom a segment of the message is for."""
+
+    TEXT = "text"            # the reader: visible
+    REASONING = "reasoning"  # the model itself
+    CALLS = "calls"          # tools: markup in it is a call, other text is dropped
+    NOBODY = "nobody"        # a built-in of the model's own host: dropped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segments:
+    """The message is a row of segments, each under a header that says whom it is for (harmony, Muse).
+
+    `open` begins a header, `head` ends it, `close` ends the segment.  `routes` are patterns searched in the header, the
+    first that is found decides; `begun` is a pattern of what a message begins with when the prompt had written `open`.
+    """
+
+    open: tuple[str, ...]
+    head: tuple[str, ...]
+    close: tuple[str, ...]
+    routes: tuple[tuple[str, Route], ...]
+    begun: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +200,8 @@ class Dialect:
     """One row.
 
     name        how people ask for it; `aliases` are other names of the same thing
-    call        around one call          section   around all of them, where there is such a thing
+    call        around one call; `{name}` in it stands for each declared tool's name (`<{name}>`)
+    section     around all of them, where there is such a thing
     tool        around the tool's name, where markup carries it (`tool.close` may also begin the arguments)
     tool_re     splits the text found in `tool`: groups `name` and, where the dialect has one, `id`
     tool_form   how a name (and id, index) is written there, a format string: `functions.{name}:{index}`
@@ -165,6 +210,7 @@ class Dialect:
     between     what may stand between two calls (first is rendered)
     quiet       framing that is not part of the visible text (`<response>`)
     reasoning   the family's own reasoning tags
+    segments    how the message is cut into parts for the reader, the model itself and tools, where it is
     result      how a past result is written for the model, a format string with {name} {id} {content}
     source      where the format is documented; `sample` a real sample of one call
     """
@@ -183,6 +229,7 @@ class Dialect:
     strength: Strength = Strength.STRONG
     quiet: tuple[str, ...] = ()
     reasoning: tuple[Span, ...] = ()
+    segments: Segments | None = None
     result: str = ""
     aliases: tuple[str, ...] = ()
     source: str = ""

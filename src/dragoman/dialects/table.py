@@ -38,11 +38,13 @@ FOREIGN_TURN = ("<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|STA
 FABRICATED = (
     "<function_results>", "<tool_response>", "<tool_result>", "<tool_results>", "<tool_output>", "<function_result>",
     "<function_response>", "[TOOL_RESULTS]", "~~~tool_result", "```tool_result", "```tool_output", "```function_output",
-    "<｜tool▁outputs▁begin｜>", "<|tool_response>", "\nObservation:",
+    "<｜tool▁outputs▁begin｜>", "<|tool_response>", "Observation:",
 )
 """What a tool's answer looks like: written by the model after its own call, it is invented (judge-rules.md 7)."""
 
 FENCES = ("```", "~~~")
+LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_result", "```tool_output", "```function_output"})
+"""Marks of no dialect that count only first on their line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class Table:
     """What the scanner needs, for one set of dialects.
 
     `rows` maps a marker (case-folded) to the rows it may open, in order; `line` are markers that count only first on
-    their line.
+    their line.  `lead` finds a character that begins any other marker, `line_lead` a line that begins with one that
+    begins a `line` marker, `any_lead` either character anywhere.
     """
 
     lead: re.Pattern[str]
@@ -65,12 +68,30 @@ class Table:
     fabricated: frozenset[str]
     fences: frozenset[str]
     line: frozenset[str]
+    line_lead: re.Pattern[str]
+    any_lead: re.Pattern[str]
     closers: dict[tuple[str, ...], Table] = field(default_factory=dict)
 
 
-@lru_cache(maxsize=256)
+_TABLES: dict[tuple[int, bool, bool], tuple[tuple[Dialect, ...], Table]] = {}
+
+
 def table(dialects: tuple[Dialect, ...], *, calls: bool, weak: bool) -> Table:
-    """The table of these dialects; `calls` False listens for reasoning only, `weak` False leaves weak openers out."""
+    """The table of these dialects; `calls` False listens for reasoning only, `weak` False leaves weak openers out.
+
+    The very tuple that was asked for before is found without comparing fifty rows.
+    """
+    key = (id(dialects), calls, weak)
+    found = _TABLES.get(key)
+    if found is None or found[0] is not dialects:
+        if len(_TABLES) > 512:
+            _TABLES.clear()
+        found = _TABLES[key] = (dialects, _table(dialects, calls, weak))
+    return found[1]
+
+
+@lru_cache(maxsize=256)
+def _table(dialects: tuple[Dialect, ...], calls: bool, weak: bool) -> Table:
     rows = [Row(d) for d in dialects if calls and (weak or d.strength is Strength.STRONG)]
     by_marker: dict[str, list[Row]] = {}
     for row in rows:
@@ -97,7 +118,7 @@ def table(dialects: tuple[Dialect, ...], *, calls: bool, weak: bool) -> Table:
 
 def _line_only(by_marker: dict[str, list[Row]]) -> frozenset[str]:
     """Markers that count only first on their line: every row they open says so."""
-    return frozenset(m for m, rows in by_marker.items() if all(r.place is not Place.INLINE for r in rows)) | {*FENCES}
+    return frozenset(m for m, rows in by_marker.items() if all(r.place is not Place.INLINE for r in rows)) | LINE_MARKS
 
 
 def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
@@ -127,9 +148,11 @@ def _build(
 ) -> Table:
     markers = {*rows, *think, *unthink, *quiet, *turns, *fabricated, *fences}
     ordered = sorted(markers, key=len, reverse=True)
-    leads = "".join(sorted({c for m in markers for c in (m[0], m[0].upper())}))
+    inline, at_line = _leads(markers - line), _leads(markers & line)
     return Table(
-        lead=re.compile(f"[{re.escape(leads)}]") if leads else re.compile(r"(?!)"),
+        lead=re.compile(f"[{inline}]" if inline else r"(?!)"),
+        line_lead=re.compile(rf"\n[ \t\r]*(?=[{at_line}])" if at_line else r"(?!)"),
+        any_lead=re.compile(f"[{inline}{at_line}]" if inline or at_line else r"(?!)"),
         marker=re.compile("|".join(map(re.escape, ordered)) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
         longest=max(map(len, ordered), default=1),
@@ -142,3 +165,8 @@ def _build(
         fences=fences,
         line=line,
     )
+
+
+def _leads(markers: set[str] | frozenset[str]) -> str:
+    """The first characters of these markers, in either case, for a character class."""
+    return re.escape("".join(sorted({c for m in markers for c in (m[0], m[0].upper())})))

@@ -1,0 +1,97 @@
+"""Markup in text the model did not write is harmless, and comes back as it was."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dragoman.dialects import DIALECTS, Dialect, parse
+from dragoman.dialects.documents import TILDE_FENCE
+from dragoman.dialects.neutral import JOINER, neutralise, restore
+from dragoman.dialects.prompt import with_nonce
+from dragoman.dialects.render import render
+from dragoman.dialects.spec import Strength
+from dragoman.types import Tool, ToolCall
+
+TOOLS = (Tool(name="f", parameters={"type": "object"}),)
+CALL = ToolCall(id="", name="f", arguments={"a": "x"})
+MARKED = [d for d in DIALECTS.values() if d.strength is Strength.STRONG or d.name == "command"]
+CONTROL = [
+    "<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|start_header_id|>", "<|channel|>", "<|call|>", "<|python_tag|>",
+    "<｜tool▁calls▁begin｜>", "<｜User｜>", "<|channel>", "<tool_call|>", "[INST]", "[/INST]", "[TOOL_CALLS]",
+    "[THINK]", "<<SYS>>", "<s>", "</s>", "<start_of_turn>", "<end_of_turn>", "<think>", "</think>", "<tool_response>",
+    "<function_results>", "<function=f>", "<invoke name=", "~~~tool_call", "~~~tool_result", "@tool f", "</TOOL_CALL>",
+]  # fmt: skip
+ORDINARY = [
+    "The quick brown fox; a <b>bold</b> move, a[0] = {\"x\": 1} and `code`.",
+    "```json\n{\"name\": \"f\", \"arguments\": {}}\n```",
+    "# Title\n\n- item\n> quote\n~~~\nfence\n~~~\n[link](http://x.y) <toolbox> <stool> mail@toolbox.org",
+    "if a < b and b > c: print('x|y') # <3",
+    "[{\"id\": 1}, {\"id\": 2}]",
+]
+
+pieces = st.sampled_from([*CONTROL, JOINER, JOINER * 2, "<", "|", "\n", " "]) | st.text(max_size=5)
+texts = st.lists(pieces).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(text=texts)
+def test_restoring_gives_back_every_text(text: str) -> None:
+    assert restore(neutralise(text)) == text
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=texts)
+def test_twice_made_harmless_is_twice_restored(text: str) -> None:
+    assert restore(restore(neutralise(neutralise(text)))) == text
+
+
+@pytest.mark.parametrize("dialect", MARKED, ids=[d.name for d in MARKED])
+def test_a_copy_of_harmless_markup_is_no_call(dialect: Dialect) -> None:
+    text = render([CALL, CALL], dialect, tools=TOOLS)
+    assert len(parse(text, tools=TOOLS, dialects=[dialect]).calls) == 2
+    assert parse(neutralise(text), tools=TOOLS, dialects=[dialect]).calls == ()
+
+
+@pytest.mark.parametrize("dialect", MARKED, ids=[d.name for d in MARKED])
+def test_a_copy_of_harmless_markup_is_no_call_of_another_dialect(dialect: Dialect) -> None:
+    text = neutralise(render([CALL, CALL], dialect, tools=TOOLS))
+    read = parse(text, tools=TOOLS)
+    assert read.calls == ()
+    assert read.text == text
+
+
+@pytest.mark.parametrize("token", CONTROL)
+def test_every_control_token_is_broken(token: str) -> None:
+    told = neutralise(f"before {token} after")
+    assert token not in told
+    assert told.replace(JOINER, "") == f"before {token} after"
+
+
+def test_markup_inside_markup_is_broken_too() -> None:
+    assert "<tool_call>" not in neutralise("<tool_<tool_call>call>")
+    assert "<|im_start|>" not in neutralise("<|im_<|im_start|>start|>")
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_text_comes_through_unchanged(text: str) -> None:
+    assert neutralise(text) == text
+
+
+def test_a_nonce_fence_is_broken_like_any_other() -> None:
+    row = with_nonce(TILDE_FENCE, "7f3a")
+    text = render([CALL], row)
+    assert len(parse(text, tools=TOOLS, dialects=[row]).calls) == 1
+    assert parse(neutralise(text), tools=TOOLS, dialects=[row]).calls == ()
+
+
+def test_a_row_of_ones_own_is_guarded_when_it_is_passed() -> None:
+    own = Dialect(name="own", call=DIALECTS["hermes"].call, args=DIALECTS["hermes"].args, quiet=("§§call§§",))
+    assert "§§call§§" in neutralise("x §§call§§ y")
+    assert "§§call§§" not in neutralise("x §§call§§ y", [own])
+
+
+def test_a_long_text_of_half_markers_is_done_at_once() -> None:
+    text = "<tool <|a~~~" * 60_000
+    assert restore(neutralise(text)) == text

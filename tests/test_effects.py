@@ -1,0 +1,154 @@
+"""The two drivers do the same, perform in order, and never leave anything open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from dragoman.effects import (
+    Close,
+    Effect,
+    Machine,
+    NewId,
+    Open,
+    Outcome,
+    Read,
+    Sleep,
+    adrive,
+    arun,
+    drive,
+    run,
+)
+from dragoman.errors import ErrorKind, ProviderError
+
+
+class World:
+    """Performs from a list of replies; an exception among them is raised."""
+
+    def __init__(self, *replies: Any) -> None:
+        self.replies, self.seen = list(replies), list[Effect]()
+
+    def __call__(self, effect: Effect) -> Any:
+        self.seen.append(effect)
+        if isinstance(effect, Close):
+            return None
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    async def later(self, effect: Effect) -> Any:
+        return self(effect)
+
+
+def echo() -> Machine[int]:
+    """Reads until the end; yields what it read; returns how many pieces."""
+    yield Open(url="http://peer/")
+    count = 0
+    while piece := (yield Read()):
+        yield piece
+        count += 1
+    return count
+
+
+def stubborn() -> Machine[str]:
+    """Tries twice."""
+    try:
+        yield Open(url="http://first/")
+    except ProviderError as error:
+        yield Sleep(2.0)
+        yield str(error)
+        yield Open(url="http://second/")
+    return "served"
+
+
+async def collect(machine: Machine[Any], world: World, outcome: Outcome[Any]) -> list[Any]:
+    return [step async for step in adrive(machine, world.later, outcome)]
+
+
+CASES = {
+    "pieces arrive in order": (echo, (None, b"a", b"b", b"")),
+    "nothing was said": (echo, (None, b"")),
+    "a failed effect is raised inside the machine": (stubborn, (ProviderError("down"), None, None)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_drivers_see_the_same_steps_effects_and_outcome(name: str) -> None:
+    machine, replies = CASES[name]
+    one, two = World(*replies), World(*replies)
+    left: Outcome[Any] = Outcome()
+    right: Outcome[Any] = Outcome()
+    steps = list(drive(machine(), one, left))
+    assert steps == asyncio.run(collect(machine(), two, right))
+    assert one.seen == two.seen
+    assert one.seen[-1] == Close()
+    assert left.value == right.value
+
+
+def test_run_gives_the_outcome_in_both_colours() -> None:
+    assert run(echo(), World(None, b"a", b"")) == 1
+    assert asyncio.run(arun(echo(), World(None, b"a", b"").later)) == 1
+
+
+def test_a_failure_nobody_handles_reaches_the_listener_and_closes() -> None:
+    world = World(None, ProviderError("gone", kind=ErrorKind.NETWORK))
+    with pytest.raises(ProviderError, match="gone"):
+        list(drive(echo(), world))
+    assert world.seen[-1] == Close()
+
+
+def test_a_listener_who_walks_away_closes_the_exchange() -> None:
+    world = World(None, b"a", b"b")
+    steps = drive(echo(), world)
+    assert next(steps) == b"a"
+    steps.close()
+    assert world.seen == [Open(url="http://peer/"), Read(), Close()]
+
+
+def test_an_asynchronous_listener_who_walks_away_closes_the_exchange() -> None:
+    world = World(None, b"a", b"b")
+
+    async def leave() -> None:
+        async with aclosing(adrive(echo(), world.later)) as steps:
+            async for _ in steps:
+                break
+
+    asyncio.run(leave())
+    assert world.seen[-1] == Close()
+
+
+def test_the_outcome_cannot_be_asked_before_the_end() -> None:
+    outcome: Outcome[int] = Outcome()
+    steps = drive(echo(), World(None, b"a", b""), outcome)
+    next(steps)
+    with pytest.raises(LookupError, match="listen to all its steps"):
+        _ = outcome.value
+    assert list(steps) == []
+    assert outcome.value == 1
+
+
+def test_a_machine_may_hold_others() -> None:
+    def both() -> Generator[Any, Any, int]:
+        first = yield from echo()
+        return first + (yield from echo())
+
+    assert run(both(), World(None, b"a", b"", None, b"b", b"c", b"")) == 3
+
+
+def test_secrets_are_not_in_the_repr_of_an_effect() -> None:
+    effect = Open(url="http://peer/", headers={"authorization": "Bearer hush"}, body=b"private")
+    assert "hush" not in repr(effect)
+    assert "private" not in repr(effect)
+
+
+def test_an_id_is_asked_for_not_made() -> None:
+    def minted() -> Machine[str]:
+        name: str = yield NewId("call")
+        return name
+
+    assert run(minted(), World("call_1")) == "call_1"

@@ -1,0 +1,203 @@
+"""Calls out of any provider's response."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dragoman.errors import ExtractError, UsageError
+from dragoman.extract import Calls, extract
+from dragoman.types import Issue, IssueKind, Message, Response, Stop, Text, Tier, Tool, ToolCall, Verdict
+
+FENCE = '~~~tool_call\n{"name": "t", "arguments": {"x": 1}}\n~~~'
+HERMES = '<tool_call>\n{"name": "t", "arguments": {"x": 1}}\n</tool_call>'
+BARE = '{"name": "t", "arguments": {"x": 1}}'
+TOOLS = [Tool(name="t", parameters={"type": "object", "properties": {"x": {"type": "integer"}}})]
+
+
+def said(calls: Calls) -> list[tuple[str, Any]]:
+    return [(c.name, c.arguments) for c in calls]
+
+
+ENTRIES: dict[str, dict[str, Any]] = {
+    "OpenAI, string arguments": {"id": "c", "type": "function", "function": {"name": "t", "arguments": '{"x": 1}'}},
+    "OpenAI, object arguments": {"id": "c", "type": "function", "function": {"name": "t", "arguments": {"x": 1}}},
+    "without type": {"id": "c", "function": {"name": "t", "arguments": '{"x": 1}'}},
+    "Responses": {"type": "function_call", "id": "c", "name": "t", "arguments": '{"x": 1}'},
+    "Responses, call_id": {"type": "function_call", "call_id": "c", "name": "t", "arguments": '{"x": 1}'},
+    "Anthropic": {"type": "tool_use", "id": "c", "name": "t", "input": {"x": 1}},
+    "flat": {"id": "c", "name": "t", "arguments": {"x": 1}},
+    "flat, input": {"id": "c", "name": "t", "input": {"x": 1}},
+    "stream chunk": {"type": "tool_call", "name": "t", "arguments": {"x": 1}, "metadata": {"id": "c"}},
+    "Gemini": {"functionCall": {"id": "c", "name": "t", "args": {"x": 1}}},
+    "Bedrock": {"toolUse": {"toolUseId": "c", "name": "t", "input": {"x": 1}}},
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
+def test_a_native_call_of_any_shape_is_the_same_value(entry: dict[str, Any]) -> None:
+    [call] = extract({"text": None, "tool_calls": [entry]})
+    assert call == ToolCall(id="c", name="t", arguments={"x": 1})
+    assert call.report is not None
+    assert call.report.tier is Tier.NATIVE
+
+
+def test_a_call_value_is_taken_as_it_is() -> None:
+    given = ToolCall(id="c", name="t", arguments={"x": 1})
+    assert extract({"tool_calls": [given]}) == [given]
+
+
+OPENAI_CALL = {"id": "c", "type": "function", "function": {"name": "t", "arguments": '{"x": 1}'}}
+BODIES: dict[str, dict[str, Any]] = {
+    "OpenAI Chat": {"choices": [{"message": {"content": None, "tool_calls": [OPENAI_CALL]}, "finish_reason": "stop"}]},
+    "OpenAI message": {"role": "assistant", "content": None, "tool_calls": [OPENAI_CALL]},
+    "OpenAI's first form": {"choices": [{"message": {"function_call": {"name": "t", "arguments": '{"x": 1}'}}}]},
+    "Anthropic": {
+        "content": [{"type": "text", "text": "Hm."}, {"type": "tool_use", "id": "c", "name": "t", "input": {"x": 1}}],
+        "stop_reason": "tool_use",
+    },
+    "Ollama": {"message": {"content": "", "tool_calls": [{"function": {"name": "t", "arguments": {"x": 1}}}]}},
+    "OpenAI Chat, text": {"choices": [{"message": {"content": FENCE}}]},
+    "Anthropic, text": {"content": [{"type": "text", "text": FENCE}]},
+    "Ollama, text": {"message": {"content": FENCE}, "done_reason": "stop"},
+    "a text": {"text": FENCE},
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_whole_body_of_an_api_gives_its_calls(body: dict[str, Any]) -> None:
+    assert said(extract(body)) == [("t", {"x": 1})]
+
+
+EMPTY: list[dict[str, Any]] = [
+    {}, {"text": None}, {"choices": []}, {"choices": [{}]}, {"message": None}, {"content": None}, {"content": "hello"},
+    {"choices": [{"message": None}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", EMPTY)
+def test_a_body_without_calls_gives_an_empty_list(body: dict[str, Any]) -> None:
+    assert extract(body) == []
+
+
+def test_a_response_value_gives_its_calls_and_its_issues() -> None:
+    issue = Issue(kind=IssueKind.WIRE, message="odd frame")
+    call = ToolCall(id="c", name="t")
+    found = extract(Response(message=Message("assistant", [Text(FENCE), call]), issues=(issue,)))
+    assert (list(found), found.issues) == ([call], (issue,))
+
+
+def test_a_response_value_without_native_calls_is_read() -> None:
+    assert said(extract(Response(message=Message("assistant", FENCE), stop=Stop.END))) == [("t", {"x": 1})]
+
+
+@pytest.mark.parametrize("claim", [True, False, None])
+@pytest.mark.parametrize("text", [FENCE, HERMES, BARE, f"```json\n{BARE}\n```", f"I call it.\n{BARE}"])
+def test_what_a_provider_claims_does_not_change_what_is_found(text: str, claim: bool | None) -> None:
+    assert said(extract({"text": text, "tool_calls": []}, {"native_tool_calls": claim})) == [("t", {"x": 1})]
+
+
+def test_native_calls_come_before_anything_in_the_text() -> None:
+    both = {"text": FENCE, "tool_calls": [{"id": "c", "name": "n", "input": {}}]}
+    found = extract(both, {"native_tool_calls": False})
+    assert said(found) == [("n", {})]
+
+
+@pytest.mark.parametrize("response", [{"text": FENCE}, {"tool_calls": [OPENAI_CALL]}, {"tool_calls": [{"bad": 1}]}])
+def test_nothing_is_taken_from_a_provider_that_runs_its_tools(response: dict[str, Any]) -> None:
+    assert extract(response, {"self_contained_tools": True, "native_tool_calls": True}) == []
+
+
+def test_native_calls_are_held_to_the_declared_tools() -> None:
+    found = extract({"tool_calls": [{"name": "t", "input": {}}, {"name": "rm", "input": {}}]}, tools=TOOLS)
+    assert said(found) == [("t", {})]
+    [issue] = found.issues
+    assert (issue.kind, issue.name) == (IssueKind.UNKNOWN_TOOL, "rm")
+    assert "`t`" in issue.correction
+
+
+def test_any_providers_definitions_do_as_tools() -> None:
+    wire = [{"type": "function", "function": {"name": "t", "parameters": {"type": "object"}}}]
+    assert said(extract({"text": BARE}, tools=wire)) == [("t", {"x": 1})]
+
+
+@pytest.mark.parametrize("arguments", ["{not json", "[1, 2]", "5", "true", '"text"', [1], 5, True])
+def test_a_bad_native_call_is_an_error_that_keeps_its_id_and_text(arguments: Any) -> None:
+    with pytest.raises(ExtractError, match="ask again") as caught:
+        extract({"tool_calls": [{"id": "c9", "name": "t", "arguments": arguments}]})
+    [issue] = caught.value.issues
+    assert (issue.name, issue.call_id) == ("t", "c9")
+    assert issue.raw in (arguments, str(arguments).lower())
+    assert "JSON object" in issue.correction
+
+
+def test_a_good_native_call_survives_a_bad_one() -> None:
+    found = extract({"tool_calls": [{"name": "t", "arguments": "{"}, {"name": "t", "arguments": "{}"}, {"no": "name"}]})
+    assert said(found) == [("t", {})]
+    assert [i.kind for i in found.issues] == [IssueKind.MALFORMED, IssueKind.MALFORMED]
+
+
+def test_a_mended_native_call_says_so_and_keeps_what_was_written() -> None:
+    [call] = extract({"tool_calls": [{"id": "c", "name": "t", "arguments": "{'x': 1,}"}]})
+    assert (call.arguments, call.raw) == ({"x": 1}, "{'x': 1,}")
+    assert call.report is not None
+    assert call.report.verdict is Verdict.MENDED
+    assert {e.kind for e in call.report.edits} >= {"trailing_comma"}
+
+
+@pytest.mark.parametrize("cut", ["length", "max_tokens"])
+def test_the_last_call_of_an_answer_that_was_cut_is_not_run(cut: str) -> None:
+    body = {"finish_reason": cut, "tool_calls": [OPENAI_CALL, {"id": "d", "name": "t", "arguments": '{"x": '}]}
+    found = extract(body)
+    assert said(found) == [("t", {"x": 1})]
+    assert [i.kind for i in found.issues] == [IssueKind.TRUNCATED]
+
+
+def test_a_cut_text_is_refused() -> None:
+    message = {"content": '~~~tool_call\n{"name": "t", "arguments": {"x": 1'}
+    body = {"choices": [{"message": message, "finish_reason": "length"}]}
+    with pytest.raises(ExtractError) as caught:
+        extract(body)
+    assert caught.value.issues[0].kind is IssueKind.TRUNCATED
+
+
+def test_ids_are_given_kept_and_never_twice() -> None:
+    entries = [{"name": "t"}, {"id": "call_0", "name": "t"}, {"id": "a", "name": "t"}, {"id": "a", "name": "u"},
+               {"id": 7, "name": "t"}, {"id": "", "name": "t"}]  # fmt: skip
+    ids = [c.id for c in extract({"tool_calls": entries})]
+    assert ids[1:3] == ["call_0", "a"]
+    assert ids[4] == "7"
+    assert len(set(ids)) == len(ids)
+    assert all(ids)
+
+
+@pytest.mark.parametrize("make", [lambda n: "same", lambda n: "", lambda n: f"id-{n}"])
+def test_ids_are_made_by_whoever_is_asked_and_still_unique(make: Any) -> None:
+    ids = [c.id for c in extract({"tool_calls": [{"name": "t"}, {"name": "t"}, {"name": "t"}]}, ids=make)]
+    assert len(set(ids)) == 3
+    assert all(ids)
+
+
+def test_a_call_sent_twice_id_and_all_counts_once() -> None:
+    assert len(extract({"tool_calls": [OPENAI_CALL, dict(OPENAI_CALL)]})) == 1
+
+
+def test_two_identical_calls_are_two_calls() -> None:
+    assert len(extract({"tool_calls": [{"name": "roll"}, {"name": "roll"}]})) == 2
+    assert len(extract({"text": f"{FENCE}\n{FENCE}"})) == 2
+
+
+def test_text_may_be_limited_to_one_dialect() -> None:
+    assert extract({"text": HERMES}, dialects="tool_call_fence") == []
+
+
+def test_an_issue_that_is_no_failure_raises_nothing() -> None:
+    found = extract({"text": f"<think>\n{FENCE}\n</think>\nI will not."})
+    assert found == []
+
+
+@pytest.mark.parametrize("given", ["text", None, 5, [FENCE]])
+def test_what_is_no_response_is_the_callers_mistake(given: Any) -> None:
+    with pytest.raises(UsageError, match="mapping"):
+        extract(given)

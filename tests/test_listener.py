@@ -1,0 +1,200 @@
+"""What is heard between a wire and its listener: calls in text, native calls, and the truth about the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.dialects import Parser
+from dragoman.dialects.neutral import JOINER, neutralise
+from dragoman.dialects.rows import ALL
+from dragoman.events import (
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartEnded,
+    ReasoningDelta,
+    TextDelta,
+    assemble,
+)
+from dragoman.listener import Listener, Restorer
+from dragoman.types import IssueKind, Report, Response, Stop, Tool, ToolCall, Verdict
+
+LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
+TAGGED = '<tool_call>\n{"name": "look", "arguments": {"at": "sky"}}\n</tool_call>'
+CUT = '<tool_call>\n{"name": "look", "arguments": {"at": "sk'
+UNKNOWN = '<tool_call>\n{"name": "lock", "arguments": {"at": "sky"}}\n</tool_call>'
+
+
+def native(index: int = 0, at: str = "sea", report: Report | None = None) -> list[Event]:
+    return [
+        CallStarted(index, f"n{index}", "look"),
+        CallDelta(index, f'{{"at":"{at}"}}'),
+        CallEnded(index, report),
+    ]
+
+
+def heard(events: list[Event], *, native: bool = True, listens: bool = True, **parser: Any) -> list[Event]:
+    reader = Parser(tools=[LOOK], ids=lambda i: f"t{i}", **parser) if listens else None
+    listener = Listener(reader, native=native)
+    return [told for event in events for told in listener.hear(event)]
+
+
+def answer(events: list[Event], **more: Any) -> Response:
+    return assemble(heard(events, **more))
+
+
+def spelled(text: str) -> list[Event]:
+    return [TextDelta(c) for c in text]
+
+
+@pytest.mark.parametrize("native_too", [True, False], ids=["native route", "text route"])
+def test_a_call_in_the_text_is_a_call(native_too: bool) -> None:
+    events: list[Event] = [*spelled(f"Let me see.\n{TAGGED}"), Ended(Stop.END)]
+    got = answer(events, native=native_too)
+    assert [(c.id, c.name, c.arguments) for c in got.calls] == [("t0", "look", {"at": "sky"})]
+    assert got.text.strip() == "Let me see."
+    assert got.stop is Stop.TOOL_CALLS
+
+
+def test_without_a_parser_text_is_text() -> None:
+    events: list[Event] = [TextDelta(TAGGED), Ended(Stop.END)]
+    assert heard(events, listens=False) == events
+
+
+def test_text_that_may_be_shown_is_shown_at_once() -> None:
+    listener = Listener(Parser(tools=[LOOK]))
+    assert listener.hear(TextDelta("Once upon a ")) == [TextDelta("Once upon a ")]
+    assert listener.hear(TextDelta("time")) == [TextDelta("time")]
+
+
+def test_on_a_native_route_a_call_in_text_waits_for_the_end_and_text_does_not_wait_with_it() -> None:
+    listener = Listener(Parser(tools=[LOOK]))
+    assert not any(isinstance(e, CallStarted) for e in listener.hear(TextDelta(TAGGED + "\n")))
+    shown = listener.hear(TextDelta("So I look."))
+    assert [type(e) for e in shown] == [TextDelta]
+    last = listener.hear(Ended(Stop.END))
+    assert [type(e) for e in last] == [CallStarted, CallDelta, CallEnded, Ended]
+
+
+def test_on_a_text_route_a_call_is_told_as_soon_as_it_is_known() -> None:
+    listener = Listener(Parser(tools=[LOOK]), native=False)
+    told = [e for piece in spelled(TAGGED + "\nAnd") for e in listener.hear(piece)]
+    assert isinstance(told[0], CallStarted)
+    assert any(isinstance(e, CallEnded) for e in told)
+
+
+def test_native_calls_present_means_native() -> None:
+    got = answer([TextDelta(TAGGED + "\n"), *native(), Ended(Stop.END)])
+    assert [c.id for c in got.calls] == ["n0"]
+    assert got.stop is Stop.TOOL_CALLS
+    dropped = [i for i in got.issues if i.kind is IssueKind.PROTOCOL]
+    assert [(i.name, i.raw) for i in dropped] == [("look", '{"name": "look", "arguments": {"at": "sky"}}')]
+
+
+def test_text_after_a_native_call_is_text() -> None:
+    got = answer([*native(), TextDelta(TAGGED), Ended(Stop.TOOL_CALLS)])
+    assert [c.id for c in got.calls] == ["n0"]
+    assert got.text == TAGGED
+
+
+def test_a_native_call_on_a_text_route_is_numbered_after_those_found_in_text() -> None:
+    got = answer([TextDelta(TAGGED), *native(), Ended(Stop.END)], native=False)
+    assert [c.id for c in got.calls] == ["t0", "n0"]
+
+
+def test_parallel_native_calls_keep_their_numbers() -> None:
+    events = [*native(0), *native(1, "moon"), Ended(Stop.TOOL_CALLS)]
+    assert heard(events) == events
+
+
+def test_the_end_of_a_text_part_does_not_tear_apart_what_the_parser_holds_back() -> None:
+    events: list[Event] = [TextDelta("two <"), PartEnded(), TextDelta("three"), PartEnded({"cited": 1}), Ended()]
+    got = answer(events)
+    assert got.text == "two <three"
+
+
+def test_reasoning_passes_and_holds_no_calls() -> None:
+    got = answer([ReasoningDelta(TAGGED), PartEnded({"signature": "s"}), TextDelta("No."), Ended(Stop.END)])
+    assert got.calls == ()
+    assert got.reasoning == TAGGED
+    assert got.stop is Stop.END
+
+
+REFUSED = Report(verdict=Verdict.REFUSED)
+STOPS: list[tuple[str, list[Event], Stop | None, Stop]] = [
+    ("calls though the wire said stop", native(), Stop.END, Stop.TOOL_CALLS),
+    ("calls though the wire said nothing", native(), None, Stop.TOOL_CALLS),
+    ("calls after a stop sequence", [TextDelta(TAGGED)], Stop.STOP_SEQUENCE, Stop.TOOL_CALLS),
+    ("no calls though the wire said so", [TextDelta("hm")], Stop.TOOL_CALLS, Stop.END),
+    ("only a refused call", [TextDelta(UNKNOWN)], Stop.TOOL_CALLS, Stop.END),
+    ("a native call that was refused", native(report=REFUSED), Stop.TOOL_CALLS, Stop.END),
+    ("nothing said", [], None, Stop.END),
+    ("plain text", [TextDelta("hm")], Stop.END, Stop.END),
+    ("cut text", [TextDelta("hm")], Stop.LENGTH, Stop.LENGTH),
+    ("a cut call", [TextDelta(CUT)], Stop.LENGTH, Stop.LENGTH),
+    ("a complete call, then a cut one", [TextDelta(f"{TAGGED}\n{CUT}")], Stop.LENGTH, Stop.LENGTH),
+    ("a complete call at the limit", [TextDelta(TAGGED)], Stop.LENGTH, Stop.TOOL_CALLS),
+    ("filtered", [TextDelta("hm")], Stop.FILTERED, Stop.FILTERED),
+    ("refused by the model", [TextDelta("no")], Stop.REFUSED, Stop.REFUSED),
+    ("paused with calls", native(), Stop.PAUSE, Stop.PAUSE),
+]
+
+
+@pytest.mark.parametrize(("events", "said", "told"), [s[1:] for s in STOPS], ids=[s[0] for s in STOPS])
+def test_the_end_says_what_really_happened(events: list[Event], said: Stop | None, told: Stop) -> None:
+    for native_too in (True, False):
+        assert answer([*events, Ended(said)], native=native_too).stop is told
+
+
+def test_a_cut_call_never_runs_and_keeps_its_text() -> None:
+    got = answer([TextDelta(CUT), Ended(Stop.LENGTH)])
+    assert got.calls == ()
+    assert [i.kind for i in got.issues] == [IssueKind.TRUNCATED]
+    assert '"at": "sk' in got.issues[0].raw
+
+
+def test_a_call_before_a_stray_end_of_reasoning_was_a_rehearsal() -> None:
+    for native_too in (True, False):
+        got = answer([TextDelta(f"I could {TAGGED}\n</think>\nHello."), Ended(Stop.END)], native=native_too)
+        assert got.calls == ()
+        assert got.text.strip() == "Hello."
+        assert got.stop is Stop.END
+
+
+texts = st.lists(st.sampled_from([JOINER, "<", "tool_call>", "a", "|im_end|>", "\n"]), max_size=12).map("".join)
+
+
+@given(texts, st.data())
+def test_what_was_neutralised_comes_back_however_it_is_cut(text: str, data: st.DataObject) -> None:
+    safe = neutralise(text, ALL)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(safe)), max_size=4)))
+    pieces = [safe[a:b] for a, b in zip([0, *cuts], [*cuts, len(safe)], strict=True)]
+    restorer = Restorer()
+    told = [restorer.hear(TextDelta(piece)) for piece in pieces]
+    assert "".join(e.text for e in told if isinstance(e, TextDelta)) == text
+
+
+def test_every_stream_is_restored_by_itself() -> None:
+    restorer = Restorer()
+    events: list[Event] = [
+        TextDelta(f"<{JOINER}"),
+        ReasoningDelta(f"<{JOINER}"),
+        CallStarted(0, "c", "look"),
+        CallDelta(0, f'{{"at":"<{JOINER}'),
+        TextDelta("think>"),
+        CallDelta(0, 's>"}'),
+        CallEnded(0, None, f'{{"at":"<{JOINER}s>"}}'),
+        Noticed(answer([TextDelta(UNKNOWN), Ended()]).issues[0]),
+    ]
+    got = assemble([restorer.hear(event) for event in events])
+    assert got.text == "<think>"
+    assert got.reasoning == "<"
+    assert got.calls == (ToolCall(id="c", name="look", arguments={"at": "<s>"}),)
+    assert got.calls[0].raw == '{"at":"<s>"}'

@@ -1,0 +1,133 @@
+"""Rows of providers, and routes over them: addresses, keys, names."""
+
+from __future__ import annotations
+
+import pytest
+
+from dragoman.auth import KeyHeader
+from dragoman.dialects import DIALECTS
+from dragoman.errors import UnknownName, UsageError
+from dragoman.io.environment import address, route_to
+from dragoman.providers import COMPATIBLE, PROVIDERS, ROWS, Provider, Providers, Tools
+from dragoman.route import Route
+
+PLAIN = PROVIDERS["compatible"]
+
+ADDRESSES = [
+    ("http://127.0.0.1:8080", "/chat/completions", "http://127.0.0.1:8080/v1/chat/completions"),
+    ("http://127.0.0.1:8080/", "/chat/completions", "http://127.0.0.1:8080/v1/chat/completions"),
+    ("http://127.0.0.1:8080/v1", "/chat/completions", "http://127.0.0.1:8080/v1/chat/completions"),
+    ("http://127.0.0.1:8080/v1/", "/chat/completions", "http://127.0.0.1:8080/v1/chat/completions"),
+    ("127.0.0.1:8080", "/chat/completions", "http://127.0.0.1:8080/v1/chat/completions"),
+    ("https://api.z.ai/api/paas/v4", "/chat/completions", "https://api.z.ai/api/paas/v4/chat/completions"),
+    ("http://h/v1/chat/completions", "/chat/completions", "http://h/v1/chat/completions"),
+    ("http://h/v1", "/v1/messages", "http://h/v1/messages"),
+    ("http://h/anthropic", "/v1/messages", "http://h/anthropic/v1/messages"),
+    ("http://h/v1beta", "/models/{model}:go", "http://h/v1beta/models/a%2Fb:go"),
+]
+
+
+@pytest.mark.parametrize(("base", "path", "url"), ADDRESSES)
+def test_a_base_url_is_taken_as_people_write_it(base: str, path: str, url: str) -> None:
+    assert Route(provider=PLAIN, base_url=base).url(path, "a/b") == url
+
+
+def test_a_row_without_an_address_wants_one() -> None:
+    with pytest.raises(UsageError, match="give a base URL"):
+        Route(provider=PLAIN).url("/chat/completions")
+
+
+def test_the_key_goes_into_its_header_and_into_no_repr() -> None:
+    route = Route(provider=PROVIDERS["anthropic"], key="hush-hush")
+    headers = route.headers()
+    assert headers["x-api-key"] == "hush-hush"
+    assert headers["anthropic-version"]
+    assert headers["user-agent"].startswith("dragoman/")
+    assert "hush" not in repr(route)
+
+
+def test_dialects_are_taken_by_name_and_unknown_ones_are_the_callers_mistake() -> None:
+    route = Route(provider=PLAIN, speak="hermes", dialects=["hermes", "command"])
+    assert route.tongue is DIALECTS["hermes"]
+    assert [d.name for d in route.ears] == ["hermes", "command"]
+    with pytest.raises(UnknownName, match="did you mean 'hermes'"):
+        _ = Route(provider=PLAIN, speak="hermes2").tongue
+
+
+def test_the_row_says_how_tools_travel_unless_the_route_does() -> None:
+    assert Route(provider=PROVIDERS["anthropic"]).mode is Tools.NATIVE
+    assert Route(provider=PROVIDERS["anthropic"], tools=Tools.TEXT).mode is Tools.TEXT
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_is_complete(row: Provider) -> None:
+    assert row.codec in COMPATIBLE
+    assert row.docs.startswith("https://") or not row.base_url
+    assert not row.base_url or Route(provider=row).root() == row.base_url
+    assert not row.port or str(row.port) in row.base_url
+
+
+def test_names_and_aliases_find_rows_and_others_get_advice() -> None:
+    assert PROVIDERS["llama.cpp"] is PROVIDERS["llamacpp"]
+    assert list(PROVIDERS) == [row.name for row in ROWS]
+    with pytest.raises(UnknownName, match="did you mean 'openai'"):
+        _ = PROVIDERS["opanai"]
+
+
+def test_users_rows_are_as_good_as_ours() -> None:
+    mine = Provider(name="mine", codec="openai_chat", base_url="http://h/v1")
+    assert Providers([*ROWS, mine])["mine"] is mine
+
+
+MODELS = [
+    ("ollama/qwen3:8b", "ollama", "qwen3:8b"),
+    ("ollama:qwen3:8b", "ollama", "qwen3:8b"),
+    ("openrouter/z-ai/glm-5", "openrouter", "z-ai/glm-5"),
+    ("llama.cpp/x", "llamacpp", "x"),
+    ("qwen3:8b", None, "qwen3:8b"),
+    ("z-ai/glm-5", None, "z-ai/glm-5"),
+    ("openai/", None, "openai/"),
+    ("gpt", None, "gpt"),
+]
+
+
+@pytest.mark.parametrize(("asked", "provider", "model"), MODELS)
+def test_a_model_may_name_its_provider_in_both_spellings(asked: str, provider: str | None, model: str) -> None:
+    found, rest = PROVIDERS.split(asked)
+    assert (found and found.name, rest) == (provider, model)
+
+
+ENVIRONMENTS = [
+    ("ollama", {}, ""),
+    ("ollama", {"OLLAMA_HOST": "http://10.0.0.1:11434"}, "http://10.0.0.1:11434"),
+    ("ollama", {"OLLAMA_HOST": "0.0.0.0"}, "127.0.0.1:11434"),
+    ("ollama", {"OLLAMA_HOST": "0.0.0.0:9999"}, "127.0.0.1:9999"),
+    ("openai", {"OPENAI_BASE_URL": "https://proxy/v1"}, "https://proxy/v1"),
+]
+
+
+@pytest.mark.parametrize(("name", "environ", "wanted"), ENVIRONMENTS)
+def test_the_environment_may_move_a_provider(name: str, environ: dict[str, str], wanted: str) -> None:
+    assert address(PROVIDERS[name], environ) == wanted
+
+
+def test_a_route_finds_its_key_in_the_environment() -> None:
+    route = route_to(PROVIDERS["openai"], environ={"OPENAI_API_KEY": " k-123 "}, model="gpt")
+    assert (route.key, route.model) == ("k-123", "gpt")
+
+
+def test_a_key_that_is_wanted_and_missing_is_told_by_its_variable() -> None:
+    with pytest.raises(UsageError, match="set OPENAI_API_KEY"):
+        route_to(PROVIDERS["openai"], environ={})
+
+
+def test_a_key_does_not_go_to_a_host_it_was_not_made_for() -> None:
+    everything = {name: "secret" for row in ROWS for name in row.auth.env}
+    for row in COMPATIBLE.values():
+        assert route_to(row, base_url="http://h", environ=everything).key == ""
+
+
+def test_a_required_key_without_a_variable_is_still_told() -> None:
+    row = Provider(name="odd", codec="openai_chat", base_url="http://h", auth=KeyHeader())
+    with pytest.raises(UsageError, match="set its key"):
+        route_to(row, environ={})
