@@ -211,7 +211,8 @@ class Assembler:
         for call in self._calls.values():
             call.place = _NOWHERE
         joined = "".join(p.text for p in told)
-        self._parts = [Reasoning(joined)] if joined else []
+        kept = [p for p in self._parts if isinstance(p, Media | Opaque)]
+        self._parts = [*([Reasoning(joined)] if joined else []), *kept]
 
     def _pour(self, kind: type[Text] | type[Reasoning], text: str) -> None:
         if self._kind is not kind:

@@ -35,6 +35,7 @@ BARE = re.compile(r"[^\s,\[\]{}()\"'`:=<>|;]+")
 KEY_CHARS = re.compile(r"[^\s,\[\]{}()\"'`:=<>|]*")
 WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 SHOUTED = {"TRUE": "true", "FALSE": "false", "NULL": "null", "undefined": "null", "nil": "null"}
+NULL = re.compile(r"(?:null|None)(?!\w)")
 HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 CONTROL = re.compile(r"[\x00-\x1f]")
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -244,6 +245,8 @@ class Relaxed:
             nonlocal count
             if key in seen:
                 self.repeated = True
+            elif (yield from self.drops_null(key, shape)):
+                return
             seen.add(key)
             out(("," if count else "") + quoted(key) + ":")
             count += 1
@@ -255,6 +258,17 @@ class Relaxed:
         if doubled:
             yield from self._undouble()
         out("}")
+
+    def drops_null(self, key: str, shape: Shape) -> Need[bool]:
+        """Skip a null given for an optional property that does not allow it: it means that the property is absent."""
+        kinds = shape.property(key).kinds
+        if not kinds or "null" in kinds or key in shape.required:
+            return False
+        if not NULL.match((yield from self.src.peek(5))):
+            return False
+        self.src.pos += 4
+        self.note("null_dropped", "null")
+        return True
 
     def array(self, out: Sink, shape: Shape = ANYTHING) -> Need[None]:
         """Read an array (or a Python tuple) into `out`."""
@@ -312,6 +326,8 @@ class Relaxed:
         if isinstance(value, str) and not edits and "string" not in shape.kinds and shape.kinds:
             fixed, edit = read_text(value, shape)
             edits = [edit] if edit else []
+        if isinstance(fixed, str) and "string" not in shape.kinds and fixed[:1] in "{[":
+            fixed, edits = _within(fixed, shape) or (fixed, edits)
         for edit in edits:
             self.note(edit.kind, edit.before, edit.after)
         out(text if not edits else json.dumps(fixed, ensure_ascii=False, allow_nan=False))
@@ -733,6 +749,15 @@ def _inside_pattern(closers: str) -> re.Pattern[str]:
 def _number(found: re.Match[str]) -> str:
     sign, whole, fraction, power = found.groups()
     return ("-" if sign == "-" else "") + (whole or "0") + (f".{fraction or '0'}" if fraction is not None else "") + (power or "")
+
+
+def _within(text: str, shape: Shape) -> tuple[Any, list[Edit]] | None:
+    """The object or array spelt inside a string where the schema wants one, if it can be read."""
+    try:
+        value, edits = mend(text, shape)
+    except (Broken, Cut):
+        return None
+    return value, [Edit("json_in_string"), *edits]
 
 
 def _is_whole(number: str) -> bool:

@@ -116,17 +116,10 @@ class Source:
             yield
 
     def literal(self, options: tuple[str, ...]) -> Need[str]:
-        """Consume the longest of `options` that stands here; "" when none does."""
-        while True:
-            best = ""
-            for option in options:
-                if len(option) > len(best) and self.buf.startswith(option, self.pos):
-                    best = option
-            left = len(self.buf) - self.pos
-            if self.eof or not any(len(o) > left and len(o) > len(best) and self._may_become(o) for o in options):
-                self.pos += len(best)
-                return best
-            yield
+        """Consume the longest of `options` that stands here, in any case; returns it, "" when none does."""
+        size, best = yield from self._option(0, options)
+        self.pos += size
+        return best
 
     def match(self, pattern: re.Pattern[str], limit: int) -> Need[re.Match[str] | None]:
         """Match `pattern` here on at least `limit` characters, or all there are; not consumed."""
@@ -186,14 +179,19 @@ class Source:
 
     def _option(self, ahead: int, options: tuple[str, ...]) -> Need[tuple[int, str]]:
         while True:
-            rest = self.buf[self.pos + ahead : self.pos + ahead + max(map(len, options), default=0)]
-            best = max((o for o in options if rest.startswith(o)), key=len, default="")
-            if self.eof or not any(len(o) > len(rest) and o.startswith(rest) and len(o) > len(best) for o in options):
+            begin = self.pos + ahead
+            rest = self.buf[begin : begin + max(map(len, options), default=0)]
+            best = ""
+            more = False
+            for option in options:
+                if len(option) > len(best):
+                    if rest.startswith(option) or same(rest[: len(option)], option):
+                        best = option
+                    elif len(option) > len(rest) and (option.startswith(rest) or same(option[: len(rest)], rest)):
+                        more = True
+            if self.eof or not more:
                 return (ahead + len(best), best) if best else (0, "")
             yield
-
-    def _may_become(self, option: str) -> bool:
-        return option.startswith(self.buf[self.pos :])
 
     def _longer(self, found: re.Match[str], prefixes: frozenset[str]) -> bool:
         return found.end() == len(self.buf) and found.group() in prefixes
@@ -211,6 +209,11 @@ def finder(markers: tuple[str, ...]) -> Finder:
     leads = "".join(sorted({m[0] for m in ordered}))
     lead = re.compile(f"[{re.escape(leads)}]" if leads else r"(?!)")
     return pattern, prefixes_of(ordered), max(map(len, ordered), default=0), lead.search
+
+
+def same(a: str, b: str) -> bool:
+    """Are two markers the same but for case?"""
+    return len(a) == len(b) and a.casefold() == b.casefold()
 
 
 def prefixes_of(markers: Iterable[str]) -> frozenset[str]:

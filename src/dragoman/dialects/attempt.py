@@ -127,9 +127,12 @@ class Attempt:
 
     def closing(self, marks: tuple[str, ...]) -> Need[bool]:
         """Take a closing mark if one stands here, with the white space before it."""
-        size, found = yield from self.src.glance(marks)
+        opens = self.row.call_open
+        size, found = yield from self.src.glance(marks + opens)
+        if not found or (found in opens and found not in marks):
+            return False
         self.src.pos += size
-        return bool(found)
+        return True
 
     def _call(self) -> Need[None]:
         src, row = self.src, self.row

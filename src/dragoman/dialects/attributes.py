@@ -31,10 +31,14 @@ def attribute_args(attempt: Attempt) -> Need[None]:
     text = next((found[k] for k in args.args if k in found), None)
     if bodied:
         body: list[str] = []
-        closer = yield from attempt.src.until(attempt.row.pair_close, body.append)
+        opens = attempt.row.call_open
+        closer = yield from attempt.src.until(attempt.row.pair_close + opens, body.append)
         if not closer:
             raise Cut
-        if text is None:
+        if closer in opens:
+            attempt.src.pos -= len(closer)
+            draft.edits.append(Edit("unclosed"))
+        elif text is None:
             text = "".join(body)
     value, edits = _argument_text(text or "", draft.shape)
     draft.edits += edits

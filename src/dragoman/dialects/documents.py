@@ -16,7 +16,7 @@ from .spec import (
 )
 
 ARGS = ("arguments", "parameters", "args", "input", "params")
-NAMES = ("name", "tool_name", "tool", "function")
+NAMES = ("name", "tool_name", "tool", "function", "tool_call")
 
 TILDE_FENCE = Dialect(
     name="tool_call_fence",
@@ -69,6 +69,16 @@ COMMAND = Dialect(
     source="seed document 004 §2",
     sample='@tool kom.memory.v1.search_memory {"namespace":"project:metal"}',
 )
+BRACKET = Dialect(
+    name="bracket_tool",
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    call=span(("[tool: ", "[tool_call: "), "]"),
+    tool=span("", " "),
+    args=JsonArgs(),
+    source="seeds.md A10 stage 4 (ChatCLI; seen from Claude Opus on Bedrock)",
+    sample='[tool: read_file {"path": "/tmp/foo"}]',
+)
 XML_ATTRIBUTES = Dialect(
     name="xml_attributes",
     aliases=("xml_attr", "chatcli"),
@@ -88,5 +98,5 @@ HERMES = Dialect(
 )
 
 STRONG = (TILDE_FENCE, XML_ATTRIBUTES, HERMES)
-WEAK = (FENCED_JSON, JSON_PROTOCOL, BARE_JSON, COMMAND)
+WEAK = (FENCED_JSON, JSON_PROTOCOL, BARE_JSON, COMMAND, BRACKET)
 ROWS = (*STRONG, *WEAK)

@@ -141,7 +141,7 @@ class Judge:
     def bare_name(self, strong: bool, name: str) -> bool:
         """May a call object without any arguments count?  Weak ones only for a declared tool that needs none."""
         if strong or self.tools is None:
-            return strong or self.asked_by_name
+            return strong
         tool = self.tools.get(name)
         return tool is not None and not shape(tool.parameters).required
 
@@ -156,7 +156,11 @@ class Judge:
             return True
         arguments = draft.arguments()
         if not draft.strong and not _keys_fit(arguments, draft):
-            return False
+            if not self.asked_by_name:
+                return False
+            extra = [k for k in arguments if not draft.shape.has(k)]
+            self._refuse_arguments(draft, [_unknown_field(draft, k) for k in extra])
+            return True
         if self._shown and self._shown.holds(draft.name, arguments, raw):
             return False
         found = faults(draft.tool.parameters, arguments) if draft.tool is not None else []
@@ -251,6 +255,11 @@ def _keys_fit(arguments: Any, draft: Draft) -> bool:
     return all(draft.shape.has(k) for k in arguments)
 
 
+def _unknown_field(draft: Draft, key: str) -> Fault:
+    schema = draft.tool.parameters if draft.tool is not None else {}
+    return Fault(f"$.{key[:40]}", "is not one of the tool's arguments", "additionalProperties", schema)
+
+
 def _lead(before: str) -> str:
     """The last sentence or line before a candidate."""
     lines = before.rstrip().rsplit("\n", 2)
@@ -334,7 +343,7 @@ def _walk(value: Any) -> Iterable[tuple[str, str]]:
         for item in value:
             yield from _walk(item)
     elif isinstance(value, Mapping):
-        name = next((value[k] for k in ("name", "tool", "tool_name", "function") if isinstance(value.get(k), str)), None)
+        name = next((value[k] for k in ("name", "tool", "tool_name", "function", "tool_call") if isinstance(value.get(k), str)), None)
         inner = next((value[k] for k in ("arguments", "args", "parameters", "input", "params") if k in value), None)
         if name is not None and isinstance(inner, str):
             inner = _loads(inner)

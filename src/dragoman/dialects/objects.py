@@ -124,6 +124,8 @@ def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
                 return
         if key in seen:
             reader.repeated = True
+        elif (yield from reader.drops_null(key, shape)):
+            return
         if wrapped:
             raise Broken("fields stand beside the wrapped arguments")
         write(("," if seen else "{") + quoted(key) + ":")

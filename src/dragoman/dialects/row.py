@@ -24,6 +24,8 @@ class Row:
         self.chains = False
         self._tags()
         self.openers = self._openers()
+        # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
+        self.sure = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
         self.again = self.call_open or self.tool_open or self._first()
 
     def _tags(self) -> None:

@@ -264,17 +264,25 @@ class Teller:
                 settled = True
 
     def accept(self, pending: Pending) -> None:
-        """A candidate counts, as far as the judge lets it."""
+        """A candidate counts, as far as the judge lets it; if none of its calls does, it is text as it stands."""
+        drafts = [i for i in pending.items if isinstance(i, Draft)]
+        text = {id(d) for d in drafts if not self._is_call(d, pending.raws[id(d)])}
+        if drafts and len(text) == len(drafts):
+            self._release(pending)
+            return
         for item in pending.items:
             if not isinstance(item, Draft):
                 self.out.append(item)
                 continue
             written = pending.raw if len(pending.raws) == 1 else pending.raws[id(item)]
-            if (item.done and not self.judge.settle(item, pending.raws[id(item)])) or self._is_recap(item):
+            if id(item) in text:
                 self._show(written)
             else:
                 self.end(item, written)
         self.new_line()
+
+    def _is_call(self, draft: Draft, raw: str) -> bool:
+        return (not draft.done or self.judge.settle(draft, raw)) and not self._is_recap(draft)
 
     def _is_recap(self, draft: Draft) -> bool:
         """A weak repetition, after prose, of a call already made, is told to the reader, not made again (rule 10)."""

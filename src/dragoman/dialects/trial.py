@@ -6,6 +6,8 @@ Knows no dialect by name.
 
 from __future__ import annotations
 
+import re
+
 from ..events import Event, Noticed
 from ..relaxed import Broken, Cut
 from ..text import Need, Source
@@ -25,6 +27,7 @@ MAX_INFO = 200
 
 HARD = frozenset({Quote.FENCE, Quote.BLOCK, Quote.HTML, Quote.COMMENT})
 TENTATIVE = frozenset({Quote.SPAN, Quote.MARKS})
+REST_OF_LINE = re.compile(r"[ \t\r]*\n")
 DATA = frozenset({"", "json", "jsonc", "json5"})
 """Fence info words under which a call may end a message after an announcement (judge-rules.md 2)."""
 
@@ -63,11 +66,10 @@ class Trial:
                 if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
                     yield from self._damaged(attempt, row, why, at)
                     return True
-                if not row.strong:
-                    reached = max(reached, src.at)
-                elif failure is None and not isinstance(why, Mismatch):
-                    failure = (row, why)
+                reached = reached if row.strong else max(reached, src.at)
                 src.rewind()
+                if row.strong and failure is None and (not isinstance(why, Mismatch) or self._is_call_fence(row)):
+                    failure = (row, why)
                 continue
             finally:
                 self._may_tell = False
@@ -206,10 +208,20 @@ class Trial:
     def _why(self, why: Exception, row: Row, raw: str) -> tuple[IssueKind, str]:
         """Truncated or malformed?  A text that runs past its own closer to the end was not cut, it was never closed."""
         if not isinstance(why, Cut):
-            return IssueKind.MALFORMED, str(why) or "this is not a call"
+            return IssueKind.MALFORMED, str(why) or "there is no call object in it"
         if self.finish != Stop.LENGTH and raw.rstrip().endswith(row.call_close + row.section_close or ("\0",)):
             return IssueKind.MALFORMED, "a string or bracket is never closed"
         return IssueKind.TRUNCATED, "the text ends inside the call"
+
+    def _is_call_fence(self, row: Row) -> bool:
+        """Does a fence stand here whose whole info line is a call tag?"""
+        if not row.sure:
+            return False
+        src = self.src
+        for opener in row.openers:
+            if src.buf[src.pos : src.pos + len(opener)].casefold() == opener.casefold():
+                return REST_OF_LINE.match(src.buf, src.pos + len(opener)) is not None
+        return False
 
     def _has_body(self, row: Row) -> bool:
         """Does anything but white space follow the opener that stands here?"""

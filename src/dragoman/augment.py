@@ -1,0 +1,132 @@
+"""A request for a model without native tools: the tools told in the prompt, past calls and results told as text.
+
+Knows requests and the row it speaks; nothing of wires, providers or what the model will answer.
+Contract: no tool, call or result is left in the request for the wire to carry; text the model did not write (results,
+the user's words) is neutralised, so that a copy of it is no call; deterministic, so that a server's prefix cache holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from .dialects.neutral import neutralise
+from .dialects.prompt import tool_prompt
+from .dialects.render import render_message, render_result
+from .dialects.spec import Dialect
+from .types import Media, Message, Part, Reasoning, Request, Text, ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tongue:
+    """How tools are spoken of: the dialect of prompt and history, short or long, and the rows whose markup is broken.
+
+    `nonce` is the code every call of this request must carry, "" for none.
+    """
+
+    dialect: Dialect
+    guarded: tuple[Dialect, ...] = ()
+    compact: bool = False
+    nonce: str = ""
+
+
+def augment(request: Request, tongue: Tongue) -> Request:
+    """`request` without native tools, saying the same in text."""
+    turns = list(_merged(_turns(request, tongue)))
+    if request.tools and (request.tool_choice is None or request.tool_choice.mode != "none"):
+        turns = _prompted(turns, _prompt(request, tongue))
+    return replace(request, messages=tuple(turns), tools=(), tool_choice=None, parallel=None)
+
+
+def _prompt(request: Request, tongue: Tongue) -> str:
+    return tool_prompt(
+        request.tools,
+        tongue.dialect,
+        compact=tongue.compact,
+        nonce=tongue.nonce,
+        choice=request.tool_choice,
+        parallel=request.parallel,
+    )
+
+
+def _prompted(turns: Sequence[Message], prompt: str) -> list[Message]:
+    """The prompt at the end of the first system message, or as one where there is none."""
+    at = next((i for i, m in enumerate(turns) if m.role == "system"), None)
+    if at is None:
+        return [Message("system", prompt), *turns]
+    parts = (*turns[at].parts, Text(f"\n\n{prompt}" if turns[at].text.strip() else prompt))
+    return [*turns[:at], _with_parts(turns[at], parts), *turns[at + 1 :]]
+
+
+def _turns(request: Request, tongue: Tongue) -> Iterator[Message]:
+    calls = 0
+    for message in request.messages:
+        if message.calls:
+            told = render_message(message, tongue.dialect, tools=request.tools, start=calls)
+            thought = [p for p in message.parts if isinstance(p, Reasoning)]
+            yield _with_parts(message, (*thought, Text(told)))
+            calls += len(message.calls)
+        elif message.role in {"user", "tool"}:
+            yield _with_parts(message, tuple(_harmless(message, tongue)), role="user")
+        else:
+            yield message
+
+
+def _harmless(message: Message, tongue: Tongue) -> Iterator[Part]:
+    """The parts of a message the model did not write, as parts of a user turn."""
+    for part in message.parts:
+        match part:
+            case Text(text):
+                yield replace(part, text=neutralise(text, tongue.guarded))
+            case ToolResult():
+                yield Text(render_result(_quiet(part, tongue), tongue.dialect))
+                yield from (p for p in part.content if isinstance(p, Media))
+            case _:
+                yield part
+
+
+def _quiet(result: ToolResult, tongue: Tongue) -> ToolResult:
+    content = [
+        replace(p, text=neutralise(p.text, tongue.guarded)) if isinstance(p, Text) else p for p in result.content
+    ]
+    return ToolResult(
+        call_id=result.call_id,
+        name=result.name,
+        content=content,
+        is_error=result.is_error,
+        error_code=result.error_code,
+        metadata=result.metadata,
+    )
+
+
+def _merged(turns: Iterator[Message]) -> Iterator[Message]:
+    """Results and the user's words that follow them become one turn: many chat templates demand that turns alternate.
+
+    Inside a turn the pieces of text are joined by blank lines: wires glue them together without.
+    """
+    last: Message | None = None
+    for turn in turns:
+        if last is not None and last.role == turn.role == "user":
+            last = Message("user", (*last.parts, *turn.parts), cache=last.cache or turn.cache, metadata=turn.metadata)
+            continue
+        if last is not None:
+            yield _spaced(last)
+        last = turn
+    if last is not None:
+        yield _spaced(last)
+
+
+def _spaced(turn: Message) -> Message:
+    if turn.role != "user" or len(turn.parts) == 1:
+        return turn
+    parts: list[Part] = []
+    for part in turn.parts:
+        if isinstance(part, Text) and parts and isinstance(last := parts[-1], Text):
+            parts[-1] = replace(last, text=f"{last.text}\n\n{part.text}")
+        else:
+            parts.append(part)
+    return _with_parts(turn, tuple(parts))
+
+
+def _with_parts(message: Message, parts: tuple[Part, ...], role: str | None = None) -> Message:
+    return Message(role or message.role, parts, cache=message.cache, metadata=message.metadata)  # type: ignore[arg-type]

@@ -1,0 +1,288 @@
+"""A dialect out of a model's own files: a chat template, or the `response_template` of a tokenizer's configuration.
+
+What is learned is proved before it is given: the row reads back every turn the template writes (calls, text, reasoning),
+and what the row writes is read back too.  A model published tomorrow needs no release of ours.
+This module knows the proof; comparing is `learn_template.py`, Jinja `learn_render.py`, response templates
+`learn_response.py`.  The templates are run in a sandbox, yet they are programs: learn from models you would run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..types import ToolCall
+from .learn_marks import prefix
+from .learn_render import TEXT, CannotWrite, ChatTemplate, LearnError, NoCalls, NotUnderstood, Voice
+from .learn_template import (
+    DEEP,
+    EMPTY,
+    NEXT,
+    NULL,
+    ONE,
+    QUOTED,
+    SHOWN,
+    TOOLS,
+    TWO,
+    TYPED,
+    distinct,
+    first,
+    propose,
+)
+from .parser import Parsed, parse
+from .readers import READERS
+from .render import Unrenderable, render
+from .rows import ALL, Dialects
+from .spec import Dialect
+from .table import THINK
+
+__all__ = ["LearnError", "Learned", "LearningDialects", "dialects", "learn"]
+
+SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token")
+PREFERRED = ("tool_use", "default")
+"""Which of several named templates is meant (transformers takes `tool_use` when there are tools)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What a model's files say about its way of speaking.
+
+    `prompt_opens_reasoning`: the prompt ends inside the reasoning block, so the model's text begins in it; give the
+    parser `prefix=dialect.reasoning[0].open[0]`.  `notes` are for people.
+    """
+
+    dialect: Dialect
+    prompt_opens_reasoning: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def learn(
+    template: str | None = None,
+    *,
+    tokenizer_config: Mapping[str, Any] | None = None,
+    response_template: Mapping[str, Any] | None = None,
+    name: str = "learned",
+) -> Learned:
+    """The dialect of a chat template, of a tokenizer's configuration, or of a `response_template`.
+
+    A `response_template` (given, or in the configuration) says the format outright and is preferred.
+    Raises `LearnError` saying what was not understood.
+    """
+    config = dict(tokenizer_config or {})
+    source = template if template is not None else _template_of(config)
+    voice = None if source is None else _chat(source, config)
+    return _from_chat(voice, name)
+
+
+def _from_chat(voice: ChatTemplate | None, name: str) -> Learned:
+    if voice is None:
+        raise LearnError("there is neither a chat template nor a response template to learn from")
+    row, notes = _proved(voice, name)
+    opens, told = _opens_reasoning(voice, row)
+    return Learned(dialect=row, prompt_opens_reasoning=opens, notes=distinct([*notes, *told]))
+
+
+def _template_of(config: Mapping[str, Any]) -> str | None:
+    found = config.get("chat_template")
+    if isinstance(found, list):
+        named = {t["name"]: t["template"] for t in found}
+        found = next((named[n] for n in (*PREFERRED, *named) if n in named), None)
+    return found
+
+
+def _chat(source: str, config: Mapping[str, Any]) -> ChatTemplate:
+    tokens = {key: _token(config.get(key)) for key in SPECIAL}
+    try:
+        return ChatTemplate(source, SHOWN, tokens, [ONE])
+    except NoCalls as why:
+        reasons = f" ({'; '.join(why.reasons[:2])})" if why.reasons else ""
+        raise LearnError(f"the template does not write the calls of past turns{reasons}{_shown_in(why.prompt)}") from None
+    except CannotWrite as why:
+        raise LearnError(f"the template fails on a user's question alone ({why})") from None
+
+
+def _shown_in(prompt: str) -> str:
+    """Which built-in dialects the prompt shows the markers of, in words."""
+    shown = [d.name for d in ALL if any(len(m.strip()) > 5 and m.strip() in prompt for m in _openers(d))]
+    return f"; its prompt shows the markers of {', '.join(map(repr, shown[:4]))}" if shown else ""
+
+
+def _openers(row: Dialect) -> tuple[str, ...]:
+    return row.section.open or row.call.open or row.tool.open
+
+
+def _token(value: Any) -> str:
+    """A special token, which configurations write as text or as an object."""
+    return str(value.get("content", "")) if isinstance(value, Mapping) else str(value or "")
+
+
+# ── proof ────────────────────────────────────────────────────────────────────
+
+
+class Mismatch(Exception):
+    """A row that does not read back what it should."""
+
+
+def _proved(voice: Voice, name: str) -> tuple[Dialect, list[str]]:
+    """The proposed row if it holds, else a built-in row that does."""
+    try:
+        row, notes = propose(voice, name)
+        return row, [*notes, *_prove(voice, row), *_alike(row)]
+    except (NotUnderstood, CannotWrite, Mismatch) as why:
+        known = _recognised(voice)
+        if known is None:
+            raise LearnError(str(why)) from None
+        row, notes = known
+        told = f"comparing fell short ({why}), but the built-in dialect {row.name!r} reads every turn"
+        return replace(row, name=name, aliases=()), [told, *notes]
+
+
+def _recognised(voice: Voice) -> tuple[Dialect, list[str]] | None:
+    """A built-in row that reads every turn of this voice."""
+    for row in ALL:
+        try:
+            return row, _prove(voice, row)
+        except (CannotWrite, Mismatch):
+            continue
+    return None
+
+
+def _prove(voice: Voice, row: Dialect) -> list[str]:
+    """Every turn is read back, and every call the row writes.  Raises `Mismatch`; gives what should be known."""
+    if type(row.args) not in READERS:
+        raise Mismatch(f"nothing reads {type(row.args).__name__} yet")
+    for case in MUST:
+        if _is_written(voice, case):
+            _prove_turn(voice, row, case.calls, "")
+        _prove_writing(row, case.calls)
+    _prove_turn(voice, row, (), TEXT)
+    return [f"{case.what} {WRITTEN_OTHERWISE}" for case in SHOULD if not _holds(voice, row, case)]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A turn to be read back; `what` it stands for, `text` beside the calls."""
+
+    calls: tuple[ToolCall, ...]
+    what: str = ""
+    text: str = ""
+
+
+MUST = (
+    Case((ONE,)), Case((TWO,)), Case((TYPED,)), Case((EMPTY,)), Case((ONE, NEXT)), Case((ONE, replace(EMPTY, id=NEXT.id))),
+)
+SHOULD = (
+    Case((ONE,), "a call after text", TEXT),
+    Case((DEEP,), "a list or an object in an argument"),
+    Case((NULL,), "null"),
+    Case((QUOTED,), "text with quotes, line ends and tags"),
+)
+WRITTEN_OTHERWISE = "is written by the template in a way that is not read back exactly"
+
+
+def _is_written(voice: Voice, case: Case) -> bool:
+    """Does the voice write all of these calls?  Some templates take one in a turn only, and refuse or forget the rest."""
+    calls = case.calls
+    try:
+        turn = voice.turn(calls, case.text)
+    except CannotWrite:
+        return False
+    return all(c.name in turn for c in calls) and turn.count(ONE.name) >= sum(c.name == ONE.name for c in calls)
+
+
+def _holds(voice: Voice, row: Dialect, case: Case) -> bool:
+    try:
+        if _is_written(voice, case):
+            _prove_turn(voice, row, case.calls, case.text)
+    except Mismatch:
+        return False
+    return True
+
+
+def _prove_turn(voice: Voice, row: Dialect, calls: Sequence[ToolCall], text: str) -> None:
+    written = voice.turn(calls, text)
+    own = _own(voice, written, row)
+    parsed = parse(own, tools=TOOLS, dialects=[row])
+    _same_calls(parsed, calls, own)
+    if _words(parsed, voice, row) != (text if text in written else ""):
+        raise Mismatch(f"around the calls of {_short(own)} text is left over: {parsed.text.strip()[:200]!r}")
+
+
+def _words(parsed: Parsed, voice: Voice, row: Dialect) -> str:
+    """What was said, without the headers of a turn that is written as several messages."""
+    said = parsed.text + parsed.reasoning
+    for header in (voice.role.strip(), voice.trailer.strip(), *row.quiet):
+        said = said.replace(header, "") if header else said
+    return said.strip()
+
+
+def _own(voice: Voice, turn: str, row: Dialect) -> str:
+    """The turn's own text: after the role's header, before what ends every turn."""
+    role = voice.role
+    for opener in (*(r.open[0] for r in row.reasoning), *row.section.open[:1], *row.call.open[:1]):
+        at = role.find(opener.strip()) if opener.strip() else -1
+        role = role[:at] if at >= 0 else role
+    text = turn[len(prefix(role, turn)) :]
+    return text[: len(text) - len(voice.trailer)] if voice.trailer and text.endswith(voice.trailer) else text
+
+
+def _prove_writing(row: Dialect, calls: Sequence[ToolCall]) -> None:
+    try:
+        text = render(calls, row, tools=TOOLS)
+    except Unrenderable as why:
+        raise Mismatch(str(why)) from None
+    _same_calls(parse(text, tools=TOOLS, dialects=[row]), calls, text)
+
+
+def _same_calls(parsed: Parsed, calls: Sequence[ToolCall], text: str) -> None:
+    got = [(c.name, dict(c.arguments)) for c in parsed.calls]
+    if got != [(c.name, dict(c.arguments)) for c in calls]:
+        told = "; ".join(i.message for i in parsed.issues) or f"read {got}"
+        raise Mismatch(f"{_short(text)} was not read back ({told})")
+
+
+def _short(text: str) -> str:
+    return repr(text.strip()[:300])
+
+
+def _alike(row: Dialect) -> list[str]:
+    """Which built-in row writes the same."""
+    mine = _writes(row)
+    same = [d.name for d in ALL if _writes(d) == mine]
+    return [f"calls are written as in the built-in dialect {same[0]!r}"] if same else []
+
+
+def _writes(row: Dialect) -> str:
+    try:
+        return render([ONE, NEXT], row, tools=TOOLS)
+    except Unrenderable:
+        return ""
+
+
+# ── the prompt ───────────────────────────────────────────────────────────────
+
+
+def _opens_reasoning(voice: ChatTemplate, row: Dialect) -> tuple[bool, list[str]]:
+    openers = [*(r.open[0].strip() for r in row.reasoning), *THINK]
+    opens = _ends_in(voice.opening, openers)
+    thinking = voice.thinks()
+    told = ["with enable_thinking the prompt opens reasoning"] if _ends_in(thinking, openers) and not opens else []
+    opener = first(row.section.open or row.call.open).strip()
+    if opener and voice.opening.rstrip().endswith(opener):
+        told.append(f"the prompt opens the call; give the parser prefix={opener!r}")
+    return opens, told
+
+
+def _ends_in(text: str, openers: Sequence[str]) -> bool:
+    return any(text.rstrip().endswith(o) for o in openers)
+
+
+class LearningDialects(Dialects):
+    """The rows by name, and a way to learn another: the public `dragoman.dialects`."""
+
+    learn = staticmethod(learn)
+
+
+dialects = LearningDialects(ALL)
+"""Name or alias → row; `dialects.learn(…)` makes a row of a model's own files."""

@@ -1,0 +1,91 @@
+"""Comparing rendered texts: where two begin and end alike, in whole markers.
+
+`<|START_ACTION|>` and `<|START_TEXT|>` begin alike by character, not by marker; everything learned from a comparison is
+cut at the borders found here.  Knows nothing of templates, calls or dialects.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Any
+
+PIECE = re.compile(r"<[|｜/!]?[^<>\s\"'=]{0,80}[>=]?|\[/?[A-Z_]{2,40}\]|\w+|\s|.", re.DOTALL)
+"""One marker, word, white space or other character: `</arg_value>`, `<function=`, `[TOOL_CALLS]`, `name`."""
+MARKER = re.compile(r"[<\[{|｜~`@#◁▷]|>>>")
+"""What ordinary prose does not begin a line with, and models are taught to."""
+BRACKETS = {"{": "}", "[": "]", "(": ")"}
+TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}\[\]()]", re.DOTALL)
+
+
+def pieces(text: str) -> list[str]:
+    """`text` cut into markers, words and characters; joined they are `text`."""
+    return PIECE.findall(text)
+
+
+def prefix(first: str, *others: str) -> str:
+    """What all begin with, in whole pieces."""
+    columns = zip(*map(pieces, (first, *others)), strict=False)
+    return "".join(column[0] for column in takewhile(lambda c: len(set(c)) == 1, columns))
+
+
+def suffix(first: str, *others: str) -> str:
+    """What all end with, in whole pieces."""
+    columns = zip(*(reversed(pieces(t)) for t in (first, *others)), strict=False)
+    return "".join(reversed([column[0] for column in takewhile(lambda c: len(set(c)) == 1, columns)]))
+
+
+def is_marker(text: str) -> bool:
+    """Could this be markup rather than words?"""
+    return len(text.strip()) > 1 and MARKER.search(text) is not None
+
+
+def leading_space(text: str) -> str:
+    """The white space `text` begins with."""
+    return text[: len(text) - len(text.lstrip())]
+
+
+def trailing_space(text: str) -> str:
+    """The white space `text` ends with."""
+    return text[len(text.rstrip()) :]
+
+
+def values(text: str) -> Iterator[tuple[int, int, Any]]:
+    """Every object or list in `text`, as JSON or as Python writes it: where it stands, and its value."""
+    for found in re.finditer(r"[{\[]", text):
+        read = _json(text, found.start()) or _python(text, found.start())
+        if read is not None:
+            yield found.start(), *read
+
+
+def _json(text: str, start: int) -> tuple[int, Any] | None:
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, start)
+    except ValueError:
+        return None
+    return end, value
+
+
+def _python(text: str, start: int) -> tuple[int, Any] | None:
+    end = closing(text, start)
+    try:
+        return (end, ast.literal_eval(text[start:end])) if end else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def closing(text: str, start: int) -> int:
+    """Where the bracket that opens at `start` is closed; 0 where it is not."""
+    stack: list[str] = []
+    for token in TOKEN.finditer(text, start):
+        sign = token.group()
+        if sign in BRACKETS:
+            stack.append(BRACKETS[sign])
+        elif len(sign) == 1 and (not stack or stack.pop() != sign):
+            return 0
+        if not stack:
+            return token.end()
+    return 0

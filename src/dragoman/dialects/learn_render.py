@@ -1,0 +1,304 @@
+"""A Jinja chat template as a voice: what the model's own turn looks like, for calls of our choosing.
+
+The template is somebody else's program: it runs in jinja2's sandbox, on copies, with the helpers Hugging Face gives it and
+a fixed clock.  jinja2 is imported here and nowhere else, when a template is first compiled.
+This module compares nothing and knows no dialect; `Voice` is what the comparison needs of a source of turns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import product
+from typing import Any, Protocol
+
+from ..errors import UsageError
+from ..types import Tool, ToolCall
+from .learn_marks import pieces, prefix, suffix
+
+NO_JINJA = "learning from a chat template needs jinja2; install it: pip install 'jinja2>=3.1.6'"
+USER, TEXT, REASON, RESULT, REPLY = "qxqquestion", "qxqanswer", "qxqreason", "qxqresult", "qxqreply"
+"""Words no template contains, to be found again in what it renders."""
+TODAY = datetime(2025, 1, 2)  # noqa: DTZ001 -- a template's clock must stand still, or learning would not be repeatable
+REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
+"""Under which name a template looks for the reasoning of a past turn (transformers aliases the first two)."""
+
+
+class LearnError(UsageError):
+    """A template that could not be turned into a row; the message says what was not understood."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message}; name a built-in dialect instead (dragoman list dialects)")
+
+
+class NotUnderstood(Exception):
+    """Turns whose comparison suggests no row; the words go into a `LearnError`."""
+
+
+class CannotWrite(Exception):
+    """The template refuses this conversation, or leaves part of it out."""
+
+
+class Voice(Protocol):
+    """A source of assistant turns.
+
+    `role` is what stands before a turn's own text, `header` the same with everything every turn begins with (an empty
+    reasoning block), `trailer` what every turn ends with, `opening` what the prompt writes of the next turn.
+    """
+
+    role: str
+    header: str
+    trailer: str
+    opening: str
+
+    def turn(self, calls: Sequence[ToolCall], text: str = "", reasoning: str = "") -> str:
+        """One assistant turn, from the role's header to the end.  Raises `CannotWrite`."""
+
+    def result(self, call: ToolCall, content: str) -> str:
+        """The turn that tells a result, "" where it cannot be told apart.  Raises `CannotWrite`."""
+
+
+# ── the sandbox ──────────────────────────────────────────────────────────────
+
+
+def compile_template(source: str) -> Callable[[Mapping[str, Any]], str]:
+    """A function from variables to the rendered text.  Raises `LearnError` for what is no template."""
+    try:
+        import jinja2
+        import jinja2.ext
+        import jinja2.sandbox
+    except ImportError:
+        raise LearnError(NO_JINJA) from None
+
+    class Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
+        """Immutable, but for `list.append`: some templates collect calls in lists of their own (Kimi K2)."""
+
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            return bool(super().is_safe_attribute(obj, attr, value)) or (isinstance(obj, list) and attr == "append")
+
+    class Generation(jinja2.ext.Extension):
+        """`{% generation %}` marks what the model writes; here it only passes its body on."""
+
+        tags = {"generation"}  # noqa: RUF012
+
+        def parse(self, parser: Any) -> Any:
+            line = next(parser.stream).lineno
+            body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+            return jinja2.nodes.CallBlock(self.call_method("_pass"), [], [], body).set_lineno(line)
+
+        def _pass(self, caller: Callable[[], str]) -> str:
+            return caller()
+
+    def refuse(message: str) -> None:
+        raise jinja2.TemplateError(message)
+
+    environment = Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
+    environment.filters["tojson"] = _tojson
+    environment.globals.update(raise_exception=refuse, strftime_now=TODAY.strftime)
+    try:
+        template = environment.from_string(source)
+    except jinja2.TemplateError as why:
+        raise LearnError(f"this is no Jinja template: {why}") from why
+
+    def render(variables: Mapping[str, Any]) -> str:
+        try:
+            return str(template.render(deepcopy(dict(variables))))
+        except Exception as why:  # a template may fail in any way Python can
+            raise CannotWrite(f"{type(why).__name__}: {why}") from why
+
+    return render
+
+
+def _tojson(
+    value: Any, ensure_ascii: bool = False, indent: int | None = None, separators: Any = None, sort_keys: bool = False
+) -> str:
+    """As transformers writes JSON: nothing escaped for HTML."""
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys, default=_listed
+    )
+
+
+def _listed(value: Any) -> Any:
+    """A generator that a filter made."""
+    if isinstance(value, Iterable):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+# ── conversations ────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a template wants its messages: templates differ, and only trying tells."""
+
+    as_text: bool = False           # arguments as a JSON string rather than an object
+    content: str | None = ""        # beside calls: "", None, or "-" for no such field
+    flat: bool = False              # name and arguments also beside `function`
+    ids: str = "{plain}"            # "functions.{name}:{index}": the name travels in the id (Kimi)
+    reasoning: str = REASONING_KEYS[0]
+
+
+MANNERS = tuple(
+    Manner(as_text, content, flat, ids)
+    for ids, flat, content, as_text in product(
+        ("{plain}", "functions.{name}:{index}"), (False, True), ("", None, "-"), (False, True)
+    )
+)
+
+
+class ChatTemplate:
+    """A Jinja chat template, asked for turns in the manner it understands.  A `Voice`."""
+
+    def __init__(
+        self, source: str, tools: Iterable[Sequence[Tool]], tokens: Mapping[str, str], probe: Sequence[ToolCall]
+    ) -> None:
+        """`tools` are what the prompt may list, best first: some templates cannot write every schema."""
+        self._render = compile_template(source)
+        self._tokens = tokens
+        self.manner = Manner()
+        self._prompt = self._shown(tools)
+        self.opening = self._after_prompt([_user()], add_generation_prompt=True)
+        self._find_manner(probe)
+        said, called = self._said(), self.turn(probe)
+        self.header = prefix(called, said) if said else prefix(called, self.opening)
+        self.role = self._role()
+        self.trailer = suffix(said[len(self.header) :], called[len(self.header) :]) if said else ""
+
+    def _shown(self, tools: Iterable[Sequence[Tool]]) -> str:
+        """The prompt with the first of these that the template can write."""
+        failed = CannotWrite("no tools were given")
+        for shown in tools:
+            self._tools = [_definition(t) for t in shown]
+            self._always = {
+                "functions": json.dumps(self._tools), "xml_tools": self._tools, "datetime": "2025-01-02", **self._tokens
+            }
+            try:
+                return self._text([_user()])
+            except CannotWrite as why:
+                failed = why
+        raise failed
+
+    def _role(self) -> str:
+        """What names the assistant, without what this turn begins with: as long as what names the user."""
+        role = prefix(self.header, self.opening) or self.header
+        try:
+            user = pieces(self.user(REPLY).partition(REPLY)[0])
+        except CannotWrite:
+            return role
+        mine = pieces(role)[: len(user)]
+        alike = sum(a == b for a, b in zip(mine, user, strict=False))
+        return "".join(mine) if user and alike >= len(user) - 1 else role
+
+    def thinks(self) -> str:
+        """What the prompt writes of the next turn when thinking is asked for, "" if that changes nothing."""
+        try:
+            opening = self._after_prompt([_user()], add_generation_prompt=True, enable_thinking=True, thinking=True)
+        except CannotWrite:
+            return ""
+        return "" if opening == self.opening else opening
+
+    def turn(self, calls: Sequence[ToolCall], text: str = "", reasoning: str = "") -> str:
+        """One assistant turn, with the role's header."""
+        message = self._message(calls, text)
+        if reasoning:
+            message[self.manner.reasoning] = reasoning
+        return self._after_prompt([_user(), message])
+
+    def result(self, call: ToolCall, content: str) -> str:
+        """The turn that tells a result; "" where templates rewrite what stands before it."""
+        answer = {"role": "tool", "name": call.name, "tool_call_id": self._id(call, 0), "content": content}
+        return self._added([_user(), self._message([call], "")], answer, str(next(iter(call.arguments.values()))))
+
+    def user(self, content: str) -> str:
+        """A second user's turn, to tell what any turn looks like."""
+        return self._added([_user(), {"role": "assistant", "content": TEXT}], {"role": "user", "content": content}, TEXT)
+
+    def _added(self, asked: Sequence[Mapping[str, Any]], more: Mapping[str, Any], last: str) -> str:
+        """What one more message adds; "" where it changes more than what stands before the `last` word."""
+        before, after = (t[t.rfind(last) :] for t in (self._text(asked), self._text([*asked, more])))
+        return after.removeprefix(before) if after.startswith(before) else ""
+
+    def tool_prompt(self) -> str:
+        """What the prompt says when there are tools and does not say when there are none."""
+        try:
+            bare = self._render({**self._always, "messages": [_user()], "tools": None, "add_generation_prompt": False})
+        except CannotWrite:
+            return ""
+        with_tools = self._prompt[len(prefix(bare, self._prompt)) :]
+        return with_tools[: len(with_tools) - len(suffix(bare, with_tools))]
+
+    def _find_manner(self, probe: Sequence[ToolCall]) -> None:
+        reasons = []
+        for manner in MANNERS:
+            self.manner = manner
+            try:
+                text = self.turn(probe)
+            except CannotWrite as why:
+                reasons.append(str(why))
+                continue
+            if all(map(text.__contains__, _told(probe))) and "None" not in text:
+                return
+        raise NoCalls(dict.fromkeys(reasons), self.tool_prompt())
+
+    def _said(self) -> str:
+        try:
+            return self._after_prompt([_user(), {"role": "assistant", "content": TEXT}])
+        except CannotWrite:
+            return ""
+
+    def _after_prompt(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> str:
+        """What these messages add to the user's question."""
+        text = self._text(messages, **more)
+        added = text[len(prefix(self._prompt, text)) :]
+        rest = self._prompt[len(prefix(self._prompt, text)) :]
+        end = suffix(added, rest) if rest else ""
+        return added[: len(added) - len(end)]
+
+    def _text(self, messages: Sequence[Mapping[str, Any]], *, add_generation_prompt: bool = False, **more: Any) -> str:
+        return self._render(
+            {**self._always, "messages": list(messages), "tools": self._tools,
+             "add_generation_prompt": add_generation_prompt, **more}
+        )
+
+    def _message(self, calls: Sequence[ToolCall], text: str) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": text or (self.manner.content if calls else "")}
+        if not text and self.manner.content == "-":
+            del message["content"]
+        if calls:
+            message["tool_calls"] = [self._call(c, i) for i, c in enumerate(calls)]
+        return message
+
+    def _call(self, call: ToolCall, index: int) -> dict[str, Any]:
+        arguments = json.dumps(dict(call.arguments), ensure_ascii=False) if self.manner.as_text else dict(call.arguments)
+        function = {"name": call.name, "arguments": arguments}
+        beside = function if self.manner.flat else {}
+        return {"id": self._id(call, index), "type": "function", "function": function, **beside}
+
+    def _id(self, call: ToolCall, index: int) -> str:
+        return self.manner.ids.format(plain=call.id, name=call.name, index=index)
+
+
+class NoCalls(Exception):
+    """No manner of telling a call made the template write it; `prompt` is what it says of tools."""
+
+    def __init__(self, reasons: Iterable[str], prompt: str) -> None:
+        self.reasons, self.prompt = tuple(reasons), prompt
+        super().__init__("; ".join(self.reasons))
+
+
+def _user() -> dict[str, Any]:
+    return {"role": "user", "content": USER}
+
+
+def _told(calls: Sequence[ToolCall]) -> list[str]:
+    """What must be found in a turn with these calls."""
+    return [word for c in calls for word in (c.name, *c.arguments, *map(str, c.arguments.values()))]
+
+
+def _definition(tool: Tool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}

@@ -1,0 +1,185 @@
+"""What a machine asks of the world, and the two drivers that let it.
+
+A machine is a generator: it yields *effects* (records of this module), is sent their replies, and yields *steps*
+(events, frames, bytes) to whoever listens.  What it returns is its outcome.  Nothing here performs anything, and
+nothing here knows what a turn is.
+
+Contract.  An effect that cannot be performed is raised inside the machine, at the `yield`, as a `ProviderError`.
+A machine holds at most one exchange open: `Open` closes the one before.  The drivers end every machine with `Close`,
+also when the listener walks away, so nothing a machine opened outlives it.  With `adrive`, walk away by closing the
+iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from .types import NOTHING
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How many seconds to wait: for a connection, and between two pieces of an answer (also before the first)."""
+
+    connect: float = 10.0
+    idle: float = 600.0
+
+
+PATIENT = Patience()
+
+
+class Effect:
+    """The kind of all effects; a step that is not one goes to the listener."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open(Effect):
+    """Send a request and wait for the head of its answer.  Reply: `Opened`.
+
+    Headers and body stay out of `repr`: they hold keys and conversations.
+    """
+
+    url: str
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default=NOTHING, repr=False)
+    body: bytes = field(default=b"", repr=False)
+    patience: Patience = PATIENT
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The head of an answer: its status, and its headers by lower-case name."""
+
+    status: int
+    headers: Mapping[str, str] = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Effect):
+    """Wait for more of the answer's body.  Reply: bytes, b"" once it has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close(Effect):
+    """Let go of the answer, read or not; an unread one is cancelled at the peer.  Reply: None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep(Effect):
+    """Wait `seconds`.  Reply: None."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Now(Effect):
+    """What time is it?  Reply: float, seconds since 1970 (UTC)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewId(Effect):
+    """Mint an id nobody can guess.  Reply: str, `prefix` and 24 letters and digits."""
+
+    prefix: str = ""
+
+
+Machine: TypeAlias = Generator[Any, Any, T]
+Perform: TypeAlias = Callable[[Effect], Any]
+PerformAsync: TypeAlias = Callable[[Effect], Awaitable[Any]]
+
+
+class Outcome(Generic[T]):
+    """Where a driver leaves what the machine returned."""
+
+    def __init__(self) -> None:
+        self._values: list[T] = []
+
+    @property
+    def value(self) -> T:
+        """What the machine returned; LookupError while it has not ended by itself."""
+        if not self._values:
+            raise LookupError("the machine has not ended; listen to all its steps before asking for the outcome")
+        return self._values[0]
+
+    def put(self, value: T) -> None:
+        """The machine has returned `value`."""
+        self._values = [value]
+
+
+def drive(machine: Machine[T], perform: Perform, outcome: Outcome[T] | None = None) -> Generator[Any, None, T]:
+    """Run `machine`, performing its effects and yielding its steps; returns (and puts in `outcome`) what it returns."""
+    resume: Callable[[Any], Any] = machine.send
+    reply: Any = None
+    try:
+        while True:
+            step = resume(reply)
+            resume, reply = machine.send, None
+            if not isinstance(step, Effect):
+                yield step
+                continue
+            try:
+                reply = perform(step)
+            except Exception as error:
+                resume, reply = machine.throw, error
+    except StopIteration as done:
+        return _ended(done, outcome)
+    finally:
+        machine.close()
+        perform(Close())
+
+
+async def adrive(
+    machine: Machine[T], perform: PerformAsync, outcome: Outcome[T] | None = None
+) -> AsyncGenerator[Any, None]:
+    """`drive` where performing is awaited; an asynchronous generator returns nothing, so ask `outcome`."""
+    resume: Callable[[Any], Any] = machine.send
+    reply: Any = None
+    try:
+        while True:
+            step = resume(reply)
+            resume, reply = machine.send, None
+            if not isinstance(step, Effect):
+                yield step
+                continue
+            try:
+                reply = await perform(step)
+            except Exception as error:
+                resume, reply = machine.throw, error
+    except StopIteration as done:
+        _ended(done, outcome)
+    finally:
+        machine.close()
+        await perform(Close())
+
+
+def run(machine: Machine[T], perform: Perform) -> T:
+    """The outcome of `machine`, its steps unheard."""
+    steps = drive(machine, perform)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            value: T = done.value
+            return value
+
+
+async def arun(machine: Machine[T], perform: PerformAsync) -> T:
+    """`run` where performing is awaited."""
+    outcome: Outcome[T] = Outcome()
+    async for _ in adrive(machine, perform, outcome):
+        pass
+    return outcome.value
+
+
+def _ended(done: StopIteration, outcome: Outcome[T] | None) -> T:
+    value: T = done.value
+    if outcome is not None:
+        outcome.put(value)
+    return value

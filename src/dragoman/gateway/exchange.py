@@ -1,0 +1,218 @@
+"""One client's request served over any route: a machine without I/O.
+
+Front codec decodes → turn → front codec encodes.  Knows codecs, the turn and effects; nothing of ASGI or sockets.
+Contract of `Exchange.steps`: yields effects, then exactly one `Head`, then the bytes of the body; what one read brought
+goes out as one piece, before the next effect.  Whatever goes wrong is told in the caller's own shape: with the right
+status while nothing was sent, in the stream's own form after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..codecs.spec import Stamp
+from ..effects import Effect, Machine, NewId, Now
+from ..errors import CodecError, DragomanError, ProviderError
+from ..events import NOT_RUN, Assembler, CallEnded, Ended, Event, Noticed, TextDelta
+from ..frames import FrameKind, to_json, writers
+from ..route import Route
+from ..turn import Learned, turn
+from ..types import IssueKind, JsonObject, Request, Response, Tier
+from .fronts import STREAM_TYPES, Front
+
+JSON_TYPE = "application/json"
+LOST = frozenset({IssueKind.TRUNCATED, IssueKind.MALFORMED, IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS})
+"""Kinds of issue whose `raw` the client would otherwise never see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of our answer."""
+
+    status: int
+    headers: Mapping[str, str]
+
+
+class Exchange:
+    """Serves one request.
+
+    `pick` says where a model goes; `committed` is whether the head has been sent, `pings` whether comments may be sent
+    while the provider is silent.
+    """
+
+    def __init__(
+        self,
+        front: Front,
+        body: JsonObject,
+        pick: Callable[[str], Route],
+        *,
+        learned: Learned | None = None,
+        request_id: str = "",
+        stream_arguments: bool = False,
+    ) -> None:
+        self._front, self._body, self._pick = front, body, pick
+        self._learned = learned
+        self._request_id = request_id
+        self._whole_calls = not stream_arguments
+        self._streams = False
+        self.committed = False
+
+    @property
+    def pings(self) -> bool:
+        """May a comment stand in this answer?"""
+        return self._streams and self._front.codec.frames is FrameKind.SSE
+
+    def commit(self) -> Head:
+        """The head of a stream, now: from here on errors are told inside it."""
+        self.committed = True
+        kind = STREAM_TYPES[self._front.codec.frames]
+        return self._head(200, kind, {"cache-control": "no-cache", "x-accel-buffering": "no"})
+
+    def steps(self) -> Machine[None]:
+        """Serve; yields effects, a `Head` and bytes.  An exception that is our bug is told to the client and raised."""
+        try:
+            yield from self._serve()
+        except DragomanError as error:
+            yield from self._fail(error)
+        except Exception as error:
+            yield from self._fail(error)
+            raise
+
+    def _serve(self) -> Machine[None]:
+        request = self._front.codec.decode_request(self._body)
+        route = self._pick(request.model)
+        if not (request.model or route.model):
+            raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
+        stamp = Stamp(id=(yield NewId(self._front.ids)), created=int((yield Now())), model=request.model)
+        self._streams = request.stream
+        steps = turn(request, route, self._learned)
+        try:
+            yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, stamp)
+        finally:
+            steps.close()
+
+    def _stream(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
+        codec, candid = self._front.codec, Candid()
+        encoder = codec.encode_stream(stamp, request, whole_calls=self._whole_calls)
+        write = writers[codec.frames]
+        pieces: list[bytes] = []
+
+        def hear(event: Event) -> None:
+            pieces.extend(write(frame) for told in candid.hear(event) for frame in encoder.feed(told))
+
+        try:
+            yield from _relay(steps, hear, lambda: self._send(pieces))
+        except DragomanError:
+            yield from self._send(pieces)  # what the provider said before it failed is told before the failure
+            raise
+        pieces += map(write, encoder.close())
+        yield from self._send(pieces)
+
+    def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
+        if not pieces:
+            return
+        if not self.committed:
+            yield self.commit()
+        data = b"".join(pieces)
+        pieces.clear()
+        yield data
+
+    def _whole(self, steps: Machine[Response], stamp: Stamp) -> Machine[None]:
+        told, candid = Assembler(), Candid()
+
+        def hear(event: Event) -> None:
+            for heard in candid.hear(event):
+                told.add(heard)
+
+        yield from _relay(steps, hear, lambda: ())
+        response = told.response()
+        body = to_json(self._front.codec.encode_response(response, stamp)).encode()
+        self.committed = True
+        yield self._head(200, JSON_TYPE, {**audit(response), "content-length": str(len(body))})
+        yield body
+
+    def _fail(self, error: Exception) -> Iterator[Head | bytes]:
+        codec = self._front.codec
+        if self.committed:
+            yield writers[codec.frames](codec.error_frame(error))
+            return
+        self.committed = True
+        head, body = failure(self._front, error, self._request_id)
+        yield head
+        yield body
+
+    def _head(self, status: int, kind: str, more: Mapping[str, str]) -> Head:
+        return Head(status, {"content-type": kind, "x-request-id": self._request_id, **more})
+
+
+def failure(front: Front, error: Exception, request_id: str = "", status: int = 0) -> tuple[Head, bytes]:
+    """`error` as a whole answer in the shape of `front`; `status` replaces the one it would have."""
+    told, body = front.codec.encode_error(error)
+    data = to_json(body).encode()
+    headers = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": request_id}
+    if isinstance(error, ProviderError) and error.retry_after is not None:
+        headers["retry-after"] = f"{error.retry_after:.0f}"
+    return Head(status or told, headers), data
+
+
+def _relay(
+    steps: Machine[Response], hear: Callable[[Event], None], flush: Callable[[], Iterable[Any]]
+) -> Machine[None]:
+    """Run `steps`: events are heard; before each effect, what they came to is flushed."""
+    resume: Callable[[Any], Any] = steps.send
+    reply: Any = None
+    while True:
+        try:
+            step = resume(reply)
+        except StopIteration:
+            return
+        resume, reply = steps.send, None
+        if not isinstance(step, Effect):
+            hear(step)
+            continue
+        yield from flush()
+        try:
+            reply = yield step
+        except Exception as error:
+            resume, reply = steps.throw, error
+
+
+class Candid:
+    """Says what the client would otherwise never see: where no call is left to run, the refused ones as text.
+
+    Without it a cut or unknown call would leave an empty answer; the text is what the client would have got from the
+    model without us.
+    """
+
+    def __init__(self) -> None:
+        self._lost: list[str] = []
+        self._runs = False
+
+    def hear(self, event: Event) -> list[Event]:
+        """`event`, and before the last one what would be lost."""
+        match event:
+            case Noticed(issue) if issue.kind in LOST and issue.raw:
+                self._lost.append(issue.raw)
+            case CallEnded(_, report):
+                self._runs = self._runs or report is None or report.verdict not in NOT_RUN
+            case Ended() if self._lost and not self._runs:
+                return [TextDelta("\n".join(self._lost)), event]
+            case _:
+                pass
+        return [event]
+
+
+def audit(response: Response) -> dict[str, str]:
+    """What the calls of an answer went through, as headers; none where there were no calls."""
+    reports = [call.report for call in response.calls if call.report is not None]
+    refused = sum(issue.kind in LOST for issue in response.issues)
+    told = {
+        "x-dragoman-dialect": [report.dialect for report in reports],
+        "x-dragoman-tier": [(call.report.tier if call.report else Tier.NATIVE).value for call in response.calls],
+        "x-dragoman-edits": [edit.kind for report in reports for edit in report.edits],
+        "x-dragoman-refused": [str(refused)] if refused else [],
+    }
+    joined = {name: ",".join(dict.fromkeys(filter(None, values))) for name, values in told.items()}
+    return {name: value.encode("ascii", "replace").decode() for name, value in joined.items() if value}

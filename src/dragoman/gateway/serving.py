@@ -1,0 +1,207 @@
+"""One ASGI call: the body read, the exchange run, the client watched.
+
+Bare ASGI, without requests, responses or middleware: this is the hot path.  Knows exchanges and ASGI messages; nothing
+of codecs or routes.
+Contract: when the client goes away the exchange is cancelled and its connection to the provider closed; while a
+provider is silent an event stream gets comments; whatever happens, exactly one answer is sent and finished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import aclosing
+from typing import Any, TypeAlias
+
+import orjson
+
+from ..effects import PerformAsync, adrive
+from ..errors import CodecError, DragomanError
+from ..frames import KEEP_ALIVE
+from .exchange import Exchange, Head
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+log = logging.getLogger("dragoman.gateway")
+
+LONG_NUMBER = re.compile(rb"[0-9]{16}")
+"""Digits that a 64-bit reader may not keep."""
+
+
+class TooLarge(DragomanError):
+    """A request larger than is taken."""
+
+
+class Gone(Exception):
+    """The client has gone away."""
+
+
+def header(scope: Scope, name: bytes) -> str:
+    """The header `name` (lower case), "" where there is none."""
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+
+
+async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
+    """The request's body.  Raises TooLarge, or Gone."""
+    announced = header(scope, b"content-length")
+    if announced.isdigit() and int(announced) > limit:
+        raise TooLarge(_too_large(limit))
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        pieces.append(message.get("body", b""))
+        size += len(pieces[-1])
+        if size > limit:
+            raise TooLarge(_too_large(limit))
+        if not message.get("more_body", False):
+            return b"".join(pieces)
+
+
+def _too_large(limit: int) -> str:
+    return f"the request is larger than {limit} bytes; send less, or raise the gateway's limit"
+
+
+def read_json(scope: Scope, body: bytes) -> Mapping[str, Any]:
+    """The body as a JSON object.  Raises CodecError for anything else.
+
+    orjson first; Python's own where it would lose something: digits beyond 64 bits, half surrogate pairs.
+    """
+    coding = header(scope, b"content-encoding")
+    if coding not in {"", "identity"}:
+        raise CodecError(f"bodies in content-encoding {coding!r} are not read; send it plain", "")
+    try:
+        value = json.loads(body, parse_constant=_no_constant) if LONG_NUMBER.search(body) else orjson.loads(body)
+    except ValueError:
+        value = _read_carefully(body)
+    except RecursionError:
+        raise CodecError("the body nests too deep; send what this API describes", "$") from None
+    if not isinstance(value, Mapping):
+        raise CodecError("the body is not a JSON object; send what this API describes", "$")
+    return value
+
+
+def _read_carefully(body: bytes) -> Any:
+    try:
+        return json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise CodecError(f"the body is not JSON ({_short(error)}); send what this API describes", "$") from None
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _short(error: Exception) -> str:
+    return str(error)[:100]
+
+
+async def answer(send: Send, head: Head, body: bytes) -> None:
+    """Send a whole answer."""
+    out = _Out(send)
+    await out.start(head)
+    await out.body(body)
+    await out.end()
+
+
+async def run_exchange(
+    exchange: Exchange, perform: PerformAsync, receive: Receive, send: Send, *, keep_alive: float
+) -> None:
+    """Serve `exchange` to the client behind `receive` and `send`."""
+    out = _Out(send)
+    job = asyncio.ensure_future(_pump(exchange, perform, out))
+    watch = asyncio.ensure_future(_until_gone(receive))
+    try:
+        while True:
+            await asyncio.wait({job, watch}, timeout=keep_alive, return_when=asyncio.FIRST_COMPLETED)
+            if job.done() or watch.done():
+                break
+            if exchange.pings and out.silent(keep_alive):
+                await out.ping(exchange)
+    finally:
+        await _end(watch)
+        await _end(job)
+
+
+async def _end(task: asyncio.Future[None]) -> None:
+    """Cancel what still runs, and wait until it has let go of everything."""
+    if not task.done():
+        task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+async def _pump(exchange: Exchange, perform: PerformAsync, out: _Out) -> None:
+    try:
+        async with aclosing(adrive(exchange.steps(), perform)) as steps:
+            async for step in steps:
+                if isinstance(step, Head):
+                    await out.start(step)
+                else:
+                    await out.body(step)
+    except Exception:
+        log.exception("an exchange failed for a reason of our own")
+    await out.end()
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class _Out:
+    """The client's side of an exchange: messages in order, whoever sends them."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._lock = asyncio.Lock()
+        self._clock = asyncio.get_running_loop().time
+        self._last = self._clock()
+        self._started = False
+
+    def silent(self, seconds: float) -> bool:
+        """Has nothing been sent for about so long?"""
+        return self._clock() - self._last >= seconds * 0.5
+
+    async def start(self, head: Head) -> None:
+        """Send the head."""
+        async with self._lock:
+            await self._start(head)
+
+    async def body(self, data: bytes) -> None:
+        """Send more of the body."""
+        async with self._lock:
+            await self._body(data)
+
+    async def ping(self, exchange: Exchange) -> None:
+        """A sign of life; it commits the answer to a stream."""
+        async with self._lock:
+            if not self._started:
+                if exchange.committed:
+                    return  # its head is on the way and is sign of life enough
+                await self._start(exchange.commit())
+            await self._body(KEEP_ALIVE)
+
+    async def end(self) -> None:
+        """The body is complete."""
+        async with self._lock:
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _start(self, head: Head) -> None:
+        self._started = True
+        self._last = self._clock()
+        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head.headers.items()]
+        await self._send({"type": "http.response.start", "status": head.status, "headers": headers})
+
+    async def _body(self, data: bytes) -> None:
+        self._last = self._clock()
+        await self._send({"type": "http.response.body", "body": data, "more_body": True})

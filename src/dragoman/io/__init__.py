@@ -1,0 +1,5 @@
+"""The world: performing effects over HTTP, synchronously (`sync`), asynchronously (`aio`) or from a script (`memory`).
+
+Each offers a `Pool` of connections shared by many machines; `pool.world()` performs the effects of one machine.
+Import the one you need: nothing is imported here.
+"""

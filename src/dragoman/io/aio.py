@@ -1,0 +1,158 @@
+"""Effects performed asynchronously, over aiohttp.
+
+aiohttp, because as a gateway's upstream client it carries five to eight times the requests of the alternatives
+(docs/performance.md).  Knows effects and HTTP; nothing of turns, codecs or tools.
+Contract: whatever goes wrong on the way is a `ProviderError`; redirects are not followed (a key must not travel to
+another host); cookies are not kept (one pool serves many users); bodies and headers are never logged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import urllib.request
+from types import TracebackType
+from typing import Any
+
+import aiohttp
+
+from ..effects import Close, Effect, NewId, Now, Open, Opened, Read, Sleep
+from ..errors import ErrorCode, ErrorKind, UsageError
+from .failures import (
+    BROKEN,
+    NO_HOST,
+    NO_TLS,
+    NOT_HTTP,
+    SLOW_ANSWER,
+    SLOW_CONNECT,
+    UNREACHABLE,
+    Failure,
+    origin,
+    tell,
+)
+from .ids import mint
+
+KEEP_ALIVE_SECONDS = 4.0
+"""Below the five seconds after which uvicorn and Node drop an idle connection, so that we do not write into one."""
+
+_NETWORK, _TIMEOUT = ErrorKind.NETWORK, ErrorKind.TIMEOUT
+FAILURES = (
+    Failure(aiohttp.ConnectionTimeoutError, _TIMEOUT, ErrorCode.NETWORK_TIMEOUT, SLOW_CONNECT),
+    Failure(aiohttp.ServerTimeoutError, _TIMEOUT, ErrorCode.NETWORK_TIMEOUT, SLOW_ANSWER),
+    Failure(asyncio.TimeoutError, _TIMEOUT, ErrorCode.NETWORK_TIMEOUT, SLOW_ANSWER),
+    Failure(aiohttp.ClientConnectorDNSError, _NETWORK, ErrorCode.DNS_ERROR, NO_HOST),
+    Failure(aiohttp.ClientSSLError, _NETWORK, ErrorCode.TLS_ERROR, NO_TLS),
+    Failure(aiohttp.ServerFingerprintMismatch, _NETWORK, ErrorCode.TLS_ERROR, NO_TLS),
+    Failure(aiohttp.ClientConnectorError, _NETWORK, ErrorCode.ECONNREFUSED, UNREACHABLE),
+    Failure(aiohttp.ClientConnectionError, _NETWORK, ErrorCode.ECONNRESET, BROKEN),
+    Failure(aiohttp.ClientPayloadError, _NETWORK, ErrorCode.ECONNRESET, BROKEN),
+    Failure(aiohttp.ClientResponseError, ErrorKind.GARBLED, ErrorCode.NETWORK_ERROR, NOT_HTTP),
+    Failure(aiohttp.ClientError, _NETWORK, ErrorCode.NETWORK_ERROR, BROKEN),
+    Failure(OSError, _NETWORK, ErrorCode.NETWORK_ERROR, BROKEN),
+)
+
+
+class Pool:
+    """Connections shared by many machines; made on first use, in the loop that uses them.
+
+    `async with Pool() as pool: await arun(machine, pool.world())`
+    """
+
+    def __init__(self, *, use_proxies: bool = True) -> None:
+        self._session: aiohttp.ClientSession | None = None
+        self._proxies = urllib.request.getproxies() if use_proxies else {}
+
+    def world(self) -> World:
+        """Performs the effects of one machine."""
+        return World(self)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    async def __aenter__(self) -> Pool:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def send(self, effect: Open) -> aiohttp.ClientResponse:
+        """The answer's head; its body is still to be read."""
+        patience = effect.patience
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=patience.connect, sock_read=patience.idle)
+        return await self._opened().request(
+            effect.method,
+            effect.url,
+            headers=effect.headers,
+            data=effect.body or None,
+            timeout=timeout,
+            proxy=self._proxy(effect.url) if self._proxies else None,
+            allow_redirects=False,
+        )
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers={"accept-encoding": "identity"},
+            )
+        return self._session
+
+    def _proxy(self, url: str) -> str | None:
+        scheme, _, host = origin(url).partition("://")
+        return None if urllib.request.proxy_bypass(host) else self._proxies.get(scheme)
+
+
+class World:
+    """Performs the effects of one machine, one at a time: `await world(effect)`."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._answer: aiohttp.ClientResponse | None = None
+        self._url = ""
+
+    async def __call__(self, effect: Effect) -> Any:
+        """The reply to `effect`; raises ProviderError where it cannot be performed."""
+        match effect:
+            case Read():
+                return await self._read()
+            case Open():
+                return await self._open(effect)
+            case Close():
+                return self._close()
+            case NewId(prefix):
+                return mint(prefix)
+            case Now():
+                return time.time()
+            case Sleep(seconds):
+                return await asyncio.sleep(seconds)
+        raise TypeError(f"an asynchronous world does not perform {type(effect).__name__}")
+
+    async def _open(self, effect: Open) -> Opened:
+        self._close()
+        self._url = effect.url
+        try:
+            self._answer = await self._pool.send(effect)
+        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+            raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error
+        except Exception as error:
+            raise tell(error, self._url, FAILURES) or error from error
+        return Opened(self._answer.status, {k.lower(): v for k, v in self._answer.headers.items()})
+
+    async def _read(self) -> bytes:
+        if self._answer is None:
+            raise UsageError("nothing to read; yield Open first")
+        try:
+            return await self._answer.content.readany()
+        except Exception as error:
+            raise tell(error, self._url, FAILURES) or error from error
+
+    def _close(self) -> None:
+        if self._answer is not None:
+            self._answer.close()  # a fully read answer is back in the pool already; an unread one is cut off
+            self._answer = None

@@ -1,0 +1,58 @@
+"""What went wrong on the way to a peer, said so that the reader knows what to do.
+
+Knows no HTTP library: each brings its table of `Failure` rows, first match wins.
+Contract: messages name the peer by scheme, host and port only; paths, queries and headers may hold secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from ..errors import ErrorCode, ErrorKind, ProviderError
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How one class of exception is told: `{peer}` and `{reason}` are filled in."""
+
+    of: type[BaseException]
+    kind: ErrorKind
+    code: ErrorCode
+    sentence: str
+
+
+UNREACHABLE = "cannot reach {peer} ({reason}); is the server running, and is the base URL right?"
+NO_HOST = "cannot find the host of {peer} ({reason}); check the base URL and the name service"
+NO_TLS = "no trusted TLS connection to {peer} ({reason}); check its certificate, or use http:// if it has none"
+SLOW_CONNECT = "{peer} did not accept a connection in time; is the server running, or busy?"
+SLOW_ANSWER = "{peer} said nothing for too long; raise the idle timeout, or ask for less"
+BROKEN = "{peer} broke off the exchange ({reason}); try again, and look at that server's log if it keeps happening"
+NOT_HTTP = "{peer} does not answer in HTTP ({reason}); check the base URL, its scheme and its port"
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of `url`."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}" if host else url.split("?", maxsplit=1)[0]
+
+
+def tell(error: BaseException, url: str, rows: Sequence[Failure]) -> ProviderError | None:
+    """`error` as a `ProviderError`; None when no row knows it (then it is our bug, and should be seen as it is)."""
+    row = next((r for r in rows if isinstance(error, r.of)), None)
+    if row is None:
+        return None
+    message = row.sentence.format(peer=origin(url), reason=_reason(error))
+    return ProviderError(message, kind=row.kind, code=row.code)
+
+
+def _reason(error: BaseException) -> str:
+    """The shortest true account: the system's own words where it gave any."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror.lower()
+        cause = cause.__cause__ or cause.__context__
+    return type(error).__name__

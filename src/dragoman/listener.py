@@ -1,0 +1,190 @@
+"""Between a wire's decoder and whoever listens: a model's text is searched for calls, native calls pass.
+
+Knows events and, by its two methods, the dialect parser; nothing of wires, prompts or providers.
+Contract, over the events of one answer: text that may be shown passes at once; once a native call has begun, text is
+text and nothing else (seed document 001: native calls present means native); where both could come (`native`), calls
+found in text wait until it is clear that no native one follows, and nothing else waits; `Ended` says what really
+happened: calls to run mean `tool_calls`, a call that was cut means `length`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+from .dialects.neutral import JOINER, restore
+from .events import (
+    NOT_RUN,
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartEnded,
+    ReasoningDelta,
+    Recast,
+    TextDelta,
+)
+from .types import Issue, IssueKind, Stop
+
+UNSPECIFIC = frozenset({None, Stop.END, Stop.STOP_SEQUENCE})
+"""Stops that say nothing about calls: many servers end an answer with calls by a plain `stop`."""
+
+GAVE_WAY = "a call of {name!r} stood in the text of an answer that made native calls; it was not run"
+REHEARSED = "the call of {name!r} stood in reasoning; it was not run"
+
+
+class Reads(Protocol):
+    """What a listener needs of a parser."""
+
+    def feed(self, text: str) -> list[Event]:
+        """The events that `text` completes."""
+
+    def close(self, finish: str | None = None) -> list[Event]:
+        """The events that were still open."""
+
+
+class Listener:
+    """Hears the events of one answer.  `parser` searches its text (None: text is text); `native`: see the module."""
+
+    def __init__(self, parser: Reads | None = None, *, native: bool = True) -> None:
+        self._parser = parser
+        self._native = native
+        self._held: list[Event] = []
+        self._text: list[str] = []  # what the model wrote, where a call found in it may have to be given back
+        self._found = 0  # calls the parser began: native ones are numbered after them
+        self._searched = False  # the running part is text that goes through the parser
+        self._runs = 0
+        self._cut = False
+
+    def hear(self, event: Event) -> list[Event]:
+        """What `event` comes to, in order."""
+        match event:
+            case TextDelta(text):
+                return [event] if self._parser is None else self._search(self._parser, text)
+            case PartEnded(metadata) if self._searched and not metadata:
+                return []  # the parser may hold text of this part back: what belongs together stays together
+            case ReasoningDelta():
+                self._searched = False
+                return [event]
+            case CallStarted(index):
+                return [*self._give_way(), replace(event, index=index + self._found)]
+            case CallDelta(index):
+                return [replace(event, index=index + self._found)] if self._found else [event]
+            case CallEnded(index):
+                self._count(event)
+                return [replace(event, index=index + self._found)]
+            case Ended():
+                return self._end(event)
+            case _:
+                self._note(event)
+                return [event]
+
+    def _search(self, parser: Reads, text: str) -> list[Event]:
+        self._searched = True
+        if self._native:
+            self._text.append(text)
+        return self._sort(parser.feed(text))
+
+    def _end(self, event: Ended) -> list[Event]:
+        last = self._close(event.stop)
+        released, self._held = self._held, []
+        for held in released:
+            self._count(held)
+        return [*last, *released, replace(event, stop=self._stop(event.stop))]
+
+    def _stop(self, stop: Stop | None) -> Stop:
+        """What the wire said, corrected by what really came."""
+        if stop is Stop.LENGTH:
+            return Stop.TOOL_CALLS if self._runs and not self._cut else Stop.LENGTH
+        if self._runs:
+            return Stop.TOOL_CALLS if stop in UNSPECIFIC or stop is None else stop
+        return Stop.END if stop is None or stop is Stop.TOOL_CALLS else stop
+
+    def _give_way(self) -> list[Event]:
+        """A native call begins: from here on text is text, and what was found in it so far is told, not run."""
+        if self._parser is None:
+            return []
+        last = self._close(None)
+        if self._native:
+            self._found = 0
+        return [*last, *self._give_back(IssueKind.PROTOCOL, GAVE_WAY)]
+
+    def _close(self, stop: Stop | None) -> list[Event]:
+        if self._parser is None:
+            return []
+        parser, self._parser = self._parser, None
+        self._searched = False
+        return self._sort(parser.close(None if stop is None else str(stop)))
+
+    def _sort(self, found: list[Event]) -> list[Event]:
+        """The parser's events: calls are held where native ones may still come, everything else passes."""
+        told: list[Event] = []
+        for event in found:
+            self._found += isinstance(event, CallStarted)
+            if isinstance(event, Recast):
+                told += self._give_back(IssueKind.REHEARSED, REHEARSED)
+            self._note(event)
+            if self._native and isinstance(event, CallStarted | CallDelta | CallEnded):
+                self._held.append(event)
+            else:
+                self._count(event)
+                told.append(event)
+        return told
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, Noticed):
+            self._cut = self._cut or event.issue.kind is IssueKind.TRUNCATED
+        elif isinstance(event, Recast):
+            self._runs = 0
+
+    def _count(self, event: Event) -> None:
+        if isinstance(event, CallEnded):
+            self._runs += event.report is None or event.report.verdict not in NOT_RUN
+
+    def _give_back(self, kind: IssueKind, sentence: str) -> list[Event]:
+        """The calls held will not be told: the issues that keep what the model wrote."""
+        dropped, self._held = self._held, []
+        names = {e.index: e.name for e in dropped if isinstance(e, CallStarted)}
+        text = "".join(self._text) if dropped else ""
+        return [
+            Noticed(Issue(kind=kind, message=sentence.format(name=name), name=name, raw=text[start:end]))
+            for name, (start, end) in ((names[e.index], _span(e)) for e in dropped if isinstance(e, CallEnded))
+        ]
+
+
+def _span(event: CallEnded) -> tuple[int, int]:
+    return (event.report and event.report.span) or (0, 0)
+
+
+class Restorer:
+    """Undoes `neutralise` in what the model wrote, however it is cut into pieces.
+
+    A joiner at the end of a piece waits for the next: it may be the first of a pair, which stands for one.
+    """
+
+    def __init__(self) -> None:
+        self._carry: dict[Any, str] = {}
+
+    def hear(self, event: Event) -> Event:
+        """`event` with the text the model was given before it was neutralised."""
+        match event:
+            case TextDelta(text) | ReasoningDelta(text):
+                return replace(event, text=self._restore(type(event), text))
+            case CallDelta(index, json):
+                return replace(event, json=self._restore(index, json))
+            case CallEnded(raw=str(raw)):
+                return replace(event, raw=restore(raw))
+            case Noticed(issue):
+                return Noticed(replace(issue, raw=restore(issue.raw)))
+            case _:
+                return event
+
+    def _restore(self, stream: Any, text: str) -> str:
+        text = self._carry.pop(stream, "") + text
+        if JOINER not in text:
+            return text
+        if (len(text) - len(text.rstrip(JOINER))) % 2:
+            self._carry[stream], text = JOINER, text[:-1]
+        return restore(text)

@@ -1,0 +1,292 @@
+"""Any of the fronts over any of the backends, in process: what a client asked for in its API is what it gets."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.codecs import CODECS
+from dragoman.events import Event, assemble
+from dragoman.frames import readers
+from dragoman.gateway import GatewayConfig, create_app
+from dragoman.io.memory import Answer, Memory
+from dragoman.providers import COMPATIBLE, Tools
+from dragoman.route import Route
+from dragoman.types import Response
+
+from ..upstreams import UPSTREAMS, Says, model, refusal, said, sent
+from .asgi import Reply, call
+
+SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
+FENCE = '~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'
+HERMES = '<tool_call>\n{"name": "look", "arguments": {"at": "sky"}}\n</tool_call>'
+PATHS = {"openai_chat": "/v1/chat/completions", "anthropic_messages": "/v1/messages", "ollama_chat": "/api/chat"}
+FUNCTION = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}
+USER = {"role": "user", "content": "What is up?"}
+USED = {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "sky"}}
+OLLAMA_CALL = {"function": {"name": "look", "arguments": {"at": "sky"}}}
+ASKS: dict[str, dict[str, Any]] = {
+    "openai_chat": {
+        "model": "m",
+        "messages": [USER],
+        "tools": [FUNCTION],
+        "stream_options": {"include_usage": True},
+    },
+    "anthropic_messages": {
+        "model": "m",
+        "max_tokens": 100,
+        "messages": [USER],
+        "tools": [{"name": "look", "description": "Look.", "input_schema": SCHEMA}],
+    },
+    "ollama_chat": {"model": "m", "messages": [USER], "tools": [FUNCTION]},
+}
+STREAM_TYPES = {
+    "openai_chat": "text/event-stream",
+    "anthropic_messages": "text/event-stream",
+    "ollama_chat": "application/x-ndjson",
+}
+
+every_front = pytest.mark.parametrize("front", PATHS)
+every_back = pytest.mark.parametrize("back", UPSTREAMS)
+streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+
+
+def app(memory: Memory, back: str = "openai_chat", *, config: dict[str, Any] | None = None, **route: Any) -> Any:
+    to = Route(provider=COMPATIBLE[back], base_url="http://model.test", **route)
+    return create_app(GatewayConfig(default=to, **(config or {})), memory)
+
+
+def ask(gateway: Any, front: str, *, stream: bool, **more: Any) -> Reply:
+    headers = more.pop("headers", {})
+    return call(gateway, PATHS[front], {**ASKS[front], "stream": stream, **more}, headers=headers)
+
+
+def read(front: str, reply: Reply, *, stream: bool) -> Response:
+    """The reply by the rules of its API."""
+    codec = CODECS[front]
+    if not stream:
+        return codec.decode_response(reply.json)
+    decoder, reader = codec.decode_stream(), readers[codec.frames]()
+    frames = [*reader.feed(reply.body), *reader.close()]
+    events: list[Event] = [e for frame in frames for e in decoder.feed(frame)]
+    return assemble([*events, *decoder.close()])
+
+
+def called(response: Response) -> list[tuple[str, Any]]:
+    return [(c.name, dict(c.arguments)) for c in response.calls]
+
+
+# ── all over all ─────────────────────────────────────────────────────────────
+
+
+@every_front
+@every_back
+@streamed_and_whole
+@pytest.mark.parametrize("way", ["native", "fence", "hermes", "leak"])
+def test_every_front_gets_its_calls_over_every_back(front: str, back: str, stream: bool, way: str) -> None:
+    says = {
+        "native": Says(("I look.",), (("a1", "look", {"at": "sky"}), ("a2", "look", {"at": "sea"}))),
+        "fence": said(f"I look.\n{FENCE}\n{FENCE.replace('sky', 'sea')}"),
+        "hermes": said(f"I look.\n{HERMES}\n{HERMES.replace('sky', 'sea')}"),
+        "leak": said(f"I look.\n{HERMES}\n{HERMES.replace('sky', 'sea')}"),
+    }[way]
+    speak = "hermes" if way == "hermes" else "tool_call_fence"
+    mode = Tools.TEXT if way in {"fence", "hermes"} else Tools.NATIVE
+    memory = model(back, says)
+    reply = ask(app(memory, back, tools=mode, speak=speak), front, stream=stream)
+    assert reply.status == 200
+    assert reply.ended
+    got = read(front, reply, stream=stream)
+    assert called(got) == [("look", {"at": "sky"}), ("look", {"at": "sea"})]
+    assert len({c.id for c in got.calls}) == 2
+    assert got.text.strip() == "I look."
+    assert ("tools" in sent(memory)) is (mode is Tools.NATIVE)
+
+
+@every_front
+@every_back
+@streamed_and_whole
+def test_every_front_gets_plain_text_over_every_back(front: str, back: str, stream: bool) -> None:
+    reply = ask(app(model(back, said("It is blue.")), back), front, stream=stream)
+    got = read(front, reply, stream=stream)
+    assert (got.text, got.calls) == ("It is blue.", ())
+    assert got.usage is not None
+    assert got.usage.output == 5
+
+
+@every_front
+def test_streams_carry_the_headers_that_keep_proxies_from_buffering(front: str) -> None:
+    reply = ask(app(model("openai_chat", said("hi"))), front, stream=True, headers={"x-request-id": "mine-1"})
+    assert reply.headers["content-type"].startswith(STREAM_TYPES[front])
+    assert reply.headers["cache-control"] == "no-cache"
+    assert reply.headers["x-accel-buffering"] == "no"
+    assert reply.headers["x-request-id"] == "mine-1"
+
+
+@every_front
+def test_text_leaves_with_the_read_that_brought_it(front: str) -> None:
+    reply = ask(app(model("openai_chat", Says(("Once ", "upon ", "a time")))), front, stream=True)
+    carrying = [p for p in reply.pieces if any(w in p for w in (b"Once", b"upon", b"a time"))]
+    assert len(carrying) == 3
+
+
+def test_ollama_streams_where_the_client_does_not_say() -> None:
+    body = {k: v for k, v in ASKS["ollama_chat"].items() if k != "stream"}
+    reply = call(app(model("openai_chat", said("hi"))), "/api/chat", body)
+    assert reply.headers["content-type"] == "application/x-ndjson"
+
+
+@every_front
+def test_a_whole_answer_says_what_its_calls_went_through(front: str) -> None:
+    mended = HERMES.replace('"sky"}', '"sky",}')
+    reply = ask(app(model("openai_chat", said(mended)), tools=Tools.TEXT), front, stream=False)
+    assert reply.headers["x-dragoman-dialect"] == "hermes"
+    assert reply.headers["x-dragoman-tier"] == "tagged"
+    assert "comma" in reply.headers["x-dragoman-edits"]
+    assert reply.headers["x-request-id"].startswith("req_")
+    assert int(reply.headers["content-length"]) == len(reply.body)
+
+
+def test_native_calls_say_so() -> None:
+    reply = ask(app(model("openai_chat", Says(calls=(("a", "look", {"at": "sky"}),)))), "openai_chat", stream=False)
+    assert reply.headers["x-dragoman-tier"] == "native"
+    assert "x-dragoman-edits" not in reply.headers
+
+
+@every_front
+@streamed_and_whole
+def test_a_call_that_may_not_run_is_left_as_text_and_never_as_a_call(front: str, stream: bool) -> None:
+    cut = said('<tool_call>\n{"name": "look", "arguments": {"at": "/do not', stop="length")
+    got = read(front, ask(app(model("openai_chat", cut), tools=Tools.TEXT), front, stream=stream), stream=stream)
+    assert got.calls == ()
+    assert "/do not" in got.text
+    assert got.stop is not None
+    assert got.stop.value == "length"
+
+
+def test_arguments_may_be_streamed_as_they_come() -> None:
+    says = said(FENCE.replace("sky", "s" * 200))
+    for early, least in ((True, 10), (False, 1)):
+        gateway = app(model("openai_chat", says), tools=Tools.TEXT, config={"stream_arguments": early})
+        reply = ask(gateway, "openai_chat", stream=True)
+        carrying = [p for p in reply.pieces if b"sss" in p]
+        assert len(carrying) >= least if early else len(carrying) == 1
+        assert called(read("openai_chat", reply, stream=True)) == [("look", {"at": "s" * 200})]
+
+
+@every_front
+def test_a_conversation_of_several_turns_comes_through(front: str) -> None:
+    turns = {
+        "openai_chat": [
+            USER,
+            {"role": "assistant", "content": None, "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at":"sky"}'}}]},
+            {"role": "tool", "tool_call_id": "c1", "content": "blue"},
+        ],
+        "anthropic_messages": [
+            USER,
+            {"role": "assistant", "content": [USED]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "blue"}]},
+        ],
+        "ollama_chat": [
+            USER,
+            {"role": "assistant", "content": "", "tool_calls": [OLLAMA_CALL]},
+            {"role": "tool", "tool_name": "look", "content": "blue"},
+        ],
+    }[front]  # fmt: skip
+    memory = model("openai_chat", said("It is blue."))
+    reply = ask(app(memory, tools=Tools.TEXT), front, stream=False, messages=turns)
+    assert read(front, reply, stream=False).text == "It is blue."
+    roles = [m["role"] for m in sent(memory)["messages"]]
+    assert roles == ["system", "user", "assistant", "user"]
+    assert "~~~tool_call" in sent(memory)["messages"][2]["content"]
+    assert "blue" in sent(memory)["messages"][3]["content"]
+
+
+@every_front
+def test_a_model_that_refuses_tools_is_served_in_text_and_nobody_notices(front: str) -> None:
+    no = refusal(400, {"error": {"message": "this model does not support tools"}})
+    memory = model("openai_chat", no, said(FENCE), said(FENCE))
+    gateway = app(memory)
+    for _ in range(2):
+        assert called(read(front, ask(gateway, front, stream=True), stream=True)) == [("look", {"at": "sky"})]
+    assert len(memory.sent) == 3
+
+
+# ── models and the rest ──────────────────────────────────────────────────────
+
+LISTED = Answer((json.dumps({"object": "list", "data": [{"id": "big"}, {"id": "small"}]}).encode(),))
+
+
+def test_the_models_are_those_of_the_provider_in_the_callers_shape() -> None:
+    openai = call(app(Memory([LISTED])), "/v1/models", method="GET").json
+    assert [m["id"] for m in openai["data"]] == ["big", "small"]
+    assert openai["object"] == "list"
+    versioned = {"anthropic-version": "2023-06-01"}
+    anthropic = call(app(Memory([LISTED])), "/v1/models", method="GET", headers=versioned).json
+    assert [(m["type"], m["id"]) for m in anthropic["data"]] == [("model", "big"), ("model", "small")]
+    ollama = call(app(Memory([LISTED])), "/api/tags", method="GET").json
+    assert [m["name"] for m in ollama["models"]] == ["big", "small"]
+
+
+def test_a_provider_that_lists_nothing_leaves_the_list_to_the_configuration() -> None:
+    assert call(app(Memory([refusal(404, {})])), "/v1/models", method="GET").json["data"] == []
+    named = app(Memory([]), model="the-one")
+    assert [m["id"] for m in call(named, "/v1/models", method="GET").json["data"]] == ["the-one"]
+
+
+def test_health_and_version() -> None:
+    gateway = app(Memory([]))
+    assert call(gateway, "/healthz", method="GET").json == {"status": "ok"}
+    assert "version" in call(gateway, "/api/version", method="GET").json
+
+
+def test_tokens_are_counted_about() -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "x" * 4000}]}
+    counted = call(app(Memory([])), "/v1/messages/count_tokens?beta=true", body).json["input_tokens"]
+    assert 900 < counted < 1100
+
+
+SPELLINGS = [
+    ("/v1/chat/completions", "openai_chat"),
+    ("/chat/completions", "openai_chat"),
+    ("/v1/v1/chat/completions", "openai_chat"),
+    ("/v1/messages", "anthropic_messages"),
+    ("/v1/messages?beta=true", "anthropic_messages"),
+    ("/messages", "anthropic_messages"),
+    ("/v1/v1/messages", "anthropic_messages"),
+    ("/api/chat", "ollama_chat"),
+    ("/v1/api/chat", "ollama_chat"),
+]
+
+
+@pytest.mark.parametrize(("path", "front"), SPELLINGS)
+def test_base_urls_with_and_without_a_version_both_work(path: str, front: str) -> None:
+    odd = {"anthropic-beta": "from-the-future", "x-stainless-lang": "python", "authorization": "Bearer whatever"}
+    reply = call(app(model("openai_chat", said("hi"))), path, {**ASKS[front], "stream": False}, headers=odd)
+    assert read(front, reply, stream=False).text == "hi"
+
+
+def test_models_may_be_routed_by_name() -> None:
+    here, there = (Route(provider=COMPATIBLE["openai_chat"], base_url=f"http://{h}", model="x") for h in ("a", "b"))
+    memory = model("openai_chat", said("hi"), said("hi"))
+    gateway = create_app(GatewayConfig(models={"one": here, "two": there}), memory)
+    for name in ("one", "two"):
+        assert ask(gateway, "openai_chat", stream=False, model=name).status == 200
+    assert [effect.url.split("/")[2] for effect in memory.sent] == ["a", "b"]
+    unknown = ask(gateway, "openai_chat", stream=False, model="three")
+    assert unknown.status == 404
+    assert "one, two" in unknown.json["error"]["message"]
+
+
+def test_big_integers_keep_every_digit() -> None:
+    number = 12345678901234567890123
+    body = json.loads(json.dumps(ASKS["anthropic_messages"]))
+    block = {"type": "tool_use", "id": "c1", "name": "look", "input": {"n": number}}
+    body["messages"] = [USER, {"role": "assistant", "content": [block]}, {
+        "role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}]}]  # fmt: skip
+    memory = model("anthropic_messages", said("hi"))
+    assert call(app(memory, "anthropic_messages"), "/v1/messages", body).status == 200
+    assert str(number).encode() in memory.sent[0].body

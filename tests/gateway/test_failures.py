@@ -1,0 +1,376 @@
+"""Bad input, failing providers and clients that leave: each told in the caller's own shape, or ended cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dragoman.codecs import CODECS
+from dragoman.effects import Close, Effect, Open, Opened, Read, run
+from dragoman.errors import ErrorKind, ProviderError
+from dragoman.events import Event, assemble
+from dragoman.frames import readers
+from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.exchange import Exchange as Served
+from dragoman.gateway.fronts import FRONTS
+from dragoman.io.aio import Pool
+from dragoman.io.memory import Answer, Memory
+from dragoman.providers import COMPATIBLE
+from dragoman.route import Route
+
+from ..peer import Exchange, free_port, peer
+from ..upstreams import model, refusal, said
+from .asgi import Client, Reply, call
+from .test_exchange import ASKS, FUNCTION, PATHS, app, ask, every_front
+
+KEY = "a-very-secret-key"
+
+
+def message_of(front: str, reply: Reply) -> str:
+    """The message of an error, by the rules of the caller's API; fails where it is not told by them."""
+    body = reply.json
+    if front == "ollama_chat":
+        assert list(body) == ["error"]
+        told = body["error"]
+    else:
+        assert front != "anthropic_messages" or body["type"] == "error"
+        assert isinstance(body["error"]["type"], str)
+        told = body["error"]["message"]
+    assert isinstance(told, str)
+    return told
+
+
+# ── bodies that are not the API's ────────────────────────────────────────────
+
+DEEP = b'{"model": "m", "messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+BODIES: list[tuple[str, bytes, str]] = [
+    ("nothing", b"", "not JSON"),
+    ("no JSON", b"{model: m", "not JSON"),
+    ("a constant that is none", b'{"model": "m", "temperature": NaN}', "not JSON"),
+    ("not UTF-8", b'{"model": "\xff"}', "not JSON"),
+    ("endless nesting", DEEP, "send what this API describes"),
+    ("a list", b"[]", "not a JSON object"),
+    ("a number", b"42", "not a JSON object"),
+    ("no model", b'{"messages": []}', "model"),
+    ("messages of another kind", b'{"model": "m", "max_tokens": 5, "messages": "hi"}', "messages"),
+    ("a message of another kind", b'{"model": "m", "max_tokens": 5, "messages": [7]}', "$.messages[0]"),
+    ("a role of another kind", b'{"model": "m", "max_tokens": 5, "messages": [{"role": 7}]}', "$.messages[0].role"),
+]
+
+
+@every_front
+@pytest.mark.parametrize(("body", "words"), [b[1:] for b in BODIES], ids=[b[0] for b in BODIES])
+def test_a_body_that_is_not_the_apis_is_refused_in_its_shape(front: str, body: bytes, words: str) -> None:
+    reply = call(app(Memory([])), PATHS[front], body)
+    assert reply.status == 400
+    assert words in message_of(front, reply)
+
+
+def schema(parameters: Any) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": {"name": "look", "parameters": parameters}}]
+
+
+TOOLS: list[tuple[str, list[dict[str, Any]], str]] = [
+    ("a broken schema", schema({"type": "object", "properties": {"at": {"type": "strange"}}}), "look"),
+    ("two tools of one name", [FUNCTION, *schema({"type": "object"})], "look"),
+    ("a tool without a name", [{"type": "function", "function": {"description": "?"}}], "name"),
+]
+
+
+@pytest.mark.parametrize("front", ["openai_chat", "ollama_chat"])
+@pytest.mark.parametrize(("tools", "words"), [t[1:] for t in TOOLS], ids=[t[0] for t in TOOLS])
+def test_broken_tools_are_the_callers_mistake(front: str, tools: list[dict[str, Any]], words: str) -> None:
+    reply = ask(app(model("openai_chat", said("hi"))), front, stream=False, tools=tools)
+    assert reply.status == 400
+    assert words in message_of(front, reply)
+
+
+@every_front
+def test_an_unknown_dialect_is_told_with_advice(front: str) -> None:
+    reply = ask(app(Memory([]), dialects="hermes2"), front, stream=True)
+    assert reply.status == 400
+    assert "did you mean 'hermes'" in message_of(front, reply)
+
+
+@every_front
+def test_a_body_that_is_too_large_is_refused_announced_or_not(front: str) -> None:
+    gateway = app(Memory([]), config={"max_body": 1000})
+    body = {**ASKS[front], "padding": "x" * 2000}
+    for headers in ({}, {"content-length": "999999"}):
+        reply = call(gateway, PATHS[front], body, headers=headers)
+        assert reply.status == 413
+        assert "larger than 1000 bytes" in message_of(front, reply)
+
+
+@every_front
+def test_a_compressed_body_is_refused_clearly(front: str) -> None:
+    reply = call(app(Memory([])), PATHS[front], b"\x28\xb5\x2f\xfd", headers={"content-encoding": "zstd"})
+    assert reply.status == 400
+    assert "zstd" in message_of(front, reply)
+
+
+def test_an_unknown_address_says_what_is_served() -> None:
+    reply = call(app(Memory([])), "/v2/nothing", {})
+    assert reply.status == 404
+    assert "/v1/chat/completions" in reply.json["error"]["message"]
+
+
+def test_half_a_surrogate_pair_is_taken_as_the_clients_that_send_it_mean_it() -> None:
+    body = b'{"model": "m", "messages": [{"role": "user", "content": "cut \\ud83d"}]}'
+    memory = model("openai_chat", said("hi"))
+    assert call(app(memory), "/v1/chat/completions", body).status == 200
+    assert b"cut \\ud83d" in memory.sent[0].body
+
+
+# ── providers that fail before anything was said ─────────────────────────────
+
+DOWN = Answer(status=ProviderError("cannot reach http://model.test; is the server running?", kind=ErrorKind.NETWORK))
+REFUSED: list[tuple[str, Answer, int, str]] = [
+    ("unreachable", DOWN, 502, "is the server running?"),
+    ("slow down", refusal(429, {"error": {"message": "slow down"}}, **{"retry-after": "7"}), 429, "slow down"),
+    ("wrong key", refusal(401, {"error": {"message": f"Incorrect API key {KEY}"}}), 401, "[redacted]"),
+    ("overloaded", refusal(529, {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}), 529, ""),
+    ("a crash", refusal(500, b"<h1>Internal Server Error</h1>"), 500, ""),
+    ("another API", Answer((b"<html>nginx</html>",), headers={"content-type": "text/html"}), 502, "base URL"),
+]
+
+
+@every_front
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(("answer", "status", "words"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
+def test_before_the_first_byte_a_failure_has_its_status_and_the_callers_shape(
+    front: str, answer: Answer, status: int, words: str, stream: bool
+) -> None:
+    reply = ask(app(Memory([answer]), key=KEY), front, stream=stream)
+    assert reply.status == status
+    assert reply.headers["content-type"] == "application/json"
+    assert words in message_of(front, reply)
+    assert KEY not in str(reply)
+    assert ("retry-after" in reply.headers) is (status == 429)
+
+
+# ── providers that fail in the middle ────────────────────────────────────────
+
+PIECE = b'data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'
+RESET = ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK)
+
+
+@every_front
+def test_after_the_first_byte_a_failure_is_told_inside_the_stream(front: str) -> None:
+    memory = Memory([Answer((PIECE, RESET), headers={"content-type": "text/event-stream"})])
+    reply = ask(app(memory), front, stream=True)
+    assert reply.status == 200
+    assert reply.ended
+    codec = CODECS[front]
+    decoder, reader, events = codec.decode_stream(), readers[codec.frames](), list[Event]()
+    *told, last = [*reader.feed(reply.body), *reader.close()]
+    for frame in told:
+        events += decoder.feed(frame)
+    assert assemble(events).text == "Hello"
+    with pytest.raises(ProviderError, match="broke off"):
+        decoder.feed(last)
+
+
+@every_front
+def test_a_whole_answer_that_broke_off_is_a_failure_not_half_an_answer(front: str) -> None:
+    memory = Memory([Answer((b'{"choices":[', RESET), headers={"content-type": "application/json"})])
+    reply = ask(app(memory), front, stream=False)
+    assert reply.status == 502
+    assert "broke off" in message_of(front, reply)
+
+
+@every_front
+def test_a_bug_of_ours_is_told_without_its_inside_and_logged(front: str, caplog: pytest.LogCaptureFixture) -> None:
+    memory = Memory([Answer((RuntimeError("the inside story"),), headers={"content-type": "application/json"})])
+    with caplog.at_level(logging.ERROR, logger="dragoman.gateway"):
+        reply = ask(app(memory), front, stream=False)
+    assert reply.status == 500
+    assert "inside story" not in message_of(front, reply)
+    assert "inside story" in caplog.text
+
+
+# ── silence, and clients that leave ──────────────────────────────────────────
+
+
+class Slow:
+    """A provider that answers when it is told to, piece by piece; `closed` is set when it is let go."""
+
+    def __init__(self, *, head: bool = True) -> None:
+        self.pieces: asyncio.Queue[bytes] = asyncio.Queue()
+        self.opened, self.closed = asyncio.Event(), asyncio.Event()
+        self._answers = head
+
+    def world(self) -> Callable[[Effect], Any]:
+        return self.perform
+
+    async def aclose(self) -> None:
+        return None
+
+    async def perform(self, effect: Effect) -> Any:
+        match effect:
+            case Open():
+                self.opened.set()
+                if not self._answers:
+                    await asyncio.Event().wait()
+                return Opened(200, {"content-type": "text/event-stream"})
+            case Read():
+                return await self.pieces.get()
+            case Close():
+                self.closed.set()
+                return None
+            case _:
+                return "" if "NewId" in type(effect).__name__ else 0.0
+
+
+def slow_app(slow: Slow, **config: Any) -> Any:
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    return create_app(GatewayConfig(default=to, **config), slow)
+
+
+async def converse(front: str, slow: Slow, script: Callable[[Client], Any], **config: Any) -> Reply:
+    client = Client(slow_app(slow, **config), PATHS[front], {**ASKS[front], "stream": True})
+    running = asyncio.ensure_future(client.run())
+    await script(client)
+    return await asyncio.wait_for(running, 10)
+
+
+DONE = (b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', b"")
+
+
+@pytest.mark.parametrize("front", ["openai_chat", "anthropic_messages"])
+def test_a_silent_provider_gets_comments_sent_and_the_answer_stays_whole(front: str) -> None:
+    async def go() -> Reply:
+        slow = Slow()
+
+        async def script(client: Client) -> None:
+            await client.until(b": keep-alive\n\n")  # before the first byte
+            slow.pieces.put_nowait(PIECE)
+            await client.until(b"Hello")
+            await client.until(b": keep-alive\n\n", client.reply.body.count(b": keep-alive") + 1)  # and between two
+            for piece in DONE:
+                slow.pieces.put_nowait(piece)
+
+        return await converse(front, slow, script, keep_alive=0.02)
+
+    reply = asyncio.run(go())
+    codec = CODECS[front]
+    decoder, reader = codec.decode_stream(), readers[codec.frames]()
+    frames = [*reader.feed(reply.body), *reader.close()]
+    assert assemble([e for f in frames for e in decoder.feed(f)]).text == "Hello"
+    assert reply.headers["content-type"].startswith("text/event-stream")
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@every_front
+def test_only_event_streams_may_hold_comments(front: str, stream: bool) -> None:
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    served = next(row for row in FRONTS if row.codec is CODECS[front])
+    exchange = Served(served, {**ASKS[front], "stream": stream}, lambda _: to)
+    run(exchange.steps(), model("openai_chat", said("hi")).world_now())
+    assert exchange.pings is (stream and front != "ollama_chat")
+
+
+def test_a_failure_after_a_comment_is_told_inside_the_stream() -> None:
+    async def go() -> Reply:
+        slow = Slow()
+
+        async def script(client: Client) -> None:
+            await client.until(b": keep-alive")
+            slow.pieces.put_nowait(b'data: {"error":{"message":"out of memory"}}\n\n')
+
+        return await converse("openai_chat", slow, script, keep_alive=0.02)
+
+    reply = asyncio.run(go())
+    assert reply.status == 200
+    assert b"out of memory" in reply.body
+
+
+@every_front
+@pytest.mark.parametrize("when", ["before the head", "in the middle"])
+def test_a_client_that_hangs_up_cancels_the_provider(front: str, when: str) -> None:
+    async def go() -> None:
+        slow = Slow(head=when != "before the head")
+
+        async def script(client: Client) -> None:
+            await slow.opened.wait()
+            if when == "in the middle":
+                slow.pieces.put_nowait(PIECE)
+                await client.until(b"Hello")
+            client.hang_up()
+
+        await converse(front, slow, script)
+        assert slow.closed.is_set()
+
+    asyncio.run(go())
+
+
+def test_a_client_that_leaves_while_it_sends_is_let_go() -> None:
+    async def go() -> Reply:
+        client = Client(app(Memory([])), "/v1/chat/completions", b"")
+        client._messages.clear()
+        client.hang_up()
+        return await client.run()
+
+    assert asyncio.run(go()).status == 0
+
+
+# ── over real sockets ────────────────────────────────────────────────────────
+
+
+def real(url: str, script: Callable[[Any], Any]) -> Any:
+    """Run `script(gateway)` against a gateway with real connections to `url`."""
+
+    async def go() -> Any:
+        async with Pool(use_proxies=False) as pool:
+            to = Route(provider=COMPATIBLE["openai_chat"], base_url=url)
+            return await script(create_app(GatewayConfig(default=to), pool))
+
+    return asyncio.run(go())
+
+
+@every_front
+def test_an_upstream_that_is_not_there_is_told_in_the_callers_shape(front: str) -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    client = {**ASKS[front], "stream": True}
+    reply = real(url, lambda gateway: Client(gateway, PATHS[front], client).run())
+    assert reply.status == 502
+    assert message_of(front, reply).endswith("is the server running, and is the base URL right?")
+
+
+@every_front
+def test_hanging_up_really_closes_the_socket_to_the_provider(front: str) -> None:
+    def talk(it: Exchange) -> None:
+        it.head()
+        it.say(PIECE)
+        it.until_gone()
+
+    async def script(gateway: Any) -> None:
+        client = Client(gateway, PATHS[front], {**ASKS[front], "stream": True})
+        running = asyncio.ensure_future(client.run())
+        await client.until(b"Hello")
+        client.hang_up()
+        await running
+
+    with peer(talk) as served:
+        real(served.url, script)
+        assert served.exchanges[0].gone.wait(10)
+
+
+@every_front
+def test_a_reset_in_the_middle_is_told_inside_the_stream(front: str) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+        it.say(f"{len(PIECE):x}\r\n".encode() + PIECE + b"\r\n")
+        it.reset()
+
+    with peer(talk) as served:
+        body = {**ASKS[front], "stream": True}
+        reply = real(served.url, lambda gateway: Client(gateway, PATHS[front], body).run())
+    assert reply.status == 200
+    assert reply.ended
+    assert b"Hello" in reply.body
+    assert b"broke off" in reply.body
