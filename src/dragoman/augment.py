@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .dialects.neutral import neutralise
-from .dialects.prompt import tool_prompt
+from .dialects.prompt import tool_prompt, with_nonce
 from .dialects.render import render_message, render_result
-from .dialects.spec import Dialect
+from .dialects.spec import Dialect, JsonCall
 from .types import Media, Message, Part, Reasoning, Request, Text, ToolResult
 
 
@@ -60,9 +60,11 @@ def _prompted(turns: Sequence[Message], prompt: str) -> list[Message]:
 
 def _turns(request: Request, tongue: Tongue) -> Iterator[Message]:
     calls = 0
+    spoken = with_nonce(tongue.dialect, tongue.nonce) if tongue.nonce else tongue.dialect
+    answers = isinstance(spoken.args, JsonCall) and bool(spoken.args.answer)
     for message in request.messages:
-        if message.calls:
-            told = render_message(message, tongue.dialect, tools=request.tools, start=calls)
+        if message.calls or (answers and message.role == "assistant"):
+            told = render_message(message, spoken, tools=request.tools, start=calls)
             thought = [p for p in message.parts if isinstance(p, Reasoning)]
             yield _with_parts(message, (*thought, Text(told)))
             calls += len(message.calls)
