@@ -1,0 +1,89 @@
+"""The command line: `dragoman demo | serve | parse | render | prompt | convert | list`.
+
+stdout carries data, stderr everything else; exit codes are 0 (done), 1 (failed), 2 (called wrongly), 130 (interrupted).
+A command's module is imported when the command is called, so that `dragoman --version` costs nothing.
+
+Contract: `main` never shows a traceback for a mistake of the user, of a file or of a peer; the message says what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import MappingProxyType
+
+import click
+
+from ..errors import DragomanError, UsageError
+from ..version import __version__
+
+COMMANDS = MappingProxyType(
+    {
+        "demo": ("demo", "Run a real task through the gateway with a model that has no tools."),
+        "serve": ("serve", "Serve the gateway in front of a model."),
+        "parse": ("parse", "Find the tool calls in what a model wrote."),
+        "render": ("render", "Write tool calls in a dialect."),
+        "prompt": ("prompt", "Write the prompt that explains tools to a model without them."),
+        "convert": ("convert", "Convert a request, a response or a stream from one API to another."),
+        "list": ("listing", "List the dialects, codecs or providers there are."),
+    }
+)
+"""Command → (module of this package, one line of help)."""
+
+INTERRUPTED = 130
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f".{COMMANDS[cmd_name][0]}", __name__).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(prog)s %(version)s")
+def cli() -> None:
+    """Tool calling for every language model.
+
+    Start with `dragoman demo`.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; gives the exit code."""
+    color = False if os.environ.get("NO_COLOR") else None
+    try:
+        result = cli.main(arguments, prog_name="dragoman", standalone_mode=False, color=color)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone; what is still buffered must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except UsageError as error:
+        return _fail(str(error), 2)
+    except (DragomanError, OSError) as error:
+        return _fail(str(error), 1)
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"Error: {message}", err=True)
+    return code

@@ -1,0 +1,76 @@
+"""`dragoman list`: the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from ..codecs import CODECS
+from ..dialects import DIALECTS
+from ..providers import PROVIDERS
+from .printing import print_json, print_table
+
+Rows = list[dict[str, Any]]
+
+
+def _dialects() -> Rows:
+    return [
+        {
+            "name": row.name,
+            "aliases": list(row.aliases),
+            "strength": row.strength.value,
+            "place": row.place.value,
+            "sample": row.sample,
+            "source": row.source,
+        }
+        for row in dict.fromkeys(DIALECTS.values())
+    ]
+
+
+def _codecs() -> Rows:
+    return [
+        {"name": row.name, "path": row.path, "stream_path": row.stream_path, "frames": row.frames.value}
+        for row in CODECS.values()
+    ]
+
+
+def _providers() -> Rows:
+    return [
+        {
+            "name": row.name,
+            "aliases": list(row.aliases),
+            "codec": row.codec,
+            "base_url": row.base_url,
+            "key": list(row.auth.env),
+            "tools": row.tools.value,
+            "docs": row.docs,
+        }
+        for row in PROVIDERS.values()
+    ]
+
+
+TABLES: Mapping[str, Callable[[], Rows]] = {"dialects": _dialects, "codecs": _codecs, "providers": _providers}
+SHOWN = {
+    "dialects": ("name", "aliases", "strength", "source"),
+    "codecs": ("name", "path", "frames"),
+    "providers": ("name", "codec", "base_url", "key", "tools"),
+}
+
+
+@click.command(name="list")
+@click.argument("table", type=click.Choice(list(TABLES)))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with every field.")
+def command(table: str, as_json: bool) -> None:
+    """List the rows of TABLE."""
+    rows = TABLES[table]()
+    if as_json:
+        print_json(rows)
+        return
+    head = SHOWN[table]
+    print_table(head, ([_cell(row[key]) for key in head] for row in rows))
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)

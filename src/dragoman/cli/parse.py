@@ -1,0 +1,49 @@
+"""`dragoman parse`: what a model wrote → the calls in it, judged."""
+
+from __future__ import annotations
+
+from typing import IO
+
+import click
+
+from ..dialects.parser import parse
+from .printing import parsed_as_json, print_json, print_parsed
+from .reading import read_text, read_tools
+
+
+@click.command(name="parse")
+@click.argument("file", type=click.File(encoding="utf-8"), default="-")
+@click.option("--tools", type=click.File(encoding="utf-8"), help="The tools the model had: JSON, any provider's form.")
+@click.option("--dialect", "dialects", multiple=True, help="A dialect to listen for (repeatable); all when not given.")
+@click.option("--finish", help="Why the model stopped (stop, length …): a call that was cut is refused.")
+@click.option("--prefix", default="", help=r"What the chat template had already opened, such as '<think>\n'.")
+@click.option("--shown", type=click.File(encoding="utf-8"), multiple=True, help="A text the model was shown.")
+@click.option("--strict", is_flag=True, help="Demand the dialect to the letter.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(  # noqa: PLR0917 -- click hands over every option by name
+    file: IO[str],
+    tools: IO[str] | None,
+    dialects: tuple[str, ...],
+    finish: str | None,
+    prefix: str,
+    shown: tuple[IO[str], ...],
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Find the tool calls in FILE (standard input when not given).
+
+    Without --tools any name is believed where the markup is strong; with it only those tools can be called.
+    """
+    parsed = parse(
+        read_text(file),
+        tools=read_tools(tools),
+        dialects=list(dialects) if dialects and dialects != ("auto",) else "auto",
+        finish=finish,
+        prefix=prefix.replace("\\n", "\n"),
+        shown=[read_text(text) for text in shown],
+        strict=strict,
+    )
+    if as_json:
+        print_json(parsed_as_json(parsed))
+    else:
+        print_parsed(parsed)

@@ -1,0 +1,207 @@
+"""The weak model: text in, text out, no tools, no memory, no network.
+
+It walks a plan (`plans.py`) over what it can read in the conversation (`reading.py`), writes its calls in a text
+dialect, errs when told to (`slips.py`), and cuts its text into pieces the size of tokens.  It is scripted and says so.
+
+Contract: the same messages, model name and seed give the same reply; a reply never raises on what a message holds;
+after a message that corrects it, it takes care and makes no mistake.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from types import MappingProxyType
+
+from ..dialects import DIALECTS
+from ..dialects.documents import TILDE_FENCE
+from ..dialects.render import Unrenderable, final_answer, render
+from ..dialects.spec import Dialect, JsonCall
+from ..errors import UsageError
+from ..types import Message, Tool, ToolCall
+from . import reading, scenarios
+from .plans import Scenario, Seen, Task, Wish, pursue, recognise
+from .slips import Slip, Utterance, draw, stumble
+
+FAMILY = "weak"
+TOKEN = (1, 7)
+"""The shortest and the longest piece, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model says: the text, its pieces as they are streamed, why it stopped ("stop" or "length")."""
+
+    text: str
+    chunks: tuple[str, ...]
+    finish: str
+    slips: frozenset[Slip] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What a model's name says of it: the dialect it insists on (None: the one it is shown) and how often it errs."""
+
+    dialect: Dialect | None = None
+    rates: Mapping[Slip, float] = field(default_factory=dict)
+
+
+def habits(name: str) -> Habits:
+    """Read a model's name: `weak`, `weak-hermes`, `weak-hermes+prose+truncated=0.2`, `weak+errors=0.1`.
+
+    A slip without a rate always happens; `errors` sets the rate of every slip.  Raises `UsageError` (`UnknownName` for
+    the dialect) when the name says something else.
+    """
+    head, *tail = name.split(":", 1)[0].split("+")
+    family, _, dialect = head.partition("-")
+    if family != FAMILY:
+        raise UsageError(f"no model {name!r}; names are {FAMILY}, {FAMILY}-DIALECT, and either with +SLIP=RATE")
+    rates: dict[Slip, float] = {}
+    for item in tail:
+        rates |= _rate(item)
+    return Habits(DIALECTS[dialect] if dialect else None, rates)
+
+
+def _rate(item: str) -> dict[Slip, float]:
+    word, _, number = item.partition("=")
+    try:
+        slips = list(Slip) if word == "errors" else [Slip(word)]
+        rate = float(number) if number else 1.0
+    except ValueError:
+        known = ", ".join(["errors", *Slip])
+        raise UsageError(f"cannot read {item!r}; write one of {known}, with =RATE between 0 and 1") from None
+    return dict.fromkeys(slips, rate)
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What has happened since the task was set."""
+
+    scenario: Scenario
+    task: Task
+    seen: list[Seen] = field(default_factory=list)
+    pending: tuple[ToolCall, ...] = ()
+    corrected: bool = False
+    answered: bool = False
+
+
+class WeakModel:
+    """A scripted model.
+
+    `plans` are the tasks it knows, `seed` its luck; `rates` are the slips it makes and `dialect` what it speaks, unless
+    the name it is asked by says more.
+    """
+
+    def __init__(
+        self,
+        plans: Sequence[Scenario] = scenarios.SCENARIOS,
+        *,
+        rates: Mapping[Slip, float] = MappingProxyType({}),
+        dialect: Dialect | None = None,
+        seed: int = 0,
+    ) -> None:
+        self._plans, self._rates, self._dialect, self._seed = tuple(plans), dict(rates), dialect, seed
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        *,
+        model: str = FAMILY,
+        max_tokens: int | None = None,
+        stop: Sequence[str] = (),
+    ) -> Reply:
+        """The reply to a conversation.  `max_tokens` counts pieces; `stop` ends the text before the first of them."""
+        told = habits(model)
+        prompt = "\n\n".join(m.text for m in messages if m.role == "system")
+        dialect = told.dialect or self._dialect or reading.shown_dialect(prompt) or TILDE_FENCE
+        progress = self._follow(messages, prompt, dialect)
+        luck = Random("\n".join([str(self._seed), model, *(f"{m.role}: {m.text}" for m in messages)]))
+        said = pursue(progress.scenario, progress.task, progress.seen)
+        slips = frozenset() if progress.corrected else draw({**self._rates, **told.rates}, luck)
+        if isinstance(said, str):
+            return _cut(_answer(said, dialect, prompt), frozenset(), luck, max_tokens, stop)
+        utterance = _ask(said, dialect, reading.as_tools(progress.task.offers), slips, luck)
+        return _cut(utterance, slips, luck, max_tokens, stop)
+
+    def _follow(self, messages: Sequence[Message], prompt: str, dialect: Dialect) -> _Progress:
+        """Fold the conversation into the progress made on its last task."""
+        offers = reading.offers(prompt)
+        progress = _Progress(scenarios.INTRODUCTION, Task("", {}, offers), answered=True)
+        for message in messages:
+            if message.role == "system":
+                continue
+            if message.role == "assistant":
+                progress.pending = reading.own_calls(message.text, dialect, reading.as_tools(offers))
+                progress.corrected = False
+                progress.answered = not progress.pending and _is_answer(message.text, progress)
+                continue
+            progress = self._listen(message, dialect, progress)
+        return progress
+
+    def _listen(self, message: Message, dialect: Dialect, progress: _Progress) -> _Progress:
+        """Take in a message that is not the model's own: results, a new task, a correction, or all of them."""
+        text = message.text
+        if progress.pending:
+            back, text = reading.results(text, dialect)
+            if message.role == "tool" and not back:
+                back, text = (text,), ""
+            seen = reading.witnessed(progress.pending, back)
+            progress.seen += seen
+            progress.pending = progress.pending[len(back) :]
+            progress.corrected = progress.corrected or any(s.failed for s in seen)
+            if back and not text:
+                return progress
+        known = recognise(text, self._plans)
+        if known is None and not progress.answered:
+            progress.corrected = True
+            return progress
+        scenario, words = known or (scenarios.INTRODUCTION, {})
+        return _Progress(scenario, Task(text, words, progress.task.offers))
+
+
+def _is_answer(text: str, progress: _Progress) -> bool:
+    """Was this the end of the task?  It was, if the plan says the same; otherwise the model had stumbled."""
+    said = pursue(progress.scenario, progress.task, progress.seen)
+    return isinstance(said, str) and (said in text or json.dumps(said, ensure_ascii=False) in text)
+
+
+def _ask(
+    wishes: Sequence[Wish], dialect: Dialect, tools: Sequence[Tool], slips: frozenset[Slip], luck: Random
+) -> Utterance:
+    calls = tuple(ToolCall(id="", name=w.tool, arguments=w.arguments) for w in wishes)
+
+    def write(said: Utterance) -> Utterance:
+        return replace(said, written=render(said.calls, dialect, tools=tools))
+
+    try:
+        return stumble(Utterance(calls), slips, luck, write)
+    except Unrenderable as unable:
+        return Utterance((), f"I cannot write this call: {unable}")
+
+
+def _answer(text: str, dialect: Dialect, prompt: str) -> Utterance:
+    """A final answer: plain text, or in the form the dialect keeps for answers where the prompt shows that form."""
+    notation = dialect.args
+    formal = isinstance(notation, JsonCall) and notation.answer and f'"{notation.answer[0]}"' in prompt
+    return Utterance((), final_answer(text, notation) if formal and isinstance(notation, JsonCall) else text)
+
+
+def _cut(said: Utterance, slips: frozenset[Slip], luck: Random, max_tokens: int | None, stop: Sequence[str]) -> Reply:
+    text = said.text
+    ends = [place for word in stop if word and (place := text.find(word)) >= 0]
+    finish = "stop" if ends else said.finish
+    chunks = _tokens(text[: min(ends, default=len(text))], luck)
+    if max_tokens is not None and len(chunks) > max_tokens:
+        chunks, finish = chunks[:max_tokens], "length"
+    return Reply("".join(chunks), tuple(chunks), finish, slips)
+
+
+def _tokens(text: str, luck: Random) -> list[str]:
+    chunks, place = [], 0
+    while place < len(text):
+        size = luck.randint(*TOKEN)
+        chunks.append(text[place : place + size])
+        place += size
+    return chunks

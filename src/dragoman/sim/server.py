@@ -1,0 +1,325 @@
+"""The weak model behind real HTTP: OpenAI's chat completions and Ollama's chat, whole and streamed, without tools.
+
+The bodies are written here by hand, and not by our codecs: a peer that shares our code would share our mistakes.
+Like a real server of a model without tools, it answers a request that carries `tools` with 400, unless it is told to
+ignore them, and it takes `max_tokens`/`num_predict` and `stop` seriously.
+
+Contract: bad bodies get the API's own error body; what is streamed is exactly what would be sent whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ..dialects import DIALECTS
+from ..errors import UsageError
+from ..types import Message, Role
+from .loopback import serving
+from .model import FAMILY, Reply, WeakModel
+
+OLLAMA_VERSION = "0.12.0"
+"""The version of Ollama whose behaviour is imitated."""
+CREATED = 1_700_000_000
+CREATED_AT = "2023-11-14T22:13:20Z"
+"""A scripted model has no clock: every answer was made at the same moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request this server answered, as it understood it, and the reply."""
+
+    model: str
+    messages: tuple[Message, ...]
+    reply: Reply
+
+
+@dataclass(slots=True)
+class Journal:
+    """What was asked and answered, in order; for showing, and for tests."""
+
+    exchanges: list[Exchange] = field(default_factory=list)
+
+
+class Refused(Exception):
+    """A request this server does not take: the HTTP status and the sentence that goes back."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status, self.message = status, message
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    model: str
+    messages: tuple[Message, ...]
+    stream: bool
+    max_tokens: int | None
+    stop: tuple[str, ...]
+    usage: bool = False
+
+
+def app(
+    model: WeakModel, *, ignore_tools: bool = False, delay: float = 0.0, journal: Journal | None = None
+) -> Starlette:
+    """The ASGI application.  `delay` is the pause before each streamed piece, in seconds."""
+    served = _Served(model, ignore_tools, delay, journal or Journal())
+    return Starlette(
+        routes=[
+            Route("/v1/chat/completions", served.openai, methods=["POST"]),
+            Route("/v1/models", _openai_models),
+            Route("/api/chat", served.ollama, methods=["POST"]),
+            Route("/api/tags", _ollama_tags),
+            Route("/api/show", _ollama_show, methods=["POST"]),
+            Route("/api/version", _ollama_version),
+        ]
+    )
+
+
+@contextmanager
+def running(
+    model: WeakModel | None = None,
+    *,
+    ignore_tools: bool = False,
+    delay: float = 0.0,
+    journal: Journal | None = None,
+    port: int = 0,
+) -> Iterator[str]:
+    """Serve a model (a plain `WeakModel()` when none is given) on loopback; gives the base URL, ends with the block."""
+    with serving(app(model or WeakModel(), ignore_tools=ignore_tools, delay=delay, journal=journal), port=port) as url:
+        yield url
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    model: WeakModel
+    ignore_tools: bool
+    delay: float
+    journal: Journal
+
+    async def openai(self, request: Request) -> Response:
+        return await self._answer(request, _read_openai, _OPENAI)
+
+    async def ollama(self, request: Request) -> Response:
+        return await self._answer(request, _read_ollama, _OLLAMA)
+
+    async def _answer(self, request: Request, read: Callable[[Mapping[str, Any]], _Asked], wire: _Wire) -> Response:
+        try:
+            body = _object(await request.body())
+            asked = read(body)
+            if body.get("tools") and not self.ignore_tools:
+                raise Refused(400, f"registry.ollama.ai/library/{asked.model} does not support tools")
+            reply = self._reply(asked)
+        except Refused as refused:
+            return JSONResponse(wire.error(refused), refused.status)
+        self.journal.exchanges.append(Exchange(asked.model, asked.messages, reply))
+        if not asked.stream:
+            return JSONResponse(wire.whole(asked, reply))
+        return StreamingResponse(self._paced(wire.stream(asked, reply)), media_type=wire.media_type)
+
+    def _reply(self, asked: _Asked) -> Reply:
+        try:
+            return self.model.reply(asked.messages, model=asked.model, max_tokens=asked.max_tokens, stop=asked.stop)
+        except UsageError as error:
+            raise Refused(404, f"model {asked.model!r} not found: {error}") from error
+
+    async def _paced(self, frames: Iterator[bytes]) -> AsyncIterator[bytes]:
+        for frame in frames:
+            await asyncio.sleep(self.delay)
+            yield frame
+
+
+# ── reading requests ─────────────────────────────────────────────────────────
+
+
+def _object(body: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(body)
+    except ValueError as error:
+        raise Refused(400, f"invalid JSON in the request body: {error}") from error
+    if not isinstance(value, dict):
+        raise Refused(400, "the request body must be a JSON object")
+    return value
+
+
+def _read_openai(body: Mapping[str, Any]) -> _Asked:
+    options = body.get("stream_options") or {}
+    limit = body.get("max_completion_tokens") or body.get("max_tokens")
+    return _Asked(
+        *_model_and_messages(body),
+        bool(body.get("stream", False)),
+        _limit(limit),
+        _stops(body.get("stop")),
+        bool(options.get("include_usage")),
+    )
+
+
+def _read_ollama(body: Mapping[str, Any]) -> _Asked:
+    options = body.get("options") or {}
+    stream = bool(body.get("stream", True))
+    return _Asked(*_model_and_messages(body), stream, _limit(options.get("num_predict")), _stops(options.get("stop")))
+
+
+def _model_and_messages(body: Mapping[str, Any]) -> tuple[str, tuple[Message, ...]]:
+    model, messages = body.get("model"), body.get("messages")
+    if not isinstance(model, str) or not model:
+        raise Refused(400, "model is required")
+    if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
+        raise Refused(400, "messages must be a list of at least one message")
+    return model, tuple(Message(_role(m.get("role")), _flat(m.get("content"))) for m in messages)
+
+
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+
+
+def _role(role: object) -> Role:
+    known = _ROLES.get(role) if isinstance(role, str) else None
+    if known is None:
+        raise Refused(400, f"unknown role {role!r}; use one of {', '.join(_ROLES)}")
+    return known
+
+
+def _flat(content: object) -> str:
+    """The text of a message: a string, null, or a list of parts of which only text is understood."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _limit(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _stops(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(word for word in value if isinstance(word, str)) if isinstance(value, list) else ()
+
+
+# ── writing answers ──────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    media_type: str
+    whole: Callable[[_Asked, Reply], dict[str, Any]]
+    stream: Callable[[_Asked, Reply], Iterator[bytes]]
+    error: Callable[[Refused], dict[str, Any]]
+
+
+def _counts(asked: _Asked, reply: Reply) -> tuple[int, int]:
+    """Tokens in and out; four characters of the prompt count as one token."""
+    return sum(len(m.text) // 4 + 1 for m in asked.messages), len(reply.chunks)
+
+
+def _openai_usage(asked: _Asked, reply: Reply) -> dict[str, int]:
+    into, out = _counts(asked, reply)
+    return {"prompt_tokens": into, "completion_tokens": out, "total_tokens": into + out}
+
+
+def _openai_head(asked: _Asked, kind: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-weak", "object": kind, "created": CREATED, "model": asked.model}
+
+
+def _openai_whole(asked: _Asked, reply: Reply) -> dict[str, Any]:
+    message = {"role": "assistant", "content": reply.text}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish}
+    return _openai_head(asked, "chat.completion") | {"choices": [choice], "usage": _openai_usage(asked, reply)}
+
+
+def _openai_stream(asked: _Asked, reply: Reply) -> Iterator[bytes]:
+    head = _openai_head(asked, "chat.completion.chunk")
+    yield _sse(head | _choice({"role": "assistant", "content": ""}))
+    for chunk in reply.chunks:
+        yield _sse(head | _choice({"content": chunk}))
+    yield _sse(head | _choice({}, reply.finish))
+    if asked.usage:
+        yield _sse(head | {"choices": [], "usage": _openai_usage(asked, reply)})
+    yield b"data: [DONE]\n\n"
+
+
+def _choice(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def _sse(value: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def _openai_error(refused: Refused) -> dict[str, Any]:
+    kind = {404: "not_found_error"}.get(refused.status, "invalid_request_error")
+    return {"error": {"message": refused.message, "type": kind, "param": None, "code": None}}
+
+
+def _ollama_whole(asked: _Asked, reply: Reply) -> dict[str, Any]:
+    return _ollama_piece(asked, reply.text) | _ollama_end(asked, reply)
+
+
+def _ollama_stream(asked: _Asked, reply: Reply) -> Iterator[bytes]:
+    for chunk in reply.chunks:
+        yield _line(_ollama_piece(asked, chunk) | {"done": False})
+    yield _line(_ollama_piece(asked, "") | _ollama_end(asked, reply))
+
+
+def _ollama_piece(asked: _Asked, text: str) -> dict[str, Any]:
+    return {"model": asked.model, "created_at": CREATED_AT, "message": {"role": "assistant", "content": text}}
+
+
+def _ollama_end(asked: _Asked, reply: Reply) -> dict[str, Any]:
+    into, out = _counts(asked, reply)
+    durations = dict.fromkeys(("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"), 0)
+    return {"done": True, "done_reason": reply.finish, "prompt_eval_count": into, "eval_count": out, **durations}
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value).encode() + b"\n"
+
+
+_OPENAI = _Wire("text/event-stream", _openai_whole, _openai_stream, _openai_error)
+_OLLAMA = _Wire("application/x-ndjson", _ollama_whole, _ollama_stream, lambda refused: {"error": refused.message})
+
+
+# ── listing ──────────────────────────────────────────────────────────────────
+
+
+def model_names() -> Sequence[str]:
+    """Every name this server lists; more are understood (`model.habits`)."""
+    return [FAMILY, *(f"{FAMILY}-{row.name}" for row in dict.fromkeys(DIALECTS.values()))]
+
+
+async def _openai_models(_: Request) -> Response:
+    rows = [{"id": name, "object": "model", "created": CREATED, "owned_by": "dragoman"} for name in model_names()]
+    return JSONResponse({"object": "list", "data": rows})
+
+
+async def _ollama_tags(_: Request) -> Response:
+    details = {"format": "script", "family": FAMILY, "parameter_size": "0", "quantization_level": "none"}
+    rows = [
+        {"name": name, "model": name, "modified_at": CREATED_AT, "size": 0, "digest": "0" * 64, "details": details}
+        for name in model_names()
+    ]
+    return JSONResponse({"models": rows})
+
+
+async def _ollama_show(_: Request) -> Response:
+    details = {"format": "script", "family": FAMILY}
+    return JSONResponse({"details": details, "model_info": {}, "template": "", "capabilities": ["completion"]})
+
+
+async def _ollama_version(_: Request) -> Response:
+    return JSONResponse({"version": OLLAMA_VERSION})

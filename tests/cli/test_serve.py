@@ -1,0 +1,120 @@
+"""`dragoman serve` as a process: it says where it listens, serves any client, and ends when it is told to."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dragoman.cli.serve import found_config
+from dragoman.errors import DragomanError
+from dragoman.gateway import Found
+from dragoman.providers import PROVIDERS
+from dragoman.sim import running
+
+from .conftest import Run
+
+QUESTION = {"role": "user", "content": "What is the weather in Oslo?"}
+TOOL = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+CHAT = {"model": "weak", "messages": [QUESTION], "tools": [{"type": "function", "function": TOOL}]}
+
+
+@contextlib.contextmanager
+def _serving(*arguments: str, **environ: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
+    """The command in a process of its own; its address, and what it said before it listened."""
+    command = [sys.executable, "-m", "dragoman", "serve", "--port", "0", *arguments]
+    env = {**os.environ, **environ}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
+        assert process.stderr is not None
+        said = []
+        try:
+            for line in process.stderr:
+                said.append(line)
+                if found := re.search(r"listening on (http://\S+)", line):
+                    yield process, found[1], said
+                    return
+            raise AssertionError(f"it ended with {process.wait(10)} and said {''.join(said)}")
+        finally:
+            process.kill()
+
+
+def _post(url: str, body: object) -> Any:
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return json.load(answer)
+
+
+def _call(answer: Any) -> tuple[str, Any]:
+    [call] = answer["choices"][0]["message"]["tool_calls"]
+    return call["function"]["name"], json.loads(call["function"]["arguments"])
+
+
+def test_the_demo_model_serves_tool_calls_to_clients_and_ends_on_an_interrupt() -> None:
+    with _serving("--demo") as (process, url, _):
+        assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stdout is not None
+        assert process.stdout.read() == ""
+
+
+def test_an_upstream_is_asked_which_api_it_speaks() -> None:
+    with running() as upstream, _serving("--upstream", upstream, "--dialect", "hermes") as (_, url, said):
+        assert f"in front of {upstream} (ollama_chat)\n" in said
+        assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
+
+
+def test_without_an_upstream_it_serves_the_servers_it_finds_on_this_machine() -> None:
+    with running() as upstream, _serving(OLLAMA_HOST=upstream) as (_, url, said):
+        assert any(line.startswith(f"found ollama at {upstream} (weak, ") for line in said)
+        assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
+
+
+def test_where_it_finds_none_it_says_where_it_looked_and_what_to_do() -> None:
+    with pytest.raises(DragomanError, match=r"ollama at (?s:.*)--upstream URL(?s:.*)--demo"):
+        found_config([], {})
+
+
+def test_every_server_found_serves_its_own_models_and_the_first_all_others() -> None:
+    rows = [PROVIDERS["ollama"], PROVIDERS["vllm"]]
+    found = [Found(provider=row, base_url=row.base_url, models=("both", row.name)) for row in rows]
+    config = found_config(found, {})
+    served = {model: config.route(model).provider.name for model in ("both", "ollama", "vllm", "any")}
+    assert served == {"both": "ollama", "ollama": "ollama", "vllm": "vllm", "any": "ollama"}
+
+
+def test_an_upstream_that_does_not_answer_yet_is_served_all_the_same() -> None:
+    with _serving("--upstream", f"http://127.0.0.1:{_free_port()}") as (_, url, said):
+        assert "nothing answers" in said[0]
+        with urllib.request.urlopen(f"{url}/healthz", timeout=20) as answer:
+            assert answer.status == 200
+
+
+def test_a_port_that_is_taken_is_told(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = run("serve", "--demo", "--port", taken.getsockname()[1])
+    assert ran.code == 1
+    assert "choose another --port" in ran.err
+
+
+def test_a_provider_without_its_key_is_told_which_variable_to_set(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    ran = run("serve", "--upstream", "openai")
+    assert ran.code == 2
+    assert "OPENAI_API_KEY" in ran.err
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
