@@ -22,7 +22,7 @@ from dragoman.dialects.prompt import augment_system_prompt
 from dragoman.dialects.render import render_result
 from dragoman.dialects.spec import JsonArgs, Place, span
 from dragoman.errors import ExtractError
-from dragoman.extract import extract
+from dragoman.extraction import extract
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "vectors"
 Row = Mapping[str, Any]

@@ -16,11 +16,11 @@ PACKAGE = Path(__file__).parents[1] / "src" / "dragoman"
 NAME = "dragoman"
 
 LAYERS: dict[int, str] = {
-    0: "errors events types version",  # values
-    1: "coercion definitions frames relaxed schema shape text",  # text machinery
+    0: "errors events tabular types version",  # values
+    1: "coercion definitions frames quoting relaxed schema shape text",  # text machinery
     2: "codecs dialects",  # formats
     3: "auth profiles providers",  # catalogues
-    4: "augment effects extract fallback history listener loop route tools turn",  # machines
+    4: "augment effects extraction fallback history listener loop route tools turn",  # machines
     5: "client io mcp sim",  # the world
     6: "batch doctor gateway",  # programs
     7: "__main__ cli",  # the command that starts programs
@@ -33,6 +33,7 @@ FACE = 4  # `import dragoman` reaches this high and no higher
 WORLD = 5  # the first layer that may touch clocks, randomness, files and the network
 
 LIBRARIES = {"jsonschema_rs"}  # all that the layers below the world may use beside the standard library
+LATE = {("dragoman.dialects.learning.chat", "jinja2")}  # a library that one module imports when it is first needed
 WORLDLY = {
     "asyncio", "concurrent", "ftplib", "http", "imaplib", "multiprocessing", "os", "pathlib", "poplib", "queue",
     "random", "secrets", "select", "selectors", "shutil", "signal", "smtplib", "socket", "socketserver", "ssl",
@@ -137,7 +138,8 @@ def _wrong(it: Import) -> str:
     root = it.target.split(".")[0]
     if 0 <= own < WORLD and (root in WORLDLY or it.target in WORLDLY):
         return f"{at} imports {it.target}; below layer {WORLD} it comes in as an argument or an effect"
-    if 0 <= own < WORLD and root not in LIBRARIES and root not in sys.stdlib_module_names:
+    late = it.inside and (it.module, root) in LATE
+    if 0 <= own < WORLD and root not in LIBRARIES and root not in sys.stdlib_module_names and not late:
         return f"{at} imports {root}; below layer {WORLD} there is only the standard library and {', '.join(LIBRARIES)}"
     return ""
 
@@ -220,6 +222,8 @@ BREACHES: list[tuple[str, dict[str, str], str]] = [
     ("part of a worldly package", {"dragoman.codecs.a": "import concurrent.futures"}, "imports concurrent.futures"),
     ("HTTP by the back door", {"dragoman.codecs.a": "from urllib import request"}, "imports urllib.request"),
     ("a library", {"dragoman.codecs.a": "import orjson"}, "imports orjson"),
+    ("a late library, early", {"dragoman.dialects.learning.chat": "import jinja2"}, "imports jinja2"),
+    ("a late library, elsewhere", {"dragoman.dialects.a": "def f():\n    import jinja2"}, "imports jinja2"),
     ("a circle", {"dragoman.turn": "from .loop import x", "dragoman.loop": "from .tools import x",
                   "dragoman.tools": "from .turn import x"}, "cycle: dragoman.turn -> dragoman.loop -> dragoman.tools"),
     ("a circle behind a start that is not on it",
@@ -243,6 +247,7 @@ SOUND: list[tuple[str, dict[str, str]]] = [
     ("one package", {"dragoman.codecs": "from .a import x", "dragoman.codecs.a": "from .b import y",
                      "dragoman.codecs.b": ""}),
     ("the world may do as it likes", {"dragoman.io.a": "import asyncio, aiohttp\ndef f():\n    import ssl"}),
+    ("a late library where it is needed", {"dragoman.dialects.learning.chat": "def f():\n    import jinja2"}),
     ("a library in a function of a program", {"dragoman.cli": "def f():\n    import uvicorn"}),
     ("the face shows everything below the world", {"dragoman": "from .turn import x", "dragoman.turn": ""}),
     ("two ways to one module are no circle", {"dragoman.io.a": "from .b import x\nfrom .c import y",

@@ -1,45 +1,80 @@
 """Dragoman: tool calling for every language model.
 
-This module is the public face: explicit names, nothing else.  Importing it loads no HTTP or server library.
+This module is the public face: explicit names, nothing else.  A name is loaded when it is first used, so importing the
+package costs next to nothing, and nothing here ever loads an HTTP or server library.
 """
 
 from __future__ import annotations
 
-from .codecs import CODECS as codecs  # noqa: F401, N811
-from .codecs import decode_tool_calls as decode_tool_calls
-from .codecs import encode_definitions as encode_definitions
-from .codecs import encode_result as encode_result
-from .dialects.learn import dialects as dialects
-from .dialects.parser import Parsed as Parsed
-from .dialects.parser import Parser as Parser
-from .dialects.parser import parse as parse
-from .dialects.prompt import augment_system_prompt as augment_system_prompt
-from .dialects.prompt import tool_prompt as tool_prompt
-from .dialects.render import render as render
-from .errors import CodecError as CodecError
-from .errors import DragomanError as DragomanError
-from .errors import ErrorCode as ErrorCode
-from .errors import ExtractError as ExtractError
-from .errors import ProviderError as ProviderError
-from .errors import ToolError as ToolError
-from .errors import UsageError as UsageError
-from .events import assemble as assemble
-from .events import replay as replay
-from .extract import extract as extract
-from .types import Edit as Edit
-from .types import Issue as Issue
-from .types import IssueKind as IssueKind
-from .types import Media as Media
-from .types import Message as Message
-from .types import Opaque as Opaque
-from .types import Reasoning as Reasoning
-from .types import Report as Report
-from .types import Request as Request
-from .types import Response as Response
-from .types import Text as Text
-from .types import Tool as Tool
-from .types import ToolCall as ToolCall
-from .types import ToolChoice as ToolChoice
-from .types import ToolResult as ToolResult
-from .types import Verdict as Verdict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from .codecs import CODECS as codecs  # noqa: F401, N811
+    from .codecs import decode_tool_calls as decode_tool_calls
+    from .codecs import encode_definitions as encode_definitions
+    from .codecs import encode_result as encode_result
+    from .dialects.parser import Parsed as Parsed
+    from .dialects.parser import Parser as Parser
+    from .dialects.parser import parse as parse
+    from .dialects.prompt import augment_system_prompt as augment_system_prompt
+    from .dialects.prompt import tool_prompt as tool_prompt
+    from .dialects.render import render as render
+    from .dialects.rows import DIALECTS as dialects  # noqa: F401, N811
+    from .errors import CodecError as CodecError
+    from .errors import DragomanError as DragomanError
+    from .errors import ErrorCode as ErrorCode
+    from .errors import ExtractError as ExtractError
+    from .errors import ProviderError as ProviderError
+    from .errors import ToolError as ToolError
+    from .errors import UsageError as UsageError
+    from .events import assemble as assemble
+    from .events import replay as replay
+    from .extraction import extract as extract
+    from .types import Edit as Edit
+    from .types import Issue as Issue
+    from .types import IssueKind as IssueKind
+    from .types import Media as Media
+    from .types import Message as Message
+    from .types import Opaque as Opaque
+    from .types import Reasoning as Reasoning
+    from .types import Report as Report
+    from .types import Request as Request
+    from .types import Response as Response
+    from .types import Text as Text
+    from .types import Tool as Tool
+    from .types import ToolCall as ToolCall
+    from .types import ToolChoice as ToolChoice
+    from .types import ToolResult as ToolResult
+    from .types import Verdict as Verdict
+
+_FACE: dict[str, str] = {
+    ".codecs": "decode_tool_calls encode_definitions encode_result",
+    ".dialects.parser": "Parsed Parser parse",
+    ".dialects.prompt": "augment_system_prompt tool_prompt",
+    ".dialects.render": "render",
+    ".errors": "CodecError DragomanError ErrorCode ExtractError ProviderError ToolError UsageError",
+    ".events": "assemble replay",
+    ".extraction": "extract",
+    ".types": "Edit Issue IssueKind Media Message Opaque Reasoning Report Request Response Text Tool ToolCall"
+    " ToolChoice ToolResult Verdict",
+}
+_WHERE = {name: module for module, names in _FACE.items() for name in names.split()}
+_TABLES = ("codecs", "dialects")
+"""Packages that are mappings themselves (`tabular.py`)."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _TABLES:
+        return import_module(f".{name}", __name__)
+    module = _WHERE.get(name)
+    if module is None:
+        raise AttributeError(f"module 'dragoman' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(module, __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*_WHERE, *_TABLES, "__version__"})

@@ -8,6 +8,7 @@ and nothing else is never parsed.  Rules: formats.md 4.1, malformations.md 4.
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -29,6 +30,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
 _SPACE = re.compile(r"\s+")
 _SEPARATOR = re.compile(r"(?<=[^\W\d_])[_-]+(?=[^\W\d_])")  # between letters only: "-1" is not "1"
+_ODD_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^\\'\"abfnrtvxuUN0-7\n]")  # Python would warn of it on stderr
 _LISTED = re.compile(r"[,;\n]")
 
 _NO = object()  # "does not convert": None is a value
@@ -166,9 +168,28 @@ _LOOSE: Mapping[str, _Read] = {
 def _structure(text: str, at: _Place) -> Any:
     """An array or an object out of its JSON text, its members fitted in turn."""
     value = _load(text)
+    if value is _NO and "string" not in at.shape.kinds:
+        value = _python(text)
+        if value is not _NO:
+            at.note("python_literal", text, value)
     if value is _NO or kind_of(value) not in at.shape.kinds:
         return _NO
     return _fit(value, at._replace(depth=at.depth + 1))
+
+
+def _python(text: str) -> Any:
+    """A list or mapping as Python prints it: `['a', None]`.  Templates that print values teach models to write so."""
+    if text.lstrip()[:1] not in ("{", "[") or _ODD_ESCAPE.search(text):
+        return _NO
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Dict):
+                pairs = zip(node.keys, node.values, strict=True)
+                _no_repeats([(ast.literal_eval(k), ast.dump(v)) for k, v in pairs if k])
+        return _load(json.dumps(ast.literal_eval(tree), allow_nan=False))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return _NO
 
 
 def _load(text: str) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from dragoman import parse
 from dragoman.dialects.prompt import augment_system_prompt
 from dragoman.errors import ExtractError
-from dragoman.extract import Calls, extract
+from dragoman.extraction import Calls, extract
 from dragoman.types import IssueKind, ToolCall
 
 from .said import READ_FILE, fence, said

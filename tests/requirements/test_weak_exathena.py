@@ -11,7 +11,7 @@ from dragoman.dialects.parser import fold
 from dragoman.dialects.prompt import compact_for, estimate, tool_prompt
 from dragoman.dialects.render import render_message
 from dragoman.errors import ExtractError
-from dragoman.extract import extract
+from dragoman.extraction import extract
 from dragoman.types import IssueKind, Message, Tool, ToolResult
 
 from .said import READ_FILE, fence, said

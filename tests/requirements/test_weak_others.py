@@ -11,7 +11,7 @@ from dragoman.dialects import DIALECTS, Dialect
 from dragoman.dialects.prompt import example, tool_prompt
 from dragoman.dialects.render import render_message
 from dragoman.errors import ExtractError
-from dragoman.extract import extract
+from dragoman.extraction import extract
 from dragoman.schema import faults
 from dragoman.types import IssueKind, Message, Tool, ToolResult
 

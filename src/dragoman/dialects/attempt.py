@@ -144,13 +144,13 @@ class Attempt:
 
     def _strays(self) -> Need[None]:
         """Brackets too many between the object and its closer."""
-        size, found = yield from self.src.glance(tuple(b + c for c in self.row.call_close for b in ("}", "}}", "]", ")")))
+        strays = tuple(bracket + closer for closer in self.row.call_close for bracket in ("}", "}}", "]", ")"))
+        size, found = yield from self.src.glance(strays)
         if found:
             self.src.pos += size
             self.last_edit("stray_bracket")
-        elif self.items and isinstance(self.items[-1], Draft):
-            if (self.src.eof and self.src.pos == len(self.src.buf)) or self.row.closer_needed:
-                self.last_edit("unclosed")
+        elif self.row.closer_needed and self.items and isinstance(self.items[-1], Draft):
+            self.last_edit("unclosed")
 
     def last_edit(self, kind: str) -> None:
         if self.drafts:

@@ -88,7 +88,7 @@ def _attribute_value(attempt: Attempt) -> Need[str]:
 
 
 def _attribute_text(text: str, quote: str) -> str:
-    """An attribute's value as meant: entities decoded when it was escaped, backslashed quotes undone when it was not."""
+    """An attribute's value as meant: entities decoded where it was escaped, backslashed quotes undone."""
     if "&" in text and not re.search(r"[<\"]", text):
         text = html.unescape(text)
     if "\\" + quote in text and not _is_json(text):

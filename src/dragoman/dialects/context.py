@@ -41,7 +41,7 @@ class Quote(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Inside what (None: live), and for spans and quotation marks, which only quote if they close, the closers awaited."""
+    """Inside what (None: live); for spans and quotation marks, which only quote if they close, the closers awaited."""
 
     quote: Quote | None = None
     closers: tuple[str, ...] = ()

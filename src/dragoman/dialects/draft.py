@@ -77,7 +77,7 @@ class Draft:
 
 
 def close_json(written: str) -> str:
-    """What makes `written`, the beginning of a strict JSON text, strict JSON (so that even a refused call's deltas are)."""
+    """What makes `written`, the beginning of a strict JSON text, strict JSON: even a refused call's deltas are."""
     stack: list[str] = []
     string = escape = False
     for c in written:

@@ -42,13 +42,15 @@ SHOWN_CALL = re.compile(r"\{\s*\\?[\"']?(?:id|ts|type|name|tool|tool_name|functi
 
 ANNOUNCES = re.compile(
     r"\b(?:I'?m|I am|I'?ll|I will|I |let me|let's|now|ich|lass mich|je |j'|laissez|voy|déjame|vou|deixe|eu |vado|sto |"
-    r"lasci|io |ik |jag |jeg |я |давай|сейчас)|我|让我|現在|现在|します|ます|하겠|할게|제가|سأ|دعني|मैं|ıyorum|eceğim|acağım",
+    r"lasci|io |ik |jag |jeg |я |давай|сейчас)"
+    r"|我|让我|現在|现在|します|ます|하겠|할게|제가|سأ|دعني|मैं|ıyorum|eceğim|acağım",
     re.IGNORECASE,
 )
 SHOWS = re.compile(
     r"\b(?:example|e\.g\.|for instance|such as|looks? like|would|could|might|format|sample|template|syntax|schema|"
     r"documentation|config(?:uration)?|payload|reads?|says?|asks? for|contains?|wrote|replied|sent|returned|as follows|"
-    r"previous(?:ly)?|earlier|Beispiel|etwa so|sieht .{0,40}aus|exemple|par exemple|ejemplo|exemplo|esempio|voorbeeld|пример)\b"
+    r"previous(?:ly)?|earlier|Beispiel|etwa so|sieht .{0,40}aus|exemple|par exemple|ejemplo|exemplo|esempio|voorbeeld|"
+    r"пример)\b"
     r"|例えば|例如|比如|示例|مثال",
     re.IGNORECASE,
 )
@@ -71,8 +73,8 @@ class Judge:
     """Judges candidates against one request.
 
     `tools` None means the tools are not known; () means that nothing may run.  `asked_by_name` says that the dialects
-    were named by the caller, so that openers which prove little count too; `protocol` that every one of them demands the
-    whole answer to be one object (enforced when `strict`).
+    were named by the caller, so that openers which prove little count too; `protocol` that every one of them demands
+    the whole answer to be one object (enforced when `strict`).
     """
 
     def __init__(
@@ -136,7 +138,8 @@ class Judge:
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         listing = ", ".join(known)
         message = f"there is no tool named {name[:80]!r}"
-        return message, f"There is no tool named {name[:80]!r}.{hint} Available tools: {listing}. Call one of them, or answer in text."
+        told = f"There is no tool named {name[:80]!r}.{hint} Available tools: {listing}."
+        return message, f"{told} Call one of them, or answer in text."
 
     def bare_name(self, strong: bool, name: str) -> bool:
         """May a call object without any arguments count?  Weak ones only for a declared tool that needs none."""
@@ -193,7 +196,8 @@ class Judge:
             return
         if self.strict:
             message = f"the thought has {len(text)} characters; at most {MAX_THOUGHT} are allowed"
-            draft.refuse(IssueKind.PROTOCOL, message, f"Keep the thought under {MAX_THOUGHT} characters and send the object again.")
+            correction = f"Keep the thought under {MAX_THOUGHT} characters and send the object again."
+            draft.refuse(IssueKind.PROTOCOL, message, correction)
         else:
             draft.edits.append(Edit("long_thought", "", str(len(text)), str(MAX_THOUGHT)))
 
@@ -230,7 +234,7 @@ def breach(why: str, raw: str = "") -> Issue:
 def unreadable(kind: IssueKind, why: str, raw: str, name: str, start: int) -> Issue:
     """The issue for a call that could not be read to its end."""
     if kind is IssueKind.TRUNCATED:
-        correction = "The call was cut off before it ended and was not run. Send it again; split large content into smaller parts."
+        correction = "The call was cut off before it ended and was not run. Send it again, in smaller parts."
     else:
         correction = f"The call could not be read and was not run: {why}. Send it again as one complete, valid call."
     return Issue(
@@ -299,6 +303,8 @@ class Shown:
         self._squeezed = "\0".join(plain)
 
 
+NAME_KEYS = ("name", "tool", "tool_name", "function", "tool_call")
+ARGUMENT_KEYS = ("arguments", "args", "parameters", "input", "params")
 MAX_SHOWN_CALLS = 256
 
 
@@ -343,8 +349,8 @@ def _walk(value: Any) -> Iterable[tuple[str, str]]:
         for item in value:
             yield from _walk(item)
     elif isinstance(value, Mapping):
-        name = next((value[k] for k in ("name", "tool", "tool_name", "function", "tool_call") if isinstance(value.get(k), str)), None)
-        inner = next((value[k] for k in ("arguments", "args", "parameters", "input", "params") if k in value), None)
+        name = next((value[k] for k in NAME_KEYS if isinstance(value.get(k), str)), None)
+        inner = next((value[k] for k in ARGUMENT_KEYS if k in value), None)
         if name is not None and isinstance(inner, str):
             inner = _loads(inner)
         if name is not None and isinstance(inner, Mapping):

@@ -1,9 +1,9 @@
 """A dialect out of a model's own files: a chat template, or the `response_template` of a tokenizer's configuration.
 
-What is learned is proved before it is given: the row reads back every turn the template writes (calls, text, reasoning),
-and what the row writes is read back too.  A model published tomorrow needs no release of ours.
-This module knows the proof; comparing is `learn_template.py`, Jinja `learn_render.py`, response templates
-`learn_response.py`.  The templates are run in a sandbox, yet they are programs: learn from models you would run.
+What is learned is proved before it is given: the row reads back every turn the template writes (calls, text,
+reasoning), and what the row writes is read back too.  A model published tomorrow needs no release of ours.
+This module knows the proof; how turns are written and compared is `learning/`.  Templates run in a sandbox, yet they
+are programs that may never end: learn from models you would run.
 """
 
 from __future__ import annotations
@@ -13,23 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..types import ToolCall
-from .learn_marks import prefix
-from .learn_render import TEXT, CannotWrite, ChatTemplate, LearnError, NoCalls, NotUnderstood, Voice
-from .learn_template import (
-    DEEP,
-    EMPTY,
-    NEXT,
-    NULL,
-    ONE,
-    QUOTED,
-    SHOWN,
-    TOOLS,
-    TWO,
-    TYPED,
-    distinct,
-    first,
-    propose,
-)
+from .learning.chat import ChatTemplate, NoCalls
+from .learning.compare import distinct, propose
+from .learning.marks import first, prefix
+from .learning.response import ResponseTemplate, refined
+from .learning.samples import DEEP, EMPTY, EMPTY_NEXT, NEXT, NULL, ONE, QUOTED, SHOWN, TOOLS, TWO, TYPED
+from .learning.voice import TEXT, CannotWrite, LearnError, NotUnderstood, Voice
 from .parser import Parsed, parse
 from .readers import READERS
 from .render import Unrenderable, render
@@ -40,6 +29,8 @@ from .table import THINK
 __all__ = ["LearnError", "Learned", "LearningDialects", "dialects", "learn"]
 
 SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token")
+THINKS = "with enable_thinking the prompt opens reasoning (prefix {!r})"
+NO_CALLS = "the template does not write the calls of past turns"
 PREFERRED = ("tool_use", "default")
 """Which of several named templates is meant (transformers takes `tool_use` when there are tools)."""
 
@@ -48,12 +39,13 @@ PREFERRED = ("tool_use", "default")
 class Learned:
     """What a model's files say about its way of speaking.
 
-    `prompt_opens_reasoning`: the prompt ends inside the reasoning block, so the model's text begins in it; give the
-    parser `prefix=dialect.reasoning[0].open[0]`.  `notes` are for people.
+    `prefix` is what the prompt has opened already when the model begins, for `Parser(prefix=…)`; it is reasoning where
+    `prompt_opens_reasoning`.  `notes` are for people.
     """
 
     dialect: Dialect
     prompt_opens_reasoning: bool = False
+    prefix: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -66,21 +58,60 @@ def learn(
 ) -> Learned:
     """The dialect of a chat template, of a tokenizer's configuration, or of a `response_template`.
 
-    A `response_template` (given, or in the configuration) says the format outright and is preferred.
-    Raises `LearnError` saying what was not understood.
+    A `response_template` (given, or in the configuration) says the format outright and is preferred; a chat template
+    beside it says what the prompt opens.  Raises `LearnError` saying what was not understood.
     """
     config = dict(tokenizer_config or {})
+    record = response_template if response_template is not None else config.get("response_template")
     source = template if template is not None else _template_of(config)
-    voice = None if source is None else _chat(source, config)
-    return _from_chat(voice, name)
-
-
-def _from_chat(voice: ChatTemplate | None, name: str) -> Learned:
-    if voice is None:
+    if record is None and source is None:
         raise LearnError("there is neither a chat template nor a response template to learn from")
+    if record is None:
+        return _from_chat(_chat(str(source), config), name)
+    try:
+        return _from_response(record, _silent(source, config), name)
+    except LearnError as why:
+        if source is None:
+            raise
+        learned = _from_chat(_chat(source, config), name)
+        return replace(learned, notes=(f"the response template was of no use ({why})", *learned.notes))
+
+
+def _from_chat(voice: ChatTemplate, name: str) -> Learned:
     row, notes = _proved(voice, name)
-    opens, told = _opens_reasoning(voice, row)
-    return Learned(dialect=row, prompt_opens_reasoning=opens, notes=distinct([*notes, *told]))
+    return _learned(row, voice.opening, [*notes, *_other_prompts(voice, row)])
+
+
+def _from_response(record: Mapping[str, Any], chat: ChatTemplate | None, name: str) -> Learned:
+    """A response template; the chat template, where there is one, says what the prompt opens and is read back too."""
+    row, notes = _first_proved([ResponseTemplate(record), ResponseTemplate(record, chained=True)], name)
+    if chat is None:
+        return _learned(row, ResponseTemplate(record).opening, notes)
+    try:
+        notes += _prove(chat, row)
+    except (CannotWrite, Mismatch) as why:
+        notes.append(f"the chat template writes what the response template does not read: {why}")
+    return _learned(row, chat.opening, [*notes, *_other_prompts(chat, row)])
+
+
+def _first_proved(voices: Sequence[ResponseTemplate], name: str) -> tuple[Dialect, list[str]]:
+    """The row of the first reading of a response template that holds."""
+    failed: list[LearnError] = []
+    for voice in voices:
+        try:
+            row, notes = _proved(voice, name)
+            return refined(row, voice), notes
+        except LearnError as why:
+            failed.append(why)
+    raise failed[0]
+
+
+def _silent(source: str | None, config: Mapping[str, Any]) -> ChatTemplate | None:
+    """The chat template beside a response template: it may be of no use."""
+    try:
+        return None if source is None else _chat(source, config)
+    except LearnError:
+        return None
 
 
 def _template_of(config: Mapping[str, Any]) -> str | None:
@@ -97,7 +128,7 @@ def _chat(source: str, config: Mapping[str, Any]) -> ChatTemplate:
         return ChatTemplate(source, SHOWN, tokens, [ONE])
     except NoCalls as why:
         reasons = f" ({'; '.join(why.reasons[:2])})" if why.reasons else ""
-        raise LearnError(f"the template does not write the calls of past turns{reasons}{_shown_in(why.prompt)}") from None
+        raise LearnError(f"{NO_CALLS}{reasons}{_shown_in(why.prompt)}") from None
     except CannotWrite as why:
         raise LearnError(f"the template fails on a user's question alone ({why})") from None
 
@@ -143,7 +174,7 @@ def _recognised(voice: Voice) -> tuple[Dialect, list[str]] | None:
     for row in ALL:
         try:
             return row, _prove(voice, row)
-        except (CannotWrite, Mismatch):
+        except (CannotWrite, NotUnderstood, Mismatch):
             continue
     return None
 
@@ -170,7 +201,7 @@ class Case:
 
 
 MUST = (
-    Case((ONE,)), Case((TWO,)), Case((TYPED,)), Case((EMPTY,)), Case((ONE, NEXT)), Case((ONE, replace(EMPTY, id=NEXT.id))),
+    Case((ONE,)), Case((TWO,)), Case((TYPED,)), Case((EMPTY,)), Case((ONE, NEXT)), Case((ONE, EMPTY_NEXT)),
 )
 SHOULD = (
     Case((ONE,), "a call after text", TEXT),
@@ -182,7 +213,7 @@ WRITTEN_OTHERWISE = "is written by the template in a way that is not read back e
 
 
 def _is_written(voice: Voice, case: Case) -> bool:
-    """Does the voice write all of these calls?  Some templates take one in a turn only, and refuse or forget the rest."""
+    """Does the voice write all of these calls?  Some templates take one in a turn, and refuse or forget the rest."""
     calls = case.calls
     try:
         turn = voice.turn(calls, case.text)
@@ -263,19 +294,29 @@ def _writes(row: Dialect) -> str:
 # ── the prompt ───────────────────────────────────────────────────────────────
 
 
-def _opens_reasoning(voice: ChatTemplate, row: Dialect) -> tuple[bool, list[str]]:
-    openers = [*(r.open[0].strip() for r in row.reasoning), *THINK]
-    opens = _ends_in(voice.opening, openers)
-    thinking = voice.thinks()
-    told = ["with enable_thinking the prompt opens reasoning"] if _ends_in(thinking, openers) and not opens else []
-    opener = first(row.section.open or row.call.open).strip()
-    if opener and voice.opening.rstrip().endswith(opener):
-        told.append(f"the prompt opens the call; give the parser prefix={opener!r}")
-    return opens, told
+def _learned(row: Dialect, opening: str, notes: Sequence[str]) -> Learned:
+    """What was learned, with what the prompt's `opening` of the turn has opened in it."""
+    thought = _ends_with(opening, _thoughts(row))
+    called = _ends_with(opening, [first(row.section.open or row.call.open)])
+    return Learned(
+        dialect=row, prompt_opens_reasoning=bool(thought), prefix=thought or called, notes=distinct(notes)
+    )
 
 
-def _ends_in(text: str, openers: Sequence[str]) -> bool:
-    return any(text.rstrip().endswith(o) for o in openers)
+def _other_prompts(voice: ChatTemplate, row: Dialect) -> list[str]:
+    """What is different when thinking is asked for."""
+    opened = _ends_with(voice.thinks(), _thoughts(row))
+    return [THINKS.format(opened)] if opened and not _ends_with(voice.opening, _thoughts(row)) else []
+
+
+def _thoughts(row: Dialect) -> list[str]:
+    """What opens reasoning."""
+    return [*(r.open[0] for r in row.reasoning), *THINK]
+
+
+def _ends_with(text: str, openers: Sequence[str]) -> str:
+    """Which of these `text` ends with, "" for none."""
+    return next((o.strip() for o in openers if o.strip() and text.rstrip().endswith(o.strip())), "")
 
 
 class LearningDialects(Dialects):

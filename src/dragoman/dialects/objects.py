@@ -70,7 +70,7 @@ def json_args(attempt: Attempt) -> Need[None]:
     yield from attempt.src.literal(attempt.row.body_open)
     yield from attempt.src.space()
     c = yield from attempt.src.peek()
-    if c != "{" and c != "" and not (attempt.row.closer_needed and (yield from _bodiless(attempt))):
+    if c not in {"{", ""} and not (attempt.row.closer_needed and (yield from _bodiless(attempt))):
         raise Mismatch
     if not c and not attempt.row.strong:
         raise Mismatch

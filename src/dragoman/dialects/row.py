@@ -32,14 +32,16 @@ class Row:
         args = self.dialect.args
         tagged = isinstance(args, TaggedArgs)
         self.key_open = _bare(args.key.open) if isinstance(args, TaggedArgs) else ()
-        self.key_close = _longest(_bare(args.key.close) + args.raw_flag + args.json_flag) if isinstance(args, TaggedArgs) else ()
+        flags = args.raw_flag + args.json_flag if isinstance(args, TaggedArgs) else ()
+        self.key_close = _longest(_bare(args.key.close) + flags) if isinstance(args, TaggedArgs) else ()
         self.value_open = _bare(args.value.open) if isinstance(args, TaggedArgs) else ()
         self.value_close = _bare(args.value.close) if isinstance(args, TaggedArgs) else ()
         self.ends = self.body_close or self.call_close or self.section_close
         self.after_value = self.key_open + self.body_close + self.call_close + self.section_close if tagged else ()
-        self.after_body = (self.call_close + self.section_close + self.call_open + self.tool_open) if self.body_close else (
-            self.section_close + self.call_open + self.tool_open)
-        self.value_marks = _longest(self.value_close + self.key_open + (self.body_close or self.call_close)) if tagged else ()
+        follows = self.section_close + self.call_open + self.tool_open
+        self.after_body = self.call_close + follows if self.body_close else follows
+        ends = self.body_close or self.call_close
+        self.value_marks = _longest(self.value_close + self.key_open + ends) if tagged else ()
         self.tag_lead = self.key_open[0][0] if self.key_open else ""
 
     def _first(self) -> tuple[str, ...]:

@@ -84,7 +84,8 @@ class _Tags:
         draft.write(("," if self.given else "{") + quoted(key) + ":")
         self.given.add(key)
         text_only = shape.kinds == _TEXT or (mark in self.args.raw_flag and not shape.kinds)
-        text_only = text_only or (not shape.kinds and self.args.typing is Typing.TEXT and mark not in self.args.json_flag)
+        untyped = not shape.kinds and mark not in self.args.json_flag
+        text_only = text_only or (untyped and self.args.typing is Typing.TEXT)
         if text_only and not shape.enum:
             draft.write('"')
             trim = _Trim(self.args.trim, lambda s: draft.write(escaped(s)))

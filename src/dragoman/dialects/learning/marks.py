@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -41,6 +41,11 @@ def suffix(first: str, *others: str) -> str:
 def is_marker(text: str) -> bool:
     """Could this be markup rather than words?"""
     return len(text.strip()) > 1 and MARKER.search(text) is not None
+
+
+def first(spellings: Sequence[str]) -> str:
+    """The canonical spelling, "" for none."""
+    return spellings[0] if spellings else ""
 
 
 def leading_space(text: str) -> str:

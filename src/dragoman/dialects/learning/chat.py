@@ -1,8 +1,9 @@
 """A Jinja chat template as a voice: what the model's own turn looks like, for calls of our choosing.
 
-The template is somebody else's program: it runs in jinja2's sandbox, on copies, with the helpers Hugging Face gives it and
-a fixed clock.  jinja2 is imported here and nowhere else, when a template is first compiled.
-This module compares nothing and knows no dialect; `Voice` is what the comparison needs of a source of turns.
+The template is somebody else's program: it runs in jinja2's sandbox, on copies, with the helpers Hugging Face gives it
+and a fixed clock.  The sandbox keeps it from everything but its own text; it does not keep it from running for ever.
+jinja2 is imported here and nowhere else, when a template is first compiled.
+This module compares nothing and knows no dialect.
 """
 
 from __future__ import annotations
@@ -13,53 +14,15 @@ from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
-from ..errors import UsageError
-from ..types import Tool, ToolCall
-from .learn_marks import pieces, prefix, suffix
+from ...types import Tool, ToolCall
+from .marks import pieces, prefix, suffix
+from .voice import REASONING_KEYS, REPLY, TEXT, USER, CannotWrite, LearnError
 
 NO_JINJA = "learning from a chat template needs jinja2; install it: pip install 'jinja2>=3.1.6'"
-USER, TEXT, REASON, RESULT, REPLY = "qxqquestion", "qxqanswer", "qxqreason", "qxqresult", "qxqreply"
-"""Words no template contains, to be found again in what it renders."""
-TODAY = datetime(2025, 1, 2)  # noqa: DTZ001 -- a template's clock must stand still, or learning would not be repeatable
-REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
-"""Under which name a template looks for the reasoning of a past turn (transformers aliases the first two)."""
-
-
-class LearnError(UsageError):
-    """A template that could not be turned into a row; the message says what was not understood."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(f"{message}; name a built-in dialect instead (dragoman list dialects)")
-
-
-class NotUnderstood(Exception):
-    """Turns whose comparison suggests no row; the words go into a `LearnError`."""
-
-
-class CannotWrite(Exception):
-    """The template refuses this conversation, or leaves part of it out."""
-
-
-class Voice(Protocol):
-    """A source of assistant turns.
-
-    `role` is what stands before a turn's own text, `header` the same with everything every turn begins with (an empty
-    reasoning block), `trailer` what every turn ends with, `opening` what the prompt writes of the next turn.
-    """
-
-    role: str
-    header: str
-    trailer: str
-    opening: str
-
-    def turn(self, calls: Sequence[ToolCall], text: str = "", reasoning: str = "") -> str:
-        """One assistant turn, from the role's header to the end.  Raises `CannotWrite`."""
-
-    def result(self, call: ToolCall, content: str) -> str:
-        """The turn that tells a result, "" where it cannot be told apart.  Raises `CannotWrite`."""
-
+TODAY = datetime(2025, 1, 2)
+"""A template's clock stands still, or learning would not be repeatable."""
 
 # ── the sandbox ──────────────────────────────────────────────────────────────
 
@@ -67,9 +30,9 @@ class Voice(Protocol):
 def compile_template(source: str) -> Callable[[Mapping[str, Any]], str]:
     """A function from variables to the rendered text.  Raises `LearnError` for what is no template."""
     try:
-        import jinja2
-        import jinja2.ext
-        import jinja2.sandbox
+        import jinja2  # noqa: PLC0415 -- a heavy import that few need
+        import jinja2.ext  # noqa: PLC0415
+        import jinja2.sandbox  # noqa: PLC0415
     except ImportError:
         raise LearnError(NO_JINJA) from None
 
@@ -92,12 +55,20 @@ def compile_template(source: str) -> Callable[[Mapping[str, Any]], str]:
         def _pass(self, caller: Callable[[], str]) -> str:
             return caller()
 
+    class Namespace(jinja2.utils.Namespace):
+        """Without names that begin with an underscore: they would reach what Python keeps behind an object."""
+
+        def __setitem__(self, name: str, value: Any) -> None:
+            if name.startswith("_"):
+                raise jinja2.exceptions.SecurityError(f"a template may not store {name!r}")
+            super().__setitem__(name, value)
+
     def refuse(message: str) -> None:
         raise jinja2.TemplateError(message)
 
     environment = Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
     environment.filters["tojson"] = _tojson
-    environment.globals.update(raise_exception=refuse, strftime_now=TODAY.strftime)
+    environment.globals.update(raise_exception=refuse, strftime_now=TODAY.strftime, namespace=Namespace)
     try:
         template = environment.from_string(source)
     except jinja2.TemplateError as why:
@@ -139,7 +110,6 @@ class Manner:
     content: str | None = ""        # beside calls: "", None, or "-" for no such field
     flat: bool = False              # name and arguments also beside `function`
     ids: str = "{plain}"            # "functions.{name}:{index}": the name travels in the id (Kimi)
-    reasoning: str = REASONING_KEYS[0]
 
 
 MANNERS = tuple(
@@ -165,6 +135,7 @@ class ChatTemplate:
         self._find_manner(probe)
         said, called = self._said(), self.turn(probe)
         self.header = prefix(called, said) if said else prefix(called, self.opening)
+        self.asker = self._asker()
         self.role = self._role()
         self.trailer = suffix(said[len(self.header) :], called[len(self.header) :]) if said else ""
 
@@ -182,13 +153,17 @@ class ChatTemplate:
                 failed = why
         raise failed
 
+    def _asker(self) -> str:
+        """What names the user."""
+        try:
+            return self.user(REPLY).partition(REPLY)[0]
+        except CannotWrite:
+            return ""
+
     def _role(self) -> str:
         """What names the assistant, without what this turn begins with: as long as what names the user."""
         role = prefix(self.header, self.opening) or self.header
-        try:
-            user = pieces(self.user(REPLY).partition(REPLY)[0])
-        except CannotWrite:
-            return role
+        user = pieces(self.asker)
         mine = pieces(role)[: len(user)]
         alike = sum(a == b for a, b in zip(mine, user, strict=False))
         return "".join(mine) if user and alike >= len(user) - 1 else role
@@ -199,13 +174,13 @@ class ChatTemplate:
             opening = self._after_prompt([_user()], add_generation_prompt=True, enable_thinking=True, thinking=True)
         except CannotWrite:
             return ""
-        return "" if opening == self.opening else opening
+        return opening if opening != self.opening else ""
 
     def turn(self, calls: Sequence[ToolCall], text: str = "", reasoning: str = "") -> str:
         """One assistant turn, with the role's header."""
         message = self._message(calls, text)
         if reasoning:
-            message[self.manner.reasoning] = reasoning
+            message |= dict.fromkeys(REASONING_KEYS, reasoning)
         return self._after_prompt([_user(), message])
 
     def result(self, call: ToolCall, content: str) -> str:
@@ -215,7 +190,8 @@ class ChatTemplate:
 
     def user(self, content: str) -> str:
         """A second user's turn, to tell what any turn looks like."""
-        return self._added([_user(), {"role": "assistant", "content": TEXT}], {"role": "user", "content": content}, TEXT)
+        asked = [_user(), {"role": "assistant", "content": TEXT}]
+        return self._added(asked, {"role": "user", "content": content}, TEXT)
 
     def _added(self, asked: Sequence[Mapping[str, Any]], more: Mapping[str, Any], last: str) -> str:
         """What one more message adds; "" where it changes more than what stands before the `last` word."""
@@ -273,8 +249,9 @@ class ChatTemplate:
         return message
 
     def _call(self, call: ToolCall, index: int) -> dict[str, Any]:
-        arguments = json.dumps(dict(call.arguments), ensure_ascii=False) if self.manner.as_text else dict(call.arguments)
-        function = {"name": call.name, "arguments": arguments}
+        arguments = dict(call.arguments)
+        told = json.dumps(arguments, ensure_ascii=False) if self.manner.as_text else arguments
+        function = {"name": call.name, "arguments": told}
         beside = function if self.manner.flat else {}
         return {"id": self._id(call, index), "type": "function", "function": function, **beside}
 

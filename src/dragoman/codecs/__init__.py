@@ -1,0 +1,154 @@
+"""The wire APIs, by name, and the three functions the source documents describe.
+
+Contract: `CODECS[name]` is the codec of that name or alias, `UnknownName` otherwise.  `encode_definitions`,
+`decode_tool_calls` and `encode_result` take the documents' names ("openai", "anthropic", "ollama") and the codecs' own.
+Source: seed document 002; seeds.md A7 and (c) "LlmCore" for what is done better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from .. import definitions
+from ..errors import ExtractError, UnknownName, UsageError
+from ..tabular import tabulate
+from ..types import NOTHING, Issue, IssueKind, JsonObject, Media, Text, Tool, ToolCall, ToolResult
+from . import anthropic_messages, ollama_chat, openai_chat, openai_responses
+from .anthropic_messages_requests import NAME as ANTHROPIC
+from .anthropic_messages_requests import write_result as _anthropic_result
+from .anthropic_messages_requests import write_tool as _anthropic_tool
+from .media import note
+from .ollama_chat_requests import NAME as OLLAMA
+from .ollama_chat_requests import write_result as _ollama_result
+from .openai_chat_messages import NAME as OPENAI
+from .openai_chat_messages import write_result as _chat_result
+from .openai_chat_requests import write_tool as _chat_tool
+from .spec import Codec
+
+Writer = Callable[[Any], dict[str, Any]]
+
+
+class Codecs(Mapping[str, Codec]):
+    """Name or alias → codec; iterating gives the codecs' own names."""
+
+    def __init__(self, codecs: Iterable[Codec], aliases: Mapping[str, str]) -> None:
+        self._codecs = {codec.name: codec for codec in codecs}
+        self._aliases = aliases
+
+    def __getitem__(self, name: str) -> Codec:
+        found = self._codecs.get(self._aliases.get(name, name))
+        if found is None:
+            raise UnknownName("codec", name, [*self._codecs, *self._aliases])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._codecs)
+
+    def __len__(self) -> int:
+        return len(self._codecs)
+
+
+CODECS = Codecs(
+    (openai_chat.CODEC, openai_responses.CODEC, anthropic_messages.CODEC, ollama_chat.CODEC),
+    MappingProxyType({"openai": OPENAI, "anthropic": ANTHROPIC, "ollama": OLLAMA}),
+)
+
+tabulate(__name__, CODECS)
+
+
+# ── the documents' functions ─────────────────────────────────────────────────
+
+
+class Decoded(list[ToolCall]):
+    """The calls of a body, in order; `issues` says what else was found and why it is not among them."""
+
+    def __init__(self, calls: Iterable[ToolCall], issues: Iterable[Issue]) -> None:
+        super().__init__(calls)
+        self.issues = tuple(issues)
+
+
+_UNUSABLE = frozenset({IssueKind.MALFORMED, IssueKind.TRUNCATED, IssueKind.INVALID_ARGUMENTS})
+
+
+def encode_definitions(tools: Iterable[Tool | Mapping[str, Any]], api: str) -> list[dict[str, Any]]:
+    """The definitions of `tools` as `api` wants them; `tools` may be any provider's definitions."""
+    write = _row(_TOOL, api)
+    return [write(tool) for tool in definitions.tools(tools) or ()]
+
+
+def decode_tool_calls(body: Mapping[str, Any], api: str) -> Decoded:
+    """The tool calls in a response body of `api`; an empty list when there are none.
+
+    Calls count whatever the reason to stop says.  Raises `ExtractError` when there were calls and none can be used, and
+    `ProviderError` when the body is an error.
+    """
+    codec = CODECS[api]
+    if not isinstance(body, Mapping):
+        raise UsageError(f"expected a response body, got {type(body).__name__}; pass it parsed from JSON")
+    response = codec.decode_response(_as_body(body, codec.name))
+    if not response.calls and any(issue.kind in _UNUSABLE and issue.raw for issue in response.issues):
+        raise ExtractError(response.issues)
+    return Decoded(response.calls, response.issues)
+
+
+def _as_body(body: Mapping[str, Any], name: str) -> JsonObject:
+    """A whole body: a bare message is wrapped, an answer without choices or content says nothing."""
+    if name == OPENAI and not body.get("choices") and not body.get("error"):
+        message = body if "role" in body or "tool_calls" in body else {}
+        return {"choices": [{"message": message}]}
+    if name == ANTHROPIC:
+        return {"stop_reason": None, **body}
+    if name == OLLAMA and body.get("message") is None and not body.get("error"):
+        return {"message": body if "role" in body or "tool_calls" in body else {}}
+    return body
+
+
+def encode_result(result: ToolResult, api: str) -> dict[str, Any]:
+    """The message that hands `result` back to the model."""
+    return _row(_RESULT, api)(result)
+
+
+def _row(table: Mapping[str, Writer], api: str) -> Writer:
+    name = CODECS[api].name
+    if name not in table:
+        raise UsageError(f"{name} has no form of its own for this; use its encode_request")
+    return table[name]
+
+
+def _openai_definition(tool: Tool) -> dict[str, Any]:
+    wire = _chat_tool(tool)
+    wire["function"].setdefault("description", "")
+    return wire
+
+
+def _anthropic_definition(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": "", **_anthropic_tool(tool)}
+
+
+def _chat_message(result: ToolResult) -> dict[str, Any]:
+    told = tuple(Text(note(part)) if isinstance(part, Media) else part for part in result.content)
+    return _chat_result(replace(result, content=told, metadata=NOTHING))
+
+
+def _ollama_message(result: ToolResult) -> dict[str, Any]:
+    """Role and content only, as the document has it; whole requests name the tool and the call too."""
+    return {key: value for key, value in _ollama_result(result).items() if key in ("role", "content", "images")}
+
+
+def _anthropic_message(result: ToolResult) -> dict[str, Any]:
+    return {"role": "user", "content": [_anthropic_result(result)]}
+
+
+_TOOL: Mapping[str, Writer] = {
+    OPENAI: _openai_definition,
+    ANTHROPIC: _anthropic_definition,
+    OLLAMA: _openai_definition,
+}
+_RESULT: Mapping[str, Writer] = {
+    OPENAI: _chat_message,
+    ANTHROPIC: _anthropic_message,
+    OLLAMA: _ollama_message,
+}

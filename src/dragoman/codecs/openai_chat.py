@@ -1,0 +1,456 @@
+"""OpenAI Chat Completions: `POST /chat/completions`, the wire most peers speak with an accent of their own.
+
+Knows the answers, whole and streamed, both ways; requests are in `openai_chat_requests.py`.  A whole answer is read as
+one delta, so whole and streamed cannot disagree.
+Sources: OpenAI API reference; wire-quirks.md ("OpenAI-compatible responses", "Streaming deltas"); streaming.md §1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import CodecError
+from ..events import (
+    CallDelta,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartAdded,
+    PartEnded,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    assemble,
+)
+from ..frames import Frame, FrameKind, to_json
+from ..types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
+from .body import an_array, an_object, count, items, mapping, rest, text
+from .calls import CallBook
+from .chat_fragments import Fragments
+from .failures import Told, raise_error, read_failure
+from .media import joined
+from .openai_chat_messages import NAME, thought, write_call
+from .openai_chat_requests import decode_request, encode_request, wants_usage
+from .sequence import Encoder, settled
+from .spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from .wire import frame_body, lossy, odd, spent
+
+_STOPS: Mapping[str, Stop] = {
+    "stop": Stop.END,
+    "eos": Stop.END,
+    "tool_calls": Stop.TOOL_CALLS,
+    "tool_call": Stop.TOOL_CALLS,  # DeepSeek at Azure (recorded)
+    "function_call": Stop.TOOL_CALLS,
+    "length": Stop.LENGTH,
+    "max_tokens": Stop.LENGTH,
+    "model_length": Stop.LENGTH,  # Mistral
+    "content_filter": Stop.FILTERED,
+    "sensitive": Stop.FILTERED,  # Z.ai
+    "error": Stop.ERROR,  # OpenRouter, Mistral
+    "network_error": Stop.ERROR,  # Z.ai
+    "insufficient_system_resource": Stop.ERROR,  # DeepSeek
+}
+_WORDS: Mapping[Stop | None, str] = {
+    None: "stop",
+    Stop.END: "stop",
+    Stop.STOP_SEQUENCE: "stop",
+    Stop.PAUSE: "stop",
+    Stop.TOOL_CALLS: "tool_calls",
+    Stop.LENGTH: "length",
+    Stop.FILTERED: "content_filter",
+    Stop.REFUSED: "content_filter",
+    Stop.ERROR: "error",
+}
+_PLAIN_WORDS = frozenset(_WORDS.values())
+_BODY = frozenset({"id", "object", "model", "choices", "usage", "created", "obfuscation", "error"})
+_CHOICE = frozenset({"index", "message", "delta", "finish_reason"})
+_MESSAGE = frozenset(
+    {
+        "role",
+        "content",
+        "tool_calls",
+        "function_call",
+        "refusal",
+        "reasoning_content",
+        "reasoning",
+        "reasoning_details",
+    }
+)
+_REASONING = ("reasoning_content", "reasoning")
+_CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")  # DeepSeek, Kimi, Mistral
+_MODELLED_USAGE = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+_DONE = "[DONE]"
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
+    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    body = an_object(body, "$")
+    raise_error(body)
+    choices = an_array(body.get("choices"), "$.choices")
+    if not choices:
+        raise CodecError("the answer has no choices; retry the request", "$.choices", NAME)
+    an_object(an_object(choices[0], "$.choices[0]").get("message"), "$.choices[0].message")
+    return assemble(_Decoder(ids).whole(body))
+
+
+def decode_stream(ids: Ids | None = None) -> StreamDecoder:
+    """A decoder for one streamed answer."""
+    return _Decoder(ids)
+
+
+class _Decoder:
+    """Chunks → events.  `_run` is what is being told: "text", "refusal", "reasoning" or nothing."""
+
+    def __init__(self, ids: Ids | None) -> None:
+        self._calls = CallBook(ids)
+        self._fragments = Fragments(self._calls)
+        self._started = self._over = self._closed = self._refused = self._said = self._others = False
+        self._chosen: Any = None
+        self._stop_word = ""
+        self._usage: dict[str, Any] = {}
+        self._extra: dict[str, Any] = {}
+        self._choice: dict[str, Any] = {}
+        self._message: dict[str, Any] = {}
+        self._run = ""
+        self._run_data: dict[str, Any] = {}
+        self._thoughts: list[str] = []
+
+    def feed(self, frame: Frame) -> list[Event]:
+        if self._closed:
+            return []
+        if frame.data.strip() == _DONE:
+            self._over = True
+            return self.close()
+        chunk = frame_body(frame)
+        if isinstance(chunk, Noticed):
+            return [chunk]
+        raise_error(chunk)
+        return self.chunk(chunk)
+
+    def close(self) -> list[Event]:
+        if self._closed:
+            return []
+        self._closed = True
+        events = self._start({}) + self._end_run()
+        stop = _STOPS.get(self._stop_word, Stop.END if self._stop_word else None)
+        dropped = stop is None and not self._over
+        events += self._calls.finish(cut=stop is Stop.LENGTH or dropped)
+        if dropped:
+            events.append(odd("the stream ended without saying why; the answer may be cut short"))
+        if self._refused and stop in (None, Stop.END):
+            stop = Stop.REFUSED
+        stop = settled(stop or (Stop.END if self._over else None), self._calls.given)
+        if stop is Stop.LENGTH and not (self._said or self._calls.any):
+            events.append(spent())
+        return [*events, Ended(stop, self._read_usage(), self._leftover())]
+
+    def whole(self, body: JsonObject) -> list[Event]:
+        """The events of a whole answer."""
+        self._over = True
+        return [*self.chunk(body), *self.close()]
+
+    def chunk(self, body: JsonObject) -> list[Event]:
+        """The events of one chunk."""
+        choices = [choice for choice in items(body.get("choices")) if isinstance(choice, Mapping)]
+        events = self._start(body) if choices else []
+        _gather(self._extra, rest(body, _BODY))
+        if count(body.get("created")):
+            self._extra["created"] = body["created"]
+        _gather(self._usage, mapping(body.get("usage")))
+        for choice in choices:
+            index = choice.get("index") or 0
+            if self._chosen is None:
+                self._chosen = index
+            if index == self._chosen:
+                events += self._choose(choice)
+            elif not self._others:
+                self._others = True
+                events.append(lossy("the answer has several choices; only the first is read", choice))
+        return events
+
+    def _start(self, body: JsonObject) -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        return [Started(text(body.get("model")), text(body.get("id")))]
+
+    def _choose(self, choice: JsonObject) -> list[Event]:
+        delta = mapping(choice.get("delta")) or mapping(choice.get("message"))  # Writer's chunks hold both
+        _gather(self._choice, rest(choice, _CHOICE))
+        self._stop_word = text(choice.get("finish_reason")) or self._stop_word
+        return self._delta(delta, whole="delta" not in choice)
+
+    def _delta(self, delta: JsonObject, *, whole: bool) -> list[Event]:
+        events = self._think(delta) + self._say(delta.get("content"))
+        if refusal := text(delta.get("refusal")):
+            self._refused = True
+            events += self._pour("refusal", refusal)
+        if calls := items(delta.get("tool_calls")):
+            events += self._end_run() + (self._fragments.whole(calls) if whole else self._fragments.add(calls))
+        events += self._legacy(mapping(delta.get("function_call")))
+        _gather(self._message, rest(delta, _MESSAGE))
+        return events
+
+    def _legacy(self, call: JsonObject) -> list[Event]:
+        if not self._fragments.is_legacy(call):
+            return []
+        return self._end_run() + self._fragments.legacy(call)
+
+    # ── text and reasoning ───────────────────────────────────────────────────
+
+    def _think(self, delta: JsonObject) -> list[Event]:
+        given = [key for key in _REASONING if text(delta.get(key))]
+        details = items(delta.get("reasoning_details"))
+        if not given and not details:
+            return []
+        said = delta[given[0]] if given else ""
+        events = self._pour("reasoning", said)
+        names = [key for key in given if delta[key] == said]
+        if names and names != ["reasoning_content"]:
+            self._run_data["fields"] = names
+        if details:
+            self._run_data.setdefault("reasoning_details", []).extend(details)
+        return events
+
+    def _say(self, content: Any) -> list[Event]:
+        if isinstance(content, str):
+            return self._pour("text", content) if content else []
+        return [event for part in items(content) for event in self._say_part(mapping(part))]
+
+    def _say_part(self, part: JsonObject) -> list[Event]:
+        """A part of an answer in parts: Mistral's reasoning models write so."""
+        if part.get("type") == "thinking":
+            said = thought(part)
+            events = self._pour("reasoning", said)
+            self._thoughts.append(said)
+            return events
+        if part.get("type") == "text":
+            return self._pour("text", text(part.get("text")))
+        return [*self._end_run(), PartAdded(Opaque(api=NAME, block=part))] if part else []
+
+    def _pour(self, run: str, said: str) -> list[Event]:
+        events: list[Event] = []
+        if run != self._run:
+            events = self._end_run() + self._calls.settle()
+            self._run = run
+        if run == "refusal":
+            self._run_data["type"] = "refusal"
+        self._said = self._said or (run != "reasoning" and bool(said))
+        if said:
+            events.append(ReasoningDelta(said) if run == "reasoning" else TextDelta(said))
+        return events
+
+    def _end_run(self) -> list[Event]:
+        run, data = self._run, self._run_data
+        if self._thoughts:
+            whole = {"type": "text", "text": "".join(self._thoughts)}
+            data["part"] = {"type": "thinking", "thinking": [whole]}
+        self._run, self._run_data, self._thoughts = "", {}, []
+        return [PartEnded(carried(NAME, data))] if run else []
+
+    # ── what is left ─────────────────────────────────────────────────────────
+
+    def _read_usage(self) -> Usage | None:
+        return read_usage(self._usage or mapping(mapping(self._extra.get("x_groq")).get("usage")))
+
+    def _leftover(self) -> JsonObject:
+        choice = dict(self._choice)
+        if self._stop_word and self._stop_word not in _PLAIN_WORDS:
+            choice["finish_reason"] = self._stop_word
+        usage = self._usage if set(self._usage) - _MODELLED_USAGE else None
+        left = {"usage": usage, "choice": choice or None, "message": self._message or None}
+        return carried(NAME, {**self._extra, **left})
+
+
+def _gather(into: dict[str, Any], fields: Mapping[str, Any]) -> None:
+    """Collect fields over the chunks: the last value counts, log probabilities add up."""
+    for key, value in fields.items():
+        before = into.get(key)
+        if key == "logprobs" and isinstance(before, Mapping) and isinstance(value, Mapping):
+            into[key] = {k: [*items(before.get(k)), *items(value.get(k))] for k in {**before, **value}}
+        elif value is not None:
+            into[key] = value
+
+
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API; None when there are none."""
+    if not any(usage.get(key) is not None for key in _MODELLED_USAGE):
+        return None
+    given = mapping(usage.get("prompt_tokens_details"))
+    cached = count(given.get("cached_tokens")) or next((n for key in _CACHED if (n := count(usage.get(key)))), 0)
+    return Usage(
+        input=count(usage.get("prompt_tokens")),
+        output=count(usage.get("completion_tokens")),
+        cached=cached,
+        cache_written=count(given.get("cache_write_tokens")),  # OpenRouter
+        reasoning=count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+    )
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_response(
+    response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None
+) -> dict[str, Any]:
+    """The body of a whole answer."""
+    left = dict(wished(NAME, response.extra))
+    choice, message, usage = (dict(mapping(left.pop(key, None))) for key in ("choice", "message", "usage"))
+    stop = settled(response.stop, len(response.calls))
+    word = choice.pop("finish_reason", None)
+    finish = word if word and settled(_STOPS.get(word, Stop.END), len(response.calls)) is stop else _WORDS[stop]
+    body = {
+        "id": stamp.id or response.id,
+        "object": "chat.completion",
+        "created": stamp.created or left.pop("created", 0),
+        "model": stamp.model or response.model,
+        "choices": [
+            {"index": 0, "message": {**_write_message(response), **message}, "finish_reason": finish, **choice}
+        ],
+    }
+    if response.usage is not None:
+        body["usage"] = write_usage(response.usage, usage)
+    return {**left, **body}
+
+
+def _write_message(response: Response) -> dict[str, Any]:
+    parts = response.message.parts
+    refusals = [part for part in parts if own(NAME, _metadata(part)).get("type") == "refusal"]
+    said = joined([part for part in parts if part not in refusals], "")
+    message: dict[str, Any] = {"role": "assistant", "content": said or None}
+    if refusals:
+        message["refusal"] = joined(refusals, "")
+    if response.reasoning:
+        message["reasoning_content"] = response.reasoning
+    if response.calls:
+        message["tool_calls"] = [write_call(call) for call in response.calls]
+    return message
+
+
+def _metadata(part: Any) -> JsonObject:
+    metadata: JsonObject = getattr(part, "metadata", NOTHING)
+    return metadata
+
+
+def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    """Token counts in the words of this API."""
+    given = dict(mapping(left.get("prompt_tokens_details")))
+    made = dict(mapping(left.get("completion_tokens_details")))
+    given |= {k: n for k, n in (("cached_tokens", usage.cached), ("cache_write_tokens", usage.cache_written)) if n}
+    made |= {"reasoning_tokens": usage.reasoning} if usage.reasoning else {}
+    wire = {
+        **left,
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total,
+        "prompt_tokens_details": given,
+        "completion_tokens_details": made,
+    }
+    return {key: value for key, value in wire.items() if value != {}}
+
+
+def encode_stream(
+    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+) -> StreamEncoder:
+    """An encoder for one streamed answer; usage is sent where the client asked for it."""
+    return _Encoder(stamp, usage=wants_usage(request), whole_calls=whole_calls)
+
+
+class _Encoder(Encoder):
+    """Events → chunks.  Fragments repeat an empty id and name: the one form of them that every client reads."""
+
+    def __init__(self, stamp: Stamp, *, usage: bool, whole_calls: bool) -> None:
+        super().__init__(whole_calls=whole_calls)
+        self._whole = whole_calls
+        self._stamp, self._wants_usage = stamp, usage
+        self._base: dict[str, Any] = {}
+        self._place = -1
+        self._called: CallStarted | None = None
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        if self._base:
+            return []
+        self._base = {
+            "id": self._stamp.id or event.id,
+            "object": "chat.completion.chunk",
+            "created": self._stamp.created,
+            "model": self._stamp.model or event.model,
+        }
+        return [self._chunk({"role": "assistant", "content": ""})]
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        return self._tell({"content": event.text})
+
+    def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        return self._tell({"reasoning_content": event.text})
+
+    def _on_call(self, event: CallStarted) -> list[Frame]:
+        self._place += 1
+        self._called = event
+        return [] if self._whole else self._tell_call(event.id, event.name, "")
+
+    def _on_delta(self, event: CallDelta) -> list[Frame]:
+        called = self._called
+        if self._whole and called is not None:
+            return self._tell_call(called.id, called.name, event.json)
+        return self._tell_call("", "", event.json)
+
+    def _tell_call(self, id_: str, name: str, arguments: str) -> list[Frame]:
+        function = {"name": name, "arguments": arguments}
+        return self._tell({"tool_calls": [{"index": self._place, "id": id_, "type": "function", "function": function}]})
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        head = self._on_started(Started())
+        left = wished(NAME, event.extra)
+        usage = mapping(left.get("usage"))
+        self._base |= {key: left[key] for key in left if key not in ("usage", "choice", "message", "created")}
+        finish = self._chunk({}, _WORDS[settled(event.stop, self._place + 1)])
+        if event.usage is None or not self._wants_usage:
+            return [*head, finish]
+        told = {**self._base, "choices": [], "usage": write_usage(event.usage, usage)}
+        return [*head, finish, Frame(to_json(told))]
+
+    def _last(self) -> list[Frame]:
+        return [Frame(_DONE)]
+
+    def _tell(self, delta: dict[str, Any]) -> list[Frame]:
+        return [*self._on_started(Started()), self._chunk(delta)]
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> Frame:
+        return Frame(to_json({**self._base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+
+
+def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and body of a refusal."""
+    told = Told(error)
+    kinds = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+    what = kinds.get(told.status, "invalid_request_error" if told.status < 500 else "api_error")
+    return told.status, {
+        "error": {"message": told.message, "type": what, "param": told.param or None, "code": told.code or None}
+    }
+
+
+def error_frame(error: Exception) -> Frame:
+    """The frame that tells an error once the answer has begun."""
+    return Frame(to_json(encode_error(error)[1]))
+
+
+CODEC = Codec(
+    name=NAME,
+    path="/chat/completions",
+    stream_path="/chat/completions",
+    frames=FrameKind.SSE,
+    encode_request=encode_request,
+    decode_response=decode_response,
+    decode_stream=decode_stream,
+    decode_error=read_failure,
+    decode_request=decode_request,
+    encode_response=encode_response,
+    encode_stream=encode_stream,
+    encode_error=encode_error,
+    error_frame=error_frame,
+)

@@ -1,0 +1,127 @@
+"""Refused requests: what they mean, and how clients of each API are told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.codecs import CODECS
+from dragoman.codecs.failures import read_failure, redact
+from dragoman.errors import CodecError, ErrorKind, ProviderError, UsageError
+from dragoman.frames import to_json
+
+from .wire import SHARED, codec, rows
+
+MEANINGS: list[tuple[int, Any, ErrorKind]] = [
+    (401, {"error": {"code": "invalid_api_key", "message": "Invalid API Key"}}, ErrorKind.AUTH),
+    (400, {"error": {"message": "API key not valid", "details": [{"reason": "API_KEY_INVALID"}]}}, ErrorKind.AUTH),
+    (403, {"error": {"code": None, "message": "You are not allowed to sample from this model"}}, ErrorKind.AUTH),
+    (404, {"type": "error", "error": {"type": "not_found_error", "message": "model: x"}}, ErrorKind.NOT_FOUND),
+    (404, {"code": "Some requested entity was not found", "error": "The model grok-beta …"}, ErrorKind.NOT_FOUND),
+    (400, {"error": {"code": "model_decommissioned", "message": "gone"}}, ErrorKind.NOT_FOUND),
+    (400, {"error": {"message": "`tool calling` is not supported with this model"}}, ErrorKind.NO_TOOLS),
+    (400, {"error": "registry.ollama.ai/library/gemma:2b does not support tools"}, ErrorKind.NO_TOOLS),
+    (404, {"error": {"message": "No endpoints found that support tool use.", "code": 404}}, ErrorKind.NO_TOOLS),
+    (500, {"error": {"code": 500, "message": "tools param requires --jinja flag"}}, ErrorKind.NO_TOOLS),
+    (400, {"error": {"code": "context_length_exceeded", "message": "too long"}}, ErrorKind.CONTEXT),
+    (400, {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9 > 8"}}, ErrorKind.CONTEXT),
+    (413, "", ErrorKind.CONTEXT),
+    (429, {"error": {"type": "insufficient_quota", "code": "insufficient_quota"}}, ErrorKind.QUOTA),
+    (429, {"error": {"message": "slow down, this model does not support tools"}}, ErrorKind.RATE_LIMIT),
+    (529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, ErrorKind.OVERLOADED),
+    (200, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, ErrorKind.OVERLOADED),
+    (400, {"__type": "com.amazon#ThrottlingException", "message": "Too many requests"}, ErrorKind.RATE_LIMIT),
+    (400, {"message": "This model doesn't support the video content block"}, ErrorKind.BAD_REQUEST),
+    (422, {"detail": [{"loc": ["body"], "msg": "field required"}]}, ErrorKind.BAD_REQUEST),
+    (502, "<html>Bad Gateway</html>", ErrorKind.SERVER),
+    (504, b"\xff\xfe", ErrorKind.TIMEOUT),
+    (500, {"error": {"message": "exceeds the available context size"}}, ErrorKind.CONTEXT),
+    (400, [{"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "bad"}}], ErrorKind.BAD_REQUEST),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "kind"), MEANINGS)
+def test_a_refusal_is_understood(status: int, body: Any, kind: ErrorKind) -> None:
+    given_ = body if isinstance(body, bytes | str) else json.dumps(body)
+    error = read_failure(status, given_)
+    assert error.kind is kind
+    assert error.status == status
+    assert ";" in error.message  # what to do
+
+
+@pytest.mark.parametrize("row", [pytest.param(r, id=r["id"][-60:]) for r in rows(SHARED / "wire" / "errors.jsonl")])
+def test_recorded_refusals_are_understood(row: dict[str, Any]) -> None:
+    error = read_failure(row["status"], row["response"])
+    assert error.kind is not ErrorKind.UNKNOWN
+    assert not error.retryable
+    assert "no reason given" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "seconds"),
+    [
+        ({"Retry-After": "7"}, {}, 7.0),
+        ({"retry-after-ms": "1500", "retry-after": "2"}, {}, 1.5),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, {}, None),
+        ({}, {"error": {"details": [{"@type": "RetryInfo", "retryDelay": "30s"}]}}, 30.0),
+        ({"retry-after": "-1"}, {}, None),
+    ],
+)
+def test_the_peer_says_when_to_come_back(headers: dict[str, str], body: Any, seconds: float | None) -> None:
+    assert read_failure(429, body, headers).retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    "secret",
+    ["sk-proj-abcdefghijkl", "AIzaSyA1234567890", "Bearer abc.def-ghi", "gsk_abcdefghijkl", "eyJhbGciOi.eyJzdWIi.c2ln"],
+)
+def test_keys_are_blotted_out(secret: str) -> None:
+    error = read_failure(401, {"error": {"message": f"Incorrect API key provided: {secret}."}})
+    assert secret not in error.message + error.body + redact(secret)
+
+
+@given(st.integers(0, 700), st.binary() | st.text() | st.dictionaries(st.text(), st.none() | st.integers() | st.text()))
+def test_no_body_is_too_odd(status: int, body: Any) -> None:
+    assert isinstance(read_failure(status, body), ProviderError)
+
+
+ERRORS = [
+    (ProviderError("slow down", status=429, kind=ErrorKind.RATE_LIMIT), 429),
+    (ProviderError("no host", kind=ErrorKind.NETWORK), 502),
+    (CodecError("wrong", "$.messages"), 400),
+    (UsageError("wrong"), 400),
+    (ZeroDivisionError("secret detail"), 500),
+]
+
+
+@pytest.mark.parametrize("api", CODECS)
+@pytest.mark.parametrize(("error", "status"), ERRORS)
+def test_a_client_is_told_in_its_own_words_and_learns_no_more_than_it_should(
+    api: str, error: Exception, status: int
+) -> None:
+    told, body = codec(api).encode_error(error)
+    assert told == status
+    assert "secret detail" not in to_json(body)
+    again = codec(api).decode_error(told, body)
+    assert again.status == status
+
+
+@pytest.mark.parametrize("api", CODECS)
+def test_an_error_within_a_stream_ends_it(api: str) -> None:
+    frame = codec(api).error_frame(ProviderError("the peer is overloaded", status=503, kind=ErrorKind.OVERLOADED))
+    with pytest.raises(ProviderError, match="the peer is overloaded"):
+        codec(api).decode_stream().feed(frame)
+
+
+def test_anthropic_says_overloaded_with_its_own_status() -> None:
+    status, body = codec("anthropic_messages").encode_error(ProviderError("x", status=503, kind=ErrorKind.OVERLOADED))
+    assert (status, body["error"]["type"]) == (529, "overloaded_error")
+
+
+def test_openai_clients_learn_where_the_mistake_is() -> None:
+    _, body = codec("openai_chat").encode_error(CodecError("wrong", "$.messages[2].content"))
+    assert body["error"]["param"] == "$.messages[2].content"

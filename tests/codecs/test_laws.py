@@ -1,0 +1,151 @@
+"""The laws of codecs: what is written is read back, streamed as whole, and from any wire to any other."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dragoman.codecs import CODECS
+from dragoman.events import CallDelta, CallEnded, CallStarted, Event, assemble, replay
+from dragoman.types import Message, Reasoning, Request, Response, Text
+
+from .values import IN_ORDER, SAID, requests, responses
+from .wire import codec, decoded, folded, pieces, retold, streamed, written
+
+SERVED = sorted(SAID)
+PAIRS = list(itertools.product(SERVED, SERVED))
+slow = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+
+
+@pytest.mark.parametrize("api", SERVED)
+@slow
+@given(data=st.data())
+def test_a_request_survives_its_wire(api: str, data: st.DataObject) -> None:
+    request: Request = data.draw(requests(api))
+    body = codec(api).encode_request(request)
+    assert codec(api).decode_request(json.loads(json.dumps(body))) == request
+
+
+@pytest.mark.parametrize("api", SERVED)
+@slow
+@given(data=st.data())
+def test_an_answer_survives_its_wire_whole(api: str, data: st.DataObject) -> None:
+    response: Response = data.draw(responses(api))
+    body = json.loads(json.dumps(codec(api).encode_response(response)))
+    assert codec(api).decode_response(body) == response
+
+
+@pytest.mark.parametrize("whole_calls", [True, False])
+@pytest.mark.parametrize("api", SERVED)
+@slow
+@given(data=st.data())
+def test_an_answer_survives_its_wire_streamed(api: str, whole_calls: bool, data: st.DataObject) -> None:
+    response: Response = data.draw(responses(api))
+    assert retold(codec(api), response, whole_calls=whole_calls) == response
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@slow
+@given(data=st.data())
+def test_a_stream_from_any_wire_to_any_other_says_what_the_whole_answer_says(
+    source: str, target: str, data: st.DataObject
+) -> None:
+    response: Response = data.draw(responses(source))
+    told, error = decoded(codec(source), [written(codec(source), streamed(codec(source), replay(response)))])
+    assert error is None
+    whole = codec(target).decode_response(codec(target).encode_response(assemble(told)))
+    for whole_calls in (True, False):
+        retold = folded(codec(target), streamed(codec(target), told, whole_calls=whole_calls))
+        assert _as_told(target, retold) == _as_told(target, whole)
+
+
+def _as_told(api: str, response: Response) -> Response:
+    """The answer as its wire orders it whole: a stream keeps the order of text and reasoning, the whole body cannot."""
+    if api not in IN_ORDER:
+        return response
+    said = [Reasoning(response.reasoning)] if response.reasoning else []
+    told = [Text(response.text)] if response.text else []
+    return replace(response, message=Message("assistant", [*said, *told, *response.calls]))
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@slow
+@given(data=st.data())
+def test_a_request_goes_from_any_wire_to_any_other_with_its_calls_and_results(
+    source: str, target: str, data: st.DataObject
+) -> None:
+    request: Request = data.draw(requests(source))
+    carried = codec(target).decode_request(json.loads(json.dumps(codec(target).encode_request(request))))
+    assert [c for m in carried.messages for c in m.calls] == [c for m in request.messages for c in m.calls]
+    assert [_gist(r) for m in carried.messages for r in m.results] == [
+        _gist(r) for m in request.messages for r in m.results
+    ]
+    if request.tool_choice is None or request.tool_choice.mode != "none" or target != "ollama_chat":
+        assert [t.name for t in carried.tools] == [t.name for t in request.tools]
+
+
+def _gist(result: Any) -> tuple[Any, ...]:
+    return result.call_id, result.name, result.is_error, result.error_code, result.text.split("\n\nThe result")[0]
+
+
+@pytest.mark.parametrize("api", SERVED)
+@slow
+@given(data=st.data())
+def test_bytes_may_be_cut_anywhere(api: str, data: st.DataObject) -> None:
+    response: Response = data.draw(responses(api))
+    wire = written(codec(api), streamed(codec(api), replay(response), whole_calls=False))
+    whole, _ = decoded(codec(api), [wire])
+    size = data.draw(st.integers(1, 40))
+    assert decoded(codec(api), pieces(wire, size)) == (whole, None)
+
+
+@pytest.mark.parametrize("api", SERVED)
+@slow
+@given(data=st.data())
+def test_the_deltas_of_every_call_are_strict_json_however_the_stream_is_cut(api: str, data: st.DataObject) -> None:
+    response: Response = data.draw(responses(api))
+    wire = written(codec(api), streamed(codec(api), replay(response), whole_calls=False))
+    events, _ = decoded(codec(api), [wire[: data.draw(st.integers(0, len(wire)))]])
+    assert_strict(events)
+
+
+def assert_strict(events: list[Event]) -> None:
+    """The law of `CallDelta`, and that every call that started has ended."""
+    told: dict[int, str] = {}
+    for event in events:
+        match event:
+            case CallStarted(index):
+                told[index] = ""
+            case CallDelta(index, piece):
+                told[index] += piece
+            case CallEnded(index):
+                json.loads(told.pop(index) or "{}")
+    assert not told
+
+
+@pytest.mark.parametrize("api", sorted(CODECS))
+def test_fields_of_one_wire_never_reach_another(api: str) -> None:
+    body = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "hi", "name": "bob"}],
+        "store": True,
+        "max_tokens": 5,
+    }
+    request = codec("openai_chat").decode_request(body)
+    if api == "openai_chat":
+        assert codec(api).encode_request(request) == body
+    else:
+        wire = json.dumps(codec(api).encode_request(request))
+        assert "store" not in wire
+        assert "bob" not in wire
+
+
+def test_what_the_caller_asks_for_beside_the_model_goes_out_on_every_wire() -> None:
+    request = replace(codec("ollama_chat").decode_request({"model": "m", "messages": []}), extra={"keep_alive": "5m"})
+    assert all(codec(api).encode_request(request)["keep_alive"] == "5m" for api in SERVED)

@@ -1,0 +1,111 @@
+"""Strict JSON, whole and growing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.codecs.strict import Growing, continuation, loads
+
+from .values import arguments
+
+
+@pytest.mark.parametrize(
+    "text", ["NaN", '{"a": Infinity}', '{"a":1,"a":2}', "1e999", "[" * 100_000, "{'a':1}", '"\n"', ""]
+)
+def test_what_parsers_disagree_on_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        loads(text)
+
+
+def test_a_key_given_twice_with_one_value_is_harmless() -> None:
+    assert loads('{"a":1,"a":1}') == {"a": 1}
+
+
+def grown(text: str, sizes: list[int]) -> tuple[Growing, list[str]]:
+    growing, told, at = Growing(), [], 0
+    for size in [*sizes, len(text)]:
+        said, left = growing.feed(text[at : at + size])
+        assert not left.strip()
+        at += size
+        told.append(said)
+    return growing, told
+
+
+@given(arguments, st.lists(st.integers(1, 9)), st.booleans(), st.sampled_from([None, 2]))
+def test_what_may_be_told_of_an_object_is_complete_with_brackets_at_every_moment(
+    value: dict[str, Any], sizes: list[int], ascii_only: bool, indent: int | None
+) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    growing, at, told = Growing(), 0, ""
+    for size in [*sizes, len(text)]:
+        told += growing.feed(text[at : at + size])[0]
+        at += size
+        closers = growing.close_text()
+        assert isinstance(json.loads(told + closers or "{}"), dict)
+        rest = continuation(told, closers, value, json.dumps)
+        assert rest is not None
+        assert json.loads(told + rest) == value
+    assert growing.done
+    assert told + growing.rest == text
+
+
+@given(arguments, st.lists(st.integers(1, 9)))
+def test_the_pieces_do_not_matter(value: dict[str, Any], sizes: list[int]) -> None:
+    text = json.dumps(value)
+    assert "".join(grown(text, sizes)[1]) == "".join(grown(text, [])[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{'a': 1}", ""),
+        ('{"a": 1, b: 2}', '{"a": 1'),
+        ('{"a": 01}', ""),
+        ('{"a": "x\ny"}', '{"a": "x'),
+        ('{"a": "\\q"}', '{"a": "'),
+        ('{"a": 1,}', '{"a": 1'),
+        ("[1]", ""),
+        ('{"a": tru}', ""),
+    ],
+)
+def test_what_is_not_strict_is_told_up_to_where_it_breaks(text: str, told: str) -> None:
+    for sizes in ([], [1] * len(text)):
+        growing, said = Growing(), ""
+        for piece in (text[i : i + s] for i, s in zip(range(len(text)), sizes, strict=False)) if sizes else [text]:
+            said += growing.feed(piece)[0]
+        assert growing.broken
+        assert said == told
+
+
+def test_what_follows_an_object_is_given_back() -> None:
+    growing = Growing()
+    assert growing.feed('{"a":1} {"b"') == ('{"a":1}', ' {"b"')
+
+
+def test_a_value_that_contradicts_what_was_told_has_no_continuation() -> None:
+    assert continuation('{"a": "x', '"}', {"a": "y"}, json.dumps) is None
+    assert continuation('{"a": 1', "}", {"b": 1}, json.dumps) is None
+    assert continuation('{"a": 1', "}", {"a": 1, "b": 2}, json.dumps) == ', "b": 2}'
+
+
+def test_cost_is_linear_in_the_text() -> None:
+    """Counted in characters looked at: every step sees only what it was not shown before."""
+
+    class Counting(Growing):
+        seen = 0
+
+        def feed(self, piece: str) -> tuple[str, str]:
+            self.seen += len(self._tail) + len(piece)
+            return super().feed(piece)
+
+    for text in ('{"a": "' + "x" * 20_000 + '"}', '{"a": [' + "1, " * 5_000 + "1]}", '{"' + "k" * 9_000 + '": 1}'):
+        growing = Counting()
+        for c in text:
+            growing.feed(c)
+        assert growing.done
+        assert growing.seen <= 3 * len(text)

@@ -1,0 +1,155 @@
+"""Texts recorded by other projects, run through the parser: loading, running, comparing.
+
+Used by `test_outside_text.py`; nobody on this project wrote these expectations.  A row where we differ on purpose stands
+in `divergences/*.toml` with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dragoman.dialects import DIALECTS, Parsed, Parser
+from dragoman.dialects.parser import fold
+
+OUTSIDE = Path(__file__).resolve().parents[2] / "shared" / "vectors" / "text"
+DIVERGENCES = Path(__file__).parent / "divergences"
+FILES = ("vllm", "sglang", "llamacpp", "ollama", "aisdk", "forge")
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """One recorded text and what its project makes of it; `calls` holds (name, arguments), an argument None unasserted."""
+
+    id: str
+    file: str
+    dialect: str
+    text: str
+    tools: list[dict[str, Any]] | None
+    prefix: str
+    finish: str | None
+    calls: list[tuple[str, Any]] | None
+    content: str | None
+    reasoning: str | None
+    row: dict[str, Any]
+
+
+def vectors(file: str) -> Iterator[Vector]:
+    """The whole model outputs of one file."""
+    with (OUTSIDE / f"{file}.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if row.get("scope") in (None, "message") and isinstance(row.get("text"), str) and not row.get("native_calls_in"):
+                yield _vector(file, row)
+
+
+def _vector(file: str, row: dict[str, Any]) -> Vector:
+    asserted = row.get("asserted") or {"names": True, "args": True}
+    calls = None if row["calls"] is None else [(c.get("name"), plain(c.get("arguments"))) for c in row["calls"]]
+    if calls and not asserted["args"] and asserted["names"]:
+        calls = [(name, None) for name, _ in calls]
+    return Vector(
+        id=row["id"],
+        file=file,
+        dialect=row["dialect"],
+        text=row["text"],
+        tools=_tools(row, calls),
+        prefix=row.get("prefix") or "",
+        finish="length" if row.get("partial") else None,
+        calls=calls,
+        content=row.get("content"),
+        reasoning=row.get("reasoning"),
+        row=row,
+    )
+
+
+def _tools(row: dict[str, Any], calls: list[tuple[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """The declared tools; None where a call is expected that they do not declare (such a call never runs here)."""
+    tools = row.get("tools")
+    declared = {(t.get("function") or t).get("name") for t in tools or () if isinstance(t, dict)}
+    return None if calls and any(name not in declared for name, _ in calls) else tools
+
+
+def plain(value: Any) -> Any:
+    """Numbers that are equal made identical: 5.0 and 5."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and abs(value) < 1e300 and value == int(value):
+        return int(value)
+    return value
+
+
+def run(vector: Vector, pieces: Sequence[str], *, blind: bool) -> Parsed:
+    """The parser's reading of these pieces."""
+    named = not blind and vector.dialect in DIALECTS
+    parser = Parser(
+        tools=vector.tools,
+        dialects=vector.dialect if named else "auto",
+        prefix=vector.prefix,
+        finish=vector.finish,
+    )
+    events = [event for piece in pieces for event in parser.feed(piece)]
+    return fold([*events, *parser.close()])
+
+
+def chunkings(vector: Vector, *, randoms: int = 1) -> Iterator[list[str]]:
+    """The text character by character, as the project streamed it, and cut at random."""
+    text = vector.text
+    yield list(text)
+    if vector.row.get("chunks") and "".join(vector.row["chunks"]) == text:
+        yield vector.row["chunks"]
+    dice = random.Random(vector.id)
+    for _ in range(randoms):
+        pieces, at = [], 0
+        while at < len(text):
+            size = dice.choice((1, 2, 3, 5, 11, 40))
+            pieces.append(text[at : at + size])
+            at += size
+        yield pieces
+
+
+def calls_of(parsed: Parsed) -> list[tuple[str, Any]]:
+    """What the parser would run."""
+    return [(c.name, plain(dict(c.arguments))) for c in parsed.calls]
+
+
+def same_calls(expected: list[tuple[str, Any]], got: list[tuple[str, Any]]) -> bool:
+    """Equal in names and order, and in the arguments that are asserted."""
+    return len(expected) == len(got) and all(
+        e[0] == g[0] and (e[1] is None or equal(e[1], g[1])) for e, g in zip(expected, got, strict=True)
+    )
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Equal as JSON: true is not 1."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(equal(a[k], b[k]) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(equal, a, b))
+    return bool(a == b)
+
+
+def key(parsed: Parsed) -> tuple[Any, ...]:
+    """Everything that may not depend on how the text was cut."""
+    calls = [(c.name, json.dumps(dict(c.arguments))) for c in parsed.calls]
+    return calls, parsed.text, parsed.reasoning, [(i.kind, i.raw, i.name) for i in parsed.issues]
+
+
+@cache
+def divergences() -> dict[str, str]:
+    """Vector id → why we differ."""
+    found: dict[str, str] = {}
+    for path in sorted(DIVERGENCES.glob("*.toml")):
+        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("divergence", ()):
+            found |= dict.fromkeys(entry["rows"], entry["reason"])
+    return found
