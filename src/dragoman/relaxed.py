@@ -145,7 +145,7 @@ class Relaxed(StringReader):
             yield
         word = src.buf[src.pos : end]
         if not word:
-            raise Broken(f"a key was expected, not {src.buf[src.pos : src.pos + 12]!r}")
+            raise Broken(f"a key was expected, not {src.buf[src.pos : src.pos + 1]!r}")
         src.pos = end
         if form.pair[0] == ":" and not form.bare:
             self.note("bare_key", word, f'"{word}"')
@@ -314,7 +314,7 @@ class Relaxed(StringReader):
                 break
             yield
         if found is None:
-            raise Broken(f"a value was expected, not {src.buf[src.pos : src.pos + 12]!r}")
+            raise Broken(f"a value was expected, not {src.buf[src.pos : src.pos + 1]!r}")
         if src.eof and found.end() == len(src.buf) and self.closers:
             raise Cut
         word = found.group()

@@ -68,9 +68,14 @@ class Source:
         tap[1](text)
         return True
 
-    def hold(self) -> None:
-        """From here on remember what is read, for `held` and `rewind`; holds nest."""
+    def hold(self) -> int:
+        """From here on remember what is read, for `held` and `rewind`; holds nest.  Returns their number, for `unwind`."""
         self._holds.append(self.at)
+        return len(self._holds)
+
+    def unwind(self, depth: int) -> None:
+        """Forget the holds inside number `depth`: the reader that asked for them was left by an exception."""
+        del self._holds[depth:]
 
     def held(self) -> str:
         """What was read since the innermost `hold`."""
@@ -136,7 +141,7 @@ class Source:
         tap = (lead, sink) if tapped else None
         while True:
             found = pattern.search(self.buf, self.pos)
-            if found is not None and (self.eof or not self._longer(found, prefixes)):
+            if found is not None and (self.eof or not may_be_longer(found, self.buf, prefixes, longest)):
                 if found.start() > self.pos:
                     sink(self.buf[self.pos : found.start()])
                 self.pos = found.end()
@@ -193,9 +198,6 @@ class Source:
                 return (ahead + len(best), best) if best else (0, "")
             yield
 
-    def _longer(self, found: re.Match[str], prefixes: frozenset[str]) -> bool:
-        return found.end() == len(self.buf) and found.group() in prefixes
-
 
 Finder: TypeAlias = tuple[re.Pattern[str], frozenset[str], int, Callable[[str], object]]
 
@@ -209,6 +211,12 @@ def finder(markers: tuple[str, ...]) -> Finder:
     leads = "".join(sorted({m[0] for m in ordered}))
     lead = re.compile(f"[{re.escape(leads)}]" if leads else r"(?!)")
     return pattern, prefixes_of(ordered), max(map(len, ordered), default=0), lead.search
+
+
+def may_be_longer(found: re.Match[str], buf: str, prefixes: frozenset[str], longest: int) -> bool:
+    """Does a marker that stands at the end of `buf` so far still have a chance to be a longer one?"""
+    at = found.start()
+    return len(buf) - at < longest and buf[at:] in prefixes
 
 
 def same(a: str, b: str) -> bool:

@@ -57,12 +57,13 @@ class Trial:
         for row in rows:
             if not self._may_try(row, standing, at):
                 continue
-            src.hold()
+            depth = src.hold()
             self._may_tell = self._tells(row, standing)
             attempt = Attempt(src, row, self.judge, self._begun, READERS)
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
+                src.unwind(depth)
                 if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
                     yield from self._damaged(attempt, row, why, at)
                     return True
@@ -291,11 +292,12 @@ class Trial:
         yield from src.peek(t.longest)
         found = t.marker.match(src.buf, src.pos)
         for row in t.rows.get(found.group().casefold(), ()) if found else ():
-            src.hold()
+            depth = src.hold()
             attempt = Attempt(src, row, self.judge, _ignore, READERS)
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut):
+                src.unwind(depth)
                 src.rewind()
                 continue
             raw = src.held()
