@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ..relaxed import Broken, Cut, mend
-from ..schema import Shape
+from ..schema import Shape, read_text
 from ..text import Need
 from ..types import Edit
 from .attempt import MAX_NAME, Attempt, Mismatch
@@ -40,8 +40,18 @@ def attribute_args(attempt: Attempt) -> Need[None]:
             draft.edits.append(Edit("unclosed"))
         elif text is None:
             text = "".join(body)
-    value, edits = _argument_text(text or "", draft.shape)
-    draft.edits += edits
+    known = {*args.name, *args.args, "id", "type"}
+    others = {k: v for k, v in found.items() if k not in known}
+    if others and text is None and not all(map(draft.shape.has, others)):
+        raise Broken(f"the tag has attributes that mean nothing: {', '.join(others)[:80]}")
+    if others and text is not None:
+        draft.edits.append(Edit("extra_attribute", "", str(others)[:80]))
+    if others and text is None:
+        value: Any = {k: read_text(v, draft.shape.property(k))[0] for k, v in others.items()}
+        draft.edits.append(Edit("attributes_as_arguments"))
+    else:
+        value, edits = _argument_text(text or "", draft.shape)
+        draft.edits += edits
     draft.write(json.dumps(value, ensure_ascii=False))
     attempt.finish(draft)
 

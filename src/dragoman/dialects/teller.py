@@ -117,15 +117,25 @@ class Teller:
         return self._fresh or self.context.line_blank
 
     def _queued_line_start(self) -> bool:
-        """While candidates are pending only white space and candidates have followed the last one."""
-        last = self.queue[-1]
-        if isinstance(last, Pending):
-            return True
-        return isinstance(last, TextDelta | ReasoningDelta) and not last.text.rpartition("\n")[2].strip()
+        """While candidates are pending: has only white space followed the last one, or the last line's end?"""
+        for item in reversed(self.queue):
+            if isinstance(item, Pending):
+                return True
+            if isinstance(item, TextDelta | ReasoningDelta):
+                cut = item.text.rfind("\n")
+                if item.text[cut + 1 :].strip():
+                    return False
+                if cut >= 0:
+                    return True
+        return True
 
     def new_line(self) -> None:
         """A call was taken out of the text: what follows begins afresh."""
         self._fresh = True
+
+    def new_segment(self) -> None:
+        """The message goes on for somebody else: nothing that was open quotes what follows."""
+        self.context, self._fresh = Context(), True
 
     def forget(self) -> None:
         """What was told so far was reasoning."""
