@@ -60,7 +60,8 @@ def growth(repeats: int) -> str:
     return table(["µs per token", *(f"{size:,}" for size in SIZES), "last / first"], rows)
 
 
-SHORT = 'Let me look.\n<tool_call>\n{"name": "write_file", "arguments": {"path": "a.py", "content": "x = 1"}}\n</tool_call>'
+BODY = '{"name": "write_file", "arguments": {"path": "a.py", "content": "x = 1"}}'
+SHORT = f"Let me look.\n<tool_call>\n{BODY}\n</tool_call>"
 PROSE = "Some prose with a few words, and a paragraph that ends here.\n\n"
 TEXTS = {"short": SHORT, "1 KB": PROSE * 12 + SHORT, "20 KB": PROSE * 330 + SHORT}
 

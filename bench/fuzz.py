@@ -26,8 +26,11 @@ TOOLS = [
     Tool(name="ping"),
 ]
 MARKS = "<>{}[]()\"'`~|\n\\@:,=_ \t\ud800é｜▁</>"
-PROSE = ["plain words here", "a `code span` of", "\n\n", "> quoted words\n", "```python\nprint('hello')\n```\n", "I call it now:\n"]
+FENCE = "```python\nprint('hello')\n```\n"
+PROSE = ["plain words here", "a `code span` of", "\n\n", "> quoted words\n", FENCE, "I call it now:\n"]
 WORD = re.compile(r"[A-Za-z]{4,}")
+SURE = frozenset({"plain", "words", "quoted", "Oslo"})
+"""Words of the material that are never part of any markup."""
 
 
 def material() -> list[str]:
@@ -87,7 +90,7 @@ def violations(text: str, told: list[Event]) -> str:
         return "a call never ended"
     words = set(WORD.findall(" ".join(kept)))
     joined = "".join(kept)
-    lost = [w for w in WORD.findall(text) if w not in words and w not in joined and w in {"plain", "words", "quoted", "Oslo"}]
+    lost = [w for w in WORD.findall(text) if w in SURE and w not in words and w not in joined]
     return f"lost: {lost}" if lost else ""
 
 

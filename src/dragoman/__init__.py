@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .codecs import CODECS as codecs  # noqa: F401, N811
+    from .codecs import CODECS as codecs  # noqa: N811
+    from .codecs import decode as decode
+    from .codecs import decode_stream as decode_stream
     from .codecs import decode_tool_calls as decode_tool_calls
     from .codecs import encode_definitions as encode_definitions
     from .codecs import encode_result as encode_result
+    from .dialects.learning import dialects as dialects
     from .dialects.parser import Parsed as Parsed
     from .dialects.parser import Parser as Parser
     from .dialects.parser import parse as parse
     from .dialects.prompt import augment_system_prompt as augment_system_prompt
     from .dialects.prompt import tool_prompt as tool_prompt
     from .dialects.render import render as render
-    from .dialects.rows import DIALECTS as dialects  # noqa: F401, N811
     from .errors import CodecError as CodecError
     from .errors import DragomanError as DragomanError
     from .errors import ErrorCode as ErrorCode
@@ -50,8 +52,17 @@ if TYPE_CHECKING:
     from .types import ToolResult as ToolResult
     from .types import Verdict as Verdict
 
+__all__ = [
+    "CodecError", "DragomanError", "Edit", "ErrorCode", "ExtractError", "Issue", "IssueKind", "Media",
+    "Message", "Opaque", "Parsed", "Parser", "ProviderError", "Reasoning", "Report", "Request", "Response",
+    "Text", "Tool", "ToolCall", "ToolChoice", "ToolError", "ToolResult", "UsageError", "Verdict",
+    "__version__", "assemble", "augment_system_prompt", "codecs", "decode", "decode_stream",
+    "decode_tool_calls", "dialects", "encode_definitions", "encode_result", "extract", "parse", "render",
+    "replay", "tool_prompt",
+]  # fmt: skip
+
 _FACE: dict[str, str] = {
-    ".codecs": "decode_tool_calls encode_definitions encode_result",
+    ".codecs": "decode decode_stream decode_tool_calls encode_definitions encode_result",
     ".dialects.parser": "Parsed Parser parse",
     ".dialects.prompt": "augment_system_prompt tool_prompt",
     ".dialects.render": "render",

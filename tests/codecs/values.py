@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -50,9 +52,16 @@ SAID: Mapping[str, tuple[Stop, ...]] = {
     "anthropic_messages": (Stop.END, Stop.TOOL_CALLS, Stop.LENGTH, Stop.STOP_SEQUENCE, Stop.PAUSE, Stop.REFUSED),
     "ollama_chat": (Stop.END, Stop.TOOL_CALLS, Stop.LENGTH),
     "openai_responses": (Stop.END, Stop.TOOL_CALLS, Stop.LENGTH, Stop.FILTERED),
+    "gemini": (Stop.END, Stop.TOOL_CALLS, Stop.LENGTH, Stop.FILTERED, Stop.ERROR),
 }
 IN_ORDER = frozenset({"openai_chat", "ollama_chat"})
 """Wires that say one reasoning, one text, then the calls."""
+
+
+ADJOINING = frozenset({"gemini"})
+"""Wires that cannot tell one text from two that follow each other."""
+NO_RESULT_MEDIA = frozenset({"openai_chat", "gemini"})
+"""Wires where media of results go out in another turn."""
 
 
 @st.composite
@@ -63,6 +72,10 @@ def responses(draw: st.DrawFn, api: str) -> Response:
         parts: list[Part] = [*draw(st.lists(thoughts, max_size=1)), *draw(st.lists(texts, max_size=1)), *made]
     else:
         parts = draw(st.permutations([*draw(st.lists(thoughts | texts, max_size=3)), *made]))
+    if api in ADJOINING:
+        parts = [
+            part for i, part in enumerate(parts) if isinstance(part, ToolCall) or type(part) is not type(parts[i - 1])
+        ]
     said = [stop for stop in SAID[api] if stop not in ((Stop.END, Stop.STOP_SEQUENCE) if made else (Stop.TOOL_CALLS,))]
     stop = draw(st.sampled_from(said))
     if stop is Stop.LENGTH:  # an answer cut before it said anything, or in a call, is an issue and not this answer
@@ -138,18 +151,20 @@ def conversations(draw: st.DrawFn, api: str) -> tuple[Message, ...]:
             spoken = [draw(texts), *(part for part in spoken if isinstance(part, Media))]
         messages.append(Message("user", spoken, cache=draw(cache) and len(messages) < 3))
         made = draw(calls(max_size=2))
-        thought = draw(words.map(lambda said: Reasoning(said, metadata=SIGNED[api](said) if api in SIGNED else NOTHING)))
+        thought = draw(
+            words.map(lambda said: Reasoning(said, metadata=SIGNED[api](said) if api in SIGNED else NOTHING))
+        )
         parts: list[Part] = [*([thought] if draw(st.booleans()) else []), Text(draw(words)), *made]
         messages.append(Message("assistant", parts))
         if made:
-            messages.append(draw(results(made, media=api != "openai_chat")))
+            messages.append(draw(results(made, media=api not in NO_RESULT_MEDIA)))
     return tuple(messages)
 
 
 def samplings(api: str) -> st.SearchStrategy[Sampling]:
     """Sampling as wire `api` knows it."""
     some = {
-        "max_tokens": st.none() | st.integers(1, 9999),
+        "max_tokens": st.none() | st.integers(1, 8000),
         "temperature": st.none() | st.floats(0, 2),
         "top_p": st.none() | st.floats(0, 1),
         "top_k": st.none() | st.integers(1, 99),
@@ -169,7 +184,7 @@ def outputs(api: str) -> st.SearchStrategy[OutputSchema | None]:
     schema = st.builds(OutputSchema, schema=schemas)
     if api == "anthropic_messages":
         return st.none() | schema
-    if api == "ollama_chat":
+    if api in ("ollama_chat", "gemini"):
         return st.none() | schema | st.just(OutputSchema())
     named = st.builds(OutputSchema, schema=schemas, name=names, strict=st.booleans(), description=st.just("") | words)
     return st.none() | st.just(OutputSchema()) | schema | named
@@ -187,14 +202,16 @@ def requests(draw: st.DrawFn, api: str) -> Request:
         parallel = None
     if api == "anthropic_messages" and choice == ToolChoice() and parallel is not None:
         choice = None
-    plain = api == "ollama_chat"
+    in_path = api == "gemini"  # the model and the streaming stand there
+    if in_path:
+        offered = [replace(tool, strict=False) for tool in offered]
     return Request(
-        model=draw(names),
+        model="" if in_path else draw(names),
         messages=draw(conversations(api)),
         tools=tuple(offered),
-        tool_choice=None if plain else choice,
-        parallel=None if plain else parallel,
+        tool_choice=None if api == "ollama_chat" else choice,
+        parallel=None if api in ("ollama_chat", "gemini") else parallel,
         sampling=draw(samplings(api)),
         output_schema=draw(outputs(api)),
-        stream=draw(st.booleans()),
+        stream=not in_path and draw(st.booleans()),
     )

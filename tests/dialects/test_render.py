@@ -125,6 +125,7 @@ def test_keys_of_any_spelling_are_read_again(dialect: Dialect, arguments: dict[s
 def test_the_sample_of_a_row_is_rendered_back(dialect: Dialect) -> None:
     tools = [Tool(name=n) for n in ("f", "read_file", "kom.memory.v1.search_memory")]
     tools = [replace(t, parameters={"type": "object"}) for t in tools]
+    tools += [Tool(name="bash", parameters={"type": "object", "properties": {"command": {"type": "string"}}})]
     read = parse(dialect.sample, dialects=[dialect], tools=tools)
     again = parse(render(read.calls, dialect, tools=tools), dialects=[dialect], tools=tools)
     assert said(read.calls) == said(again.calls) != []

@@ -15,11 +15,12 @@ from typing import Any
 from .. import definitions
 from ..errors import ExtractError, UnknownName, UsageError
 from ..tabular import tabulate
-from ..types import NOTHING, Issue, IssueKind, JsonObject, Media, Text, Tool, ToolCall, ToolResult
-from . import anthropic_messages, ollama_chat, openai_chat, openai_responses
+from ..types import NOTHING, Issue, IssueKind, JsonObject, Media, Response, Text, Tool, ToolCall, ToolResult
+from . import anthropic_messages, bedrock_converse, gemini, ollama_chat, openai_chat, openai_responses
 from .anthropic_messages_requests import NAME as ANTHROPIC
 from .anthropic_messages_requests import write_result as _anthropic_result
 from .anthropic_messages_requests import write_tool as _anthropic_tool
+from .decoding import decode_body, decode_chunks
 from .media import note
 from .ollama_chat_requests import NAME as OLLAMA
 from .ollama_chat_requests import write_result as _ollama_result
@@ -52,11 +53,28 @@ class Codecs(Mapping[str, Codec]):
 
 
 CODECS = Codecs(
-    (openai_chat.CODEC, openai_responses.CODEC, anthropic_messages.CODEC, ollama_chat.CODEC),
+    (
+        openai_chat.CODEC,
+        openai_responses.CODEC,
+        anthropic_messages.CODEC,
+        ollama_chat.CODEC,
+        gemini.CODEC,
+        bedrock_converse.CODEC,
+    ),
     MappingProxyType({"openai": OPENAI, "anthropic": ANTHROPIC, "ollama": OLLAMA}),
 )
 
 tabulate(__name__, CODECS)
+
+
+def decode(api: str, body: Mapping[str, Any] | str | bytes) -> Response:
+    """The response in a whole body of `api`: parts are Text, Reasoning, Media, ToolCall."""
+    return decode_body(CODECS[api], body)
+
+
+def decode_stream(api: str, chunks: Iterable[bytes]) -> Response:
+    """The response told by the bytes of a stream of `api`, however they are cut."""
+    return decode_chunks(CODECS[api], chunks)
 
 
 # ── the documents' functions ─────────────────────────────────────────────────

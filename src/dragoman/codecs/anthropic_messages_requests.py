@@ -53,7 +53,7 @@ from .results import Pairing, marked, read_mark
 from .spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
 
 NAME = "anthropic_messages"
-DEFAULT_MAX_TOKENS = 8191
+DEFAULT_MAX_TOKENS = 2**13 - 1
 """The API demands a limit.  This one says that nobody gave one: a number nobody gives."""
 MAX_MARKERS = 4
 """More cache markers are refused (seeds C6)."""

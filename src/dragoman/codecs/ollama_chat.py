@@ -137,9 +137,7 @@ class _Decoder:
 # ── writing ─────────────────────────────────────────────────────────
 
 
-def encode_response(
-    response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None
-) -> dict[str, Any]:
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
     left = dict(wished(NAME, response.extra))
     message: dict[str, Any] = {"role": "assistant", "content": response.text}

@@ -294,9 +294,7 @@ def read_usage(usage: JsonObject) -> Usage | None:
 # ── writing ──────────────────────────────────────────────────────────────────
 
 
-def encode_response(
-    response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None
-) -> dict[str, Any]:
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
     left = dict(wished(NAME, response.extra))
     choice, message, usage = (dict(mapping(left.pop(key, None))) for key in ("choice", "message", "usage"))

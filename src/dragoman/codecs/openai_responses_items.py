@@ -301,5 +301,3 @@ def write_call(call: ToolCall, names: Names, mint: Mint | None) -> dict[str, Any
     if mint is not None:
         item = {"id": mint("ctc" if custom else "fc"), "status": "completed", **item}
     return {**item, **left}
-
-

@@ -83,9 +83,7 @@ def _item_id(kind: str, response_id: str, index: int) -> str:
 # ── whole ────────────────────────────────────────────────────────────────────
 
 
-def encode_response(
-    response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None
-) -> dict[str, Any]:
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
     response_id = stamp.id or response.id
     output: list[dict[str, Any]] = []

@@ -6,6 +6,7 @@ The package is itself the mapping of its rows: `dialects["hermes"]`.
 from __future__ import annotations
 
 from ..tabular import tabulate
+from .learning import learn as learn
 from .parser import Parsed as Parsed
 from .parser import Parser as Parser
 from .parser import parse as parse

@@ -15,16 +15,18 @@ from typing import Any, TypeAlias
 
 from ..events import Event
 from ..relaxed import Broken, Cut, Relaxed, check_repeated
-from ..text import Need, Source, finder
+from ..text import Need, Source, finder, may_be_longer
 from ..types import Edit, IssueKind
 from .draft import Draft
 from .judge import Judge, Unknown
 from .row import Row
-from .spec import KeywordArgs, Listing, Strength
+from .spec import KeywordArgs, Listing
 
 MAX_NAME = 256
 """No tool's name is longer (APIs allow 64 to 128)."""
 NAME = re.compile(r"[^\s\"'`<>{}()\[\],;=]+")
+TAG_END = re.compile(r"\s*>")
+LINE_END = re.compile(r":?[ \t]*\r?\n")
 CALL_NAME = re.compile(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
 
 
@@ -43,6 +45,10 @@ class Attempt:
         self.items: list[Draft | Event] = []
         self.draft: Draft | None = None
         self.closed = True
+        self.opener = ""
+        self.called = ""
+        self.ended = False
+        self._torn = False
 
     @property
     def drafts(self) -> list[Draft]:
@@ -106,7 +112,7 @@ class Attempt:
                     return
                 continue
             size, found = yield from src.glance(row.again, row.between)
-            if not found or not (inside or row.chains) or (yield from self._is_end(size - len(found))):
+            if not found or not inside or (yield from self._is_end(size - len(found))):
                 return
             src.pos += size - len(found)
 
@@ -134,17 +140,35 @@ class Attempt:
         self.src.pos += size
         return True
 
+    @property
+    def call_close(self) -> tuple[str, ...]:
+        """What closes the call at hand."""
+        closers = self.row.closers(self.called)
+        return ("/>", *closers) if self._torn else closers
+
     def _call(self) -> Need[None]:
         src, row = self.src, self.row
-        yield from src.literal(row.call_open)
-        yield from src.space()
-        yield from self._readers[type(self.spec.args)](self)
-        if row.call_close and not (yield from self.closing(row.call_close)):
+        opener = self.opener = yield from src.literal(row.call_open)
+        self.called = row.tools.get(opener, "")
+        if not self.called:
+            yield from src.space()
+        yield from self._read()
+        while opener and row.tool_open and row.body_close and (yield from src.glance(row.tool_open))[1]:
+            yield from src.space()
+            yield from self._read()
+        if self.ended:
+            return
+        if self.call_close and not (yield from self.closing(self.call_close)):
             yield from self._strays()
+
+    def _read(self) -> Need[None]:
+        """One call by the row's notation; a reader that takes the call's closer itself sets `ended`."""
+        self.ended = False
+        yield from self._readers[type(self.spec.args)](self)
 
     def _strays(self) -> Need[None]:
         """Brackets too many between the object and its closer."""
-        strays = tuple(bracket + closer for closer in self.row.call_close for bracket in ("}", "}}", "]", ")"))
+        strays = tuple(bracket + closer for closer in self.call_close for bracket in ("}", "}}", "]", ")"))
         size, found = yield from self.src.glance(strays)
         if found:
             self.src.pos += size
@@ -160,7 +184,7 @@ class Attempt:
 
     def new(self) -> Draft:
         """A draft that begins here."""
-        return Draft(self.spec.name, self.src.at, self.spec.strength is Strength.STRONG)
+        return Draft(self.spec.name, self.src.at, self.row.strong)
 
     def begin(self, draft: Draft, name: Any, call_id: Any = None) -> None:
         """The name is known: ask the judge, and let the parser tell it."""
@@ -196,6 +220,9 @@ class Attempt:
     def tool(self) -> Need[tuple[str, str | None, str]]:
         """The tool's name, its id, and the mark that ended them."""
         src, row, d = self.src, self.row, self.spec
+        if self.called:
+            yield from self._head_end()
+            return self.called, None, ""
         if row.tool_open and not (yield from src.literal(row.tool_open)):
             raise Mismatch
         if not row.tool_close:
@@ -212,6 +239,19 @@ class Attempt:
         parts = split.groupdict()
         return (parts.get("name") or "").strip(), parts.get("id"), mark
 
+    def _head_end(self) -> Need[None]:
+        """After an opener that ends in the tool's name: what ends the name (a longer one is another tool's)."""
+        if not self.opener.endswith(self.called):
+            return
+        src, tag = self.src, self.opener[0] == "<"
+        found = yield from src.match(TAG_END if tag else LINE_END, 64)
+        if found is None and tag:
+            found = yield from src.match(LINE_END, 64)
+            self._torn = found is not None
+        if found is None:
+            raise Mismatch
+        src.pos = found.end()
+
     def until_name(self, marks: tuple[str, ...]) -> Need[tuple[str, str]]:
         """The text up to the first of `marks`, which must not be far, and that mark."""
         src = self.src
@@ -219,7 +259,7 @@ class Attempt:
         reach = MAX_NAME + longest
         while True:
             found = pattern.search(src.buf, src.pos, src.pos + reach)
-            if found is not None and (src.eof or found.end() < len(src.buf) or found.group() not in prefixes):
+            if found is not None and (src.eof or not may_be_longer(found, src.buf, prefixes, longest)):
                 text, src.pos = src.buf[src.pos : found.start()], found.end()
                 return text, found.group()
             if len(src.buf) - src.pos >= reach:

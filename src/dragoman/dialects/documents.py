@@ -89,7 +89,7 @@ XML_ATTRIBUTES = Dialect(
 )
 HERMES = Dialect(
     name="hermes",
-    aliases=("qwen25", "qwen3_json"),
+    aliases=("qwen25", "qwen3_json", "xlam", "yaml_xml_tool_tag", "qwen3_coder"),
     call=span("<tool_call>\n", "\n</tool_call>"),
     args=JsonCall(name=NAMES, args=ARGS),
     result="<tool_response>\n{content}\n</tool_response>",

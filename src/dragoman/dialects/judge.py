@@ -123,6 +123,9 @@ class Judge:
         for prefix in NAMESPACES:
             if clean.startswith(prefix) and clean[len(prefix) :] in tools:
                 return clean[len(prefix) :]
+        once, _, again = clean.partition(".")
+        if once == again and once in tools:
+            return once
         same = self._folded.get(_fold(clean), ()) if loose else ()
         return same[0] if len(same) == 1 else None
 

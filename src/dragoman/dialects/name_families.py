@@ -64,38 +64,6 @@ PLAMO3 = Dialect(
     reasoning=(span("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),),
     source="formats.md D5 (PLaMo 3)",
 )
-HARMONY = Dialect(
-    name="harmony",
-    aliases=("gpt_oss",),
-    call=span(
-        (
-            "<|start|>assistant<|channel|>commentary to=functions.",
-            "<|channel|>commentary to=functions.",
-            "<|channel|>commentary to=",
-            "<|channel|>analysis to=functions.",
-            "<|start|>assistant to=functions.",
-            "<|start|>functions.",
-        ),
-        ("<|call|>", "<|end|>"),
-    ),
-    tool=span("", "<|message|>"),
-    tool_re=r"(?:functions\.)?(?P<name>[^\s<]+).*",
-    tool_form="{name} <|constrain|>json",
-    between=("",),
-    args=JsonArgs(),
-    quiet=(
-        "<|start|>assistant<|channel|>final<|message|>",
-        "<|channel|>final<|message|>",
-        "<|start|>assistant<|channel|>commentary<|message|>",
-        "<|channel|>commentary<|message|>",
-        "<|start|>assistant",
-        "<|end|>",
-        "<|call|>",
-    ),
-    reasoning=(span(("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>analysis<|message|>"), "<|end|>"),),
-    source="formats.md H1 (gpt-oss)",
-    sample='<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>',
-)
 LLAMA_FUNCTION = Dialect(
     name="llama_function",
     aliases=("functionary_v31",),
@@ -106,4 +74,4 @@ LLAMA_FUNCTION = Dialect(
     sample='<function=f>{"a": 1}</function>',
 )
 
-ROWS = (DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, MISTRAL_V11, PLAMO3, HARMONY, LLAMA_FUNCTION)
+ROWS = (DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, MISTRAL_V11, PLAMO3, LLAMA_FUNCTION)

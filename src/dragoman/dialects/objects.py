@@ -10,12 +10,13 @@ from typing import Any
 
 from ..events import PartEnded, ReasoningDelta, TextDelta
 from ..relaxed import JSON, Broken, Cut, Form, Relaxed, mend, quoted
-from ..schema import ANYTHING, Shape, coerce, shape
+from ..schema import ANYTHING, coerce, shape
 from ..text import Need, Source
 from ..types import Edit, IssueKind
+from .arguments import take_key, unwrapped, wrappers
 from .attempt import Attempt, Mismatch
 from .draft import Draft
-from .judge import BENIGN, WRAPPERS
+from .judge import BENIGN
 from .spec import JsonCall, Listing
 
 LISTS = ("tool_calls", "calls")
@@ -86,7 +87,7 @@ def json_args(attempt: Attempt) -> Need[None]:
     yield from attempt.closing(attempt.row.body_close)
 
 def _bodiless(attempt: Attempt) -> Need[bool]:
-    _, found = yield from attempt.src.glance(attempt.row.body_close + attempt.row.call_close)
+    _, found = yield from attempt.src.glance(attempt.row.body_close + attempt.call_close)
     return bool(found)
 
 
@@ -104,23 +105,24 @@ def arguments_object(attempt: Attempt, draft: Draft, reader: Relaxed) -> Need[No
 
 def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
     shape, write = draft.shape, draft.write
-    wrappers = _wrappers(draft)
+    around = wrappers(draft)
     seen: set[str] = set()
     wrapped = ""
 
     def member(key: str) -> Need[None]:
         nonlocal wrapped
-        if key in wrappers and not seen:
+        key = take_key(draft, key, seen)
+        if key in around and not seen:
             c = yield from reader.blank()
             if c in "{\"'":
                 seen.add(key)
                 got: list[str] = []
                 yield from reader.value(got.append, ANYTHING)
-                inner = _unwrapped("".join(got), shape)
+                inner = unwrapped(json.loads("".join(got)), shape)
                 if inner is None:
-                    write(("{" if not wrapped else "") + quoted(key) + ":" + "".join(got))
+                    write("{" + quoted(key) + ":" + "".join(got))
                 else:
-                    wrapped = inner
+                    wrapped = json.dumps(inner, ensure_ascii=False)
                 return
         if key in seen:
             reader.repeated = True
@@ -141,25 +143,6 @@ def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
         reader.note("unwrapped")
     else:
         write("}" if seen else "{}")
-
-
-def _wrappers(draft: Draft) -> frozenset[str]:
-    names = WRAPPERS | {draft.name}
-    return frozenset(n for n in names if not draft.shape.has(n)) if draft.tool is not None else frozenset()
-
-
-def _unwrapped(text: str, shape: Shape) -> str | None:
-    """The inner object, typed by the schema, when its keys are the tool's."""
-    value = json.loads(text)
-    if isinstance(value, str):
-        try:
-            value, _ = mend(value, shape)
-        except (Broken, Cut):
-            return None
-    if not isinstance(value, dict) or not (value or not shape.required) or not all(map(shape.has, value)):
-        return None
-    fixed, _ = coerce(value, shape)
-    return json.dumps(fixed, ensure_ascii=False)
 
 
 class _Object:
@@ -222,6 +205,9 @@ class _Object:
             self._thought(json.loads((yield from reader.captured())))
         elif key in a.name and self.name is None and c not in "{[":
             self.name = json.loads((yield from reader.captured(_NAME_SHAPE)))
+        elif a.single_key and self.name is None and c == "{":
+            self.name = key
+            yield from self._arguments(c)
         elif key in a.args:
             yield from self._arguments(c)
         elif (key in a.id and self.name is None) or key in BENIGN:
@@ -315,10 +301,9 @@ def _unwrap_late(value: dict[str, Any], draft: Draft) -> dict[str, Any] | None:
     if len(value) != 1:
         return None
     [(key, inner)] = value.items()
-    if key not in _wrappers(draft) or not isinstance(inner, dict | str):
+    if key not in wrappers(draft) or not isinstance(inner, dict | str):
         return None
-    text = _unwrapped(json.dumps(inner, ensure_ascii=False), draft.shape)
-    return None if text is None else dict(json.loads(text))
+    return unwrapped(inner, draft.shape)
 
 
 def _kind(value: Any) -> str:

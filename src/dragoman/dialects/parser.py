@@ -20,13 +20,14 @@ from .. import definitions
 from ..events import Assembler, Event, Recast
 from ..text import Need, Source
 from ..types import Issue, IssueKind, Part, Tool, ToolCall
+from . import segments
 from .context import Quote
 from .judge import Judge
-from .rows import resolve
-from .spec import Dialect, JsonCall
-from .table import Table, reasoning_table, table
+from .rows import ALL, resolve
+from .spec import Dialect, JsonCall, Route
+from .table import Table, addressed_table, reasoning_table, table
 from .teller import Teller
-from .trial import Trial
+from .trial import HARD, Trial
 
 Tools = Iterable[Tool | Mapping[str, Any]] | None
 Dialects = str | Dialect | Sequence[str | Dialect]
@@ -100,9 +101,15 @@ class Parser:
         ids: Callable[[int], str] | None = None,
     ) -> None:
         known = definitions.tools(tools)
-        named = dialects != "auto"
         rows = resolve(dialects)
-        self._table = table(rows, calls=known is None or bool(known), weak=known is not None or named)
+        named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
+        self._table = table(
+            rows,
+            calls=known is None or bool(known),
+            weak=known is not None or named,
+            asked=named,
+            names=tuple(sorted(t.name for t in known or ())),
+        )
         self._scan_table = self._table
         protocol = all(isinstance(r.args, JsonCall) and r.args.answer for r in rows)
         judge = Judge(known, shown=shown, strict=strict, asked_by_name=named, protocol=protocol)
@@ -140,13 +147,16 @@ class Parser:
 
     def _message(self) -> Need[None]:
         src = self._src
+        if self._table.segments and not self._teller.reasoning:
+            yield from self._opening()
         while True:
             marker = yield from self._scan()
             if not marker:
                 return
             if not (yield from self._handle(marker)):
+                written = min(max(0, -src.at), len(marker))
                 src.pos += len(marker)
-                self._teller.say(marker)
+                self._teller.say(marker[written:])
 
     def _scan(self) -> Need[str]:
         """Tell text up to the next marker; the source stands at it.  "" at the end."""
@@ -201,10 +211,13 @@ class Parser:
         t, folded = self._scan_table, marker.casefold()
         teller = self._teller
         if teller.reasoning and folded in t.unthink:
-            self._src.pos += len(marker)
+            if folded not in self._table.headers:
+                self._src.pos += len(marker)
             self._close_reasoning()
             return True
         if folded in t.rows and (yield from self._trial.candidate(t.rows[folded])):
+            return True
+        if folded in t.headers and (yield from self._segment()):
             return True
         if teller.reasoning:
             return False
@@ -226,10 +239,64 @@ class Parser:
             return self._orphan(marker)
         if folded in t.quiet:
             self._drop(marker)
+            if folded in t.ends:
+                self._end_segment()
             return True
         if folded in t.turns or folded in t.fabricated:
             return (yield from self._foreign(folded, marker))
         return False
+
+    # ── segments ─────────────────────────────────────────────────────────────
+
+    def _segment(self) -> Need[bool]:
+        """A header: from here on the message is for somebody else.  False: it is none, but text."""
+        src, teller, table = self._src, self._teller, self._table
+        if teller.context.standing().quote in HARD:
+            return False
+        start = src.at
+        head = yield from segments.header(src, table.segments)
+        if head is None:
+            return False
+        if teller.reasoning:
+            self._close_reasoning()
+        self._end_segment()
+        teller.notice(IssueKind.NOISE, "a header of the message's own format", head[max(0, -start) :], max(0, start))
+        yield from self._follow(segments.route(head, table.segments))
+        return True
+
+    def _follow(self, route: Route) -> Need[None]:
+        """Read the segment as whoever it is for."""
+        if route is Route.REASONING:
+            self._open_reasoning(segments.closers(self._table.segments))
+        elif route is Route.NOBODY:
+            yield from self._unread()
+        elif route is Route.OTHERS:
+            yield from self._swallow(self._src.at)
+        else:
+            self._scan_table = self._table if route is Route.CALLS else addressed_table(self._table)
+
+    def _end_segment(self) -> None:
+        """What awaited the end of the message for the reader has it."""
+        self._teller.settle_end()
+        self._teller.new_segment()
+        self._scan_table = self._table
+
+    def _unread(self) -> Need[None]:
+        """A segment for a built-in of the model's host: it is kept in an issue, not shown."""
+        got: list[str] = []
+        start = self._src.at
+        mark = yield from self._src.until(segments.closers(self._table.segments), got.append)
+        self._src.pos -= len(mark)
+        self._teller.notice(IssueKind.NOISE, "a message for a built-in tool", "".join(got), start)
+
+    def _opening(self) -> Need[None]:
+        """The message may begin in the middle of a header, when the prompt had written its beginning."""
+        t, src = self._table, self._src
+        options = tuple(s.begun for s in t.segments if s.begun)
+        _, mark = yield from src.glance(options)
+        found = [s for s in t.segments if mark and s.begun == mark]
+        if found and not (yield from self._trial.candidate(segments.rows_of(t.rows, found))):
+            yield from self._segment()
 
     def _open_reasoning(self, closers: tuple[str, ...]) -> None:
         self._teller.reasoning = True
@@ -274,6 +341,12 @@ class Parser:
                 end = head.find("\n")
                 self._drop(head[: end + 1] if end >= 0 else marker)
                 return True
+        yield from self._swallow(start)
+        return True
+
+    def _swallow(self, start: int) -> Need[None]:
+        """Take the rest of the message: none of it counts."""
+        src, teller = self._src, self._teller
         got: list[str] = []
         while True:
             got.append(src.buf[src.pos :])
@@ -283,12 +356,16 @@ class Parser:
             yield
         message = "the model wrote another party's turn; nothing after it counts"
         teller.notice(IssueKind.FABRICATED, message, "".join(got), start)
-        return True
 
     # ── what the template had opened ─────────────────────────────────────────
 
     def _begin(self, prefix: str) -> None:
-        """Reasoning, or a call."""
+        """Reasoning, a segment, or a call."""
+        head = segments.begun(prefix, self._table.segments)
+        if head:
+            for _ in self._follow(segments.route(head, self._table.segments)):
+                break
+            return
         folded = prefix.casefold()
         at, opener = max(((folded.rfind(o), o) for o in self._table.think), default=(-1, ""))
         if at >= 0 and not any(c.casefold() in folded[at:] for c in self._table.think[opener]):

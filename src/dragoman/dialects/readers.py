@@ -6,10 +6,23 @@ from collections.abc import Mapping
 
 from .attempt import Reader
 from .attributes import attribute_args
+from .elements import element_args
 from .literals import brace_args, keyword_args
 from .objects import json_args, json_call
-from .spec import AttributeArgs, BraceArgs, JsonArgs, JsonCall, KeywordArgs, TaggedArgs
+from .spec import (
+    AttributeArgs,
+    BraceArgs,
+    ElementArgs,
+    JsonArgs,
+    JsonCall,
+    KeywordArgs,
+    TaggedArgs,
+    TextArgs,
+    YamlArgs,
+    YamlCall,
+)
 from .tags import tagged_args
+from .yaml_calls import text_args, yaml_args, yaml_call
 
 READERS: Mapping[type, Reader] = {
     JsonCall: json_call,
@@ -17,5 +30,9 @@ READERS: Mapping[type, Reader] = {
     KeywordArgs: keyword_args,
     BraceArgs: brace_args,
     TaggedArgs: tagged_args,
+    ElementArgs: element_args,
     AttributeArgs: attribute_args,
+    YamlCall: yaml_call,
+    YamlArgs: yaml_args,
+    TextArgs: text_args,
 }

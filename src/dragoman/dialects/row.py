@@ -1,72 +1,85 @@
 """A dialect prepared for reading: its marks stripped of white space, and the sets of marks that follow from them.
 
-Derived from the row alone, once per dialect; knows nothing of text.
+Derived from the row, the declared tools' names and whether the caller asked for the dialect; knows nothing of text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .spec import Dialect, JsonCall, Listing, Place, Strength, TaggedArgs
+
+NAME = "{name}"
+"""In a spelling of `Dialect.call`: each declared tool's name."""
+MINE = frozenset({Strength.OWN, Strength.ASKED})
 
 
 class Row:
-    """A dialect with its marks stripped of white space and its derived sets, made once."""
+    """A dialect with its marks stripped of white space and its derived sets, made once.
 
-    def __init__(self, dialect: Dialect) -> None:
+    strong    a complete call counts where it stands       place   where its openers may stand
+    openers   what begins it                               tools   opener → the tool it names, where it names one
+    """
+
+    def __init__(self, dialect: Dialect, names: Sequence[str] = (), *, asked: bool = False) -> None:
         d = self.dialect = dialect
-        self.strong = d.strength is Strength.STRONG
+        mine = asked and d.strength in MINE
+        self.strong = d.strength is Strength.STRONG or mine
+        self.place = Place.INLINE if mine else d.place
         self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
-        self.call_open, self.call_close = _bare(d.call.open), _bare(d.call.close)
+        self.tools = {o.replace(NAME, n): n for n in names for o in _bare(d.call.open) if NAME in o}
+        self.call_open = tuple(self.tools) or _plain(_bare(d.call.open))
+        self._call_close = _bare(d.call.close)
+        self.call_close = _plain(self._call_close)
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
         self.between = _bare(d.between)
         self.pair_close = tuple(c for c in (s.lstrip(">") for s in self.call_close) if c.startswith("</"))
-        self.closer_needed = bool(self.call_close) and bool(self.call_open or self.tool_open)
-        self.chains = False
+        self.closer_needed = bool(self._call_close) and bool(self.call_open or self.tool_open)
+        self._closers: dict[str, tuple[str, ...]] = {"": self.call_close}
         self._tags()
         self.openers = self._openers()
         # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
         self.sure = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
         self.again = self.call_open or self.tool_open or self._first()
 
+    def closers(self, name: str) -> tuple[str, ...]:
+        """What closes the call of this tool."""
+        if name not in self._closers:
+            self._closers[name] = tuple(dict.fromkeys(c.replace(NAME, name) for c in self._call_close))
+        return self._closers[name]
+
     def _tags(self) -> None:
         args = self.dialect.args
         tagged = isinstance(args, TaggedArgs)
         self.key_open = _bare(args.key.open) if isinstance(args, TaggedArgs) else ()
         flags = args.raw_flag + args.json_flag if isinstance(args, TaggedArgs) else ()
-        self.key_close = _longest(_bare(args.key.close) + flags) if isinstance(args, TaggedArgs) else ()
+        self.key_close = _once(_bare(args.key.close) + flags) if isinstance(args, TaggedArgs) else ()
         self.value_open = _bare(args.value.open) if isinstance(args, TaggedArgs) else ()
         self.value_close = _bare(args.value.close) if isinstance(args, TaggedArgs) else ()
-        self.ends = self.body_close or self.call_close or self.section_close
-        self.after_value = self.key_open + self.body_close + self.call_close + self.section_close if tagged else ()
-        follows = self.section_close + self.call_open + self.tool_open
-        self.after_body = self.call_close + follows if self.body_close else follows
-        ends = self.body_close or self.call_close
-        self.value_marks = _longest(self.value_close + self.key_open + ends) if tagged else ()
-        self.tag_lead = self.key_open[0][0] if self.key_open else ""
+        self.ends = _once(self.body_close + self.call_close + self.section_close)
+        self.after_value = self.key_open + self.ends + self.tool_open if tagged else ()
+        self.after_body = _once(self.ends + self.call_open + self.tool_open + self.section_open)
+        self.value_marks = _once(self.value_close + self.key_open + self.ends + self.tool_open) if tagged else ()
 
     def _first(self) -> tuple[str, ...]:
-        args = self.dialect.args
-        if isinstance(args, JsonCall):
-            return ("{",)
-        return ()
+        return ("{",) if isinstance(self.dialect.args, JsonCall) else ()
 
     def _openers(self) -> tuple[str, ...]:
         marks = self.section_open + self.call_open + (self.tool_open if not self.call_open else ())
-        if marks:
+        if marks or NAME in "".join(self.dialect.call.open):
             return marks
         return ("[",) if self.dialect.listing is Listing.ARRAY else self._first()
 
-    @property
-    def place(self) -> Place:
-        """Where the opener may stand."""
-        return self.dialect.place
+
+def _plain(spellings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(s for s in spellings if NAME not in s)
 
 
 def _bare(spellings: tuple[str, ...], *, newline: bool = False) -> tuple[str, ...]:
     """Spellings without the white space at their ends; one that is nothing else stays only as a line end."""
-    out = [s.strip() or ("\n" if newline and "\n" in s else "") for s in spellings]
-    return tuple(dict.fromkeys(s for s in out if s))
+    return _once(tuple(s.strip() or ("\n" if newline and "\n" in s else "") for s in spellings))
 
 
-def _longest(marks: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(marks))
+def _once(marks: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(m for m in marks if m))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from ..errors import UnknownName
-from . import documents, json_families, literal_families, name_families, tag_families
+from . import channel_families, documents, element_families, json_families, literal_families, name_families, tag_families
 from .spec import Dialect
 
 ALL: tuple[Dialect, ...] = (
@@ -13,20 +14,26 @@ ALL: tuple[Dialect, ...] = (
     *json_families.STRONG,
     *tag_families.ROWS,
     *name_families.ROWS,
+    *channel_families.ROWS,
     *literal_families.STRONG,
+    *element_families.STRONG,
     *json_families.SAME_AS_HERMES,
     *literal_families.WEAK,
     *json_families.WEAK,
     *documents.WEAK,
+    *element_families.WEAK,
 )
 
 
 class Dialects(Mapping[str, Dialect]):
-    """Name or alias → row.  Iterating gives the rows' own names, in table order."""
+    """Name or alias → row; the first, where several rows share an alias.  Iterating gives the rows' own names."""
 
     def __init__(self, rows: Sequence[Dialect]) -> None:
         self._rows = {row.name: row for row in rows}
-        self._aliases = {alias: row for row in rows for alias in row.aliases if alias not in self._rows}
+        self._aliases: dict[str, Dialect] = {}
+        for row in rows:
+            for alias in row.aliases:
+                self._aliases.setdefault(alias, row)
 
     def __getitem__(self, name: str) -> Dialect:
         found = self._rows.get(name) or self._aliases.get(name)
@@ -48,9 +55,19 @@ DIALECTS = Dialects(ALL)
 
 
 def resolve(dialects: str | Dialect | Sequence[str | Dialect]) -> tuple[Dialect, ...]:
-    """The rows meant by "auto", a name, a row, or a list of names and rows."""
+    """The rows meant by "auto", a name, a row, or a list of names and rows; a name stands for its `family`."""
     if dialects == "auto":
         return ALL
-    if isinstance(dialects, str | Dialect):
-        dialects = [dialects]
-    return tuple(d if isinstance(d, Dialect) else DIALECTS[d] for d in dialects)
+    if isinstance(dialects, str):
+        return family(dialects)
+    if isinstance(dialects, Dialect):
+        return (dialects,)
+    found = [row for d in dialects for row in ((d,) if isinstance(d, Dialect) else family(d))]
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=512)
+def family(name: str) -> tuple[Dialect, ...]:
+    """All that a model of this dialect writes: the row of that name, and the rows that list it as an alias."""
+    first = DIALECTS[name]
+    return first, *(row for row in ALL if name in row.aliases and row is not first)

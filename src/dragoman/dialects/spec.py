@@ -178,6 +178,7 @@ class Route(StrEnum):
     REASONING = "reasoning"  # the model itself
     CALLS = "calls"          # tools: markup in it is a call, other text is dropped
     NOBODY = "nobody"        # a built-in of the model's own host: dropped
+    OTHERS = "others"        # another party's turn, invented: nothing from here on counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +186,7 @@ class Segments:
     """The message is a row of segments, each under a header that says whom it is for (harmony, Muse).
 
     `open` begins a header, `head` ends it, `close` ends the segment.  `routes` are patterns searched in the header, the
-    first that is found decides; `begun` is a pattern of what a message begins with when the prompt had written `open`.
+    first that is found decides; `begun` is what a message begins with when the prompt had written `open`.
     """
 
     open: tuple[str, ...]

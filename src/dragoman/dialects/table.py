@@ -6,12 +6,16 @@ Knows rows and marker spellings; does not read text.  Tables are cached per set 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from typing import Any
 
 from ..text import prefixes_of
 from .row import Row
-from .spec import Dialect, Place, Strength
+from .segments import segmented
+from .spec import Dialect, Place, Route, Segments, Strength
 
 THINK: dict[str, tuple[str, ...]] = {
     "<think>": ("</think>",),
@@ -47,73 +51,109 @@ LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_resu
 """Marks of no dialect that count only first on their line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    """What markers mean; all are case-folded.
+
+    rows        the rows a marker may open, in order        line    markers that count only first on their line
+    think       what opens reasoning, and what closes it    unthink what closes it
+    quiet       noise and framing, not shown                turns, fabricated  another party's turn or answer
+    headers     what may begin a segment's header           ends    what ends a segment
+    """
+
+    rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+    think: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unthink: frozenset[str] = NONE
+    quiet: frozenset[str] = NONE
+    turns: frozenset[str] = NONE
+    fabricated: frozenset[str] = NONE
+    fences: frozenset[str] = NONE
+    line: frozenset[str] = NONE
+    headers: frozenset[str] = NONE
+    ends: frozenset[str] = NONE
+    segments: tuple[Segments, ...] = ()
+
+    def every(self) -> frozenset[str]:
+        """All of them."""
+        listed = (self.unthink, self.quiet, self.turns, self.fabricated, self.fences, self.headers, self.ends)
+        return frozenset().union(self.rows, self.think, *listed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Marks):
     """What the scanner needs, for one set of dialects.
 
-    `rows` maps a marker (case-folded) to the rows it may open, in order; `line` are markers that count only first on
-    their line.  `lead` finds a character that begins any other marker, `line_lead` a line that begins with one that
-    begins a `line` marker, `any_lead` either character anywhere.
+    `lead` finds a character that begins a marker, `line_lead` a line that begins with one that begins a `line` marker,
+    `any_lead` either character anywhere.
     """
 
     lead: re.Pattern[str]
+    line_lead: re.Pattern[str]
+    any_lead: re.Pattern[str]
     marker: re.Pattern[str]
     prefixes: frozenset[str]
     longest: int
-    rows: dict[str, tuple[Row, ...]]
-    think: dict[str, tuple[str, ...]]
-    unthink: frozenset[str]
-    quiet: frozenset[str]
-    turns: frozenset[str]
-    fabricated: frozenset[str]
-    fences: frozenset[str]
-    line: frozenset[str]
-    line_lead: re.Pattern[str]
-    any_lead: re.Pattern[str]
-    closers: dict[tuple[str, ...], Table] = field(default_factory=dict)
+    derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
 
 
-_TABLES: dict[tuple[int, bool, bool], tuple[tuple[Dialect, ...], Table]] = {}
+_TABLES: dict[tuple[int, bool, bool, bool, tuple[str, ...]], tuple[tuple[Dialect, ...], Table]] = {}
 
 
-def table(dialects: tuple[Dialect, ...], *, calls: bool, weak: bool) -> Table:
-    """The table of these dialects; `calls` False listens for reasoning only, `weak` False leaves weak openers out.
+def table(
+    dialects: tuple[Dialect, ...], *, calls: bool, weak: bool, asked: bool = False, names: tuple[str, ...] = ()
+) -> Table:
+    """The table of these dialects.
 
-    The very tuple that was asked for before is found without comparing fifty rows.
+    `calls` False listens for reasoning only, `weak` False leaves weak openers out; `asked` says that the caller named
+    the dialects, `names` are the declared tools.  The very tuple that was asked for before is found without comparing
+    a hundred rows.
     """
-    key = (id(dialects), calls, weak)
+    key = (id(dialects), calls, weak, asked, names)
     found = _TABLES.get(key)
     if found is None or found[0] is not dialects:
         if len(_TABLES) > 512:
             _TABLES.clear()
-        found = _TABLES[key] = (dialects, _table(dialects, calls, weak))
+        found = _TABLES[key] = (dialects, _table(dialects, calls, weak, asked, names))
     return found[1]
 
 
 @lru_cache(maxsize=256)
-def _table(dialects: tuple[Dialect, ...], calls: bool, weak: bool) -> Table:
-    rows = [Row(d) for d in dialects if calls and (weak or d.strength is Strength.STRONG)]
+def _table(dialects: tuple[Dialect, ...], calls: bool, weak: bool, asked: bool, names: tuple[str, ...]) -> Table:
+    rows = _rows(dialects, asked, names) if calls else []
     by_marker: dict[str, list[Row]] = {}
     for row in rows:
-        for opener in row.openers:
+        for opener in row.openers if weak or row.strong else ():
             by_marker.setdefault(opener.casefold(), []).append(row)
     think = {k.casefold(): v for k, v in THINK.items()}
     for dialect in dialects:
         for reasoning in dialect.reasoning:
             think |= {o.casefold(): reasoning.close for o in reasoning.open}
-    closers = {c for row in rows for c in row.call_close + row.section_close if len(c) > 4 and c[0] in "<["}
-    families = {q for d in dialects for q in d.quiet}
-    quiet = ({*QUIET, *closers, *families} if calls else set(QUIET)) - set(by_marker)
+    closers = {c for row in rows if row.strong for c in row.call_close + row.section_close if len(c) > 4 and c[0] in "<["}
+    framing = _folded(q for d in dialects for q in d.quiet)
+    segments = segmented(dialects)
+    ends = _folded(m for s in segments for m in s.close)
     return _build(
-        {k: tuple(v) for k, v in by_marker.items()},
-        think=think,
-        unthink=frozenset(c.casefold() for cs in think.values() for c in cs),
-        quiet=frozenset(q.casefold() for q in quiet),
-        turns=frozenset(t.casefold() for t in FOREIGN_TURN) if calls else frozenset(),
-        fabricated=frozenset(f.casefold() for f in FABRICATED) if calls else frozenset(),
-        fences=frozenset(FENCES) if calls and weak else frozenset(),
-        line=_line_only(by_marker),
+        Marks(
+            rows={k: tuple(v) for k, v in by_marker.items()},
+            think=think,
+            unthink=_folded(c for cs in think.values() for c in cs) - framing,
+            quiet=(framing | ends | _folded((*QUIET, *closers))) - set(by_marker),
+            turns=_folded(FOREIGN_TURN) if calls else NONE,
+            fabricated=_folded(FABRICATED) if calls else NONE,
+            fences=frozenset(FENCES) if calls and weak else NONE,
+            line=_line_only(by_marker),
+            headers=_folded(m for s in segments for m in (*s.open, *s.head)),
+            ends=ends,
+            segments=segments,
+        )
     )
+
+
+def _rows(dialects: tuple[Dialect, ...], asked: bool, names: tuple[str, ...]) -> list[Row]:
+    return [Row(d, names, asked=asked) for d in dialects if asked or d.strength is not Strength.ASKED]
 
 
 def _line_only(by_marker: dict[str, list[Row]]) -> frozenset[str]:
@@ -123,50 +163,76 @@ def _line_only(by_marker: dict[str, list[Row]]) -> frozenset[str]:
 
 def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
     """The table inside reasoning: its closers, and the strong openers (a call may end reasoning that never closes)."""
-    found = base.closers.get(closers)
+    found = base.derived.get(closers)
     if found is None:
         rows = {m: tuple(r for r in rows if r.strong) for m, rows in base.rows.items()}
         rows = {m: r for m, r in rows.items() if r}
-        empty: frozenset[str] = frozenset()
-        found = base.closers[closers] = _build(
-            rows, think={}, unthink=frozenset(c.casefold() for c in closers), quiet=empty, turns=empty,
-            fabricated=empty, fences=empty, line=frozenset(m for m in rows if m in base.line),
-        )
+        line = frozenset(m for m in rows if m in base.line)
+        found = base.derived[closers] = _build(Marks(rows=rows, unthink=_folded(closers), line=line))
     return found
 
 
-def _build(
-    rows: dict[str, tuple[Row, ...]],
-    *,
-    think: dict[str, tuple[str, ...]],
-    unthink: frozenset[str],
-    quiet: frozenset[str],
-    turns: frozenset[str],
-    fabricated: frozenset[str],
-    fences: frozenset[str],
-    line: frozenset[str],
-) -> Table:
-    markers = {*rows, *think, *unthink, *quiet, *turns, *fabricated, *fences}
-    ordered = sorted(markers, key=len, reverse=True)
-    inline, at_line = _leads(markers - line), _leads(markers & line)
+def addressed_table(base: Table) -> Table:
+    """The table in a segment for the reader: a call that should stand in one for tools counts only as all of it."""
+    found = base.derived.get(ADDRESSED)
+    if found is None:
+        rows = {m: tuple(map(_addressed, rows)) for m, rows in base.rows.items()}
+        marks = Marks(**{f.name: getattr(base, f.name) for f in fields(Marks)})
+        found = base.derived[ADDRESSED] = _build(replace(marks, rows=rows))
+    return found
+
+
+def _addressed(row: Row) -> Row:
+    segments = row.dialect.segments
+    if segments is None or all(to is not Route.CALLS for _, to in segments.routes):
+        return row
+    weaker = copy(row)
+    weaker.strong, weaker.place = False, Place.WHOLE
+    return weaker
+
+
+ADDRESSED = ("addressed",)
+
+
+def _build(marks: Marks) -> Table:
+    every = marks.every()
+    ordered = sorted(every, key=len, reverse=True)
+    inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
     return Table(
+        **{f.name: getattr(marks, f.name) for f in fields(Marks)},
         lead=re.compile(f"[{inline}]" if inline else r"(?!)"),
         line_lead=re.compile(rf"\n[ \t\r]*(?=[{at_line}])" if at_line else r"(?!)"),
         any_lead=re.compile(f"[{inline}{at_line}]" if inline or at_line else r"(?!)"),
-        marker=re.compile("|".join(map(re.escape, ordered)) or r"(?!)", re.IGNORECASE),
+        marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
         longest=max(map(len, ordered), default=1),
-        rows=rows,
-        think=think,
-        unthink=unthink,
-        quiet=quiet,
-        turns=turns,
-        fabricated=fabricated,
-        fences=fences,
-        line=line,
     )
 
 
-def _leads(markers: set[str] | frozenset[str]) -> str:
+def _folded(marks: Iterable[str]) -> frozenset[str]:
+    return frozenset(m.casefold() for m in marks)
+
+
+def _leads(markers: frozenset[str]) -> str:
     """The first characters of these markers, in either case, for a character class."""
     return re.escape("".join(sorted({c for m in markers for c in (m[0], m[0].upper())})))
+
+
+def trie(markers: Iterable[str]) -> str:
+    """A pattern for the longest of `markers` at a place; it looks at each character once, however many there are."""
+    tree: dict[str, Any] = {}
+    for marker in markers:
+        node = tree
+        for c in marker.casefold():
+            node = node.setdefault(c, {})
+        node[""] = {}
+    return _branches(tree)
+
+
+def _branches(node: dict[str, Any]) -> str:
+    ends = "" in node
+    parts = [re.escape(c) + _branches(rest) for c, rest in sorted(node.items()) if c]
+    if not parts:
+        return ""
+    joined = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
+    return f"{joined}?" if ends else joined

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from .spec import Dialect, TaggedArgs, Typing, span
+from .spec import Dialect, ElementArgs, Span, Strength, TaggedArgs, Typing, span
 
-PARAMETER = TaggedArgs(key=span("<parameter=", ">\n"), value=span("", "\n</parameter>\n"), trim="\n")
-COMPACT = TaggedArgs(key=span("<parameter=", ">"), value=span("", "</parameter>"))
+PARAMETER_OPEN = (
+    "<parameter=", '<parameter name="', "<parameter name='", "<parameter name=", "<parameter>", "<param=",
+    '<param name="', "<param name='", "< parameter =",
+)
+"""The first is the template's; the rest are what models write instead (malformations.md §5)."""
+FUNCTION_OPEN = (
+    "<function=", '<function name="', "<function name='", "<function name=", "<function>", "<call=", "<tool=",
+    "<invoke=", '<invoke name="', "<name>", "function=", "<parameter=", "< function =",
+)
+FUNCTION_CLOSE = (">\n", "/>", '">', "'>", "</function>", "</name>")
+BODY_CLOSE = ("</function>", "</call>", "</tool>", "</invoke>")
+NAMELESS = (">\n", '">', "'>", "</parameter>")
+
+PARAMETER = TaggedArgs(key=Span(PARAMETER_OPEN, NAMELESS), value=span("", "\n</parameter>\n"), trim="\n")
+COMPACT = TaggedArgs(key=Span(PARAMETER_OPEN, (">", *NAMELESS[1:])), value=span("", "</parameter>"))
 ARG_KEY = TaggedArgs(
     key=span("<arg_key>", "</arg_key>\n"), value=span("<arg_value>", "</arg_value>\n"), typing=Typing.LITERAL
 )
@@ -16,21 +29,42 @@ NAMED = TaggedArgs(
 
 QWEN3_CODER = Dialect(
     name="qwen3_coder",
-    aliases=("qwen3_xml", "step3p5", "step5", "nemotron_v3", "granite_thinking", "minicpmv", "mimo", "nanbeige"),
+    aliases=("qwen3_xml", "step3p5", "step5", "nemotron_v3", "granite_thinking", "minicpmv", "nanbeige"),
     call=span("<tool_call>\n", "\n</tool_call>"),
-    tool=span("<function=", ">\n"),
-    body=span("", "</function>"),
+    tool=Span(FUNCTION_OPEN, FUNCTION_CLOSE),
+    body=Span((), BODY_CLOSE),
     args=PARAMETER,
     source="formats.md E1 (Qwen3-Coder, Qwen3.5, Step-3.5, Nemotron v3)",
     sample="<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>",
 )
 QWEN3_BARE = Dialect(
     name="qwen3_coder_bare",
+    aliases=("qwen3_coder", "qwen3_xml", "step3p5", "step5", "nemotron_v3", "granite_thinking", "minicpmv", "nanbeige"),
     call=span("", "</function>"),
-    tool=span("<function=", ">\n"),
+    tool=span("<function=", (">\n", "/>", '">', "'>")),
     args=PARAMETER,
     source="formats.md E1 (the outer tag is missing)",
     sample="<function=f>\n<parameter=a>\n1\n</parameter>\n</function>",
+)
+QWEN3_ELEMENTS = Dialect(
+    name="qwen3_coder_elements",
+    aliases=("qwen3_coder",),
+    call=span("<tool_call>\n", "\n</tool_call>"),
+    tool=Span(FUNCTION_OPEN[:8], FUNCTION_CLOSE),
+    body=Span((), BODY_CLOSE),
+    args=ElementArgs(),
+    source="malformations.md §5 (parameters as elements of their own; aisdk qwen3coder live variants)",
+    sample="<tool_call>\n<function=f>\n<a>1</a></function>\n</tool_call>",
+)
+MIMO = Dialect(
+    name="mimo",
+    strength=Strength.ASKED,
+    call=span("<tool_call>", "</tool_call>"),
+    tool=Span(FUNCTION_OPEN, (">", *FUNCTION_CLOSE[1:])),
+    body=Span((), BODY_CLOSE),
+    args=COMPACT,
+    source="formats.md E1 (Xiaomi MiMo: line ends are data; not to be told from E1 by its looks)",
+    sample="<tool_call><function=f><parameter=a>1</parameter></function></tool_call>",
 )
 SEED_OSS = Dialect(
     name="seed_oss",
@@ -146,6 +180,6 @@ MINICPM5 = Dialect(
 )
 
 ROWS = (
-    QWEN3_CODER, QWEN3_BARE, SEED_OSS, GLM, IQUEST, MINIMAX_M2, ANTHROPIC_XML, DOTS, DEEPSEEK_DSML, GIGACHAT35, STEP3,
+    QWEN3_CODER, QWEN3_ELEMENTS, QWEN3_BARE, MIMO, SEED_OSS, GLM, IQUEST, MINIMAX_M2, ANTHROPIC_XML, DOTS, DEEPSEEK_DSML, GIGACHAT35, STEP3,
     MINICPM5,
 )

@@ -6,35 +6,54 @@ legal next mark (malformations.md §4).  Values are typed by the tool's schema, 
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable
-from typing import Any
 
-from ..relaxed import Broken, Cut, escaped, quoted
-from ..schema import Shape, read_text
+from ..relaxed import Broken, Cut
 from ..text import Need
 from ..types import Edit
+from .arguments import RawArguments, Trim, Unescape, declared_key
 from .attempt import MAX_NAME, Attempt, Mismatch
 from .draft import Draft
 from .spec import TaggedArgs, Typing
+
+CDATA, CDATA_END = "<![CDATA[", "]]>"
+CLOSER = re.compile(r"\s*</[\w:.|｜ -]{1,80}>")
+IDENTIFIER = re.compile(r"[A-Za-z_][\w.$-]*")
 
 
 def tagged_args(attempt: Attempt) -> Need[None]:
     """`<parameter=key>value</parameter>` and its kin."""
     args = attempt.spec.args
     assert isinstance(args, TaggedArgs)
+    src, row = attempt.src, attempt.row
     draft = attempt.new()
     name, call_id, mark = yield from attempt.tool()
-    if mark and (mark in attempt.row.key_open or mark in attempt.row.call_close):
-        attempt.src.pos -= len(mark)
-    yield from attempt.src.space()
-    c = yield from attempt.src.peek()
-    if c and c != attempt.row.tag_lead:
+    if mark and (mark in row.key_open or mark in row.ends):
+        src.pos -= len(mark)
+    _, found = yield from src.glance(row.after_value)
+    empty = mark.endswith("/>")
+    if not found and not empty and not (yield from _at_end(attempt, row.after_value)):
         raise Mismatch
     attempt.begin(draft, name, call_id)
-    yield from _Tags(attempt, draft, args).read()
+    if empty:
+        draft.write("{}")
+        attempt.ended = not row.call_open
+    else:
+        yield from _Tags(attempt, draft, args).read()
     attempt.finish(draft)
-    yield from attempt.closing(attempt.row.body_close)
+    if not empty:
+        yield from attempt.closing(row.body_close)
+
+
+def _at_end(attempt: Attempt, marks: tuple[str, ...]) -> Need[bool]:
+    """Has the text ended here, but for white space and the beginning of one of `marks`?"""
+    src = attempt.src
+    ahead = yield from src._over_space(0)
+    if not src.eof:
+        return False
+    rest = src.buf[src.pos + ahead :]
+    return not rest or any(m.startswith(rest) for m in marks)
 
 
 class _Tags:
@@ -42,28 +61,42 @@ class _Tags:
 
     def __init__(self, attempt: Attempt, draft: Draft, args: TaggedArgs) -> None:
         self.a, self.draft, self.args = attempt, draft, args
-        self.given: set[str] = set()
+        self.out = RawArguments(draft, typing=args.typing)
 
     def read(self) -> Need[None]:
         """Read every argument up to the body's end."""
-        a, row, draft = self.a, self.a.row, self.draft
+        src, row = self.a.src, self.a.row
         while True:
-            size, found = yield from a.src.glance(row.key_open)
-            if not found:
+            size, found = yield from src.glance(row.key_open)
+            if found:
+                src.pos += size
+                yield from self._argument()
+            elif not (yield from self._stray()):
                 break
-            a.src.pos += size
-            yield from self._argument()
         yield from self._end()
-        draft.write("}" if self.given else "{}")
+        self.out.finish()
+
+    def _stray(self) -> Need[bool]:
+        """A closing tag that closes nothing here: of another name, or one too many."""
+        src, row = self.a.src, self.a.row
+        _, found = yield from src.glance(row.ends + row.tool_open)
+        if found:
+            return False
+        closer = yield from src.match(CLOSER, 120)
+        if closer is None:
+            return False
+        src.pos = closer.end()
+        self.draft.edits.append(Edit("stray_closer", "$", closer.group().strip()))
+        return True
 
     def _end(self) -> Need[None]:
         """After the last argument: a closer, or the end of the text."""
         src, row = self.a.src, self.a.row
-        _, found = yield from src.glance(row.ends)
+        _, found = yield from src.glance(row.ends + row.tool_open)
         if found:
             return
-        yield from src.space()
-        if src.eof and src.pos == len(src.buf):
+        if (yield from _at_end(self.a, row.ends)):
+            src.pos = len(src.buf)
             self.a.closed = False
             self.draft.edits.append(Edit("unclosed"))
             return
@@ -71,129 +104,125 @@ class _Tags:
             raise Broken("text stands between the arguments")
 
     def _argument(self) -> Need[None]:
-        a, row, draft = self.a, self.a.row, self.draft
-        key, mark = yield from a.until_name(row.key_close)
-        key = key.strip().strip("\"'")
+        src, row, out = self.a.src, self.a.row, self.out
+        written, mark = yield from self.a.until_name(row.key_close)
+        written = written.strip().strip("\"'")
         if row.value_open:
-            yield from a.src.space()
-            if not (yield from a.src.literal(row.value_open)):
-                raise Broken(f"the argument {key[:40]!r} has no value")
-        if key in self.given:
-            raise Broken(f"the argument {key[:40]!r} is given twice")
-        shape = draft.shape.property(key)
-        draft.write(("," if self.given else "{") + quoted(key) + ":")
-        self.given.add(key)
-        text_only = shape.kinds == _TEXT or (mark in self.args.raw_flag and not shape.kinds)
-        untyped = not shape.kinds and mark not in self.args.json_flag
-        text_only = text_only or (untyped and self.args.typing is Typing.TEXT)
-        if text_only and not shape.enum:
-            draft.write('"')
-            trim = _Trim(self.args.trim, lambda s: draft.write(escaped(s)))
-            yield from self._value(trim.feed)
-            draft.write('"')
-            return
-        got: list[str] = []
-        trim = _Trim(self.args.trim, got.append)
-        yield from self._value(trim.feed)
-        self._typed("".join(got), shape, mark)
-
-    def _typed(self, text: str, shape: Shape, mark: str) -> None:
-        if shape.kinds or shape.enum:
-            value, edit = read_text(text, shape)
-            if edit is not None and edit.kind not in ("typed", "read"):
-                self.draft.edits.append(edit)
+            yield from src.space()
+            if not (yield from src.literal(row.value_open)):
+                yield from self._no_value(written)
+                return
+        empty = written.endswith("/") and not row.value_open
+        key = out.key(written.rstrip("/").rstrip() if empty else written)
+        typing = Typing.TEXT if mark in self.args.raw_flag else Typing.LITERAL if mark in self.args.json_flag else None
+        if empty:
+            out.put(key, "", typing)
+        elif out.is_text(key, typing):
+            out.begin_text(key)
+            yield from self._value(out.text)
+            out.end_text()
         else:
-            value = _literal(text)
-        self.draft.write(json.dumps(value, ensure_ascii=False, allow_nan=False))
+            got: list[str] = []
+            yield from self._value(got.append)
+            out.put(key, "".join(got), typing)
 
-    def _value(self, sink: Callable[[str], None]) -> Need[None]:
+    def _no_value(self, key: str) -> Need[None]:
+        """A key whose value is missing: the next key takes its place, or the call's end."""
+        _, found = yield from self.a.src.glance(self.a.row.after_value)
+        if not found:
+            raise Broken(f"the argument {key[:40]!r} has no value")
+        self.draft.edits.append(Edit("orphan_key", "$", key[:80]))
+
+    # ── values ───────────────────────────────────────────────────────────────
+
+    def _value(self, sink: Callable[[str], object]) -> Need[None]:
         """Pour the raw value into `sink` up to where it ends."""
+        if (yield from self._cdata(sink)):
+            return
+        unescape = Unescape(sink, active=self.args.entities)
+        trim = Trim(self.args.trim, unescape.feed)
         src, row = self.a.src, self.a.row
+        doubtful = False
         while True:
-            mark = yield from src.until(row.value_marks, sink)
+            mark = yield from src.until(row.value_marks, trim.feed)
             if not mark:
                 raise Cut
             src.pos -= len(mark)
             src.hold()
             src.pos += len(mark)
             if (yield from self._is_boundary(mark)):
-                if mark in row.value_close:
-                    src.release()
-                else:
-                    src.rewind()
-                    self.draft.edits.append(Edit("unclosed_argument"))
-                return
+                break
             src.rewind()
             src.pos += len(mark)
-            sink(mark)
+            trim.feed(mark)
+            doubtful = doubtful or mark in row.value_close
+        if mark in row.value_close:
+            src.release()
+        elif doubtful:
+            raise Broken("where an argument ends is not clear")
+        else:
+            src.rewind()
+            self.draft.edits.append(Edit("unclosed_argument"))
+        unescape.close()
+
+    def _cdata(self, sink: Callable[[str], object]) -> Need[bool]:
+        """A value that is one CDATA section and nothing else."""
+        src = self.a.src
+        size, found = yield from src.glance((CDATA,))
+        if not found:
+            return False
+        src.hold()
+        src.pos += size
+        got: list[str] = []
+        if (yield from src.until((CDATA_END,), got.append)):
+            size, closed = yield from src.glance(self.a.row.value_close)
+            if closed:
+                src.release()
+                src.pos += size
+                sink("".join(got))
+                self.draft.edits.append(Edit("cdata"))
+                return True
+        src.rewind()
+        return False
 
     def _is_boundary(self, mark: str) -> Need[bool]:
         """Is this mark structure, or text that looks like it?  Structure is followed by a legal next token."""
         src, row = self.a.src, self.a.row
         if mark in row.value_close:
             _, found = yield from src.glance(row.after_value)
-            if found or not row.after_value:
-                return True
-            yield from src.peek(1)
-            ahead = yield from src._over_space(0)
-            return src.eof and src.pos + ahead == len(src.buf)
+            return bool(found) or not row.after_value or (yield from _at_end(self.a, row.after_value))
         if mark in row.key_open:
-            return (yield from self._declared_key())
+            return (yield from self._begins_key())
+        if mark in row.tool_open and mark not in row.ends:
+            return (yield from self._begins_tool())
         _, found = yield from src.glance(row.after_body)
-        space = yield from src._over_space(0)
-        return bool(found) or (src.eof and src.pos + space == len(src.buf))
+        return bool(found) or (yield from _at_end(self.a, row.after_body))
 
-    def _declared_key(self) -> Need[bool]:
-        src, row = self.a.src, self.a.row
-        ahead = 0
+    def _begins_key(self) -> Need[bool]:
+        """Does a key that may stand here follow?  One the tool declares, or any, where it is not known."""
+        key = yield from self._name_ahead(self.a.row.key_close)
+        if self.draft.tool is None:
+            return IDENTIFIER.fullmatch(key) is not None and key not in self.out.given
+        known = declared_key(self.draft, key, self.out.given)
+        return self.draft.shape.has(known) and known not in self.out.given
+
+    def _begins_tool(self) -> Need[bool]:
+        """Does another call's name follow?"""
+        name = yield from self._name_ahead(self.a.row.tool_close)
+        return self.a.judge.known(name) or (self.a.judge.tools is None and IDENTIFIER.fullmatch(name) is not None)
+
+    def _name_ahead(self, closers: tuple[str, ...]) -> Need[str]:
+        """The text from here to the first of `closers`; "" when none comes soon.  Nothing is consumed."""
+        src = self.a.src
+        ahead, longest = 0, max(map(len, closers))
         while ahead < MAX_NAME:
-            while src.pos + ahead >= len(src.buf) and not src.eof:
+            while src.pos + ahead + longest > len(src.buf) and not src.eof:
                 yield
-            rest = src.buf[src.pos : src.pos + ahead + 16]
-            for close in row.key_close:
-                at = rest.find(close)
-                if at >= 0:
-                    key = rest[:at].strip().strip("\"'")
-                    return self.draft.shape.has(key) and key not in self.given
-            if src.eof and src.pos + ahead >= len(src.buf):
-                return False
+            at = src.pos + ahead
+            for close in closers:
+                if src.buf.startswith(close, at):
+                    return src.buf[src.pos : at].strip().strip("\"'")
+            if at >= len(src.buf):
+                return ""
             ahead += 1
-        return False
-
-
-_TEXT = frozenset({"string"})
-
-
-class _Trim:
-    """Drops one given text from each end of a text that arrives in pieces."""
-
-    def __init__(self, what: str, sink: Callable[[str], object]) -> None:
-        self.what, self.sink, self.started, self.tail = what, sink, False, ""
-
-    def feed(self, text: str) -> None:
-        """More of the text; the last `what` is held back until something follows it."""
-        if not self.what:
-            self.sink(text)
-            return
-        text = self.tail + text
-        self.tail = ""
-        if not self.started and text:
-            self.started = True
-            text = text.removeprefix(self.what)
-        if text.endswith(self.what):
-            self.tail, text = self.what, text[: -len(self.what)]
-        if text:
-            self.sink(text)
-
-
-def _literal(text: str) -> Any:
-    """JSON if it is JSON, else the text."""
-    try:
-        value = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return {"True": True, "False": False, "None": None}.get(text.strip(), text)
-    return value
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(word)
+        return ""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..spec import Dialect, JsonArgs, JsonCall, KeywordArgs, Listing, Place, Span, Strength, TaggedArgs, span
+from ..spec import Dialect, ElementArgs, JsonArgs, JsonCall, KeywordArgs, Listing, Place, Span, Strength, TaggedArgs, span
 from .frames import result_form, roles, text_frame, until_end, with_reasoning
 from .marks import first, leading_space, prefix, suffix, trailing_space, values
 from .notation import Form, form_of, span_of
@@ -126,8 +126,10 @@ def _split_name(marks: Marks, form: Form) -> None:
     at = opener.rfind("<")
     if at < 0 or ">" in opener[at:]:
         return
+    if isinstance(form.args, ElementArgs) and form.args.prefix and opener[:at].endswith(form.args.prefix):
+        at -= len(form.args.prefix)
     wrapper, marks.tool = opener[:at], opener[at:]
-    word = re.match(r"<[|｜]?([^\s=>]+)", marks.tool)
+    word = re.search(r"<([|｜]?[^\s=>]+)[\s=]", marks.tool)
     partner = next((m for m in (f"</{word[1]}>",) if m in closer), "") if word else ""
     if wrapper.strip() and partner:
         cut = closer.index(partner) + len(partner)

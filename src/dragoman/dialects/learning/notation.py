@@ -154,8 +154,7 @@ def _elements(text: str, voice: Voice) -> Form | None:
     start = found.start() - len(mark)
     at = text.rfind(ALPHA, 0, start)
     notation = ElementArgs(prefix=mark, nested="<qxkin>" in body(voice, [DEEP]), trim="\n" if "\n" in found[1] else "")
-    close = text[text.rfind(f"</{OTHER}>") : text.rfind(f"</{OTHER}>") + len(OTHER) + 3]
-    return Form(notation, name_end=text[at + len(ALPHA) : start], value_end=close)
+    return Form(notation, name_end=text[at + len(ALPHA) : start])
 
 
 def _tags(text: str, voice: Voice) -> Form | None:
@@ -225,7 +224,7 @@ def span_of(text: str, call: ToolCall, form: Form) -> tuple[int, int] | None:
     if at < 0:
         return None
     begin = _begin(text, at, call, form)
-    return (begin, end) if (end := _end(text, at, value, form)) else None
+    return (begin, end) if (end := _end(text, at, key, value, form)) else None
 
 
 def _begin(text: str, at: int, call: ToolCall, form: Form) -> int:
@@ -234,12 +233,14 @@ def _begin(text: str, at: int, call: ToolCall, form: Form) -> int:
     return at - len(head) if head and text[:at].endswith(head) else at
 
 
-def _end(text: str, at: int, value: str, form: Form) -> int:
+def _end(text: str, at: int, key: str, value: str, form: Form) -> int:
     match form.args:
         case KeywordArgs():
             return closing(text, text.index("(", at))
         case BraceArgs() | JsonArgs():
             return closing(text, text.index("{", at))
+        case ElementArgs(prefix=mark):
+            return text.index(closer := f"{mark}</{key}>", at) + len(closer)
         case _:
             found = text.index(value, at) + len(value)
             return found + _closer(text[found:], form.value_end)

@@ -36,8 +36,8 @@ class Voice(Protocol):
     """A source of assistant turns.
 
     `role` is what stands before a turn's own text, `asker` the same of a user's turn, `header` the role's with
-    everything every turn begins with (an empty reasoning block), `trailer` what every turn ends with, `opening` what the
-    prompt writes of the next turn.
+    everything every turn begins with (an empty reasoning block), `trailer` what every turn ends with, `opening` what
+    the prompt writes of the next turn.
     """
 
     role: str

@@ -2,7 +2,7 @@
 
 What is learned is proved before it is given: the row reads back every turn the template writes (calls, text,
 reasoning), and what the row writes is read back too.  A model published tomorrow needs no release of ours.
-This module knows the proof; how turns are written and compared is `learning/`.  Templates run in a sandbox, yet they
+This module knows the proof; how turns are written and compared is beside it.  Templates run in a sandbox, yet they
 are programs that may never end: learn from models you would run.
 """
 
@@ -12,21 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..types import ToolCall
-from .learning.chat import ChatTemplate, NoCalls
-from .learning.compare import distinct, propose
-from .learning.marks import first, prefix
-from .learning.response import ResponseTemplate, refined
-from .learning.samples import DEEP, EMPTY, EMPTY_NEXT, NEXT, NULL, ONE, QUOTED, SHOWN, TOOLS, TWO, TYPED
-from .learning.voice import TEXT, CannotWrite, LearnError, NotUnderstood, Voice
-from .parser import Parsed, parse
-from .readers import READERS
-from .render import Unrenderable, render
-from .rows import ALL, Dialects
-from .spec import Dialect
-from .table import THINK
-
-__all__ = ["LearnError", "Learned", "LearningDialects", "dialects", "learn"]
+from ...types import ToolCall
+from ..parser import Parsed, parse
+from ..readers import READERS
+from ..render import Unrenderable, render
+from ..rows import ALL, Dialects
+from ..spec import Dialect
+from ..table import THINK
+from .chat import ChatTemplate, NoCalls
+from .compare import distinct, propose
+from .marks import first, prefix
+from .response import ResponseTemplate, refined
+from .samples import DEEP, EMPTY, EMPTY_NEXT, NEXT, NULL, ONE, QUOTED, SHOWN, TOOLS, TWO, TYPED
+from .voice import TEXT, CannotWrite, LearnError, NotUnderstood, Voice
 
 SPECIAL = ("bos_token", "eos_token", "unk_token", "pad_token")
 THINKS = "with enable_thinking the prompt opens reasoning (prefix {!r})"
@@ -186,6 +184,8 @@ def _prove(voice: Voice, row: Dialect) -> list[str]:
     for case in MUST:
         if _is_written(voice, case):
             _prove_turn(voice, row, case.calls, "")
+        elif case is MUST[0]:
+            raise Mismatch("a call's name is not written")
         _prove_writing(row, case.calls)
     _prove_turn(voice, row, (), TEXT)
     return [f"{case.what} {WRITTEN_OTHERWISE}" for case in SHOULD if not _holds(voice, row, case)]
@@ -320,10 +320,9 @@ def _ends_with(text: str, openers: Sequence[str]) -> str:
 
 
 class LearningDialects(Dialects):
-    """The rows by name, and a way to learn another: the public `dragoman.dialects`."""
+    """What `dragoman.dialects` is to a type checker: the rows by name, and a way to learn another."""
 
     learn = staticmethod(learn)
 
 
 dialects = LearningDialects(ALL)
-"""Name or alias → row; `dialects.learn(…)` makes a row of a model's own files."""

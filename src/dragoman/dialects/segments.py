@@ -1,0 +1,103 @@
+"""Messages cut into segments, each under a header that says whom it is for (harmony, Muse).
+
+Reads headers and decides routes; the parser acts on them.  Knows no dialect by name, and nothing of calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from ..text import Need, Source
+from .row import Row
+from .spec import Dialect, Route, Segments
+
+MAX_HEADER = 300
+"""No header is longer; one that is, is text."""
+
+
+def segmented(dialects: Sequence[Dialect]) -> tuple[Segments, ...]:
+    """The segmentations of these dialects, in order."""
+    return tuple(dict.fromkeys(d.segments for d in dialects if d.segments is not None))
+
+
+def marks(segmentations: Sequence[Segments]) -> frozenset[str]:
+    """What may begin a segment: headers, and bodies whose header is missing."""
+    return frozenset(m for s in segmentations for m in (*s.open, *s.head))
+
+
+def ends(segmentations: Sequence[Segments]) -> frozenset[str]:
+    """What ends a segment."""
+    return frozenset(m for s in segmentations for m in s.close)
+
+
+def closers(segmentations: Sequence[Segments]) -> tuple[str, ...]:
+    """What ends a segment of reasoning: its own closer, or the next header where that was lost."""
+    return tuple(sorted(ends(segmentations) | marks(segmentations)))
+
+
+def header(src: Source, segmentations: Sequence[Segments]) -> Need[str | None]:
+    """The header that begins here, up to and with the mark that ends it; consumed.  None: it is none, and is not."""
+    heads = tuple({m: "" for s in segmentations for m in s.head})
+    stops = tuple({m: "" for s in segmentations for m in s.close})
+    src.hold()
+    got: list[str] = []
+    while True:
+        found = _first(src.buf, src.pos, heads + stops)
+        if found or src.eof or len(src.buf) - src.pos > MAX_HEADER:
+            break
+        yield
+    at, mark = found or (len(src.buf), "")
+    if at - src.pos > MAX_HEADER or "\n\n" in src.buf[src.pos : at] or (mark in stops and at > src.pos + MAX_HEADER):
+        src.rewind()
+        return None
+    got.append(src.buf[src.pos : at] + mark)
+    src.pos = at + len(mark)
+    src.release()
+    return "".join(got)
+
+
+def _first(text: str, start: int, options: tuple[str, ...]) -> tuple[int, str] | None:
+    found = _finder(options).search(text, start)
+    return (found.start(), found.group()) if found else None
+
+
+@lru_cache(maxsize=64)
+def _finder(options: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, options)))
+
+
+def route(head: str, segmentations: Sequence[Segments]) -> Route:
+    """Whom the segment under this header is for; the reader, where nothing says."""
+    for segments in segmentations:
+        for pattern, found in segments.routes:
+            if _pattern(pattern).search(head):
+                return found
+    return Route.TEXT
+
+
+def rows_of(rows: Mapping[str, tuple[Row, ...]], segmentations: Sequence[Segments]) -> tuple[Row, ...]:
+    """The rows whose calls stand under such headers."""
+    found = (row for marked in rows.values() for row in marked)
+    return tuple(dict.fromkeys(r for r in found if r.dialect.segments in segmentations and _in_header(r)))
+
+
+def _in_header(row: Row) -> bool:
+    segments = row.dialect.segments
+    return segments is not None and bool(set(row.call_open) & set(segments.open))
+
+
+def begun(prefix: str, segmentations: Sequence[Segments]) -> str:
+    """The header of the segment that the prompt had opened and not ended; "" when there is none."""
+    heads = [m for s in segmentations for m in s.head]
+    end = max((prefix.rfind(m) + len(m) for m in heads if m in prefix), default=0)
+    if not end or any(m in prefix[end:] for m in ends(segmentations) | marks(segmentations)):
+        return ""
+    start = max((prefix.rfind(m, 0, end) + len(m) for m in ends(segmentations) if m in prefix[:end]), default=0)
+    return prefix[start:end]
+
+
+@lru_cache(maxsize=256)
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
