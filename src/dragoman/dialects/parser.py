@@ -126,8 +126,9 @@ class Parser:
 
     def feed(self, text: str) -> list[Event]:
         """Take more text; returns the events it settles.  Never raises on content."""
-        if not self._src.run(text):
-            self._src.feed(text)
+        src = self._src
+        if src.tap is None or not src.run(text):
+            src.feed(text)
             next(self._reader, None)
         return self._teller.drain()
 
@@ -169,7 +170,7 @@ class Parser:
             say(src.buf[start:cut])
             if marker or src.eof:
                 return marker
-            src.tap = (t.any_lead.search, say)
+            src.tap = ((t.any_lead if self._teller.line_start("") else t.run_lead).search, say)
             yield
             src.tap = None
 

@@ -93,6 +93,7 @@ class Table(Marks):
     lead: re.Pattern[str]
     line_lead: re.Pattern[str]
     any_lead: re.Pattern[str]
+    run_lead: re.Pattern[str]
     marker: re.Pattern[str]
     prefixes: frozenset[str]
     longest: int
@@ -203,6 +204,7 @@ def _build(marks: Marks) -> Table:
         lead=re.compile(f"[{inline}]" if inline else r"(?!)"),
         line_lead=re.compile(rf"\n[ \t\r]*(?=[{at_line}])" if at_line else r"(?!)"),
         any_lead=re.compile(f"[{inline}{at_line}]" if inline or at_line else r"(?!)"),
+        run_lead=re.compile(f"[{inline}\n]"),
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
         longest=max(map(len, ordered), default=1),

@@ -62,15 +62,13 @@ class Teller:
 
     def drain(self) -> list[Event]:
         """The events settled so far, neighbouring deltas joined."""
-        live = self.live
+        live, out = self.live, self.out
         if live is not None and live.told < len(live.pieces):
-            self._tell_pieces(live, self.out)
-        out = self.out
-        if len(out) > 1:
-            out = _joined(out)
-        if out:
-            self.out = []
-        return out
+            self._tell_pieces(live, out)
+        if not out:
+            return []
+        self.out = []
+        return _joined(out) if len(out) > 1 else out
 
     def emit(self, event: Event) -> None:
         """Tell an event, behind whatever is pending."""
@@ -173,9 +171,10 @@ class Teller:
 
     @staticmethod
     def _tell_pieces(draft: Draft, out: list[Event]) -> None:
-        new = draft.pieces[draft.told :] if draft.told else draft.pieces
-        out.append(CallDelta(draft.index, new[0] if len(new) == 1 else "".join(new)))
-        draft.told = len(draft.pieces)
+        pieces = draft.pieces
+        size = len(pieces)
+        out.append(CallDelta(draft.index, pieces[-1] if size == draft.told + 1 else "".join(pieces[draft.told :])))
+        draft.told = size
 
     def end(self, draft: Draft, raw: str, out: list[Event] | None = None) -> None:
         """Tell the end of a draft, with its verdict (and, if it was not told while it was read, all of it)."""
