@@ -18,7 +18,7 @@ from ..dialects import DIALECTS
 from ..dialects.documents import TILDE_FENCE
 from ..dialects.parser import parse
 from ..dialects.prompt import EXAMPLE, LIST_HEAD, with_nonce
-from ..dialects.render import DEFAULT_RESULT, render
+from ..dialects.render import DEFAULT_RESULT, Unrenderable, render
 from ..dialects.spec import AttributeArgs, Dialect, JsonCall, TaggedArgs, YamlCall
 from ..types import JsonObject, Tool, ToolCall
 from .plans import Offer, Seen
@@ -104,7 +104,7 @@ def shown_dialect(prompt: str) -> Dialect | None:
     """
     plain = _NONCE.sub(lambda m: m["fence"], prompt)
     rows = list(dict.fromkeys(DIALECTS.values()))
-    shown = [(len(_example(row)), row) for row in rows if _example(row) in plain] or [
+    shown = [(len(text), row) for row in rows if (text := _example(row)) and text in plain] or [
         (sum(map(len, markup)), row) for row in rows if (markup := _markup(row)) and all(m in plain for m in markup)
     ]
     if not shown:
@@ -115,7 +115,10 @@ def shown_dialect(prompt: str) -> Dialect | None:
 
 @lru_cache(maxsize=256)
 def _example(row: Dialect) -> str:
-    return render([EXAMPLE], row).strip()
+    try:
+        return render([EXAMPLE], row).strip()
+    except Unrenderable:  # a dialect that cannot carry the example's arguments is not shown by one
+        return ""
 
 
 def _markup(row: Dialect) -> tuple[str, ...]:
