@@ -10,13 +10,14 @@ import json
 import random
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dragoman.dialects import DIALECTS, Parsed, Parser
+from dragoman.dialects import DIALECTS, Dialect, Parsed, Parser
 from dragoman.dialects.parser import fold
+from dragoman.dialects.spec import span
 
 OUTSIDE = Path(__file__).resolve().parents[2] / "shared" / "vectors" / "text"
 DIVERGENCES = Path(__file__).parent / "divergences"
@@ -72,6 +73,9 @@ def _vector(file: str, row: dict[str, Any]) -> Vector:
 def _tools(row: dict[str, Any], calls: list[tuple[str, Any]] | None) -> list[dict[str, Any]] | None:
     """The declared tools; None where a call is expected that they do not declare (such a call never runs here)."""
     tools = row.get("tools")
+    options = row.get("options") or {}
+    if not calls and (options.get("tool_choice") == "none" or options.get("tool_parsing") == "off"):
+        return []
     declared = {(t.get("function") or t).get("name") for t in tools or () if isinstance(t, dict)}
     return None if calls and any(name not in declared for name, _ in calls) else tools
 
@@ -89,15 +93,26 @@ def plain(value: Any) -> Any:
 
 def run(vector: Vector, pieces: Sequence[str], *, blind: bool) -> Parsed:
     """The parser's reading of these pieces."""
-    named = not blind and vector.dialect in DIALECTS
     parser = Parser(
         tools=vector.tools,
-        dialects=vector.dialect if named else "auto",
+        dialects="auto" if blind else _named(vector),
         prefix=vector.prefix,
         finish=vector.finish,
     )
     events = [event for piece in pieces for event in parser.feed(piece)]
     return fold([*events, *parser.close()])
+
+
+def _named(vector: Vector) -> str | list[str | Dialect]:
+    """What a caller who knows the model would ask for; some rows configure their own delimiters."""
+    name = vector.dialect.removeprefix("reasoning:")
+    if name not in DIALECTS:
+        return "auto"
+    options = (vector.row.get("options") or {}).get("protocol_options") or {}
+    if "toolCallStart" not in options:
+        return name
+    call = span(options["toolCallStart"], options["toolCallEnd"])
+    return [replace(DIALECTS[name], name="configured", aliases=(), call=call)]
 
 
 def chunkings(vector: Vector, *, randoms: int = 1) -> Iterator[list[str]]:

@@ -312,3 +312,26 @@ def test_what_fits_once_needs_nothing_more(pair: tuple[dict[str, Any], Any], val
     again, edits = coerce(fitted, shape(pair[0]))
     assert edits == []
     assert again is fitted
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "value"),
+    [
+        ("['a', None, True]", "array", ["a", None, True]),
+        ("{'a': (1, 2)}", "object", {"a": [1, 2]}),
+        ("{'a': 1, 'a': 2}", "object", "{'a': 1, 'a': 2}"),
+        ("[f(1)]", "array", "[f(1)]"),
+        ("[1 + 2]", "array", "[1 + 2]"),
+        ("[1e999]", "array", "[1e999]"),
+        ("['\\d']", "array", "['\\d']"),
+        ("['a'", "array", "['a'"),
+        ("['a']", ["string", "array"], "['a']"),
+    ],
+)
+def test_lists_and_mappings_as_python_prints_them_are_read_and_expressions_are_not(
+    text: str, kinds: Any, value: Any
+) -> None:
+    """Chat templates that print values (Seed-OSS, MiniCPM 5) teach their models to write so."""
+    found, edit = read_text(text, shape({"type": kinds}))
+    assert found == value
+    assert (edit is not None and edit.kind == "python_literal") == (found != text)

@@ -24,6 +24,7 @@ FILES = {
     "answer.txt": f"<tool_call>\n{json.dumps(CALL)}\n</tool_call>",
     "calls.json": json.dumps([CALL]),
     "tools.json": json.dumps([{"name": "read_file", "parameters": {"type": "object"}}]),
+    "chat_template.jinja": (ROOT / "tests" / "vectors" / "learn" / "qwen25.jinja").read_text(encoding="utf-8"),
     "request.json": json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hello"}]}),
 }
 """The files the README's commands read."""

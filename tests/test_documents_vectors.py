@@ -20,7 +20,7 @@ from dragoman.dialects import DIALECTS, Dialect
 from dragoman.dialects.parser import fold
 from dragoman.dialects.prompt import augment_system_prompt
 from dragoman.dialects.render import render_result
-from dragoman.dialects.spec import JsonArgs, Place, span
+from dragoman.dialects.spec import JsonArgs, Place, Strength, span
 from dragoman.errors import ExtractError
 from dragoman.extraction import extract
 
@@ -35,7 +35,9 @@ BRACKET = Dialect(
     args=JsonArgs(),
     source="seeds.md A10 stage 4 (ChatCLI; seen from Claude Opus on Bedrock)",
 )
-ROWS = [*DIALECTS.values(), *([] if BRACKET.name in DIALECTS else [BRACKET])]
+# A row that counts only where it is asked for is not asked for here.
+ROWS = [row for row in dict.fromkeys([*DIALECTS.values(), BRACKET]) if row.strength is not Strength.ASKED]
+ROWS = [row for row in ROWS if row is not BRACKET or BRACKET.name not in DIALECTS]
 
 
 def load(name: str) -> list[Row]:

@@ -17,10 +17,12 @@ NAME = "dragoman"
 
 LAYERS: dict[int, str] = {
     0: "errors events tabular types version",  # values
-    1: "coercion definitions frames quoting relaxed schema shape text",  # text machinery
+    1: "cache_plan coercion definitions frames narrowing quoting relaxed schema schema_rules schema_words shape spelling"
+    " yaml_text"
+    " text",  # text machinery
     2: "codecs dialects",  # formats
-    3: "auth profiles providers",  # catalogues
-    4: "augment effects extraction fallback history listener loop route tools turn",  # machines
+    3: "auth demands profiles provider providers sigv4",  # catalogues
+    4: "admission augment effects extraction fallback history listener loop preparation route sidecar tools turn",  # machines
     5: "client io mcp sim",  # the world
     6: "batch doctor gateway",  # programs
     7: "__main__ cli",  # the command that starts programs

@@ -1,19 +1,21 @@
-"""Conversations as wires demand them: every call answered by exactly one result, right after it.
+"""Conversations as wires demand them: every call answered by exactly one result, right after it; ids; turns.
 
 Clients shorten, interrupt and reorder histories; most APIs answer an unpaired call or result with a 400.  Knows
-messages; nothing of wires, tools or dialects.
-Contract of `repair`: deterministic, idempotent, and reported: what is moved, added or left out is an `Issue`; a
-conversation that is in order comes back as it is.
-Source of the rules: seeds.md A11 (ChatCLI's result pairing).
+messages and what is demanded of them; nothing of wires, tools or dialects.
+Contract of `repair`, `identify` and `in_turns`: deterministic, idempotent, and reported: what is moved, added, renamed
+or left out is an `Issue`; a conversation that is in order comes back as it is, and one that grows keeps its beginning.
+Source of the rules: seeds.md A11 (ChatCLI's result pairing); demands.py cites what each wire refuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from .demands import Demands, Turns
 from .errors import ErrorCode
-from .types import Issue, IssueKind, Message, ToolCall, ToolResult
+from .spelling import respell
+from .types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 
 MISSING = (
     "No result of this call was recorded: it may have been interrupted or never run. "
@@ -125,11 +127,192 @@ def _without_results(message: Message) -> Message:
 
 def _orphan(result: ToolResult) -> Issue:
     message = f"a result answers no call (id {result.call_id!r}) and was left out; send the call it answers before it"
-    return Issue(
-        kind=IssueKind.HISTORY, message=message, raw=result.text, name=result.name, call_id=result.call_id
-    )
+    return Issue(kind=IssueKind.HISTORY, message=message, raw=result.text, name=result.name, call_id=result.call_id)
 
 
 def _missing(call: ToolCall) -> Issue:
     message = f"the call of {call.name!r} has no result; an error result was put in its place"
     return Issue(kind=IssueKind.HISTORY, message=message, name=call.name, call_id=call.id)
+
+
+# ── ids ──────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """The conversation with ids the wire takes, the way back (the wire's id → the caller's), and what was done."""
+
+    messages: tuple[Message, ...]
+    back: Mapping[str, str] = NOTHING
+    issues: tuple[Issue, ...] = ()
+
+
+def identify(messages: Sequence[Message], demands: Demands) -> Identified:
+    """`messages`, in order (`repair`), with an id for every call that `demands` allow.
+
+    A call without one gets one; of two that may not be alike the later is renumbered; what is allowed stays.
+    """
+    named = list(_numbered(messages, unique=demands.unique))
+    spelled = respell((new for _, new in named), demands.ids, readable=False)
+    ids = [spelled.spelled(new) for _, new in named]
+    changed = [(old, new) for (old, _), new in zip(named, ids, strict=True) if old != new]
+    if not changed:
+        return Identified(tuple(messages))
+    written = f"{len(changed)} call ids are written another way for this wire; results keep to their calls"
+    told = tuple(_renamed(messages, iter(ids)))
+    issue = Issue(kind=IssueKind.HISTORY, message=written)
+    return Identified(told, {new: old for old, new in reversed(changed)}, (issue,))
+
+
+def _numbered(messages: Sequence[Message], *, unique: bool) -> Iterator[tuple[str, str]]:
+    """For each call its id and the one it should have, before the wire's spelling.
+
+    An id depends on what stands before its call and on nothing after it: a prompt that grows keeps its prefix.
+    """
+    seen: set[str] = set()
+    for message in messages:
+        here: set[str] = set()
+        for place, call in enumerate(message.calls):
+            base = call.id or f"call_{len(seen)}_{place}"
+            new, turn = base, 1
+            while new in here or (new in seen and (unique or not call.id)):
+                turn += 1
+                new = f"{base}_{turn}"
+            here.add(new)
+            yield call.id, new
+        seen |= here
+
+
+def _renamed(messages: Sequence[Message], ids: Iterator[str]) -> Iterator[Message]:
+    """The messages with new ids for their calls, in order, and for the results of those."""
+    answers: dict[int, list[str]] = {}
+    for at, message in enumerate(messages):
+        if message.calls:
+            new = [next(ids) for _ in message.calls]
+            answers = _answered(message.calls, new, [r for m in _until_next(messages, at) for r in m.results])
+            left = iter(new)
+            yield _with_parts(
+                message, [replace(p, id=next(left)) if isinstance(p, ToolCall) else p for p in message.parts]
+            )
+        elif message.results:
+            parts = [_answering(p, answers.get(id(p))) if isinstance(p, ToolResult) else p for p in message.parts]
+            yield _with_parts(message, parts)
+        else:
+            yield message
+
+
+def _answered(calls: Sequence[ToolCall], new: Sequence[str], results: list[ToolResult]) -> dict[int, list[str]]:
+    """Which of the new ids each result answers; one object may stand in several places."""
+    answers: dict[int, list[str]] = {}
+    for call_id, result in zip(new, _pair(calls, results)[0], strict=True):
+        if result is not None:
+            answers.setdefault(id(result), []).append(call_id)
+    return answers
+
+
+def _until_next(messages: Sequence[Message], at: int) -> Iterator[Message]:
+    for message in messages[at + 1 :]:
+        if message.role == "assistant":
+            return
+        yield message
+
+
+def _answering(result: ToolResult, ids: list[str] | None) -> ToolResult:
+    if not ids:
+        return result
+    return ToolResult(
+        call_id=ids.pop(0),
+        name=result.name,
+        content=result.content,
+        is_error=result.is_error,
+        error_code=result.error_code,
+        metadata=result.metadata,
+    )
+
+
+def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
+    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+
+
+# ── turns ────────────────────────────────────────────────────────────────────
+
+BRIDGE = "Noted."
+"""What the assistant says between results and the user where a wire wants it to say something."""
+START = "(The conversation begins here.)"
+"""The user's first words where a wire wants some and the history has lost them."""
+
+
+def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
+    """`messages`, in order (`repair`), with turns that follow each other as they must."""
+    told = list(messages)
+    if turns is not Turns.FREE:
+        told = _settled(told)
+    if turns is Turns.BRIDGED:
+        told = list(_bridged(told))
+    if turns in (Turns.FILLED, Turns.ALTERNATING):
+        told = _begun([message for message in told if not _is_blank(message)])
+    if turns is Turns.ALTERNATING:
+        told = list(_merged(told))
+    if told == list(messages):
+        return Repaired(tuple(messages))
+    message = f"turns were put in the order this wire demands ({turns.value})"
+    return Repaired(tuple(told), (Issue(kind=IssueKind.HISTORY, message=message),))
+
+
+def _is_blank(message: Message) -> bool:
+    return message.role != "system" and all(isinstance(p, Text) and not p.text.strip() for p in message.parts)
+
+
+def _settled(messages: list[Message]) -> list[Message]:
+    """Instructions that come after the conversation has begun are the user's words: wires take them only in front."""
+    start = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
+    return [*messages[:start], *(_late(m) if m.role == "system" and not m.metadata else m for m in messages[start:])]
+
+
+def _late(message: Message) -> Message:
+    return Message("user", f"<system>\n{message.text}\n</system>", cache=message.cache)
+
+
+def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """`messages` with the instructions in front of the user's first words: some templates know no system message."""
+    head = [message for message in messages if message.role == "system"]
+    rest = [message for message in messages if message.role != "system"]
+    if not head:
+        return tuple(messages)
+    told = Text("\n\n".join(message.text for message in head))
+    if not rest or rest[0].role != "user":
+        return (Message("user", [told]), *rest)
+    first = rest[0]
+    parts = (Text(f"{told.text}\n\n"), *first.parts)
+    return (Message("user", parts, cache=first.cache, metadata=first.metadata), *rest[1:])
+
+
+def _bridged(messages: Iterable[Message]) -> Iterator[Message]:
+    last: Message | None = None
+    for message in messages:
+        if last is not None and last.role == "tool" and message.role == "user":
+            yield Message("assistant", BRIDGE)
+        yield message
+        last = message
+
+
+def _begun(messages: list[Message]) -> list[Message]:
+    start = next((at for at, message in enumerate(messages) if message.role != "system"), None)
+    if start is None or messages[start].role == "user":
+        return messages
+    return [*messages[:start], Message("user", START), *messages[start:]]
+
+
+def _merged(messages: Iterable[Message]) -> Iterator[Message]:
+    """Neighbours of one role as one message; results stay apart from what the user says after them."""
+    last: Message | None = None
+    for message in messages:
+        if last is not None and last.role == message.role and last.role in ("user", "assistant"):
+            metadata = last.metadata or message.metadata
+            last = Message(last.role, (*last.parts, *message.parts), cache=message.cache, metadata=metadata)
+            continue
+        if last is not None:
+            yield last
+        last = message
+    if last is not None:
+        yield last

@@ -1,154 +1,323 @@
 """Who serves models: one frozen row each, and nothing else.
 
 A row says where a provider is, which wire it speaks, how it is told who asks, whether it has native tools and how it
-departs from the plain wire.  Knows codecs by name and `Quirks` by field; performs nothing.
+departs from the plain wire; `provider.py` says what the fields mean.
 Contract: adding a provider is adding a row; users' own rows are as good as ours.
+Sources: seeds.md (b); peers.md §4 (names of variables); the recorded addresses of wire-quirks.md; each row's `docs`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
+from typing import Any
 
-from .auth import KeyHeader
-from .codecs.spec import PLAIN, Quirks
+from . import schema_rules
+from .auth import ClientCredentials, KeyHeader, Setting, SignedKey, SigV4
+from .codecs.spec import Quirks
+from .demands import CHAT, FREE, MISTRAL, OPENAI_CHAT, WORD_NAMES, Demands, Turns
 from .errors import UnknownName
-from .types import NOTHING
+from .provider import (
+    ANTHROPIC_LIST,
+    COHERE_LIST,
+    GEMINI_LIST,
+    NO_LIST,
+    OLLAMA_LIST,
+    OPENAI_LIST,
+    ModelList,
+    Provider,
+    Reads,
+    Signal,
+    Switch,
+    Tools,
+    Variant,
+)
+from .schema_words import words
+from .version import __version__
 
+__all__ = ["COMPATIBLE", "OPENAI_LIST", "PROVIDERS", "ROWS", "ModelList", "Provider", "Providers", "Tools"]
 
-class Tools(StrEnum):
-    """How a provider takes tools: by its wire, by text only, or by its wire and, where the model cannot, by text."""
-
-    NATIVE = "native"
-    TEXT = "text"
-    BOTH = "both"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelList:
-    """Where a provider lists its models: the path below the root, the key of the list, the key of a name."""
-
-    path: str = "/models"
-    items: str = "data"
-    name: str = "id"
-
-
-OPENAI_LIST = ModelList()
-OLLAMA_LIST = ModelList("/api/tags", "models", "name")
-ANTHROPIC_LIST = ModelList("/v1/models")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
-    """One row.
-
-    base_url  the root of its API; `url_env` are the environment variables that may replace it
-    root      what a base URL without a path is completed by (people write http://127.0.0.1:8080)
-    auth      how a key is sent, and where it is looked for
-    tools     see `Tools`;  `quirks` what its wire does differently;  `headers` what is sent with every request
-    port      where it usually listens on one's own machine, 0 for services
-    """
-
-    name: str
-    codec: str
-    base_url: str = ""
-    root: str = "/v1"
-    auth: KeyHeader = KeyHeader(required=False)  # noqa: RUF009
-    tools: Tools = Tools.BOTH
-    quirks: Quirks = PLAIN
-    headers: Mapping[str, str] = NOTHING
-    models: ModelList = OPENAI_LIST
-    url_env: tuple[str, ...] = ()
-    port: int = 0
-    aliases: tuple[str, ...] = ()
-    docs: str = ""
+AUTO_OR_NONE = frozenset({"auto", "none"})
+US = f"dragoman/{__version__}"
+ANTHROPIC_VERSION = {"anthropic-version": "2023-06-01"}
 
 
 def _bearer(*env: str, required: bool = True) -> KeyHeader:
     return KeyHeader(env=env, required=required)
 
 
-ROWS: tuple[Provider, ...] = (
+def _chat(name: str, base_url: str, *env: str, docs: str, **more: Any) -> Provider:
+    """A service that speaks OpenAI's chat API and takes a bearer key; `NAME_BASE_URL` may move it."""
+    given = {"url_env": (f"{name.upper().replace('-', '_')}_BASE_URL",), **more}
+    return Provider(name=name, codec="openai_chat", base_url=base_url, auth=_bearer(*env), docs=docs, **given)
+
+
+def _local(name: str, port: int, *env: str, docs: str, **more: Any) -> Provider:
+    """A server on one's own machine that speaks OpenAI's chat API."""
+    url, auth = f"http://127.0.0.1:{port}/v1", _bearer(*env, required=False)
+    given = {"demands": FREE, **more}
+    return Provider(name=name, codec="openai_chat", base_url=url, auth=auth, port=port, docs=docs, **given)
+
+
+# ── those who have a wire of their own ───────────────────────────────────────
+
+# the API refuses `reasoning_content` in past turns, its newer models refuse `max_tokens`, and it knows no `top_k`
+OPENAI_QUIRKS = Quirks(reasoning_field="", rename={"max_tokens": "max_completion_tokens"}, omit=frozenset({"top_k"}))
+OPENAI_KEY = _bearer("OPENAI_API_KEY")
+CLAUDE_QUIRKS = Quirks(cache="always")
+REGION = Setting("region", ("AWS_REGION", "AWS_DEFAULT_REGION"), default="us-east-1")
+AWS_BEARER = _bearer("AWS_BEARER_TOKEN_BEDROCK")
+BEDROCK_URL = "https://bedrock-runtime.{region}.amazonaws.com"
+AZURE_KEY = KeyHeader(header="api-key", form="{key}", env=("AZURE_OPENAI_API_KEY", "AZURE_API_KEY"))
+AZURE_DOCS = "https://learn.microsoft.com/azure/ai-foundry/openai/reference"
+
+OWN: tuple[Provider, ...] = (
     Provider(
-        name="openai",
-        codec="openai_chat",
-        base_url="https://api.openai.com/v1",
-        auth=_bearer("OPENAI_API_KEY"),
-        # the API refuses `reasoning_content` in past turns, and its newer models refuse `max_tokens`
-        quirks=Quirks(reasoning_field="", rename={"max_tokens": "max_completion_tokens"}),
-        url_env=("OPENAI_BASE_URL",),
+        name="openai", codec="openai_chat", base_url="https://api.openai.com/v1", auth=OPENAI_KEY,
+        quirks=OPENAI_QUIRKS, demands=OPENAI_CHAT, url_env=("OPENAI_BASE_URL", "OPENAI_API_URL"),
         docs="https://platform.openai.com/docs/api-reference/chat",
     ),
     Provider(
-        name="anthropic",
-        codec="anthropic_messages",
-        base_url="https://api.anthropic.com",
-        root="",
+        name="openai-responses", codec="openai_responses", base_url="https://api.openai.com/v1", auth=OPENAI_KEY,
+        tools=Tools.NATIVE, url_env=("OPENAI_RESPONSES_API_URL", "OPENAI_BASE_URL"), aliases=("openai_responses",),
+        docs="https://platform.openai.com/docs/api-reference/responses",
+    ),
+    Provider(
+        name="anthropic", codec="anthropic_messages", base_url="https://api.anthropic.com", root="",
         auth=KeyHeader(header="x-api-key", form="{key}", env=("ANTHROPIC_API_KEY",)),
-        tools=Tools.NATIVE,
-        headers={"anthropic-version": "2023-06-01"},
-        models=ANTHROPIC_LIST,
-        url_env=("ANTHROPIC_BASE_URL",),
+        or_auth=(_bearer("ANTHROPIC_AUTH_TOKEN"),), tools=Tools.NATIVE, quirks=CLAUDE_QUIRKS,
+        headers=ANTHROPIC_VERSION, models=ANTHROPIC_LIST, url_env=("ANTHROPIC_BASE_URL",),
         docs="https://docs.anthropic.com/en/api/messages",
     ),
     Provider(
-        name="ollama",
-        codec="ollama_chat",
-        base_url="http://127.0.0.1:11434",
-        root="",
-        auth=_bearer("OLLAMA_API_KEY", required=False),
-        models=OLLAMA_LIST,
-        url_env=("OLLAMA_HOST",),
-        port=11434,
+        name="gemini", codec="gemini", base_url="https://generativelanguage.googleapis.com/v1beta", root="/v1beta",
+        auth=KeyHeader(header="x-goog-api-key", form="{key}", env=("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+        tools=Tools.NATIVE, models=GEMINI_LIST, url_env=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"),
+        aliases=("googleai",),
+        notes=("several candidates", "media in results before Gemini 3"),
+        docs="https://ai.google.dev/api/generate-content",
+    ),
+    Provider(
+        name="bedrock", codec="bedrock_converse", base_url=BEDROCK_URL, root="", auth=SigV4("bedrock"),
+        or_auth=(AWS_BEARER,), settings=(REGION,), quirks=CLAUDE_QUIRKS, models=NO_LIST,
+        url_env=("AWS_ENDPOINT_URL_BEDROCK_RUNTIME",), aliases=("bedrock-converse", "aws"),
+        notes=("tool_choice none (the tools are left out)", "cache markers only for Claude and Nova"),
+        docs="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",
+    ),
+    Provider(
+        name="bedrock-invoke", codec="bedrock_invoke", base_url=BEDROCK_URL, root="", auth=SigV4("bedrock"),
+        or_auth=(AWS_BEARER,), settings=(REGION,), tools=Tools.NATIVE, quirks=CLAUDE_QUIRKS, models=NO_LIST,
+        url_env=("AWS_ENDPOINT_URL_BEDROCK_RUNTIME",), notes=("models other than Claude",),
+        docs="https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html",
+    ),
+    Provider(
+        name="ollama", codec="ollama_chat", base_url="http://127.0.0.1:11434", root="",
+        auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",), port=11434,
+        notes=("tool_choice (ollama#11171)", "parallel_tool_calls"),
         docs="https://github.com/ollama/ollama/blob/main/docs/api.md",
     ),
     Provider(
-        name="llamacpp",
-        codec="openai_chat",
-        base_url="http://127.0.0.1:8080/v1",
-        auth=_bearer("LLAMA_API_KEY", required=False),
-        port=8080,
-        aliases=("llama.cpp", "llama-server"),
-        docs="https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
+        name="cohere", codec="cohere_chat", base_url="https://api.cohere.com", root="",
+        auth=_bearer("COHERE_API_KEY", "CO_API_KEY"), models=COHERE_LIST, url_env=("COHERE_BASE_URL", "CO_API_URL"),
+        notes=("a named tool_choice (the other tools are left out)",), docs="https://docs.cohere.com/reference/chat",
     ),
     Provider(
-        name="vllm",
-        codec="openai_chat",
-        base_url="http://127.0.0.1:8000/v1",
-        auth=_bearer("VLLM_API_KEY", required=False),
-        quirks=Quirks(reasoning_field="reasoning"),
-        port=8000,
-        docs="https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html",
+        name="stackspot", codec="stackspot", base_url="https://genai-inference-app.stackspot.com", root="",
+        auth=ClientCredentials(
+            "https://idm.stackspot.com/{realm}/oidc/oauth/token", id_env=("STACKSPOT_CLIENT_ID",),
+            env=("STACKSPOT_CLIENT_KEY", "STACKSPOT_CLIENT_SECRET"),
+        ),
+        settings=(Setting("realm", ("STACKSPOT_REALM",)),), tools=Tools.TEXT, models=NO_LIST,
+        url_env=("STACKSPOT_API_URL",), model_env=("STACKSPOT_AGENT_ID",),
+        notes=("roles: the conversation goes out as one text", "sampling: it is the agent's", "media"),
+        docs="https://ai.stackspot.com/docs/agents/create-agents-via-api",
+    ),
+)  # fmt: skip
+
+# ── those who speak OpenAI's or Anthropic's wire their own way ───────────────
+
+DIALECTAL: tuple[Provider, ...] = (
+    Provider(
+        name="azure", codec="openai_chat", root="/openai/v1", auth=AZURE_KEY,
+        or_auth=(_bearer("AZURE_OPENAI_AD_TOKEN"),), quirks=OPENAI_QUIRKS, demands=OPENAI_CHAT,
+        url_env=("AZURE_OPENAI_ENDPOINT",), aliases=("azure-openai", "azure_openai"),
+        variant=Variant("OPENAI_API_VERSION", "", "azure-deployments"), docs=AZURE_DOCS,
     ),
     Provider(
-        name="sglang",
-        codec="openai_chat",
-        base_url="http://127.0.0.1:30000/v1",
-        auth=_bearer("SGLANG_API_KEY", required=False),
-        port=30000,
-        docs="https://docs.sglang.ai/basic_usage/openai_api_completions.html",
+        name="azure-deployments", codec="openai_chat", root="",
+        path="/openai/deployments/{model}/chat/completions", query={"api-version": "{api_version}"}, auth=AZURE_KEY,
+        or_auth=(_bearer("AZURE_OPENAI_AD_TOKEN"),), quirks=OPENAI_QUIRKS, demands=OPENAI_CHAT, models=NO_LIST,
+        settings=(Setting("api_version", ("OPENAI_API_VERSION",)),), url_env=("AZURE_OPENAI_ENDPOINT",),
+        notes=("a named tool_choice for models not of OpenAI (422, recorded)",), docs=AZURE_DOCS,
+    ),
+    _chat(
+        "openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", demands=OPENAI_CHAT,
+        quirks=Quirks(reasoning_field="reasoning", empty_content="absent"),
+        headers={"x-title": "dragoman"},
+        switches=(
+            Switch("OPENROUTER_TOOLS", "tools", Reads.JSON_ARRAY),
+            Switch("OPENROUTER_FALLBACK_MODELS", "models", Reads.NAMES, {"route": "fallback"}),
+        ),
+        notes=("errors come with status 200",), docs="https://openrouter.ai/docs/api-reference/chat-completion",
+    ),
+    _chat(
+        "xai", "https://api.x.ai/v1", "XAI_API_KEY", url_env=("XAI_BASE_URL", "XAI_API_URL"),
+        demands=Demands(names=WORD_NAMES, schema=schema_rules.XAI), quirks=Quirks(omit=frozenset({"top_k"})),
+        docs="https://docs.x.ai/docs/api-reference",
     ),
     Provider(
-        name="lmstudio",
-        codec="openai_chat",
-        base_url="http://127.0.0.1:1234/v1",
-        auth=_bearer("LMSTUDIO_API_KEY", required=False),
-        port=1234,
-        aliases=("lm-studio",),
-        docs="https://lmstudio.ai/docs/app/api/endpoints/openai",
+        name="zai", codec="openai_chat", base_url="https://api.z.ai/api/paas/v4",
+        auth=SignedKey(env=("ZAI_API_KEY", "ZHIPUAI_API_KEY")), url_env=("ZAI_API_URL", "ZAI_BASE_URL"),
+        quirks=Quirks(choices=frozenset({"auto"}), omit=frozenset({"parallel_tool_calls", "top_k"})),
+        aliases=("zhipu",), notes=("calls may bear the index -1 (recorded)",),
+        docs="https://docs.z.ai/api-reference/llm/chat-completion",
+    ),
+    _chat(
+        "minimax", "https://api.minimax.io/v1", "MINIMAX_API_KEY", url_env=("MINIMAX_API_URL", "MINIMAX_BASE_URL"),
+        path="/text/chatcompletion_v2", models=NO_LIST,
+        quirks=Quirks(omit=frozenset({"response_format", "parallel_tool_calls", "top_k"})),
+        variant=Variant("MINIMAX_API_COMPAT", "anthropic", "minimax-anthropic"),
+        notes=("errors come with status 200", "temperature 0", "models' names in other case"),
+        docs="https://platform.minimax.io/docs/api-reference/text-openai-api",
     ),
     Provider(
-        name="openrouter",
-        codec="openai_chat",
-        base_url="https://openrouter.ai/api/v1",
-        auth=_bearer("OPENROUTER_API_KEY"),
-        quirks=Quirks(reasoning_field="reasoning"),
-        url_env=("OPENROUTER_BASE_URL",),
-        docs="https://openrouter.ai/docs/api-reference/chat-completion",
+        name="minimax-anthropic", codec="anthropic_messages", base_url="https://api.minimax.io/anthropic", root="",
+        auth=_bearer("MINIMAX_API_KEY"), headers=ANTHROPIC_VERSION, models=NO_LIST,
+        quirks=Quirks(unsigned_reasoning="send", omit=frozenset({"top_k", "stop_sequences"})),
+        url_env=("MINIMAX_ANTHROPIC_BASE_URL",), notes=("errors come with status 200",),
+        docs="https://platform.minimax.io/docs/api-reference/text-anthropic-api",
     ),
-    Provider(name="compatible", codec="openai_chat", aliases=("openai-compatible", "openai_compatible")),
-)
+    _chat(
+        "moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "KIMI_API_KEY",
+        url_env=("MOONSHOT_BASE_URL", "MOONSHOT_API_URL"),
+        demands=Demands(names=WORD_NAMES, schema=schema_rules.MOONSHOT),
+        quirks=Quirks(choices=AUTO_OR_NONE, omit=frozenset({"parallel_tool_calls", "top_k"})),
+        notes=("a forced tool_choice while thinking (400)", "ids come again in later turns"),
+        docs="https://platform.moonshot.ai/docs/api/tool-use",
+    ),
+    _chat(
+        "github-copilot", "https://api.githubcopilot.com", "GITHUB_COPILOT_API_KEY", "COPILOT_GITHUB_TOKEN", root="",
+        url_env=("COPILOT_API_BASE_URL", "GITHUB_COPILOT_BASE_URL", "COPILOT_API_URL"), demands=OPENAI_CHAT,
+        quirks=replace(OPENAI_QUIRKS, add={"store": False}),
+        headers={"openai-intent": "conversation-edits", "editor-version": US, "editor-plugin-version": US},
+        signals={"x-initiator": Signal.INITIATOR, "copilot-vision-request": Signal.VISION}, aliases=("copilot",),
+        docs="https://docs.github.com/en/copilot",
+    ),
+    _chat(
+        "github-models", "https://models.inference.ai.azure.com", "GITHUB_TOKEN", root="", demands=OPENAI_CHAT,
+        quirks=Quirks(reasoning_field="", omit=frozenset({"top_k"})), url_env=("GITHUB_MODELS_BASE_URL",),
+        aliases=("github",), notes=("the service is being retired",), docs="https://docs.github.com/en/github-models",
+    ),
+    _chat(
+        "mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", demands=MISTRAL,
+        quirks=Quirks(
+            reasoning_field="", required_word="any", empty_content="absent", result_media="native",
+            omit=frozenset({"stream_options", "top_k"}), rename={"seed": "random_seed"},
+        ),
+        docs="https://docs.mistral.ai/api/",
+    ),
+    _chat(
+        "deepseek", "https://api.deepseek.com", "DEEPSEEK_API_KEY", root="",
+        quirks=Quirks(content="text", omit=frozenset({"parallel_tool_calls", "top_k"})),
+        notes=("a forced tool_choice while thinking (400)", "response_format json_schema"),
+        docs="https://api-docs.deepseek.com/",
+    ),
+    _chat(
+        "groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY",
+        quirks=Quirks(reasoning_field="reasoning", omit=frozenset({"top_k", "logprobs", "logit_bias", "top_logprobs"})),
+        notes=("names of messages", "it checks calls itself and answers 400 tool_use_failed"),
+        docs="https://console.groq.com/docs/openai",
+    ),
+    _chat(
+        "cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY",
+        demands=Demands(names=WORD_NAMES, schema=schema_rules.CEREBRAS),
+        quirks=Quirks(
+            choices=AUTO_OR_NONE, reasoning_field="",
+            omit=words("frequency_penalty logit_bias presence_penalty parallel_tool_calls service_tier top_k"),
+        ),
+        notes=("cache control",), docs="https://inference-docs.cerebras.ai/resources/openai",
+    ),
+    _chat(
+        "perplexity", "https://api.perplexity.ai", "PERPLEXITY_API_KEY", "PPLX_API_KEY", root="", models=NO_LIST,
+        tools=Tools.TEXT, demands=Demands(turns=Turns.ALTERNATING), quirks=Quirks(reasoning_field=""),
+        docs="https://docs.perplexity.ai/api-reference/chat-completions-post",
+    ),
+    Provider(
+        name="writer", codec="openai_chat", base_url="https://api.writer.com/v1", path="/chat",
+        auth=_bearer("WRITER_API_KEY"), models=ModelList("/models", "models", "id"), url_env=("WRITER_BASE_URL",),
+        quirks=Quirks(omit=frozenset({"parallel_tool_calls", "top_k"}), reasoning_field=""),
+        docs="https://dev.writer.com/api-reference/completion-api/chat-completion",
+    ),
+    Provider(
+        name="databricks", codec="openai_chat", root="/serving-endpoints", models=NO_LIST,
+        auth=_bearer("DATABRICKS_TOKEN", "DATABRICKS_API_KEY"), url_env=("DATABRICKS_BASE_URL", "DATABRICKS_HOST"),
+        quirks=Quirks(omit=frozenset({"stream_options"}), reasoning_field=""),
+        docs="https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference",
+    ),
+    Provider(
+        name="snowflake", codec="openai_chat", root="/api/v2/cortex/v1",
+        base_url="https://{account}.snowflakecomputing.com/api/v2/cortex/v1",
+        auth=_bearer("SNOWFLAKE_TOKEN", "SNOWFLAKE_PAT"), settings=(Setting("account", ("SNOWFLAKE_ACCOUNT",)),),
+        models=NO_LIST, url_env=("SNOWFLAKE_BASE_URL",), demands=replace(CHAT, schema=schema_rules.COHERE),
+        quirks=Quirks(rename={"max_tokens": "max_completion_tokens"}, reasoning_field=""),
+        notes=("tools for models other than OpenAI's and Claude",),
+        docs="https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api",
+    ),
+    Provider(
+        name="ollama-generate", codec="ollama_generate", base_url="http://127.0.0.1:11434", root="", tools=Tools.TEXT,
+        auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",),
+        notes=("roles: the conversation goes out as one text",),
+        docs="https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-completion",
+    ),
+)  # fmt: skip
+
+# ── those who speak OpenAI's wire as it is ───────────────────────────────────
+
+PLAIN_CHAT: tuple[Provider, ...] = (
+    _chat("together", "https://api.together.ai/v1", "TOGETHER_API_KEY", "TOGETHERAI_API_KEY",
+          docs="https://docs.together.ai/reference/chat-completions-1"),
+    _chat("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY",
+          docs="https://docs.fireworks.ai/api-reference/post-chatcompletions"),
+    _chat("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN", "HUGGINGFACE_API_KEY", aliases=("hf",),
+          docs="https://huggingface.co/docs/inference-providers"),
+    _chat("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", "NVIDIA_NIM_API_KEY", aliases=("nim",),
+          docs="https://docs.api.nvidia.com/nim/reference/llm-apis"),
+    _chat("alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY", "ALIBABA_API_KEY",
+          url_env=("DASHSCOPE_BASE_URL", "ALIBABA_BASE_URL"), aliases=("dashscope",),
+          notes=("file parts",), docs="https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai"),
+    _chat("crusoe", "https://api.inference.crusoecloud.com/v1", "CRUSOE_API_KEY",
+          docs="https://docs.crusoecloud.com/managed-inference/overview"),
+    _chat("deepinfra", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY",
+          docs="https://deepinfra.com/docs/openai_api"),
+    _chat("nebius", "https://api.studio.nebius.com/v1", "NEBIUS_API_KEY", docs="https://docs.nebius.com/studio"),
+    _chat("novita", "https://api.novita.ai/v3/openai", "NOVITA_API_KEY", docs="https://novita.ai/docs"),
+    _chat("sambanova", "https://api.sambanova.ai/v1", "SAMBANOVA_API_KEY", docs="https://docs.sambanova.ai"),
+    _chat("hyperbolic", "https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY", docs="https://docs.hyperbolic.xyz"),
+    _chat("baseten", "https://inference.baseten.co/v1", "BASETEN_API_KEY", docs="https://docs.baseten.co"),
+    _chat("scaleway", "https://api.scaleway.ai/v1", "SCW_SECRET_KEY",
+          docs="https://www.scaleway.com/en/docs/generative-apis/"),
+    _chat("gemini-openai", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY",
+          "GOOGLE_API_KEY", demands=Demands(names=WORD_NAMES, schema=schema_rules.PORTABLE),
+          quirks=Quirks(reasoning_field=""), docs="https://ai.google.dev/gemini-api/docs/openai"),
+)  # fmt: skip
+
+# ── servers of one's own ─────────────────────────────────────────────────────
+
+LOCAL: tuple[Provider, ...] = (
+    _local("llamacpp", 8080, "LLAMA_API_KEY", aliases=("llama.cpp", "llama-server"),
+           demands=Demands(schema=schema_rules.LLAMACPP), notes=("tools without --jinja",),
+           docs="https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"),
+    _local("vllm", 8000, "VLLM_API_KEY", quirks=Quirks(reasoning_field="reasoning"),
+           notes=("tools without --enable-auto-tool-choice and --tool-call-parser",),
+           docs="https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html"),
+    _local("sglang", 30000, "SGLANG_API_KEY", notes=("tools without --tool-call-parser",),
+           docs="https://docs.sglang.ai/basic_usage/openai_api_completions.html"),
+    _local("lmstudio", 1234, "LMSTUDIO_API_KEY", aliases=("lm-studio",),
+           docs="https://lmstudio.ai/docs/app/api/endpoints/openai"),
+)  # fmt: skip
+ANY = Provider(name="compatible", codec="openai_chat", aliases=("openai-compatible", "openai_compatible"))
+
+ROWS: tuple[Provider, ...] = (*OWN, *DIALECTAL, *PLAIN_CHAT, *LOCAL, ANY)
 """The providers we know.  The last is any server that speaks OpenAI's chat API; give it a base URL."""
 
 
@@ -188,18 +357,31 @@ class Providers(Mapping[str, Provider]):
 
 PROVIDERS = Providers()
 
+_NO_KEY = _bearer(required=False)
 COMPATIBLE: Mapping[str, Provider] = {
     "openai_chat": PROVIDERS["compatible"],
+    "openai_responses": Provider(name="responses-compatible", codec="openai_responses"),
     "anthropic_messages": replace(
         PROVIDERS["anthropic"],
         name="anthropic-compatible",
         base_url="",
         auth=KeyHeader(header="x-api-key", form="{key}", required=False),
+        or_auth=(),
         tools=Tools.BOTH,
         url_env=(),
+        aliases=(),
+    ),
+    "gemini": replace(
+        PROVIDERS["gemini"],
+        name="gemini-compatible",
+        base_url="",
+        auth=KeyHeader(header="x-goog-api-key", form="{key}", required=False),
+        tools=Tools.BOTH,
+        url_env=(),
+        aliases=(),
     ),
     "ollama_chat": replace(
-        PROVIDERS["ollama"], name="ollama-compatible", base_url="", auth=_bearer(required=False), url_env=(), port=0
+        PROVIDERS["ollama"], name="ollama-compatible", base_url="", auth=_NO_KEY, url_env=(), port=0
     ),
 }
 """Codec → the row for a server of which nothing is known but that it speaks this API.

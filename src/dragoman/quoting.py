@@ -21,6 +21,7 @@ HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 SURROGATE = re.compile("[\ud800-\udfff]")
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
 BLANK = " \t\r\n\u00a0\ufeff\u3000"
+COMMENTS = ("//", "/*")
 PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
 
 
@@ -57,11 +58,12 @@ class StringReader:
     """Reads strings over a source.
 
     `edits` collects the mends, `path` says where; `closers` is the stack of brackets still open, outermost first, and
-    `places` what stands directly in each of them ("member" or "item").
+    `places` what stands directly in each of them ("member" or "item").  `stops` are marks around the whole value: none
+    of its strings goes past one that stands directly behind a quote.
     """
 
-    def __init__(self, src: Source, form: Form = JSON) -> None:
-        self.src, self.form = src, form
+    def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
+        self.src, self.form, self.stops = src, form, stops
         self.edits: list[Edit] = []
         self.closers: list[str] = []
         self.places: list[str] = []
@@ -275,7 +277,7 @@ class StringReader:
         """
         look = _Look(self.src)
         c = yield from look.after_space()
-        if not c or not self.closers:
+        if not c or not self.closers or (yield from look.at(self.stops)):
             return True
         if place == "key":
             return c in ":=：,)]}"
@@ -316,7 +318,7 @@ class StringReader:
         """After a comma in an object: "" unless a key (or the object's end) can begin there."""
         look.skip()
         c = yield from look.after_space()
-        if not c or c == self.closers[-1] or c == ",":
+        if not c or c == self.closers[-1] or c == "," or (yield from look.at(COMMENTS)):
             return "]"
         if c in "\"'“":
             return (yield from self._quoted_key(look))
@@ -347,6 +349,17 @@ class _Look:
 
     def skip(self) -> None:
         self.ahead += 1
+
+    def at(self, marks: tuple[str, ...]) -> Need[bool]:
+        """Does one of `marks` stand here?"""
+        src = self.src
+        while True:
+            rest = src.buf[src.pos + self.ahead :]
+            if any(rest.startswith(m) for m in marks):
+                return True
+            if src.eof or not any(m.startswith(rest) for m in marks):
+                return False
+            yield
 
     def quoted_key(self, pairs: tuple[str, ...]) -> Need[str]:
         """The key that begins at the present quote, if one does: a short quoted run and then a pair mark."""

@@ -31,6 +31,10 @@ NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 LOOSE_NUMBER = re.compile(r"([+-]?)0*(?=[\d.])(\d*)(?:\.(\d*))?([eE][+-]?\d+)?")
 BARE = re.compile(r"[^\s,\[\]{}()\"'`:=<>|;]+")
 KEY_CHARS = re.compile(r"[^\s,\[\]{}()\"'`:=<>|]*")
+MAX_UNOPENED = 2000
+"""A string without its opening delimiter is not longer."""
+NEXT_KEY = re.compile(r",\s*[\w.-]+:")
+LINE_ENDS = ("\n", "\r")
 WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 SHOUTED = {"TRUE": "true", "FALSE": "false", "NULL": "null", "undefined": "null", "nil": "null"}
 NULL = re.compile(r"(?:null|None)(?!\w)")
@@ -44,8 +48,8 @@ class Relaxed(StringReader):
     `repeated` says that an object gave a key twice; `unfit` are the paths of fractions where the schema wants integers.
     """
 
-    def __init__(self, src: Source, form: Form = JSON) -> None:
-        super().__init__(src, form)
+    def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
+        super().__init__(src, form, stops)
         self.repeated = False
         self.unfit: list[str] = []
 
@@ -72,11 +76,11 @@ class Relaxed(StringReader):
 
     def _comment(self, c: str) -> Need[bool]:
         two = yield from self.src.peek(2)
-        end = {"//": "\n", "/*": "*/"}.get(two) if c == "/" else "\n"
-        if end is None:
+        ends = {"//": LINE_ENDS, "/*": ("*/",)}.get(two) if c == "/" else LINE_ENDS
+        if ends is None:
             return False
         self.note("comment")
-        yield from self.src.until((end,), _drop)
+        yield from self.src.until(ends, _drop)
         return True
 
     # ── objects ──────────────────────────────────────────────────────────────
@@ -99,6 +103,8 @@ class Relaxed(StringReader):
                 if c == ",":
                     continue
             elif not first and c and c != form.close:
+                if (yield from self._stopped()):
+                    return
                 self.note("missing_comma")
             if not c:
                 raise Cut
@@ -110,6 +116,14 @@ class Relaxed(StringReader):
                 raise Broken(f"a {c!r} closes nothing here")
             yield from self._member(member, form)
             first = False
+
+    def _stopped(self) -> Need[bool]:
+        """Does a mark around the whole value stand where a bracket should close?  Then the bracket is missing."""
+        if not self.stops or not (yield from self.src.glance(self.stops))[1]:
+            return False
+        self.note("missing_bracket", "", self.closers[-1])
+        self._shut()
+        return True
 
     def _member(self, member: Member, form: Form) -> Need[None]:
         key = yield from self.key(form)
@@ -175,7 +189,9 @@ class Relaxed(StringReader):
         if not c:
             raise Cut
         kinds = shape.kinds
-        if c == "{" and (not kinds or "object" in kinds):
+        if c == "{" and self.form.python and (not kinds or "array" in kinds) and (yield from self._is_set()):
+            yield from self.array(out, shape)
+        elif c == "{" and (not kinds or "object" in kinds):
             yield from self.object(out, shape)
         elif c == "[" and (not kinds or "array" in kinds):
             yield from self.array(out, shape)
@@ -183,6 +199,19 @@ class Relaxed(StringReader):
             yield from self._plain(out, shape)
         else:
             yield from self._typed(out, shape)
+
+    def _is_set(self) -> Need[bool]:
+        """Is this Python's `{a, b}`, which has no keys?"""
+        src = self.src
+        src.hold()
+        src.pos += 1
+        c = yield from self.blank()
+        found = False
+        if c and c in "\"'-0123456789":
+            yield from Relaxed(src, self.form).value(_drop)
+            found = (yield from self.blank()) in (",", "}")
+        src.rewind()
+        return found
 
     def object(self, out: Sink, shape: Shape = ANYTHING, form: Form | None = None) -> Need[None]:
         """Read an object into `out`."""
@@ -221,7 +250,7 @@ class Relaxed(StringReader):
     def array(self, out: Sink, shape: Shape = ANYTHING) -> Need[None]:
         """Read an array (or a Python tuple) into `out`."""
         src = self.src
-        close = ")" if src.buf[src.pos] == "(" else "]"
+        close = {"(": ")", "{": "}"}.get(src.buf[src.pos], "]")
         src.pos += 1
         self._open(close, "item")
         item = shape.item
@@ -239,6 +268,9 @@ class Relaxed(StringReader):
                 if c == ",":
                     continue
             elif count and c and c != close:
+                if (yield from self._stopped()):
+                    out("]")
+                    return
                 self.note("missing_comma")
             if not c:
                 raise Cut
@@ -308,6 +340,8 @@ class Relaxed(StringReader):
     def _word(self, out: Sink, shape: Shape) -> Need[None]:
         """A number or a word without quotes."""
         src = self.src
+        if self.form.quotes and (yield from self._unopened(out)):
+            return
         while True:
             found = BARE.match(src.buf, src.pos)
             if found is None or found.end() < len(src.buf) or src.eof:
@@ -324,6 +358,24 @@ class Relaxed(StringReader):
             self.note("coerced", written, quoted(word))
             written = quoted(word)
         out(written)
+
+    def _unopened(self, out: Sink) -> Need[bool]:
+        """A string that lost its opening delimiter: bare text, then the delimiter, then structure."""
+        src, mark = self.src, self.form.quotes[0]
+        ends = (mark, "}", "{", "[", "]")
+        while True:
+            ahead = src.buf[src.pos : src.pos + MAX_UNOPENED]
+            at = min((i for e in ends if (i := ahead.find(e)) >= 0), default=-1)
+            if src.eof or len(ahead) == MAX_UNOPENED or 0 <= at < len(ahead) - len(mark):
+                break
+            yield
+        text, after = ahead[:at], ahead[at + len(mark) : at + len(mark) + 1]
+        if at <= 0 or not ahead.startswith(mark, at) or after not in ("", ",", "}", "]") or NEXT_KEY.search(text):
+            return False
+        src.pos += at + len(mark)
+        self.note("unopened_string", text)
+        out(quoted(text))
+        return True
 
     def _spelt(self, word: str, end: int, shape: Shape) -> Need[str]:
         """What a bare word means, as JSON."""

@@ -8,16 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlsplit
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
 
+from .auth import KeyHeader, SignedKey
 from .dialects.rows import DIALECTS, resolve
 from .dialects.spec import Dialect
 from .effects import PATIENT, Patience
 from .errors import UsageError
-from .providers import Provider, Tools
+from .provider import Provider, Tools
+from .types import NOTHING, Issue
 from .version import __version__
 
 VERSION_SEGMENT = re.compile(r"/v\d\w*$")
+IN_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""What a setting may put into an address: anything else could lead the key to another host."""
+GEMINI_NAME = "models/"
 ASK_FOR_URL = "provider {name!r} has no address of its own; give a base URL (--upstream http://127.0.0.1:8080/v1)"
 
 
@@ -32,6 +38,9 @@ class Route:
     speak      the dialect of our prompt and of replayed history, where tools are told in text
     compact    one line per tool in the prompt instead of its schema
     nonce      only calls carrying a code made for this request count (dialects of fences)
+    key        the provider's key;  `secrets` and `settings` what else it needs to know: a client's id, a region
+    fields     fields of the body that go out with every request, as the environment asks
+    issues     what is to be told with every answer: what of the environment could not be read
     prefix     what the chat template has already opened when the model begins (`<think>\\n`)
     stream     True: always stream from the provider; None: as the caller asked
     """
@@ -40,6 +49,10 @@ class Route:
     model: str = ""
     base_url: str = ""
     key: str = field(default="", repr=False)
+    secrets: Mapping[str, str] = field(default=NOTHING, repr=False)
+    settings: Mapping[str, str] = NOTHING
+    fields: Mapping[str, Any] = NOTHING
+    issues: tuple[Issue, ...] = ()
     tools: Tools | None = None
     dialects: str | Dialect | Sequence[str | Dialect] = "auto"
     speak: str | Dialect = "tool_call_fence"
@@ -66,16 +79,35 @@ class Route:
 
     def root(self) -> str:
         """The API's root, without a slash at its end.  Raises UsageError where there is none."""
-        base = (self.base_url or self.provider.base_url).strip().rstrip("/")
+        base = (self.base_url or self._own_root()).strip().rstrip("/")
         if not base:
             raise UsageError(ASK_FOR_URL.format(name=self.provider.name))
         if "://" not in base:
             base = f"http://{base}"
         return base + self.provider.root if not urlsplit(base).path else base
 
+    def _own_root(self) -> str:
+        """The row's address with this user's settings in it."""
+        wanted = [setting for setting in self.provider.settings if f"{{{setting.name}}}" in self.provider.base_url]
+        values = {setting.name: self.setting(setting.name) for setting in wanted}
+        for name, value in values.items():
+            if not IN_HOST.fullmatch(value):
+                raise UsageError(f"{name} {value!r} cannot stand in a host name; give letters, digits, dots and dashes")
+        return self.provider.base_url.format_map(values)
+
+    def setting(self, name: str) -> str:
+        """The value of a setting of the row.  Raises UsageError where it is wanted and missing."""
+        row = next(setting for setting in self.provider.settings if setting.name == name)
+        value = self.settings.get(name) or row.default
+        if not value and row.required:
+            names = " or ".join(row.env) or name
+            raise UsageError(f"provider {self.provider.name!r} wants its {name}; set {names}")
+        return value
+
     def url(self, path: str, model: str = "") -> str:
         """The address of `path`; a root that already ends in it, or in its version, is not doubled."""
-        root, path = self.root(), path.format(model=quote(model, safe=":@"))
+        name = model.removeprefix(GEMINI_NAME) if path.startswith(f"/{GEMINI_NAME}") else model
+        root, path = self.root(), path.format(model=quote(name, safe=":@"))
         if root.endswith(path):
             return root
         version = VERSION_SEGMENT.search(root)
@@ -83,7 +115,22 @@ class Route:
             path = path.removeprefix(version.group())
         return root + path
 
+    def request_url(self, path: str, model: str) -> str:
+        """The address requests go to; `path` is the codec's."""
+        url = self.url(self.provider.path or path, model)
+        wanted = {setting.name: self.setting(setting.name) for setting in self.provider.settings}
+        query = urlencode({name: form.format_map(wanted) for name, form in self.provider.query.items()})
+        return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
+
     def headers(self) -> Mapping[str, str]:
-        """What every request carries: who we are, the row's own headers, the key."""
+        """What every request carries: who we are, the row's own headers, the key where it is sent as it is."""
         ours = {"content-type": "application/json", "user-agent": f"dragoman/{__version__}"}
-        return {**ours, **self.provider.headers, **self.provider.auth.headers(self.key)}
+        auth = self.provider.auth
+        key = auth.headers(self.key) if isinstance(auth, KeyHeader) else {}
+        return {**ours, **self.provider.headers, **key}
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What must not be shown."""
+        signing = self.key.partition(".")[2] if isinstance(self.provider.auth, SignedKey) else ""
+        return tuple(filter(None, (self.key, signing, *self.secrets.values())))

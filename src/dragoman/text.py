@@ -69,7 +69,7 @@ class Source:
         return True
 
     def hold(self) -> int:
-        """From here on remember what is read, for `held` and `rewind`; holds nest.  Returns their number, for `unwind`."""
+        """From here on remember what is read, for `held` and `rewind`.  Returns the number of holds."""
         self._holds.append(self.at)
         return len(self._holds)
 

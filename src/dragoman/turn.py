@@ -1,9 +1,10 @@
 """One request and its answer: a machine that asks a provider and tells what the model really said.
 
-Plan (native tools or text) → repair the history → augment (text only) → encode → open → read → decode → listen.
-Knows routes, codecs and the parser by their contracts; performs nothing (`effects.py`), runs no tool, retries nothing
-but a refusal of tools.  Contract: yields events as soon as they are certain, returns the `Response` they fold to; a
-peer's failure is a `ProviderError` without secrets; nothing is ever told from two attempts.
+Plan (native tools or text) → repair the history → augment (text only) → prepare for the wire → encode → prove who
+asks → open → read → decode → listen.  Knows routes, codecs and the parser by their contracts; performs nothing
+(`effects.py`), runs no tool, retries nothing but a refusal of tools or of their schemas.  Contract: yields events as
+soon as they are certain, returns the `Response` they fold to; a peer's failure is a `ProviderError` without secrets;
+nothing is ever told from two attempts.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
+from .admission import Tokens, admit, signals
 from .augment import Tongue, augment
 from .auth import redact
+from .cache_plan import in_order
 from .codecs import CODECS
 from .codecs.spec import Codec, Ids
 from .definitions import tools as as_tools
@@ -24,15 +27,19 @@ from .dialects.parser import Parser
 from .dialects.prompt import with_nonce
 from .dialects.rows import ALL
 from .effects import Machine, NewId, Open, Opened, Read
-from .errors import CodecError, ErrorKind, ProviderError
+from .errors import CodecError, ErrorKind, ProviderError, UsageError
 from .events import Assembler, Ended, Event, Noticed, Started, replay
 from .frames import FrameKind, readers, to_json
 from .history import repair
 from .listener import Listener, Restorer
-from .providers import Tools
+from .narrowing import narrow
+from .preparation import prepare
+from .profiles import profile
+from .provider import Tools
 from .route import Route
 from .schema import check_schema
-from .types import JsonObject, Request, Response, Tool
+from .sidecar import EMPTY
+from .types import Issue, IssueKind, JsonObject, Request, Response, Tool
 
 MAX_WHOLE = 64 * 1024 * 1024
 """Bytes of a whole answer; a model's longest is a hundredth of it."""
@@ -52,13 +59,20 @@ GARBAGE = "{root} did not answer in the {codec} API{why}; it said {said}; check 
 REDIRECTED = "{root} answered with a redirect ({status}), which is not followed; give its target as base URL"
 TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or stream it"
 NONCE_LENGTH = 8
+UNAUTHORISED = 401
 
 
 class Learned:
-    """What was learnt about models from their answers; a cache, shared by turns, that each process can relearn."""
+    """What was learnt about models from their answers; a cache, shared by turns, that each process can relearn.
+
+    `sidecar` is what models must get back and clients drop, `tokens` are the providers' own.
+    """
 
     def __init__(self) -> None:
         self._no_tools: set[tuple[str, str]] = set()
+        self._bare: dict[tuple[str, str], set[str]] = {}
+        self.sidecar = EMPTY
+        self.tokens = Tokens()
 
     def no_tools(self, route: Route, model: str) -> bool:
         """Has this model refused native tools before?"""
@@ -68,6 +82,19 @@ class Learned:
         """This model has refused native tools."""
         self._no_tools.add((route.root(), model))
 
+    def bare(self, route: Route, model: str) -> frozenset[str]:
+        """The tools whose schemas were refused before: names of theirs with what they say."""
+        return frozenset(self._bare.get((route.root(), model), ()))
+
+    def note_bare(self, route: Route, model: str, tools: Iterable[Tool]) -> None:
+        """The schemas of these tools were refused."""
+        self._bare.setdefault((route.root(), model), set()).update(map(_signed, tools))
+
+
+def _signed(tool: Tool) -> str:
+    """A tool by name and schema: a mended one of the same name is another."""
+    return f"{tool.name}\0{to_json(tool.parameters)}"
+
 
 def turn(request: Request, route: Route, learned: Learned | None = None) -> Machine[Response]:
     """Ask `route` what `request` asks; yields the events of the answer, returns it whole.
@@ -75,38 +102,69 @@ def turn(request: Request, route: Route, learned: Learned | None = None) -> Mach
     Raises ProviderError (also after events), and UsageError for a route or request that cannot be asked.
     """
     learned = learned or Learned()
+    asked = request.messages
     model = route.model or request.model
-    repaired = repair(request.messages)
-    request = replace(request, model=model, messages=repaired.messages, tools=_sound(request.tools))
-    noticed = [Noticed(issue) for issue in repaired.issues]
-    text = route.mode is Tools.TEXT or (route.mode is Tools.BOTH and learned.no_tools(route, model))
-    try:
-        return (yield from _ask(request, route, noticed, text=text))
-    except ToolsRefused:
-        learned.note_no_tools(route, model)
-    return (yield from _ask(request, route, noticed, text=True))
+    repaired = repair(learned.sidecar.refill(asked))
+    tools, unsound = _sound(request.tools)
+    request = replace(request, model=model, messages=repaired.messages, tools=tools)
+    issues = (*route.issues, *unsound, *repaired.issues)
+    for _ in range(ATTEMPTS):
+        text = route.mode is Tools.TEXT or (route.mode is Tools.BOTH and learned.no_tools(route, model))
+        try:
+            response = yield from _ask(request, route, learned, issues, text=text)
+        except ToolsRefused:
+            learned.note_no_tools(route, model)
+        except SchemasRefused as refused:
+            learned.note_bare(route, model, refused.tools)
+        else:
+            learned.sidecar = learned.sidecar.remember(asked, response.message)
+            return response
+    raise AssertionError("each refusal is asked for once; this cannot be")
 
 
-def _sound(given: Sequence[Tool]) -> tuple[Tool, ...]:
-    """The tools, each once.  Raises UsageError for two of one name and for a schema that is none."""
-    return tuple(
-        replace(tool, parameters=_sound_schema(tool.name, to_json(tool.parameters))) for tool in as_tools(given) or ()
-    )
+ATTEMPTS = 3
+"""As asked; without the schemas it refuses; without native tools."""
+
+
+def _sound(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
+    """The tools by name, each once, and what had to be mended.  Raises UsageError for two of one name.
+
+    A schema that is none is mended, not refused: one odd tool must not kill a request with fifty good ones.
+    """
+    told: list[Tool] = []
+    issues: list[Issue] = []
+    for tool in in_order(as_tools(given) or ()):
+        schema, why = _sound_schema(tool.name, to_json(tool.parameters))
+        told.append(replace(tool, parameters=schema))
+        if why:
+            issues.append(Issue(kind=IssueKind.LOSSY, message=f"{why}; what is sound of it is used", name=tool.name))
+    return tuple(told), issues
 
 
 @lru_cache(maxsize=1024)
-def _sound_schema(name: str, written: str) -> JsonObject:
-    """The schema, checked; the same object for the same text.
+def _sound_schema(name: str, written: str) -> tuple[JsonObject, str]:
+    """The schema, sound, and what was wrong with it; the same object for the same text.
 
     Clients send the same tools with every request, and what is known of a schema is kept by its identity.
     """
     schema: JsonObject = json.loads(written)
-    check_schema(schema, name)
-    return schema
+    try:
+        check_schema(schema, name)
+    except UsageError as error:
+        return narrow(schema).schema, str(error)
+    return schema, ""
 
 
 class ToolsRefused(Exception):
     """The model takes no native tools, and nothing of an answer was told yet."""
+
+
+class SchemasRefused(Exception):
+    """The place does not take these tools' schemas, and nothing of an answer was told yet."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        super().__init__(f"{len(tools)} schemas were refused")
+        self.tools = tuple(tools)
 
 
 TOOLS_REFUSED = re.compile(
@@ -124,18 +182,43 @@ def refuses_tools(error: ProviderError) -> bool:
     return error.kind is ErrorKind.NO_TOOLS or (error.kind in REFUSALS and bool(TOOLS_REFUSED.search(error.message)))
 
 
+ABOUT_A_SCHEMA = re.compile(r"schema|\bparameters\b|function_?declarations", re.IGNORECASE)
+ABOUT_TOOLS = re.compile(r"\b(?:tools?|functions?)\b", re.IGNORECASE)
+ABOUT_A_CALL = re.compile(r"did not match|tool_use_failed|failed_generation|tool call validation", re.IGNORECASE)
+BY_DECLARATION = re.compile(r"function_?declarations\[(\d+)\]", re.IGNORECASE)
+BY_TOOL = re.compile(r"\btools?(?:\[|\.)(\d+)", re.IGNORECASE)
+"""Gemini: `tools[0].function_declarations[69]`; Anthropic: `tools.9.custom.input_schema`; OpenAI: `tools[0]`."""
+
+
+def refused_schemas(error: ProviderError, tools: Sequence[Tool]) -> list[Tool]:
+    """The tools, as sent, whose schemas this refusal is about: those it names, else all; none if it is not about them.
+
+    Its words are all there is: no API has a machine field for this.
+    """
+    said = error.message
+    if error.kind is not ErrorKind.BAD_REQUEST or not ABOUT_A_SCHEMA.search(said) or ABOUT_A_CALL.search(error.body):
+        return []
+    named = [tool for tool in tools if re.search(rf"['\"`]{re.escape(tool.name)}['\"`]", said)]
+    places = sorted({int(at) for at in BY_DECLARATION.findall(said) or BY_TOOL.findall(said)})
+    placed = [tools[at] for at in places if at < len(tools)]
+    return named or placed or (list(tools) if ABOUT_TOOLS.search(said) else [])
+
+
 # ── one request ──────────────────────────────────────────────────────────────
 
 
-def _ask(request: Request, route: Route, noticed: Sequence[Event], *, text: bool) -> Machine[Response]:
-    """Raises ToolsRefused instead of the provider's error where the caller may ask again in text."""
+def _ask(
+    request: Request, route: Route, learned: Learned, issues: Sequence[Issue], *, text: bool
+) -> Machine[Response]:
+    """Raises ToolsRefused or SchemasRefused instead of the provider's error where the caller may ask another way."""
     codec = CODECS[route.provider.codec]
     mint = yield from _minter()
     nonce = (yield NewId())[:NONCE_LENGTH] if text and route.nonce else ""
-    plan = Plan(request, route, text=text, nonce=nonce)
+    plan = Plan(request, route, text=text, nonce=nonce, bare=learned.bare(route, request.model))
+    noticed = [Noticed(issue) for issue in (*issues, *plan.issues)]
     hear, told, committed = plan.listener(mint), Assembler(), False
     try:
-        source = yield from _open(plan, codec, mint)
+        source = yield from _open(plan, codec, mint, learned.tokens)
         while True:
             data = yield Read()
             for heard in source.feed(data) if data else source.close():
@@ -146,8 +229,10 @@ def _ask(request: Request, route: Route, noticed: Sequence[Event], *, text: bool
             if not data:
                 return told.response()
     except ProviderError as error:
-        if not committed and not text and request.tools and route.mode is Tools.BOTH and refuses_tools(error):
-            raise ToolsRefused from error
+        if error.status == UNAUTHORISED:
+            learned.tokens.drop(route)
+        if not committed:
+            plan.another_way(error)
         raise _without_secrets(error, route) from error.__cause__
 
 
@@ -160,21 +245,41 @@ def _minter() -> Machine[Callable[[str], Ids]]:
 class Plan:
     """How one request is asked: the request as the wire carries it, and what is listened for in the answer."""
 
-    def __init__(self, request: Request, route: Route, *, text: bool, nonce: str) -> None:
+    def __init__(
+        self, request: Request, route: Route, *, text: bool, nonce: str, bare: frozenset[str] = frozenset()
+    ) -> None:
         self.route = route
         self.asked = request
         self.text = text
         self.nonce = nonce
         self.stream = route.stream if route.stream is not None else request.stream
-        self.sent = replace(augment(request, self._tongue()) if text else request, stream=self.stream)
+        self._bare = [tool for tool in request.tools if bare and _signed(tool) in bare]
+        told = replace(augment(request, self._tongue()) if text else request, stream=self.stream)
+        names = [tool.name for tool in self._bare]
+        self._prepared = prepare(told, route.provider, profile(request.model), text=text, bare=names)
+        self.sent = self._prepared.request
+
+    @property
+    def issues(self) -> tuple[Issue, ...]:
+        """What had to be changed for this wire."""
+        return self._prepared.issues
+
+    def another_way(self, error: ProviderError) -> None:
+        """Raises ToolsRefused or SchemasRefused where this refusal can be asked around."""
+        if self.text or not self.asked.tools:
+            return
+        if self.route.mode is Tools.BOTH and refuses_tools(error):
+            raise ToolsRefused from error
+        refused = {self._prepared.names.original(tool.name) for tool in refused_schemas(error, self.sent.tools)}
+        tools = [tool for tool in self.asked.tools if tool.name in refused and tool not in self._bare]
+        if tools:
+            raise SchemasRefused(tools) from error
 
     def listener(self, mint: Callable[[str], Ids]) -> Callable[[Event], list[Event]]:
         """What to make of each event the wire tells."""
         listener = Listener(self._parser(mint("t")), native=not self.text)
-        if not self.text:
-            return listener.hear
-        undo = Restorer()
-        return lambda event: [undo.hear(heard) for heard in listener.hear(event)]
+        undo = Restorer().hear if self.text else self._prepared.restored
+        return lambda event: [undo(heard) for heard in listener.hear(event)]
 
     def _tongue(self) -> Tongue:
         route = self.route
@@ -186,7 +291,7 @@ class Plan:
         if not asked.tools or (asked.tool_choice is not None and asked.tool_choice.mode == "none"):
             return None
         return Parser(
-            tools=asked.tools,
+            tools=asked.tools if self.text else self._prepared.heard,
             dialects=with_nonce(route.tongue, self.nonce) if self.nonce else route.dialects,
             prefix=route.prefix,
             shown=[result.text for message in asked.messages for result in message.results],
@@ -194,22 +299,33 @@ class Plan:
         )
 
 
-def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids]) -> Machine[Source]:
+def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) -> Machine[Source]:
     """Send the request; the source of the answer's events.  Raises ProviderError for a refusal."""
     route, sent = plan.route, plan.sent
     path = codec.stream_path if plan.stream else codec.path
     accept = ACCEPTS[codec.frames] if plan.stream else "application/json"
-    opened: Opened = yield Open(
-        url=route.url(path, sent.model),
-        headers={**route.headers(), "accept": accept},
-        body=to_json(codec.encode_request(sent, route.provider.quirks)).encode(),
+    asked = Open(
+        url=route.request_url(path, sent.model),
+        headers={**route.headers(), **signals(sent, route), "accept": accept},
+        body=to_json(_with_fields(codec.encode_request(sent, route.provider.quirks), plan)).encode(),
         patience=route.patience,
     )
+    opened: Opened = yield (yield from admit(asked, route, tokens))
     if not 200 <= opened.status < 300:
         raise (yield from _refusal(opened, codec, route))
     kind = opened.headers.get("content-type", "").partition(";")[0].strip().lower()
     streams = kind in STREAMS or (plan.stream and kind != "application/json")
     return Streamed(codec, mint("n"), route) if streams else Whole(codec, mint("n"), route)
+
+
+def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    """`body` with the fields that go out with every request; lists are continued, and tools told in text stay off."""
+    for key, value in plan.route.fields.items():
+        if key == "tools" and plan.text:
+            continue
+        held = body.get(key)
+        body[key] = [*held, *value] if isinstance(held, list) and isinstance(value, list) else value
+    return body
 
 
 def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderError]:
@@ -224,12 +340,12 @@ def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderErro
 def _without_secrets(error: ProviderError, route: Route) -> ProviderError:
     """The error as it may be shown: peers echo keys."""
     return ProviderError(
-        redact(error.message, [route.key]),
+        redact(error.message, route.hidden),
         status=error.status,
         kind=error.kind,
-        code=redact(error.code, [route.key]),
+        code=redact(error.code, route.hidden),
         retry_after=error.retry_after,
-        body=redact(error.body, [route.key]),
+        body=redact(error.body, route.hidden),
     )
 
 
@@ -308,7 +424,7 @@ class Whole:
 
 
 def _garbled(start: bytes, route: Route, why: str = "") -> ProviderError:
-    shown = redact(start[:SHOWN_GARBAGE].decode("utf-8", "replace"), [route.key])
+    shown = redact(start[:SHOWN_GARBAGE].decode("utf-8", "replace"), route.hidden)
     said = f"{shown!r}" if shown else "nothing"
     message = GARBAGE.format(root=route.root(), codec=route.provider.codec, said=said, why=why)
     return ProviderError(message, kind=ErrorKind.GARBLED, body=shown)

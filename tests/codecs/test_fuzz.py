@@ -18,7 +18,7 @@ from dragoman.events import Event, assemble
 from dragoman.frames import Frame, to_json
 
 from .test_laws import assert_strict
-from .values import SAID, requests
+from .values import WIRES, requests
 from .wire import VECTORS, codec, rows
 
 ODD: list[Any] = [None, True, False, 0, -1, 1.5, 10**30, "", "x", "\ud800", [], {}, [[]], [{}], {"a": 1}, "{}", [None],
@@ -59,7 +59,7 @@ def mutated(draw: st.DrawFn, value: Any) -> Any:
 def tell_everybody(events: list[Event]) -> None:
     """Write the answer on every wire, whole and streamed."""
     response = assemble(events)
-    for name in SAID:
+    for name in WIRES:
         to_json(codec(name).encode_response(response))
         for whole_calls in (True, False):
             encoder = codec(name).encode_stream(whole_calls=whole_calls)
@@ -68,7 +68,7 @@ def tell_everybody(events: list[Event]) -> None:
             encoder.close()
 
 
-@pytest.mark.parametrize("api", SAID)
+@pytest.mark.parametrize("api", WIRES)
 @thorough
 @given(data=st.data())
 def test_any_request_is_read_or_refused(api: str, data: st.DataObject) -> None:
@@ -78,7 +78,7 @@ def test_any_request_is_read_or_refused(api: str, data: st.DataObject) -> None:
     except CodecError as error:
         assert error.path.startswith("$")  # noqa: PT017
         return
-    for name in SAID:
+    for name in WIRES:
         to_json(codec(name).encode_request(request))
 
 
@@ -95,7 +95,7 @@ def test_any_answer_is_read_or_refused(api: str, data: st.DataObject) -> None:
     except ProviderError:
         pass
     else:
-        for name in SAID:
+        for name in WIRES:
             to_json(codec(name).encode_response(response))
 
 

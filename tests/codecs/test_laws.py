@@ -15,10 +15,10 @@ from dragoman.codecs import CODECS
 from dragoman.events import CallDelta, CallEnded, CallStarted, Event, assemble, replay
 from dragoman.types import Message, Reasoning, Request, Response, Text
 
-from .values import IN_ORDER, SAID, requests, responses
+from .values import WIRES, requests, responses
 from .wire import codec, decoded, folded, pieces, retold, streamed, written
 
-SERVED = sorted(SAID)
+SERVED = sorted(WIRES)
 PAIRS = list(itertools.product(SERVED, SERVED))
 slow = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
 
@@ -67,7 +67,7 @@ def test_a_stream_from_any_wire_to_any_other_says_what_the_whole_answer_says(
 
 def _as_told(api: str, response: Response) -> Response:
     """The answer as its wire orders it whole: a stream keeps the order of text and reasoning, the whole body cannot."""
-    if api not in IN_ORDER:
+    if not WIRES[api].in_order:
         return response
     said = [Reasoning(response.reasoning)] if response.reasoning else []
     told = [Text(response.text)] if response.text else []
@@ -86,7 +86,8 @@ def test_a_request_goes_from_any_wire_to_any_other_with_its_calls_and_results(
     assert [_gist(r) for m in carried.messages for r in m.results] == [
         _gist(r) for m in request.messages for r in m.results
     ]
-    if request.tool_choice is None or request.tool_choice.mode != "none" or target != "ollama_chat":
+    mode = request.tool_choice.mode if request.tool_choice else "auto"
+    if mode not in ("none", "named") or mode in WIRES[target].choices:  # else fewer tools are offered, which says it
         assert [t.name for t in carried.tools] == [t.name for t in request.tools]
 
 
@@ -111,8 +112,9 @@ def test_bytes_may_be_cut_anywhere(api: str, data: st.DataObject) -> None:
 def test_the_deltas_of_every_call_are_strict_json_however_the_stream_is_cut(api: str, data: st.DataObject) -> None:
     response: Response = data.draw(responses(api))
     wire = written(codec(api), streamed(codec(api), replay(response), whole_calls=False))
-    events, _ = decoded(codec(api), [wire[: data.draw(st.integers(0, len(wire)))]])
-    assert_strict(events)
+    events, error = decoded(codec(api), [wire[: data.draw(st.integers(0, len(wire)))]])
+    if error is None:  # a frame with a checksum, cut within, is an error of its own
+        assert_strict(events)
 
 
 def assert_strict(events: list[Event]) -> None:

@@ -16,7 +16,7 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.spec import Codec
 from dragoman.errors import ProviderError
 from dragoman.events import assemble, replay
-from dragoman.frames import Frame
+from dragoman.frames import Frame, FrameKind
 from dragoman.types import Response
 
 from .test_laws import assert_strict
@@ -44,7 +44,7 @@ def read(api: Codec, row: dict[str, Any]) -> tuple[Response | None, ProviderErro
             return api.decode_response(row["response"]), None
         except ProviderError as error:
             return None, error
-    data = written(api, [_frame(one) for one in row["stream"]])
+    data = written(api, [_frame(api, one) for one in row["stream"]])
     events, failed = decoded(api, [data])
     for size in CHUNKS:
         assert decoded(api, pieces(data, size))[0] == events
@@ -53,9 +53,12 @@ def read(api: Codec, row: dict[str, Any]) -> tuple[Response | None, ProviderErro
     return assemble(events), failed
 
 
-def _frame(one: Any) -> Frame:
+def _frame(api: Codec, one: Any) -> Frame:
     if isinstance(one, str):
         return Frame(one)
+    if api.frames is FrameKind.AWS:
+        ((name, fields),) = one.items()
+        return Frame(json.dumps(fields), name)
     named = isinstance(one.get("type"), str)
     return Frame(json.dumps(one), one["type"] if named else "")
 

@@ -109,7 +109,7 @@ FAMILIES = {
     "lfm2": Family(KeywordArgs, "<|tool_call_start|>", like="lfm2", listing=ARRAY),
     "llama31_json": Family(JsonCall, "", strength=WEAK),
     "llama32_pythonic": Family(KeywordArgs, "", like="pythonic", listing=ARRAY, strength=WEAK),
-    "minicpm5": Family(TaggedArgs, '<function name="', like="minicpm5"),
+    "minicpm5": Family(TaggedArgs, '<function name="'),
     "minimax_m2": Family(
         TaggedArgs, "<minimax:tool_call>", "<think>", "<response>{content}</response>", "<think>", "minimax_m2"
     ),
@@ -240,6 +240,17 @@ def test_flags_that_tell_text_from_json_are_learned() -> None:
     )
 
 
+def test_text_that_a_template_escapes_is_unescaped() -> None:
+    escaping = source("minicpm5").replace("{{ value }}", "{{ value | e if value is string else value }}")
+    row = learn(escaping).dialect
+    assert isinstance(row.args, TaggedArgs)
+    assert row.args.entities
+    text = render(CALLS[:1], row, tools=TOOLS)
+    assert "&lt;d&gt;" in text
+    for reader in (row, DIALECTS["minicpm5"]):
+        assert said(parse(text, tools=TOOLS, dialects=[reader]).calls) == said(CALLS[:1])
+
+
 def test_a_learned_result_form_tells_a_result() -> None:
     result = ToolResult(call_id="abcdef123", name="ping", content="pong {x}")
     assert render_result(result, learned("qwen25").dialect) == "<tool_response>\npong {x}\n</tool_response>"
@@ -285,7 +296,7 @@ UNLEARNABLE = {
     "calls are not written": (TURN, "does not write the calls of past turns"),
     "calls are not written, the prompt tells of them": (
         "{% if tools %}Write <|tool_call_start|>[f(a=1)]<|tool_call_end|>{% endif %}" + TURN,
-        "its prompt shows the markers of 'lfm2'",
+        "its prompt shows the markers of 'lfm2",
     ),
     "arguments without a name": (
         "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}"
@@ -390,6 +401,16 @@ def test_the_template_for_tools_is_taken_of_several() -> None:
     plain = {"name": "default", "template": TURN}
     config = {**SPECIAL, "chat_template": [plain, {"name": "tool_use", "template": source("qwen25")}]}
     assert learn(tokenizer_config=config).dialect.call.open == ("<tool_call>\n",)
+
+
+@pytest.mark.parametrize("odd", [None, 3, [], [3], [{"name": "default"}], {}, {"default": None}])
+def test_a_configuration_without_a_template_is_said_to_have_none(odd: Any) -> None:
+    with pytest.raises(LearnError, match="neither a chat template"):
+        learn(tokenizer_config={"chat_template": odd})
+
+
+def test_templates_may_be_given_by_name() -> None:
+    assert learn(tokenizer_config={"chat_template": {"default": source("qwen25")}}).dialect.call.open
 
 
 def test_a_template_given_beside_a_configuration_is_the_one_meant() -> None:

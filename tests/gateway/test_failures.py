@@ -23,7 +23,7 @@ from dragoman.providers import COMPATIBLE
 from dragoman.route import Route
 
 from ..peer import Exchange, free_port, peer
-from ..upstreams import model, refusal, said
+from ..upstreams import model, refusal, said, sent
 from .asgi import Client, Reply, call
 from .test_exchange import ASKS, FUNCTION, PATHS, app, ask, every_front
 
@@ -75,7 +75,6 @@ def schema(parameters: Any) -> list[dict[str, Any]]:
 
 
 TOOLS: list[tuple[str, list[dict[str, Any]], str]] = [
-    ("a broken schema", schema({"type": "object", "properties": {"at": {"type": "strange"}}}), "look"),
     ("two tools of one name", [FUNCTION, *schema({"type": "object"})], "look"),
     ("a tool without a name", [{"type": "function", "function": {"description": "?"}}], "name"),
 ]
@@ -87,6 +86,13 @@ def test_broken_tools_are_the_callers_mistake(front: str, tools: list[dict[str, 
     reply = ask(app(model("openai_chat", said("hi"))), front, stream=False, tools=tools)
     assert reply.status == 400
     assert words in message_of(front, reply)
+
+
+def test_a_schema_that_is_none_is_mended_and_the_other_tools_are_served() -> None:
+    memory = model("openai_chat", said("hi"))
+    odd = schema({"type": "object", "properties": {"at": {"type": "strange", "description": "where"}}})
+    assert ask(app(memory), "openai_chat", stream=False, tools=odd).status == 200
+    assert sent(memory)["tools"][0]["function"]["parameters"]["properties"] == {"at": {"description": "where"}}
 
 
 @every_front

@@ -1,4 +1,4 @@
-"""The command line: `dragoman demo | serve | parse | render | prompt | convert | list`.
+"""The command line: `dragoman demo | serve | parse | render | prompt | learn | convert | list`.
 
 stdout carries data, stderr everything else; exit codes are 0 (done), 1 (failed), 2 (called wrongly), 130 (interrupted).
 A command's module is imported when the command is called, so that `dragoman --version` costs nothing.
@@ -26,6 +26,7 @@ COMMANDS = MappingProxyType(
         "parse": ("parse", "Find the tool calls in what a model wrote."),
         "render": ("render", "Write tool calls in a dialect."),
         "prompt": ("prompt", "Write the prompt that explains tools to a model without them."),
+        "learn": ("learn", "Learn how a model writes tool calls from its chat template."),
         "convert": ("convert", "Convert a request, a response or a stream from one API to another."),
         "list": ("listing", "List the dialects, codecs or providers there are."),
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import IO
+from typing import IO, Any
 
 import click
 
 from ..dialects.parser import parse
+from ..dialects.verdicts import verdicts
+from . import explain
 from .printing import parsed_as_json, print_json, print_parsed
 from .reading import read_text, read_tools
 
@@ -19,6 +21,7 @@ from .reading import read_text, read_tools
 @click.option("--prefix", default="", help=r"What the chat template had already opened, such as '<think>\n'.")
 @click.option("--shown", type=click.File(encoding="utf-8"), multiple=True, help="A text the model was shown.")
 @click.option("--strict", is_flag=True, help="Demand the dialect to the letter.")
+@click.option("--explain", "explained", is_flag=True, help="Show every candidate in its place, and which rule decided.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
     file: IO[str],
@@ -28,21 +31,27 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     prefix: str,
     shown: tuple[IO[str], ...],
     strict: bool,
+    explained: bool,
     as_json: bool,
 ) -> None:
     """Find the tool calls in FILE (standard input when not given).
 
     Without --tools any name is believed where the markup is strong; with it only those tools can be called.
     """
-    parsed = parse(
-        read_text(file),
-        tools=read_tools(tools),
-        dialects=list(dialects) if dialects and dialects != ("auto",) else "auto",
-        finish=finish,
-        prefix=prefix.replace("\\n", "\n"),
-        shown=[read_text(text) for text in shown],
-        strict=strict,
-    )
+    text = read_text(file)
+    asked: dict[str, Any] = {
+        "tools": read_tools(tools),
+        "dialects": list(dialects) if dialects and dialects != ("auto",) else "auto",
+        "finish": finish,
+        "prefix": prefix.replace("\\n", "\n"),
+        "shown": [read_text(shown_text) for shown_text in shown],
+        "strict": strict,
+    }
+    if explained:
+        findings = verdicts(text, **asked)
+        print_json(explain.as_json(findings)) if as_json else explain.explain(text, findings)
+        return
+    parsed = parse(text, **asked)
     if as_json:
         print_json(parsed_as_json(parsed))
     else:

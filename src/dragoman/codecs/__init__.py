@@ -16,7 +16,18 @@ from .. import definitions
 from ..errors import ExtractError, UnknownName, UsageError
 from ..tabular import tabulate
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Media, Response, Text, Tool, ToolCall, ToolResult
-from . import anthropic_messages, bedrock_converse, gemini, ollama_chat, openai_chat, openai_responses
+from . import (
+    anthropic_messages,
+    bedrock_converse,
+    bedrock_invoke,
+    cohere_chat,
+    gemini,
+    ollama_chat,
+    ollama_generate,
+    openai_chat,
+    openai_responses,
+    stackspot,
+)
 from .anthropic_messages_requests import NAME as ANTHROPIC
 from .anthropic_messages_requests import write_result as _anthropic_result
 from .anthropic_messages_requests import write_tool as _anthropic_tool
@@ -58,8 +69,12 @@ CODECS = Codecs(
         openai_responses.CODEC,
         anthropic_messages.CODEC,
         ollama_chat.CODEC,
+        ollama_generate.CODEC,
         gemini.CODEC,
         bedrock_converse.CODEC,
+        bedrock_invoke.CODEC,
+        cohere_chat.CODEC,
+        stackspot.CODEC,
     ),
     MappingProxyType({"openai": OPENAI, "anthropic": ANTHROPIC, "ollama": OLLAMA}),
 )

@@ -64,6 +64,9 @@ _CALL = frozenset({"toolUseId", "name", "input", "type"})
 _IN, _OUT, _READ, _WRITTEN = "inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"
 _USAGE = frozenset({_IN, _OUT, _READ, _WRITTEN, "totalTokens", f"{_READ[:-1]}Count", f"{_WRITTEN[:-1]}Count"})
 
+_NO_METRICS: JsonObject = {"latencyMs": 0}
+"""What stands for a latency nobody measured: clients demand the field."""
+
 # ── reading ──────────────────────────────────────────────────────────────────
 
 
@@ -172,7 +175,7 @@ class _Decoder:
 
     def _on_metadata(self, body: JsonObject) -> list[Event]:
         self._usage |= {key: value for key, value in mapping(body.get("usage")).items() if value is not None}
-        if mapping(body.get("metrics")):
+        if body.get("metrics") and body["metrics"] != _NO_METRICS:
             self._extra["metrics"] = body["metrics"]
         return []
 
@@ -298,6 +301,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     usage, word = mapping(left.pop("usage", None)), left.pop("stopReason", None)
     content = [block for part in response.message.parts for block in write_part(part, unsigned=True)]
     return {
+        "metrics": _NO_METRICS,
         **left,
         "output": {"message": {"role": "assistant", "content": content}},
         "stopReason": word or _WORDS[settled(response.stop, len(response.calls))],
@@ -374,7 +378,7 @@ class _Encoder(Encoder):
         left = wished(NAME, event.extra)
         word = left.get("stopReason") or _WORDS[settled(event.stop, self._calls)]
         usage = _write_usage(event.usage, mapping(left.get("usage")))
-        metrics = mapping(left.get("metrics")) or {"latencyMs": 0}
+        metrics = left.get("metrics", _NO_METRICS)
         stopped = [_frame("messageStop", stopReason=word), _frame("metadata", usage=usage, metrics=metrics)]
         return [*self._on_started(Started()), *self._end(), *stopped]
 

@@ -43,15 +43,15 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
         raise CodecError("the answer has no message; retry the request", "$.message", NAME)
     if body.get("message") is not None:
         an_object(body["message"], "$.message")
-    return assemble(_Decoder(ids).whole(body))
+    return assemble(Decoder(ids).whole(body))
 
 
 def decode_stream(ids: Ids | None = None) -> StreamDecoder:
     """A decoder for one streamed answer."""
-    return _Decoder(ids)
+    return Decoder(ids)
 
 
-class _Decoder:
+class Decoder:
     """Lines → events.  Every line is a whole answer so far said; calls come whole, in any line."""
 
     def __init__(self, ids: Ids | None) -> None:
@@ -168,22 +168,22 @@ def encode_stream(
     stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
 ) -> StreamEncoder:
     """An encoder for one streamed answer."""
-    return _Encoder(stamp)
+    return LineEncoder(stamp)
 
 
-class _Encoder(Encoder):
+class LineEncoder(Encoder):
     """Events → lines.  Arguments are objects here, so calls are always whole; all of them stand in one line, before the
     last (clients give calls of separate lines the same place)."""
 
     def __init__(self, stamp: Stamp) -> None:
         super().__init__(whole_calls=True)
-        self._stamp = stamp
-        self._model = stamp.model
+        self.stamp = stamp
+        self.model = stamp.model
         self._calls: list[dict[str, Any]] = []
         self._called: CallStarted | None = None
 
     def _on_started(self, event: Started) -> list[Frame]:
-        self._model = self._model or event.model
+        self.model = self.model or event.model
         return []
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
@@ -212,7 +212,7 @@ class _Encoder(Encoder):
         return [self._line(calls), last] if self._calls else [last]
 
     def _line(self, message: JsonObject, done: Mapping[str, Any] = NOTHING) -> Frame:
-        head = {"model": self._model, "created_at": clock(self._stamp), "message": message}
+        head = {"model": self.model, "created_at": clock(self.stamp), "message": message}
         return Frame(to_json({**head, **(done or {"done": False})}))
 
 

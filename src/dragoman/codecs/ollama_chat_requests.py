@@ -160,10 +160,10 @@ def _read_content(one: JsonObject, path: str) -> tuple[Text, ...]:
 
 
 def _read_images(one: JsonObject, path: str) -> tuple[Media, ...]:
-    return tuple(Media(mime=_image_type(data), data=data) for data in strings_at(one, "images", path))
+    return tuple(Media(mime=image_type(data), data=data) for data in strings_at(one, "images", path))
 
 
-def _image_type(data: str) -> str:
+def image_type(data: str) -> str:
     """The media type of bare base64, told by its first bytes."""
     return next((mime for start, mime in _IMAGE_STARTS if data.startswith(start)), "")
 

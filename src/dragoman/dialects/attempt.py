@@ -17,17 +17,22 @@ from ..events import Event
 from ..relaxed import Broken, Cut, Relaxed, check_repeated
 from ..text import Need, Source, finder, may_be_longer
 from ..types import Edit, IssueKind
-from .draft import Draft
+from .draft import Draft, close_json
 from .judge import Judge, Unknown
 from .row import Row
-from .spec import KeywordArgs, Listing
+from .spec import JsonCall, KeywordArgs, Listing
 
 MAX_NAME = 256
 """No tool's name is longer (APIs allow 64 to 128)."""
 NAME = re.compile(r"[^\s\"'`<>{}()\[\],;=]+")
 TAG_END = re.compile(r"\s*>")
+WRONG = re.compile(r"\s*</(?P<name>[\w:.-]{1,64})>")
+THINKS = re.compile(r"think|reason|thought", re.IGNORECASE)
 LINE_END = re.compile(r":?[ \t]*\r?\n")
 CALL_NAME = re.compile(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
+
+
+JOINTS = frozenset({",", ";"})
 
 
 class Mismatch(Exception):
@@ -48,6 +53,7 @@ class Attempt:
         self.opener = ""
         self.called = ""
         self.ended = False
+        self.alone = False
         self._torn = False
 
     @property
@@ -59,7 +65,10 @@ class Attempt:
 
     def run(self) -> Need[None]:
         """Read everything this dialect has to say here."""
-        src, row = self.src, self.row
+        src = self.src
+        if self.spec.suffix:
+            yield from self._suffix()
+        row = self.row
         inside = yield from src.literal(row.section_open)
         yield from src.space()
         if self.spec.listing is Listing.ARRAY:
@@ -70,6 +79,18 @@ class Attempt:
             yield from self.closing(row.section_close)
         if not self.items:
             raise Mismatch
+
+    def _suffix(self) -> Need[None]:
+        """If the opener here carries a suffix, go on with the row in which every tag does."""
+        openers = self.row.section_open + self.row.call_open
+        for opener in openers:
+            head = yield from self.src.peek(len(opener))
+            if head == opener[:-1] + ":":
+                found = yield from self.src.match(re.compile(re.escape(head) + f"({self.spec.suffix})>"), 64)
+                if found is None:
+                    raise Mismatch
+                self.row = self.row.suffixed(found[1])
+                return
 
     def array(self) -> Need[None]:
         src = self.src
@@ -89,14 +110,56 @@ class Attempt:
             if not c and self.items:
                 self._note_unclosed()
                 return
-            yield from self._call()
+            yield from self._item()
             yield from src.space()
             if (yield from src.literal((",", ";"))) or (yield from src.peek()) == "]":
+                continue
+            if (yield from src.peek()) == "{" and isinstance(self.spec.args, JsonCall):
+                self.last_edit("missing_comma")
                 continue
             if src.eof and src.pos == len(src.buf):
                 self._note_unclosed()
                 return
             raise Broken("the list of calls is not closed")
+
+    def _item(self) -> Need[None]:
+        """One call of a list; one that is damaged is refused alone, if its end can be found."""
+        src = self.src
+        depth = src.hold()
+        try:
+            yield from self._call()
+        except Broken as why:
+            src.unwind(depth)
+            if self.draft is None:
+                src.release()
+                raise
+            broken, self.draft = self.draft, None
+            src.rewind()
+            if not (yield from self._skip_item()):
+                self.draft = broken
+                raise
+            broken.refuse(IssueKind.MALFORMED, str(why), self.judge.correction(broken, str(why)))
+            broken.write(close_json(broken.text()))
+            broken.end = src.at
+        else:
+            src.release()
+
+    def _skip_item(self) -> Need[bool]:
+        """Skip one bracketed value without reading it."""
+        src = self.src
+        depth = 0
+        while True:
+            mark = yield from src.until(("{", "}", "[", "]", '"'), _ignore)
+            if mark == '"':
+                while (inner := (yield from src.until(('"', "\\\\", '\\"'), _ignore))) != '"':
+                    if not inner:
+                        return False
+            elif not mark or (mark in "}]" and not depth):
+                return False
+            else:
+                depth += 1 if mark in "{[" else -1
+                if not depth:
+                    return True
 
     def _note_unclosed(self) -> None:
         if self.drafts:
@@ -111,10 +174,19 @@ class Attempt:
                 if not (yield from self._another_name()):
                     return
                 continue
+            if not inside and not (yield from self._joined()):
+                return
             size, found = yield from src.glance(row.again, row.between)
-            if not found or not inside or (yield from self._is_end(size - len(found))):
+            if not found or (yield from self._is_end(size - len(found))):
                 return
             src.pos += size - len(found)
+
+    def _joined(self) -> Need[bool]:
+        """Where nothing holds the calls together: does a comma or semicolon?"""
+        marks = tuple(m for m in self.row.between if m in JOINTS)
+        _, mark = yield from self.src.glance(marks)
+        _, found = yield from self.src.glance(self.row.again, marks)
+        return bool(mark and found)
 
     def _another_name(self) -> Need[bool]:
         """Does another Python call follow, perhaps after a comma or semicolon?"""
@@ -160,6 +232,23 @@ class Attempt:
             return
         if self.call_close and not (yield from self.closing(self.call_close)):
             yield from self._strays()
+        yield from self._doubt()
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """Marks that end the call whatever bracket is still open."""
+        marks = self.row.body_close + self.call_close + self.row.section_close
+        return tuple(m for m in marks if len(m) > 2)
+
+    def _doubt(self) -> Need[None]:
+        """Brackets were missing before the call's closer: what follows it must not look like the rest of a string."""
+        draft = self.drafts[-1] if self.drafts else None
+        if draft is None or all(e.kind != "missing_bracket" for e in draft.edits):
+            return
+        following = yield from self.src.peek()
+        if following and (following in "\"'},]" or following.isalnum()):
+            why = "brackets are missing, and where the call ends is not clear"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _read(self) -> Need[None]:
         """One call by the row's notation; a reader that takes the call's closer itself sets `ended`."""
@@ -173,8 +262,21 @@ class Attempt:
         if found:
             self.src.pos += size
             self.last_edit("stray_bracket")
+        elif self.call_close[0][:2] == "</" and (yield from self._wrong_closer()):
+            self.last_edit("wrong_closer")
+            yield from self.closing(self.call_close)
         elif self.row.closer_needed and self.items and isinstance(self.items[-1], Draft):
             self.last_edit("unclosed")
+
+    def _wrong_closer(self) -> Need[bool]:
+        """A closing tag of another name in the closer's place (malformations.md 5); one of reasoning only where the
+        call is all there is."""
+        src = self.src
+        found = yield from src.match(WRONG, 80)
+        if found is None or self.row.section_close or (THINKS.search(found["name"]) and not self.alone):
+            return False
+        src.pos = found.end()
+        return True
 
     def last_edit(self, kind: str) -> None:
         if self.drafts:
@@ -232,7 +334,10 @@ class Attempt:
             src.pos = found.end()
             text, mark = found.group(), ""
         else:
-            text, mark = yield from self.until_name(row.tool_close)
+            text, mark = yield from self.until_name(row.tool_close + row.ends)
+            if mark in row.ends and mark not in row.tool_close:
+                self.src.pos -= len(mark)
+                raise Broken("no arguments follow the tool's name")
         split = re.fullmatch(d.tool_re, text.strip(), re.S)
         if split is None:
             raise Mismatch
@@ -267,6 +372,10 @@ class Attempt:
             if src.eof:
                 raise Cut
             yield
+
+
+def _ignore(_: str) -> None:
+    return None
 
 
 Reader: TypeAlias = Callable[[Attempt], Need[None]]

@@ -20,7 +20,7 @@ HARMONY_SEGMENTS = Segments(
 )
 """Harmony's headers name a channel, Muse's only a recipient; both are cut by the same tokens."""
 HEADED = Span(("<|start|>assistant", "<|channel|>", "<|start|>"), ("<|call|>", "<|end|>"))
-RECIPIENT = r".*?\bto=(?:functions\.)?(?P<name>[^\s<|]+)(?:\s*<\|constrain\|>|\s)?"
+RECIPIENT = r".*?\bto=(?!assistant\b|user\b|self\b|commentary\b)(?:functions\.)?(?P<name>[^\s<|]+)(?:\s*<\|constrain\|>|\s)?"
 
 HARMONY = Dialect(
     name="harmony",

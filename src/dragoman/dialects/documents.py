@@ -30,6 +30,7 @@ TILDE_FENCE = Dialect(
 )
 FENCED_JSON = Dialect(
     name="fenced_json",
+    aliases=("xlam", "bare_json"),
     place=Place.LINE,
     strength=Strength.WEAK,
     call=span(("```json\n", "```\n"), "\n```"),
@@ -51,7 +52,8 @@ JSON_PROTOCOL = Dialect(
 )
 BARE_JSON = Dialect(
     name="bare_json",
-    aliases=("raw_json",),
+    aliases=("raw_json", "llama3_json", "llama4_json", "laguna"),
+    between=("\n", ";", ","),
     place=Place.LINE,
     strength=Strength.WEAK,
     args=JsonCall(name=NAMES, args=ARGS),
@@ -89,7 +91,7 @@ XML_ATTRIBUTES = Dialect(
 )
 HERMES = Dialect(
     name="hermes",
-    aliases=("qwen25", "qwen3_json", "xlam", "yaml_xml_tool_tag", "qwen3_coder"),
+    aliases=("qwen25", "qwen3_json", "xlam", "yaml_xml_tool_tag", "qwen3_coder", "laguna", "hermes_array"),
     call=span("<tool_call>\n", "\n</tool_call>"),
     args=JsonCall(name=NAMES, args=ARGS),
     result="<tool_response>\n{content}\n</tool_response>",

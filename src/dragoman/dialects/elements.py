@@ -23,7 +23,7 @@ from .spec import ElementArgs, Typing
 
 MAX_TAG = 400
 """No tag with its attributes is longer."""
-MAX_DEPTH = 64
+MAX_DEPTH = 96
 """Deeper elements are refused: readers of the value would recurse."""
 ATTRIBUTES = r"(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>]+))*)"
 HEAD = re.compile(ATTRIBUTES + r"\s*(?P<end>/?>)")
@@ -34,7 +34,7 @@ ENDED = re.compile(r"(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*[<>]")
 LEGAL = re.compile(r"[\w\s/]")
 CLOSE = re.compile(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
 CDATA = re.compile(r"!\[CDATA\[(.*?)\]\]>", re.S)
-ITEMS = frozenset({"item", "element", "value", "entry", "i"})
+ITEMS = frozenset({"item"})
 
 
 @dataclass(slots=True)
@@ -119,6 +119,8 @@ class _Elements:
             if (yield from self._call_ends()):
                 return
             if src.eof and self._is_rest_of_closer():
+                if not self.out.given:
+                    raise Cut
                 src.pos = len(src.buf)
                 self.a.closed = False
                 self.draft.edits.append(Edit("unclosed"))
@@ -251,16 +253,28 @@ class _Elements:
                 src.release()
                 return True
             self.doubtful = True
-        elif tag["key"] == self.a.called or self._is_closer(tag):
-            ahead = yield from src._over_space(0)
-            if src.eof and src.pos + ahead == len(src.buf):
+        elif self.args.prefix or tag["key"] == self.a.called or self._is_closer(tag):
+            ours = tag["key"] == self.a.called or self._is_closer(tag)
+            if (yield from self._call_may_end(ours)):
                 if self.doubtful:
                     raise Broken(f"where the argument {key[:40]!r} ends is not clear")
-                src.rewind()
-                self.draft.edits.append(Edit("unclosed_argument"))
+                if ours:
+                    src.rewind()
+                else:
+                    src.release()
+                self.draft.edits.append(Edit("unclosed_argument" if ours else "wrong_closer", "$", tag["key"]))
                 return True
         src.rewind()
         return False
+
+    def _call_may_end(self, ours: bool) -> Need[bool]:
+        """Can the call (or, at a closer of another name, the argument) end just before here?"""
+        src, row = self.a.src, self.a.row
+        if not ours:
+            return (yield from self._legal_next())
+        _, found = yield from src.glance(row.section_close + row.call_open + row.tool_open)
+        ahead = yield from src._over_space(0)
+        return bool(found) or (src.eof and src.pos + ahead == len(src.buf))
 
     def _is_closer(self, tag: re.Match[str]) -> bool:
         return self.lead + tag.group().replace(" ", "") in self.closers
@@ -346,7 +360,7 @@ class _Elements:
         if shape.kinds == TEXT and not shape.enum:
             return text
         value = self.out.typed(text.strip(), shape)
-        return text if isinstance(value, str) and not shape.kinds else value
+        return text if value == text.strip() and not shape.kinds else value
 
 
 def _mixed(node: Node) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .documents import ARGS, NAMES
-from .spec import Dialect, JsonCall, Listing, Place, Span, Strength, span
+from .spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs, span
 
 CALL = JsonCall(name=NAMES, args=ARGS)
 PARAMETERS = JsonCall(name=NAMES, args=("parameters", "arguments", "args", "input", "params"))
@@ -63,6 +63,15 @@ GRANITE_20B = Dialect(
     source="formats.md A10 (granite-20b-functioncalling)",
     sample='<function_call> {"name": "f", "arguments": {"a": 1}}',
 )
+LFM2_JSON = Dialect(
+    name="lfm2_json",
+    aliases=("lfm2",),
+    section=span("<|tool_call_start|>", "<|tool_call_end|>"),
+    listing=Listing.ARRAY,
+    args=CALL,
+    source="formats.md F2 (Liquid LFM2, a JSON list inside)",
+    sample='<|tool_call_start|>[{"name": "f", "arguments": {"a": 1}}]<|tool_call_end|>',
+)
 LLAMA3_JSON = Dialect(
     name="llama3_json",
     aliases=("llama4_json",),
@@ -74,7 +83,7 @@ LLAMA3_JSON = Dialect(
 )
 MISTRAL = Dialect(
     name="mistral",
-    aliases=("mistral_json",),
+    aliases=("mistral_json", "mistral_v11", "xlam"),
     section=span("[TOOL_CALLS]"),
     listing=Listing.ARRAY,
     args=CALL,
@@ -94,8 +103,7 @@ JAMBA = Dialect(
 PHI4_MINI = Dialect(
     name="phi4_mini_json",
     aliases=("phi4_mini", "firefunction"),
-    section=span(("functools", " functools")),
-    place=Place.LINE,
+    section=span("functools"),
     listing=Listing.ARRAY,
     args=CALL,
     source="formats.md C5 (Phi-4-mini)",
@@ -138,6 +146,55 @@ FUNCTION_CALLS_JSON = Dialect(
     source="malformations.md §5 (a JSON list in Anthropic's wrapper)",
     sample='<function_calls>[{"name": "f", "arguments": {"a": 1}}]</function_calls>',
 )
+NEMOTRON = Dialect(
+    name="nemotron_toolcall",
+    section=span(("<TOOLCALL>", "<TOOLCALLS>"), ("</TOOLCALL>", "</TOOLCALLS>")),
+    listing=Listing.ARRAY,
+    args=CALL,
+    source="llama.cpp (NVIDIA Nemotron Nano v2)",
+    sample='<TOOLCALL>[{"name": "f", "arguments": {"a": 1}}]</TOOLCALL>',
+)
+COMMAND_R = Dialect(
+    name="cohere_rplus_action_md",
+    place=Place.LINE,
+    strength=Strength.OWN,
+    section=span(("Action:\n```json\n", "Action: ```json\n", "Action:```json\n"), "\n```"),
+    listing=Listing.ARRAY,
+    args=JsonCall(name=("tool_name", "name"), args=("parameters", "arguments")),
+    source="llama.cpp (Cohere Command R+: `Action:` and a fenced list)",
+    sample='Action:\n```json\n[{"tool_name": "f", "parameters": {"a": 1}}]\n```',
+)
+CONTINUE = Dialect(
+    name="tool_fence",
+    aliases=("continue",),
+    place=Place.LINE,
+    call=span("```tool\n", "\n```"),
+    tool=span("TOOL_NAME: ", "\n"),
+    args=TaggedArgs(key=span("BEGIN_ARG: ", "\n"), value=span("", "\nEND_ARG\n"), trim="\n"),
+    source="continue.dev, system-message tools (code blocks)",
+    sample="```tool\nTOOL_NAME: f\nBEGIN_ARG: a\n1\nEND_ARG\n```",
+)
+APRIEL = Dialect(
+    name="apriel",
+    section=span("<tool_calls>", "</tool_calls>"),
+    listing=Listing.ARRAY,
+    args=CALL,
+    reasoning=(span("Here are my reasoning steps:\n", "[BEGIN FINAL RESPONSE]\n"),),
+    quiet=("[END FINAL RESPONSE]",),
+    source="llama.cpp (ServiceNow Apriel)",
+    sample='<tool_calls>[{"name": "f", "arguments": {"a": 1}}]</tool_calls>',
+)
+GENERIC = Dialect(
+    name="tagged_json",
+    aliases=("hermes",),
+    call=span(
+        ("<tools>\n", "<tool>\n", "<calls>\n", "<call>\n", "<function>\n", "<tool-call>\n", "<toolcall>\n"),
+        ("\n</tools>", "\n</tool>", "\n</calls>", "\n</call>", "\n</function>", "\n</tool-call>", "\n</toolcall>"),
+    ),
+    args=CALL,
+    source="malformations.md §3, §5 (a call in the prompt's own tag, or in one like it)",
+    sample='<tools>\n{"name": "f", "arguments": {"a": 1}}\n</tools>',
+)
 LM_STUDIO = Dialect(
     name="lm_studio",
     call=span("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"),
@@ -147,7 +204,7 @@ LM_STUDIO = Dialect(
 )
 JSON_ARRAY = Dialect(
     name="json_array",
-    aliases=("xlam", "bare_json_array", "hermes_array"),
+    aliases=("xlam", "bare_json_array", "hermes_array", "llama3_json"),
     place=Place.LINE,
     strength=Strength.WEAK,
     listing=Listing.ARRAY,
@@ -159,7 +216,7 @@ JSON_ARRAY = Dialect(
 NO_SPAN = Span()
 STRONG = (
     LONGCAT, INTERNLM2, GIGACHAT3, INKLING, GRANITE_20B, LLAMA3_JSON, MISTRAL, JAMBA, PHI4_MINI, GRANITE, APERTUS,
-    COHERE, FUNCTION_CALLS_JSON, LM_STUDIO,
+    COHERE, LFM2_JSON, FUNCTION_CALLS_JSON, LM_STUDIO, NEMOTRON, COMMAND_R, CONTINUE, APRIEL, GENERIC,
 )
 SAME_AS_HERMES = (ERNIE45, GRANITE4)
 WEAK = (JSON_ARRAY,)

@@ -36,6 +36,8 @@ NAMESPACES = ("functions.", "function.", "default_api.", "tools.", "tool.", "fun
 """Namespace prefixes of several wires, stripped without guessing (judge-rules.md 4; malformations.md §6)."""
 
 PLAIN_NAME = re.compile(r"[\w@$][\w.\-/:@$ ]*")
+COUNTED = re.compile(r"functions[._]?(?P<name>.+?)[:_]?\d+")
+"""Kimi's ids, with their signs lost on the way through a client (malformations.md §6)."""
 SQUEEZE = re.compile(r"\s+")
 CONTROL_TAIL = re.compile(r"(?:<\|.*|<｜.*|\s*<\|?(?:channel|message|constrain).*|\xa0.*)$", re.S)
 SHOWN_CALL = re.compile(r"\{\s*\\?[\"']?(?:id|ts|type|name|tool|tool_name|function|arguments|args|parameters|action)\b")
@@ -48,7 +50,8 @@ ANNOUNCES = re.compile(
 )
 SHOWS = re.compile(
     r"\b(?:example|e\.g\.|for instance|such as|looks? like|would|could|might|format|sample|template|syntax|schema|"
-    r"documentation|config(?:uration)?|payload|reads?|says?|asks? for|contains?|wrote|replied|sent|returned|as follows|"
+    r"usage|documentation|config(?:uration)?|payload|reads?|says?|asks? for|contains?|wrote|replied|sent|"
+    r"returned|as follows|"
     r"previous(?:ly)?|earlier|Beispiel|etwa so|sieht .{0,40}aus|exemple|par exemple|ejemplo|exemplo|esempio|voorbeeld|"
     r"пример)\b"
     r"|例えば|例如|比如|示例|مثال",
@@ -123,6 +126,9 @@ class Judge:
         for prefix in NAMESPACES:
             if clean.startswith(prefix) and clean[len(prefix) :] in tools:
                 return clean[len(prefix) :]
+        counted = COUNTED.fullmatch(clean)
+        if counted and counted["name"] in tools:
+            return counted["name"]
         once, _, again = clean.partition(".")
         if once == again and once in tools:
             return once

@@ -46,6 +46,7 @@ PYTHON_TAG_LIST = Dialect(
 )
 PYTHONIC = Dialect(
     name="pythonic",
+    aliases=("llama4_pythonic",),
     place=Place.LINE,
     strength=Strength.WEAK,
     listing=Listing.ARRAY,
@@ -64,7 +65,7 @@ FUNCTION_GEMMA = Dialect(
 )
 GEMMA4 = Dialect(
     name="gemma4",
-    call=span("<|tool_call>call:", "<tool_call|>"),
+    call=span(("<|tool_call>call:", "<|tool_call>:", "<|tool_call>call", "<|tool_call>"), "<tool_call|>"),
     tool=span("", "{"),
     args=BraceArgs(quotes=('<|"|>',)),
     between=("",),
@@ -74,5 +75,15 @@ GEMMA4 = Dialect(
     sample="<|tool_call>call:f{a:1}<tool_call|>",
 )
 
-STRONG = (LFM2, OLMO3, TOOL_CODE, PYTHON_TAG, PYTHON_TAG_LIST, FUNCTION_GEMMA, GEMMA4)
+GEMMA4_CALL = Dialect(
+    name="gemma4_call",
+    aliases=("gemma4",),
+    call=span(("<|tool_call>call:", "<|tool_call>:", "<|tool_call>call", "<|tool_call>"), "<tool_call|>"),
+    args=KeywordArgs(),
+    between=("",),
+    source="malformations.md §5 (Gemma with parentheses: `call:f(city=\"x\")`)",
+    sample="<|tool_call>call:f(a=1)<tool_call|>",
+)
+
+STRONG = (LFM2, OLMO3, TOOL_CODE, PYTHON_TAG, PYTHON_TAG_LIST, FUNCTION_GEMMA, GEMMA4, GEMMA4_CALL)
 WEAK = (PYTHONIC,)

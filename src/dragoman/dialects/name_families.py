@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .spec import Dialect, JsonArgs, span
+from .spec import Dialect, JsonArgs, Place, Strength, span
 
 DEEPSEEK_V3 = Dialect(
     name="deepseek_v3",
@@ -40,7 +40,7 @@ KIMI_K2 = Dialect(
 )
 MISTRAL_V11 = Dialect(
     name="mistral_v11",
-    aliases=("mistral_args", "mistral_callid_args"),
+    aliases=("mistral_args", "mistral_callid_args", "mistral", "mistral_bracket"),
     call=span("[TOOL_CALLS]"),
     tool=span("", ("[ARGS]", "{")),
     tool_re=r"(?P<name>[^\[]+)(?:\[CALL_ID\](?P<id>.+))?",
@@ -74,4 +74,51 @@ LLAMA_FUNCTION = Dialect(
     sample='<function=f>{"a": 1}</function>',
 )
 
-ROWS = (DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, MISTRAL_V11, PLAMO3, LLAMA_FUNCTION)
+REHEARSAL = Dialect(
+    name="mistral_args_rehearsal",
+    aliases=("mistral_args", "mistral_bracket", "mistral"),
+    place=Place.LINE,
+    strength=Strength.OWN,
+    call=span("{name}[ARGS]"),
+    args=JsonArgs(),
+    source="malformations.md §5 (Ministral without [TOOL_CALLS])",
+    sample='f[ARGS]{"a": 1}',
+)
+NAME_JSON = Dialect(
+    name="name_then_json",
+    aliases=("glm4",),
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    call=span("{name}\n"),
+    args=JsonArgs(),
+    source="wire-quirks.md, text dialects (GLM-4: the name, then a JSON object on the next line)",
+    sample='f\n{"a": 1}',
+)
+FUNCTIONARY = Dialect(
+    name="functionary_v32",
+    place=Place.LINE,
+    strength=Strength.OWN,
+    call=span(">>>"),
+    tool=span("", "\n"),
+    tool_re=r"(?P<name>[\w.:-]+)",
+    args=JsonArgs(),
+    quiet=(">>>all\n",),
+    source="MeetKai functionary-medium-v3.2 (`>>>recipient`, then its content)",
+    sample='>>>f\n{"a": 1}',
+)
+ACTION = Dialect(
+    name="react",
+    aliases=("action_input",),
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    call=span(("Action: ", "**Action:** ", "**Action**: ")),
+    tool=span("", ("\nAction Input: ", "\n**Action Input:** ", "\n**Action Input**: ")),
+    tool_re=r"[`\"'\[]*(?P<name>[\w.:/-]+)[`\"'\]]*(?:\(\))?",
+    args=JsonArgs(),
+    final=("Final Answer:", "**Final Answer:**", "**Final Answer**:"),
+    source="Yao et al., ReAct; LangChain's agents (`Action:` / `Action Input:`)",
+    sample='Action: f\nAction Input: {"a": 1}',
+)
+
+ROWS = (DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, MISTRAL_V11, PLAMO3, LLAMA_FUNCTION, FUNCTIONARY)
+WEAK = (REHEARSAL, NAME_JSON, ACTION)

@@ -22,6 +22,8 @@ from .spec import JsonCall, Listing
 LISTS = ("tool_calls", "calls")
 """Keys of another wire's envelope, written as text."""
 FINAL = "final"
+ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
+"""Keys of a schema that a model may repeat around its `properties` (malformations.md §3)."""
 
 
 def json_call(attempt: Attempt) -> Need[None]:
@@ -76,7 +78,7 @@ def json_args(attempt: Attempt) -> Need[None]:
     if not c and not attempt.row.strong:
         raise Mismatch
     attempt.begin(draft, name, call_id)
-    reader = Relaxed(attempt.src)
+    reader = Relaxed(attempt.src, stops=attempt.stops)
     if c == "{":
         yield from arguments_object(attempt, draft, reader)
     elif not c:
@@ -107,11 +109,15 @@ def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
     shape, write = draft.shape, draft.write
     around = wrappers(draft)
     seen: set[str] = set()
+    echo: dict[str, str] = {}
     wrapped = ""
 
     def member(key: str) -> Need[None]:
         nonlocal wrapped
         key = take_key(draft, key, seen)
+        if key in ECHO and key not in seen and key not in echo and draft.tool is not None and not shape.has(key):
+            echo[key] = yield from reader.captured()
+            return
         if key in around and not seen:
             c = yield from reader.blank()
             if c in "{\"'":
@@ -141,8 +147,11 @@ def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
     if wrapped:
         write(wrapped)
         reader.note("unwrapped")
-    else:
-        write("}" if seen else "{}")
+        return
+    for key, written in echo.items():
+        write(("," if seen else "{") + quoted(key) + ":" + written)
+        seen.add(key)
+    write("}" if seen else "{}")
 
 
 class _Object:
@@ -150,7 +159,7 @@ class _Object:
 
     def __init__(self, attempt: Attempt, args: JsonCall) -> None:
         self.a, self.args = attempt, args
-        self.reader = Relaxed(attempt.src)
+        self.reader = Relaxed(attempt.src, stops=attempt.stops)
         self.draft = attempt.new()
         self.name: Any = None
         self.id: Any = None

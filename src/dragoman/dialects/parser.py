@@ -221,7 +221,9 @@ class Parser:
         if folded in t.headers and (yield from self._segment()):
             return True
         if teller.reasoning:
-            return False
+            if folded in t.quiet:
+                self._drop(marker)
+            return folded in t.quiet
         if folded in t.fences:
             return (yield from self._trial.fence(marker))
         if teller.context.standing().quote not in {None, Quote.INDENTED}:
@@ -238,7 +240,10 @@ class Parser:
             return True
         if folded in t.unthink:
             return self._orphan(marker)
-        if folded in t.quiet:
+        if folded in t.finals:
+            self._trial.over.add(t.finals[folded])
+            return False
+        if folded in t.quiet and not self._closes_text(folded):
             self._drop(marker)
             if folded in t.ends:
                 self._end_segment()
@@ -298,6 +303,10 @@ class Parser:
         found = [s for s in t.segments if mark and s.begun == mark]
         if found and not (yield from self._trial.candidate(segments.rows_of(t.rows, found))):
             yield from self._segment()
+
+    def _closes_text(self, folded: str) -> bool:
+        """Is this the closing tag of an element whose opening tag was text?"""
+        return folded.startswith("</") and f"<{folded[2:]}" in self._teller.context.before.casefold()
 
     def _open_reasoning(self, closers: tuple[str, ...]) -> None:
         self._teller.reasoning = True

@@ -18,6 +18,7 @@ from ..errors import UsageError, mark
 from ..events import dumps
 from ..schema import ANYTHING, Shape, read_text, shape
 from ..types import Json, Media, Message, Text, Tool, ToolCall, ToolResult
+from .arguments import literal
 from .spec import (
     AttributeArgs,
     BraceArgs,
@@ -395,14 +396,8 @@ def _read(text: str, known: Shape | None, typing: Typing) -> Any:
     """What a reader makes of a raw value: by the schema where it says something, else by the notation."""
     if known is not None and (known.kinds or known.enum):
         return read_text(text, known)[0]
-    return text if typing is Typing.TEXT else _literal(text)
+    return text if typing is Typing.TEXT else literal(text)
 
-
-def _literal(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -6,8 +6,9 @@ Derived from the row, the declared tools' names and whether the caller asked for
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from .spec import Dialect, JsonCall, Listing, Place, Strength, TaggedArgs
+from .spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs
 
 NAME = "{name}"
 """In a spelling of `Dialect.call`: each declared tool's name."""
@@ -18,6 +19,7 @@ class Row:
     """A dialect with its marks stripped of white space and its derived sets, made once.
 
     strong    a complete call counts where it stands       place   where its openers may stand
+    special   its openers are special tokens, which nobody indents to quote them
     openers   what begins it                               tools   opener → the tool it names, where it names one
     """
 
@@ -37,11 +39,21 @@ class Row:
         self.pair_close = tuple(c for c in (s.lstrip(">") for s in self.call_close) if c.startswith("</"))
         self.closer_needed = bool(self._call_close) and bool(self.call_open or self.tool_open)
         self._closers: dict[str, tuple[str, ...]] = {"": self.call_close}
+        self._suffixed: dict[str, Row] = {}
         self._tags()
         self.openers = self._openers()
         # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
         self.sure = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
+        self.special = bool(self.openers) and all(any(c in "|｜" for c in o) for o in self.openers)
         self.again = self.call_open or self.tool_open or self._first()
+
+    def suffixed(self, suffix: str) -> Row:
+        """This row with `:suffix` in every tag."""
+        if suffix not in self._suffixed:
+            if len(self._suffixed) > 64:
+                self._suffixed.clear()
+            self._suffixed[suffix] = Row(_with_suffix(self.dialect, suffix))
+        return self._suffixed[suffix]
 
     def closers(self, name: str) -> tuple[str, ...]:
         """What closes the call of this tool."""
@@ -54,7 +66,9 @@ class Row:
         tagged = isinstance(args, TaggedArgs)
         self.key_open = _bare(args.key.open) if isinstance(args, TaggedArgs) else ()
         flags = args.raw_flag + args.json_flag if isinstance(args, TaggedArgs) else ()
-        self.key_close = _once(_bare(args.key.close) + flags) if isinstance(args, TaggedArgs) else ()
+        self.key_close = _once(_bare(args.key.close, newline=True) + flags) if isinstance(args, TaggedArgs) else ()
+        self.type_open = _bare(args.type.open) if isinstance(args, TaggedArgs) else ()
+        self.type_close = _bare(args.type.close) if isinstance(args, TaggedArgs) else ()
         self.value_open = _bare(args.value.open) if isinstance(args, TaggedArgs) else ()
         self.value_close = _bare(args.value.close) if isinstance(args, TaggedArgs) else ()
         self.ends = _once(self.body_close + self.call_close + self.section_close)
@@ -67,9 +81,23 @@ class Row:
 
     def _openers(self) -> tuple[str, ...]:
         marks = self.section_open + self.call_open + (self.tool_open if not self.call_open else ())
+        if self.dialect.suffix:
+            marks += tuple(m[:-1] + ":" for m in marks)
         if marks or NAME in "".join(self.dialect.call.open):
             return marks
         return ("[",) if self.dialect.listing is Listing.ARRAY else self._first()
+
+
+def _with_suffix(dialect: Dialect, suffix: str) -> Dialect:
+    def tagged(marks: Span) -> Span:
+        spelt = (tuple(m.replace(">", f":{suffix}>") for m in side) for side in (marks.open, marks.close))
+        return Span(*spelt)
+
+    args = dialect.args
+    if isinstance(args, TaggedArgs):
+        args = replace(args, key=tagged(args.key), value=tagged(args.value))
+    section, call, tool = tagged(dialect.section), tagged(dialect.call), tagged(dialect.tool)
+    return replace(dialect, section=section, call=call, tool=tool, args=args, suffix="")
 
 
 def _plain(spellings: tuple[str, ...]) -> tuple[str, ...]:

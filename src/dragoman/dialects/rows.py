@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ..errors import UnknownName
-from . import channel_families, documents, element_families, json_families, literal_families, name_families, tag_families
+from . import (
+    channel_families,
+    documents,
+    element_families,
+    json_families,
+    literal_families,
+    name_families,
+    tag_families,
+)
 from .spec import Dialect
 
 ALL: tuple[Dialect, ...] = (
@@ -19,6 +27,8 @@ ALL: tuple[Dialect, ...] = (
     *element_families.STRONG,
     *json_families.SAME_AS_HERMES,
     *literal_families.WEAK,
+    *name_families.WEAK,
+    *tag_families.WEAK,
     *json_families.WEAK,
     *documents.WEAK,
     *element_families.WEAK,

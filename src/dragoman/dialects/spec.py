@@ -109,11 +109,13 @@ class TaggedArgs:
 
     `key` delimits the key, `value` the raw value after it.  `trim` is dropped once from each end of a value.
     `raw_flag` are spellings that end the key and say "this value is text" (DSML's `" string="true">`);
-    `json_flag` likewise "this value is JSON".  `entities` says that text may be escaped as XML escapes it.
+    `json_flag` likewise "this value is JSON"; `type` is where a type may stand between key and value.  `entities` says
+    that text may be escaped as XML escapes it.
     """
 
     key: Span
     value: Span
+    type: Span = Span()
     trim: str = ""
     typing: Typing = Typing.TEXT
     raw_flag: tuple[str, ...] = ()
@@ -209,8 +211,10 @@ class Dialect:
     body        around the arguments, where markup delimits them
     args        the argument notation
     between     what may stand between two calls (first is rendered)
+    final       what begins, on its own line, a final answer: after it no call of this dialect counts
     quiet       framing that is not part of the visible text (`<response>`)
     reasoning   the family's own reasoning tags
+    suffix      a pattern of what each tag may carry behind a colon, the same throughout (`<tool_call:6124c78e>`)
     segments    how the message is cut into parts for the reader, the model itself and tools, where it is
     result      how a past result is written for the model, a format string with {name} {id} {content}
     source      where the format is documented; `sample` a real sample of one call
@@ -228,8 +232,10 @@ class Dialect:
     listing: Listing = Listing.REPEAT
     place: Place = Place.INLINE
     strength: Strength = Strength.STRONG
+    final: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
     reasoning: tuple[Span, ...] = ()
+    suffix: str = ""
     segments: Segments | None = None
     result: str = ""
     aliases: tuple[str, ...] = ()

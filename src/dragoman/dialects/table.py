@@ -32,7 +32,7 @@ THINK: dict[str, tuple[str, ...]] = {
 
 QUIET = (
     "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>", "</s>",
-    "<|end_of_turn|>", "<end_of_turn>", "<|END_OF_TURN_TOKEN|>", "<|return|>", "<|endofprompt|>",
+    "<|end_of_turn|>", "<|role_end|>", "<end_of_turn>", "<|END_OF_TURN_TOKEN|>", "<|return|>", "<|endofprompt|>",
 )
 """End tokens that leak into text (formats.md 5)."""
 
@@ -62,6 +62,7 @@ class Marks:
     think       what opens reasoning, and what closes it    unthink what closes it
     quiet       noise and framing, not shown                turns, fabricated  another party's turn or answer
     headers     what may begin a segment's header           ends    what ends a segment
+    finals      what begins a final answer, and of which dialect
     """
 
     rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
@@ -74,12 +75,13 @@ class Marks:
     line: frozenset[str] = NONE
     headers: frozenset[str] = NONE
     ends: frozenset[str] = NONE
+    finals: Mapping[str, str] = field(default_factory=dict)
     segments: tuple[Segments, ...] = ()
 
     def every(self) -> frozenset[str]:
         """All of them."""
         listed = (self.unthink, self.quiet, self.turns, self.fabricated, self.fences, self.headers, self.ends)
-        return frozenset().union(self.rows, self.think, *listed)
+        return frozenset().union(self.rows, self.think, self.finals, *listed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +147,8 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, weak: bool, asked: bool, 
             turns=_folded(FOREIGN_TURN) if calls else NONE,
             fabricated=_folded(FABRICATED) if calls else NONE,
             fences=frozenset(FENCES) if calls and weak else NONE,
-            line=_line_only(by_marker),
+            line=_line_only(by_marker) | _folded(f for r in rows for f in r.dialect.final),
+            finals={f.casefold(): r.dialect.name for r in rows for f in r.dialect.final} if weak else {},
             headers=_folded(m for s in segments for m in (*s.open, *s.head)),
             ends=ends,
             segments=segments,
@@ -169,7 +172,9 @@ def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
         rows = {m: tuple(r for r in rows if r.strong) for m, rows in base.rows.items()}
         rows = {m: r for m, r in rows.items() if r}
         line = frozenset(m for m in rows if m in base.line)
-        found = base.derived[closers] = _build(Marks(rows=rows, unthink=_folded(closers), line=line))
+        closed = _folded(closers)
+        quiet = (base.quiet & _folded(QUIET)) - closed - set(rows)
+        found = base.derived[closers] = _build(Marks(rows=rows, unthink=closed, line=line, quiet=quiet))
     return found
 
 

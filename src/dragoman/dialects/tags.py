@@ -96,6 +96,8 @@ class _Tags:
         if found:
             return
         if (yield from _at_end(self.a, row.ends)):
+            if not self.out.given:
+                raise Cut
             src.pos = len(src.buf)
             self.a.closed = False
             self.draft.edits.append(Edit("unclosed"))
@@ -106,7 +108,10 @@ class _Tags:
     def _argument(self) -> Need[None]:
         src, row, out = self.a.src, self.a.row, self.out
         written, mark = yield from self.a.until_name(row.key_close)
+        if mark == self.args.trim:
+            src.pos -= len(mark)
         written = written.strip().strip("\"'")
+        told = yield from self._type()
         if row.value_open:
             yield from src.space()
             if not (yield from src.literal(row.value_open)):
@@ -114,17 +119,27 @@ class _Tags:
                 return
         empty = written.endswith("/") and not row.value_open
         key = out.key(written.rstrip("/").rstrip() if empty else written)
-        typing = Typing.TEXT if mark in self.args.raw_flag else Typing.LITERAL if mark in self.args.json_flag else None
+        typing = Typing.TEXT if mark in self.args.raw_flag else Typing.LITERAL if mark in self.args.json_flag else told
         if empty:
             out.put(key, "", typing)
         elif out.is_text(key, typing):
             out.begin_text(key)
-            yield from self._value(out.text)
+            yield from self._value(written, out.text)
             out.end_text()
         else:
             got: list[str] = []
-            yield from self._value(got.append)
+            yield from self._value(written, got.append)
             out.put(key, "".join(got), typing)
+
+    def _type(self) -> Need[Typing | None]:
+        """What the text itself says of the value's type."""
+        src, row = self.a.src, self.a.row
+        size, found = yield from src.glance(row.type_open) if row.type_open else src.glance(())
+        if not found:
+            return None
+        src.pos += size
+        word, _ = yield from self.a.until_name(row.type_close)
+        return Typing.TEXT if word.strip().casefold() in ("string", "str", "text") else Typing.LITERAL
 
     def _no_value(self, key: str) -> Need[None]:
         """A key whose value is missing: the next key takes its place, or the call's end."""
@@ -135,29 +150,31 @@ class _Tags:
 
     # ── values ───────────────────────────────────────────────────────────────
 
-    def _value(self, sink: Callable[[str], object]) -> Need[None]:
+    def _value(self, key: str, sink: Callable[[str], object]) -> Need[None]:
         """Pour the raw value into `sink` up to where it ends."""
         if (yield from self._cdata(sink)):
             return
         unescape = Unescape(sink, active=self.args.entities)
         trim = Trim(self.args.trim, unescape.feed)
         src, row = self.a.src, self.a.row
-        doubtful = False
+        doubtful, wrong = False, f"</{key}>"
+        marks = (*row.value_marks, wrong) if row.value_close[:1] and row.value_close[0][:2] == "</" else row.value_marks
         while True:
-            mark = yield from src.until(row.value_marks, trim.feed)
+            mark = yield from src.until(marks, trim.feed)
             if not mark:
                 raise Cut
             src.pos -= len(mark)
             src.hold()
             src.pos += len(mark)
-            if (yield from self._is_boundary(mark)):
+            if (yield from self._is_boundary(mark, wrong)):
                 break
             src.rewind()
             src.pos += len(mark)
             trim.feed(mark)
             doubtful = doubtful or mark in row.value_close
-        if mark in row.value_close:
+        if mark in row.value_close or mark == wrong:
             src.release()
+            self.draft.edits += [Edit("wrong_closer", "$", mark)] if mark == wrong else []
         elif doubtful:
             raise Broken("where an argument ends is not clear")
         else:
@@ -185,12 +202,15 @@ class _Tags:
         src.rewind()
         return False
 
-    def _is_boundary(self, mark: str) -> Need[bool]:
+    def _is_boundary(self, mark: str, wrong: str) -> Need[bool]:
         """Is this mark structure, or text that looks like it?  Structure is followed by a legal next token."""
         src, row = self.a.src, self.a.row
         if mark in row.value_close:
-            _, found = yield from src.glance(row.after_value)
+            _, found = yield from src.glance(row.after_value + row.value_close)
             return bool(found) or not row.after_value or (yield from _at_end(self.a, row.after_value))
+        if mark == wrong:
+            _, found = yield from src.glance(row.key_open + row.ends)
+            return bool(found)
         if mark in row.key_open:
             return (yield from self._begins_key())
         if mark in row.tool_open and mark not in row.ends:

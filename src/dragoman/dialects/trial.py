@@ -40,6 +40,7 @@ class Trial:
         self.table, self.finish = table, ""
         self._may_tell = False
         self._weak_from = 0
+        self.over: set[str] = set()
         self._fence_from = -1
         self._no_closer: set[tuple[str, ...]] = set()
 
@@ -49,17 +50,19 @@ class Trial:
         """Try the dialects that the marker at hand may open.  False: it is text."""
         src, teller = self.src, self.teller
         standing = LIVE if teller.reasoning else teller.context.standing()
-        if standing.quote in HARD or (standing.quote is Quote.INDENTED and teller.context.any):
+        if standing.quote in HARD:
             return False
+        indented = standing.quote is Quote.INDENTED and teller.context.any
         at = src.at
         failure: tuple[Row, Exception] | None = None
         reached = 0
         for row in rows:
-            if not self._may_try(row, standing, at):
+            if (indented and not row.special) or not self._may_try(row, standing, at):
                 continue
             depth = src.hold()
             self._may_tell = self._tells(row, standing)
             attempt = Attempt(src, row, self.judge, self._begun, READERS)
+            attempt.alone = not teller.reasoning and not teller.context.any
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
@@ -81,6 +84,8 @@ class Trial:
 
     def _may_try(self, row: Row, standing: Standing, at: int) -> bool:
         line_start = self.teller.line_start("")
+        if row.dialect.name in self.over:
+            return False
         if row.strong:
             return row.place is Place.INLINE or line_start
         if at < self._weak_from or standing.quote is not None or not line_start:

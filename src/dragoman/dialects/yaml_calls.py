@@ -43,7 +43,7 @@ def yaml_call(attempt: Attempt) -> Need[None]:
     text = yield from _body(attempt)
     found = read_mapping(text)
     name = next((found.pop(k) for k in args.name if k in found), None)
-    arguments = next((found.pop(k) for k in args.args if k in found), {})
+    arguments: Any = next((found.pop(k) for k in args.args if k in found), {})
     attempt.begin(draft, name)
     if found:
         raise Broken(f"fields stand outside the arguments: {', '.join(found)}")

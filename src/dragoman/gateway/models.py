@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..admission import Tokens, admit
 from ..effects import Machine, Open, Opened, Read
 from ..errors import ErrorKind, ProviderError
 from ..route import Route
@@ -21,9 +22,10 @@ MAX_LIST = 8 * 1024 * 1024
 def list_models(route: Route) -> Machine[list[str]]:
     """The names of the models behind `route`, in the provider's order.  Raises ProviderError."""
     listing = route.provider.models
-    opened: Opened = yield Open(
-        url=route.url(listing.path), method="GET", headers=route.headers(), patience=route.patience
-    )
+    if not listing.path:
+        raise ProviderError(f"{route.provider.name} lists no models; name the model yourself", kind=ErrorKind.NOT_FOUND)
+    asked = Open(url=route.url(listing.path), method="GET", headers=route.headers(), patience=route.patience)
+    opened: Opened = yield (yield from admit(asked, route, Tokens()))
     body = b""
     limit = MAX_LIST if opened.status == 200 else MAX_REFUSAL
     while len(body) < limit and (data := (yield Read())):

@@ -201,7 +201,8 @@ class ChatTemplate:
     def tool_prompt(self) -> str:
         """What the prompt says when there are tools and does not say when there are none."""
         try:
-            bare = self._render({**self._always, "messages": [_user()], "tools": None, "add_generation_prompt": False})
+            none = {"tools": None, "xml_tools": None, "add_generation_prompt": False}
+            bare = self._render({**self._always, "messages": [_user()], **none})
         except CannotWrite:
             return ""
         with_tools = self._prompt[len(prefix(bare, self._prompt)) :]

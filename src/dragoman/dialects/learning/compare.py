@@ -11,7 +11,19 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..spec import Dialect, ElementArgs, JsonArgs, JsonCall, KeywordArgs, Listing, Place, Span, Strength, TaggedArgs, span
+from ..spec import (
+    Dialect,
+    ElementArgs,
+    JsonArgs,
+    JsonCall,
+    KeywordArgs,
+    Listing,
+    Place,
+    Span,
+    Strength,
+    TaggedArgs,
+    span,
+)
 from .frames import result_form, roles, text_frame, until_end, with_reasoning
 from .marks import first, leading_space, prefix, suffix, trailing_space, values
 from .notation import Form, form_of, span_of

@@ -72,7 +72,7 @@ def learn(
         if source is None:
             raise
         learned = _from_chat(_chat(source, config), name)
-        return replace(learned, notes=(f"the response template was of no use ({why})", *learned.notes))
+        return replace(learned, notes=(f"the response template was of no use ({why.what})", *learned.notes))
 
 
 def _from_chat(voice: ChatTemplate, name: str) -> Learned:
@@ -113,11 +113,13 @@ def _silent(source: str | None, config: Mapping[str, Any]) -> ChatTemplate | Non
 
 
 def _template_of(config: Mapping[str, Any]) -> str | None:
+    """The template of a configuration: one, or several by name."""
     found = config.get("chat_template")
     if isinstance(found, list):
-        named = {t["name"]: t["template"] for t in found}
-        found = next((named[n] for n in (*PREFERRED, *named) if n in named), None)
-    return found
+        found = {t.get("name"): t.get("template") for t in found if isinstance(t, Mapping)}
+    if isinstance(found, Mapping):
+        found = next((found[name] for name in (*PREFERRED, *found) if name in found), None)
+    return found if isinstance(found, str) else None
 
 
 def _chat(source: str, config: Mapping[str, Any]) -> ChatTemplate:

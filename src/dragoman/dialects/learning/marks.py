@@ -13,8 +13,11 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-PIECE = re.compile(r"<[|｜/!]?[^<>\s\"'=]{0,80}[>=]?|\[/?[A-Z_]{2,40}\]|\w+|\s|.", re.DOTALL)
-"""One marker, word, white space or other character: `</arg_value>`, `<function=`, `[TOOL_CALLS]`, `name`."""
+PIECE = re.compile(
+    r"<\|(?:open|close)\|>[^<]{0,120}<\|sep\|>|<[|｜/!]?[^<>\s\"'=]{0,80}[>=]?|\[/?[A-Z_]{2,40}\]|\w+|\s|.", re.DOTALL
+)
+"""One marker, word, white space or other character: `</arg_value>`, `<function=`, `[TOOL_CALLS]`, `name`, and Kimi K3's
+markers of two tokens, `<|close|>call<|sep|>`."""
 MARKER = re.compile(r"[<\[{|｜~`@#◁▷]|>>>")
 """What ordinary prose does not begin a line with, and models are taught to."""
 BRACKETS = {"{": "}", "[": "]", "(": ")"}

@@ -27,7 +27,7 @@ from ..spec import (
     span,
 )
 from .marks import closing, prefix, suffix, values
-from .samples import ALPHA, DEEP, FIRST_ID, KEY, OTHER, SECOND, TWO, TYPED, VALUE, body
+from .samples import ALPHA, DEEP, FIRST_ID, KEY, OTHER, QUOTED, SECOND, TWO, TYPED, VALUE, body
 from .voice import CannotWrite, NotUnderstood, Voice
 
 
@@ -153,7 +153,12 @@ def _elements(text: str, voice: Voice) -> Form | None:
     mark = found["prefix"]
     start = found.start() - len(mark)
     at = text.rfind(ALPHA, 0, start)
-    notation = ElementArgs(prefix=mark, nested="<qxkin>" in body(voice, [DEEP]), trim="\n" if "\n" in found[1] else "")
+    notation = ElementArgs(
+        prefix=mark,
+        nested="<qxkin>" in body(voice, [DEEP]),
+        trim="\n" if "\n" in found[1] else "",
+        entities=_escapes(voice),
+    )
     return Form(notation, name_end=text[at + len(ALPHA) : start])
 
 
@@ -194,7 +199,16 @@ def _tagged(opener: str, inner: str, closer: str, voice: Voice) -> TaggedArgs:
         typing=Typing.LITERAL if flags else Typing.TEXT,
         raw_flag=(inner,) if flags else (),
         json_flag=flags,
+        entities=_escapes(voice),
     )
+
+
+def _escapes(voice: Voice) -> bool:
+    """Is text escaped as XML escapes it?"""
+    try:
+        return "&lt;b&gt;" in body(voice, [QUOTED])
+    except CannotWrite:
+        return False
 
 
 def _flags(inner: str, opener: str, voice: Voice) -> tuple[str, ...]:

@@ -18,10 +18,11 @@ REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
 
 
 class LearnError(UsageError):
-    """A template that could not be turned into a row; the message says what was not understood."""
+    """A template that could not be turned into a row; `what` is what was not understood."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(f"{message}; name a built-in dialect instead (dragoman list dialects)")
+    def __init__(self, what: str) -> None:
+        self.what = what.rstrip(".")
+        super().__init__(f"{self.what}; name a built-in dialect instead (dragoman list dialects)")
 
 
 class NotUnderstood(Exception):

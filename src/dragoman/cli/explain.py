@@ -1,0 +1,84 @@
+"""`dragoman parse --explain`: every candidate with its verdict, its place and the rule, and the text coloured by them.
+
+Colour on a terminal only, and never with NO_COLOR; without it the spans are marked by numbers in brackets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ..dialects.verdicts import Finding
+from ..types import Verdict
+
+STYLES: Mapping[Verdict | None, str] = {
+    Verdict.ACCEPTED: "bold green",
+    Verdict.MENDED: "bold yellow",
+    Verdict.REFUSED: "bold red",
+    Verdict.QUOTED: "cyan",
+    None: "dim",
+}
+DROPPED = "dropped"
+
+
+def as_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The findings as plain data."""
+    return {"verdicts": [{k: v for k, v in asdict(f).items() if v or k == "verdict"} for f in findings]}
+
+
+def explain(text: str, findings: Sequence[Finding], console: Console | None = None) -> None:
+    """Print the verdicts and the text."""
+    console = console or Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
+    for line in _lines(findings) if findings else [Text("no candidate for a call was found")]:
+        console.print(line)
+    console.print()
+    console.print(coloured(text, findings, marked=console.no_color or not console.is_terminal))
+
+
+def _lines(findings: Sequence[Finding]) -> Iterator[Text]:
+    """One line for each finding, in columns as wide as they need to be."""
+    rows = [("", "verdict", "tool", "dialect", "span", "why")]
+    rows += [
+        (str(n), str(f.verdict or DROPPED), f.name, f.dialect, "{}-{}".format(*f.span), why(f))
+        for n, f in enumerate(findings, 1)
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        line = Text()
+        for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            style = "bold" if number == 0 else STYLES[findings[number - 1].verdict] if i == 1 else ""
+            line.append(cell.ljust(width + 2) if i < len(row) - 1 else cell, style)
+        yield line
+
+
+def why(found: Finding) -> str:
+    """The rule and its reason, or what was mended."""
+    if found.verdict is Verdict.ACCEPTED:
+        return "as written"
+    return found.reason if found.verdict is Verdict.MENDED else f"{found.rule}: {found.reason}"
+
+
+def coloured(text: str, findings: Sequence[Finding], *, marked: bool) -> Text:
+    """The text with every finding in the colour of its verdict, or between numbered brackets."""
+    shown = Text()
+    for piece, number, found in _pieces(text, findings):
+        style = STYLES[found.verdict] if found else ""
+        shown.append(f"⟦{number} {piece}⟧" if found and marked else piece, style)
+    return shown
+
+
+def _pieces(text: str, findings: Sequence[Finding]) -> Iterator[tuple[str, int, Finding | None]]:
+    """The text cut at the findings' borders; of findings that overlap the first counts."""
+    pos = 0
+    for number, found in enumerate(findings, 1):
+        start, end = found.span
+        if start < pos:
+            continue
+        yield text[pos:start], 0, None
+        yield text[start:end], number, found
+        pos = end
+    yield text[pos:], 0, None

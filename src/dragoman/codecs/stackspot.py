@@ -1,0 +1,195 @@
+"""StackSpot's agent chat: `POST /v1/agent/{agent}/chat`.  One prompt in, one text out; no roles, no tools.
+
+Knows the prompt, the answer and its stream.  The model's name is the agent's id and stands in the path; instructions
+and the conversation go out as one transcript.
+Sources: StackSpot AI documentation ("Agents API"); seeds.md (b) "StackSpot"; public clients' records of the stream
+(deltas hold `message`, the last event holds `stop_reason`, `message_id` and `tokens`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import CodecError
+from ..events import Ended, Event, Noticed, Started, TextDelta, assemble
+from ..frames import Frame, FrameKind, to_json
+from ..types import NOTHING, JsonObject, Message, Request, Response, Stop, Usage
+from .body import an_object, count, mapping, rest, string_at, switch_at, text
+from .failures import Told, raise_error, read_failure
+from .requests import finished
+from .sequence import Encoder
+from .spec import (
+    PLAIN,
+    UNSTAMPED,
+    Codec,
+    Ids,
+    Quirks,
+    Stamp,
+    StreamDecoder,
+    StreamEncoder,
+    WireFields,
+    carried,
+    wished,
+)
+from .transcript import instructions, transcript
+from .wire import frame_body, odd
+
+NAME = "stackspot"
+
+_STOPS: Mapping[str, Stop] = {
+    "stop": Stop.END,
+    "length": Stop.LENGTH,
+    "max_tokens": Stop.LENGTH,
+    "content_filter": Stop.FILTERED,
+}
+_WORDS: Mapping[Stop | None, str] = {Stop.LENGTH: "length", Stop.FILTERED: "content_filter"}
+_BODY = frozenset({"message", "message_id", "stop_reason", "tokens"})
+_DEFAULTS = {"stackspot_knowledge": False, "return_ks_in_response": False}
+
+
+def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
+    """The body that makes `request`; tools and sampling are the agent's own affair."""
+    system, turns = instructions(request.messages)
+    prompt = "\n\n".join(filter(None, (system, transcript(turns))))
+    body = {"user_prompt": prompt, "streaming": request.stream, **_DEFAULTS}
+    return finished(body, wished(NAME, request.extra), quirks)
+
+
+def decode_request(body: JsonObject) -> Request:
+    """The request `body` makes, without the agent, which the path tells."""
+    body = an_object(body, "$")
+    extra = {key: value for key, value in body.items() if value is not None and _DEFAULTS.get(key) != value}
+    prompt, stream = string_at(extra, "user_prompt"), switch_at(extra, "streaming") or False
+    left = rest(extra, frozenset({"user_prompt", "streaming"}))
+    return Request(
+        model="",
+        messages=(Message("user", prompt),) if prompt else (),
+        stream=stream,
+        extra=WireFields(NAME, left) if left else NOTHING,
+    )
+
+
+def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
+    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    body = an_object(body, "$")
+    raise_error(body)
+    if not isinstance(body.get("message"), str):
+        raise CodecError("the answer has no message; retry the request", "$.message", NAME)
+    decoder = _Decoder()
+    return assemble([*decoder.chunk(body), *decoder.close(whole=True)])
+
+
+def decode_stream(ids: Ids | None = None) -> StreamDecoder:
+    """A decoder for one streamed answer; there are no calls to mint ids for."""
+    return _Decoder()
+
+
+class _Decoder:
+    def __init__(self) -> None:
+        self._started = self._closed = False
+        self._word: str | None = None
+        self._tokens: JsonObject = {}
+        self._extra: dict[str, Any] = {}
+
+    def feed(self, frame: Frame) -> list[Event]:
+        if self._closed or frame.data.strip() == "[DONE]":
+            return []
+        body = frame_body(frame)
+        if isinstance(body, Noticed):
+            return [body]
+        raise_error(body)
+        return self.chunk(body)
+
+    def chunk(self, body: JsonObject) -> list[Event]:
+        """The events of one chunk; a whole answer is one."""
+        events: list[Event] = [] if self._started else [Started("", text(body.get("message_id")))]
+        self._started = True
+        said = text(body.get("message"))
+        self._word = text(body.get("stop_reason")) or self._word
+        self._tokens = mapping(body.get("tokens")) or self._tokens
+        self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, [], {})}
+        return [*events, *([TextDelta(said)] if said else [])]
+
+    def close(self, *, whole: bool = False) -> list[Event]:
+        if self._closed:
+            return []
+        self._closed = True
+        events: list[Event] = [] if self._started else [Started()]
+        stop = _STOPS.get(self._word or "", Stop.END if self._word or whole else None)
+        if stop is None:
+            events.append(odd("the stream ended without a stop_reason; the answer may be cut short"))
+        return [*events, Ended(stop, _read_usage(self._tokens), carried(NAME, self._extra))]
+
+
+def _read_usage(tokens: JsonObject) -> Usage | None:
+    """Counts: the prompt's are `input`, or `user` and what the platform added to it."""
+    if not any(value is not None for value in tokens.values()):
+        return None
+    given = count(tokens.get("input")) or count(tokens.get("user")) + count(tokens.get("enrichment"))
+    return Usage(input=given, output=count(tokens.get("output")))
+
+
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
+    """The body of a whole answer."""
+    left = wished(NAME, response.extra)
+    ending = _ending(stamp.id or response.id, response.stop, response.usage)
+    return {**left, "message": response.text, **ending}
+
+
+def _ending(message_id: str, stop: Stop | None, usage: Usage | None) -> dict[str, Any]:
+    tokens = {"input": usage.input, "output": usage.output} if usage is not None else None
+    wire = {"stop_reason": _WORDS.get(stop, "stop"), "message_id": message_id, "tokens": tokens}
+    return {key: value for key, value in wire.items() if value is not None}
+
+
+def encode_stream(
+    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+) -> StreamEncoder:
+    """An encoder for one streamed answer."""
+    return _Encoder(stamp)
+
+
+class _Encoder(Encoder):
+    def __init__(self, stamp: Stamp) -> None:
+        super().__init__(whole_calls=True)
+        self._id = stamp.id
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        self._id = self._id or event.id
+        return [Frame(to_json({"message": "", "message_id": self._id}))]
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        return [Frame(to_json({"message": event.text}))] if event.text else []
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        left = wished(NAME, event.extra)
+        return [Frame(to_json({**left, "message": "", **_ending(self._id, event.stop, event.usage)}))]
+
+
+def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and body of a refusal."""
+    told = Told(error)
+    return told.status, {"code": told.code or told.kind.value, "message": told.message}
+
+
+def error_frame(error: Exception) -> Frame:
+    """The frame that tells an error once the answer has begun."""
+    return Frame(to_json({"error": encode_error(error)[1]}))
+
+
+CODEC = Codec(
+    name=NAME,
+    path="/v1/agent/{model}/chat",
+    stream_path="/v1/agent/{model}/chat",
+    frames=FrameKind.SSE,
+    encode_request=encode_request,
+    decode_response=decode_response,
+    decode_stream=decode_stream,
+    decode_error=read_failure,
+    decode_request=decode_request,
+    encode_response=encode_response,
+    encode_stream=encode_stream,
+    encode_error=encode_error,
+    error_frame=error_frame,
+)

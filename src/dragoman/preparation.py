@@ -1,0 +1,203 @@
+"""A request made ready for one wire: history, ids, names, schemas, choice and cache markers as the place demands them.
+
+Knows requests, what is demanded (`demands.py`) and what a model's family needs (`profiles.py`); performs nothing.
+Contract of `prepare`: deterministic; the request it gives is taken by the wire as far as the rows know it; whatever was
+changed so that the caller should know is an `Issue`; `Prepared.restored` gives the answer back in the caller's names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from .cache_plan import in_order, planned
+from .codecs.spec import Quirks
+from .demands import MISTRAL_IDS, Demands, Turns
+from .events import CallStarted, Event, Noticed
+from .history import identify, in_turns, without_system
+from .narrowing import narrow, narrow_tool
+from .profiles import Demand, Forced, Ids, Profile, Replay
+from .provider import Provider
+from .schema_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE
+from .spelling import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
+from .types import Issue, IssueKind, Message, Part, Reasoning, Request, Tool, ToolCall, ToolChoice, ToolResult
+
+WEAKER = {"named": "required", "required": "auto"}
+LAX = (OPEN, OPENAI, LLAMACPP)
+"""Rules of wires that say nothing of what the model behind them takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The request as the wire carries it, the tools as the answer may name them, the names' way back, what to tell."""
+
+    request: Request
+    heard: tuple[Tool, ...] = ()
+    names: Respelled = UNCHANGED
+    issues: tuple[Issue, ...] = ()
+
+    def restored(self, event: Event) -> Event:
+        """`event` with the tool's name as the caller knows it."""
+        match event:
+            case CallStarted(name=name) if name in self.names.back:
+                return replace(event, name=self.names.original(name))
+            case Noticed(issue) if issue.name in self.names.back:
+                return Noticed(replace(issue, name=self.names.original(issue.name)))
+            case _:
+                return event
+
+
+def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> Demands:
+    """What is demanded where this provider serves a model of this family."""
+    demands = provider.asks
+    if profile.ids is Ids.NINE and demands.ids is ANY_SPELLING:
+        demands = replace(demands, ids=MISTRAL_IDS)
+    if profile.schema and demands.schema in LAX:
+        demands = replace(demands, schema=PORTABLE)
+    if Demand.ALTERNATE in profile.demands and demands.turns is Turns.FREE:
+        demands = replace(demands, turns=Turns.ALTERNATING if text else Turns.BRIDGED)
+    return demands
+
+
+def prepare(
+    request: Request, provider: Provider, profile: Profile, *, text: bool = False, bare: Iterable[str] = ()
+) -> Prepared:
+    """`request`, its history in order (`repair`), ready for `provider`.
+
+    `text`: its tools are told in its text already; `bare` names the tools whose schemas were refused.
+    """
+    demands = demands_of(provider, profile, text=text)
+    messages, issues = _conversation(request.messages, demands, profile, text=text)
+    request = replace(request, messages=messages)
+    if text:
+        return Prepared(planned(request, provider.quirks.cache), request.tools, issues=tuple(issues))
+    request, told = _choice(request, provider.quirks, profile)
+    request = replace(request, tools=in_order(request.tools))
+    names = respell(_names(request), demands.names)
+    request = _renamed(request, names)
+    tools, cut = _narrowed(request.tools, demands, {names.spelled(name) for name in bare})
+    heard = request.tools
+    request, output = _output(replace(request, tools=tools), demands)
+    if names.forth:
+        issues.append(_respelled(names, demands.names))
+    issues += [*told, *(replace(issue, name=names.original(issue.name)) for issue in cut), *output]
+    return Prepared(planned(request, provider.quirks.cache), heard, names, tuple(issues))
+
+
+# ── the conversation ─────────────────────────────────────────────────────────
+
+
+def _conversation(
+    messages: Sequence[Message], demands: Demands, profile: Profile, *, text: bool
+) -> tuple[tuple[Message, ...], list[Issue]]:
+    issues: list[Issue] = []
+    told = tuple(messages)
+    if profile.replay is Replay.NEVER:
+        told = tuple(map(_thoughtless, told))
+    if not text:
+        identified = identify(told, demands)
+        told, issues = identified.messages, [*identified.issues]
+    if Demand.NO_SYSTEM in profile.demands:
+        told = without_system(told)
+    settled = in_turns(told, demands.turns)
+    return settled.messages, [*issues, *settled.issues]
+
+
+def _thoughtless(message: Message) -> Message:
+    """The message without its reasoning, for models that refuse to get it back (DeepSeek R1)."""
+    parts = [part for part in message.parts if not isinstance(part, Reasoning)]
+    return message if len(parts) == len(message.parts) else _with_parts(message, parts)
+
+
+def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
+    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+
+
+# ── names ────────────────────────────────────────────────────────────────────
+
+
+def _names(request: Request) -> Iterable[str]:
+    yield from (tool.name for tool in request.tools)
+    yield from (part.name for m in request.messages for part in m.parts if isinstance(part, ToolCall | ToolResult))
+    if request.tool_choice is not None and request.tool_choice.name:
+        yield request.tool_choice.name
+
+
+def _renamed(request: Request, names: Respelled) -> Request:
+    if not names.forth:
+        return request
+    tools = tuple(replace(tool, name=names.spelled(tool.name)) for tool in request.tools)
+    choice = request.tool_choice and replace(request.tool_choice, name=names.spelled(request.tool_choice.name))
+    messages = tuple(_renamed_message(message, names) for message in request.messages)
+    return replace(request, tools=tools, tool_choice=choice, messages=messages)
+
+
+def _renamed_message(message: Message, names: Respelled) -> Message:
+    if not any(isinstance(part, ToolCall | ToolResult) and part.name in names.forth for part in message.parts):
+        return message
+    return _with_parts(message, [_renamed_part(part, names) for part in message.parts])
+
+
+def _renamed_part(part: Part, names: Respelled) -> Part:
+    match part:
+        case ToolCall():
+            return replace(part, name=names.spelled(part.name))
+        case ToolResult():
+            return ToolResult(
+                call_id=part.call_id,
+                name=names.spelled(part.name),
+                content=part.content,
+                is_error=part.is_error,
+                error_code=part.error_code,
+                metadata=part.metadata,
+            )
+        case _:
+            return part
+
+
+def _respelled(names: Respelled, spelling: Spelling) -> Issue:
+    pairs = ", ".join(f"{name!r} is {told!r}" for name, told in sorted(names.forth.items()))
+    why = f"this wire takes names of {spelling.letters or 'any letters'}, at most {spelling.longest}"
+    return Issue(kind=IssueKind.LOSSY, message=f"{why}: {pairs}; the answer comes back in your names")
+
+
+# ── tools and what is demanded of the answer ─────────────────────────────────
+
+
+def _narrowed(tools: Sequence[Tool], demands: Demands, bare: set[str]) -> tuple[tuple[Tool, ...], list[Issue]]:
+    told: list[Tool] = []
+    issues: list[Issue] = []
+    for tool in tools:
+        cut, lost = narrow_tool(tool, BARE if tool.name in bare else demands.schema)
+        told.append(cut)
+        issues += lost
+    return tuple(told), issues
+
+
+def _output(request: Request, demands: Demands) -> tuple[Request, tuple[Issue, ...]]:
+    """With the schema of the answer cut like a tool's, where one is asked for."""
+    wanted = request.output_schema
+    if wanted is None or wanted.schema is None or demands.schema in LAX:
+        return request, ()
+    cut = narrow(wanted.schema, demands.schema, wanted.name)
+    return replace(request, output_schema=replace(wanted, schema=cut.schema)), cut.issues
+
+
+def _choice(request: Request, quirks: Quirks, profile: Profile) -> tuple[Request, tuple[Issue, ...]]:
+    """With the strongest choice the place and the model take; of a named tool only that tool is offered then."""
+    choice = request.tool_choice
+    taken = quirks.choices - ({"required", "named"} if profile.forced is Forced.NEVER else set())
+    if choice is None or choice.mode in taken or choice.mode == "auto":
+        return request, ()
+    mode: str = choice.mode
+    while mode not in taken and mode in WEAKER:
+        mode = WEAKER[mode]
+    tools = request.tools
+    if choice.mode == "named":
+        tools = tuple(tool for tool in tools if tool.name == choice.name) or tools
+    elif choice.mode == "none" and mode not in taken:
+        tools, mode = (), "auto"
+    weaker = ToolChoice(mode) if tools and mode in taken else None  # type: ignore[arg-type]
+    message = f"tool_choice {choice.mode} is not taken here; sent as {mode} with {len(tools)} tools: check the answer"
+    issue = Issue(kind=IssueKind.LOSSY, message=message, name=choice.name, path="$.tool_choice")
+    return replace(request, tools=tools, tool_choice=weaker), (issue,)
