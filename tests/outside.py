@@ -61,13 +61,24 @@ def _vector(file: str, row: dict[str, Any]) -> Vector:
         dialect=row["dialect"],
         text=row["text"],
         tools=_tools(row, calls),
-        prefix=row.get("prefix") or "",
+        prefix=row.get("prefix") or _opened(row),
         finish="length" if row.get("partial") else None,
         calls=calls,
         content=row.get("content"),
         reasoning=row.get("reasoning"),
         row=row,
     )
+
+
+def _opened(row: dict[str, Any]) -> str:
+    """What the template had opened, where the project says so in an option instead."""
+    options = row.get("options") or {}
+    if not any(options.get(o) for o in ("starts_in_reasoning", "in_reasoning", "force_reasoning")):
+        return ""
+    name = row["dialect"].removeprefix("reasoning:")
+    own = DIALECTS[name].reasoning if name in DIALECTS else ()
+    opener = own[0].open[0] if own else "<think>"
+    return "" if opener.strip() in row["text"] else opener
 
 
 def _tools(row: dict[str, Any], calls: list[tuple[str, Any]] | None) -> list[dict[str, Any]] | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.demands import DEMANDS, FREE, MISTRAL, OPENAI_CHAT, Demands, Turns
 from dragoman.errors import ErrorCode
-from dragoman.history import MISSING, repair
+from dragoman.history import BRIDGE, MISSING, START, identify, in_turns, repair, without_system
 from dragoman.types import IssueKind, Message, Text, ToolCall, ToolResult
 
 
@@ -141,3 +144,145 @@ def test_after_repair_every_call_has_exactly_one_result_and_a_second_repair_does
     again = repair(repaired.messages)
     assert again.messages == repaired.messages
     assert again.issues == ()
+
+
+# ── ids ──────────────────────────────────────────────────────────────────────
+
+EVERY_DEMAND = [FREE, MISTRAL, OPENAI_CHAT, *DEMANDS.values()]
+
+
+def pairs(messages: tuple[Message, ...] | list[Message]) -> list[tuple[str, str]]:
+    """For each call its id and what its result says."""
+    said: list[tuple[str, str]] = []
+    for at, message in enumerate(messages):
+        left = list(messages[at + 1].results) if at + 1 < len(messages) else []
+        for one in message.calls:
+            found = next((r for r in left if r.call_id == one.id), None)
+            said.append((one.id, found.text if found else "?"))
+            left = [r for r in left if r is not found]
+    return said
+
+
+def test_ids_a_wire_refuses_are_written_its_way_and_results_keep_to_their_calls() -> None:
+    calls = Message("assistant", [call("functions.look:0"), call("aB3dE6gH9")])
+    told = identify([ASK, calls, Message("tool", [result("aB3dE6gH9", "2"), result("functions.look:0", "1")])], MISTRAL)
+    (first, one), (second, two) = pairs(told.messages)
+    assert (one, two) == ("1", "2")
+    assert len(first) == 9
+    assert first.isalnum()
+    assert second == "aB3dE6gH9"
+    assert told.back == {first: "functions.look:0"}
+    assert [issue.kind for issue in told.issues] == [IssueKind.HISTORY]
+
+
+def test_two_calls_of_one_id_in_one_turn_are_told_apart_and_keep_their_results() -> None:
+    calls = Message("assistant", [call("a"), call("a")])
+    told = identify(repair([calls, Message("tool", [result("a", "1"), result("a", "2")])]).messages, FREE)
+    assert pairs(told.messages) == [("a", "1"), ("a_2", "2")]
+
+
+def test_an_id_used_again_in_a_later_turn_stays_where_the_wire_takes_it_and_is_renumbered_where_not() -> None:
+    given_ = IN_ORDER["an id used again in a later turn"]
+    assert identify(given_, MISTRAL).messages[1].calls[0].id == identify(given_, MISTRAL).messages[3].calls[0].id
+    assert pairs(identify(given_, DEMANDS["ollama_chat"]).messages) == [("look:0", "first"), ("look:0", "second")]
+    (one, first), (two, second) = pairs(identify(given_, DEMANDS["anthropic_messages"]).messages)
+    assert one != two
+    assert (first, second) == ("first", "second")
+
+
+def test_calls_without_ids_get_some() -> None:
+    """Ollama's wire has none; others answer 400."""
+    given_ = repair([
+        Message("assistant", [call("", "read"), call("", "write")]),
+        Message("tool", [result("", "written", "write"), result("", "was read", "read")]),
+        Message("assistant", [call("", "read")]),
+        Message("tool", [result("", "again", "read")]),
+    ]).messages  # fmt: skip
+    told = pairs(identify(given_, FREE).messages)
+    assert [text for _, text in told] == ["was read", "written", "again"]
+    assert len({id_ for id_, _ in told}) == 3
+    assert all(id_ for id_, _ in told)
+
+
+over_demands = st.sampled_from(EVERY_DEMAND)
+odd_ids = st.sampled_from(["", "a", "look:0", "toolu_01", "call_" + "x" * 60, "ünï"])
+histories = st.lists(
+    st.one_of(
+        st.builds(Message, st.just("user"), st.sampled_from(["go", " "])),
+        st.builds(Message, st.just("system"), st.just("be brief")),
+        st.builds(Message, st.just("assistant"), st.lists(st.builds(call, odd_ids) | st.just(Text("x")), max_size=3)),
+        st.builds(Message, st.just("tool"), st.lists(st.builds(result, odd_ids), min_size=1, max_size=3)),
+    ),
+    max_size=7,
+)
+
+
+@given(histories, over_demands)
+def test_ids_are_allowed_and_unique_and_a_second_look_changes_nothing(given_: list[Message], demands: Demands) -> None:
+    before = repair(given_).messages
+    told = identify(before, demands)
+    ids_ = [[one.id for one in message.calls] for message in told.messages]
+    assert all(demands.ids.allows(id_) for turn in ids_ for id_ in turn)
+    assert all(len(set(turn)) == len(turn) for turn in ids_)
+    assert not demands.unique or len({i for turn in ids_ for i in turn}) == sum(map(len, ids_))
+    assert [text for _, text in pairs(told.messages)].count("?") == 0
+    assert [told.back.get(i, i) for turn in ids_ for i in turn] == [c.id for m in before for c in m.calls]
+    again = identify(told.messages, demands)
+    assert again.messages == told.messages
+    assert again.issues == ()
+
+
+@given(histories, histories, over_demands)
+def test_a_conversation_that_grows_keeps_the_ids_of_its_beginning(
+    first: list[Message], then: list[Message], demands: Demands
+) -> None:
+    begun = repair(first).messages
+    grown = repair([*begun, Message("assistant", "so"), *then]).messages
+    assert identify(grown, demands).messages[: len(begun)] == identify(begun, demands).messages
+
+
+# ── turns ────────────────────────────────────────────────────────────────────
+
+ANSWERED = [ASK, BOTH, Message("tool", [result("a"), result("b")])]
+HURRY = Message("user", "hurry")
+TURNS: list[tuple[str, Turns, list[Message], list[Message]]] = [
+    ("free", Turns.FREE, [Message("assistant", "x"), ASK, ASK], [Message("assistant", "x"), ASK, ASK]),
+    ("a bridge after results", Turns.BRIDGED, [*ANSWERED, HURRY], [*ANSWERED, Message("assistant", BRIDGE), HURRY]),
+    ("no bridge where the assistant speaks", Turns.BRIDGED, [*ANSWERED, Message("assistant", "ok"), HURRY],
+     [*ANSWERED, Message("assistant", "ok"), HURRY]),
+    ("blank turns are left out", Turns.FILLED, [ASK, Message("assistant", "  "), HURRY], [ASK, HURRY]),
+    ("the user begins", Turns.FILLED, [Message("system", "s"), BOTH, ANSWERED[2]],
+     [Message("system", "s"), Message("user", START), BOTH, ANSWERED[2]]),
+    ("neighbours are one", Turns.ALTERNATING, [ASK, HURRY, Message("assistant", "a"), Message("assistant", "b")],
+     [Message("user", [Text("go"), Text("hurry")]), Message("assistant", [Text("a"), Text("b")])]),
+    ("late instructions", Turns.ALTERNATING, [ASK, Message("assistant", "a"), Message("system", "stop")],
+     [ASK, Message("assistant", "a"), Message("user", "<system>\nstop\n</system>")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("turns", "given_", "wanted"), [t[1:] for t in TURNS], ids=[t[0] for t in TURNS])
+def test_turns_follow_each_other_as_the_wire_wants(turns: Turns, given_: list[Message], wanted: list[Message]) -> None:
+    told = in_turns(given_, turns)
+    assert list(told.messages) == wanted
+    assert bool(told.issues) == (given_ != wanted)
+
+
+@given(histories, st.sampled_from(Turns))
+def test_ordered_turns_stay_in_order(given_: list[Message], turns: Turns) -> None:
+    once = in_turns(repair(given_).messages, turns)
+    assert in_turns(once.messages, turns) == type(once)(once.messages)
+    roles = [message.role for message in once.messages if message.role != "system"]
+    if turns is Turns.ALTERNATING:
+        assert all(a != b for a, b in pairwise(roles))
+    if turns in (Turns.FILLED, Turns.ALTERNATING) and roles:
+        assert roles[0] == "user"
+    if turns is Turns.BRIDGED:
+        assert ("tool", "user") not in set(pairwise(roles))
+
+
+def test_instructions_go_into_the_users_first_words_where_there_is_no_place_for_them() -> None:
+    told = without_system([Message("system", "a"), Message("system", "b"), ASK, HURRY])
+    assert [message.role for message in told] == ["user", "user"]
+    assert told[0].text == "a\n\nb\n\ngo"
+    assert without_system([Message("system", "a"), BOTH])[0] == Message("user", "a")
+    assert without_system([ASK]) == (ASK,)

@@ -134,6 +134,7 @@ WIRES: Mapping[str, Wire] = {
         outputs=frozenset({"none", "schema", "object"}),
         choices=frozenset({"none", "required"}),
         parallel=False,
+        result_media=False,
     ),
 }
 

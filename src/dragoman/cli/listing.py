@@ -44,7 +44,9 @@ def _providers() -> Rows:
             "codec": row.codec,
             "base_url": row.base_url,
             "key": list(row.auth.env),
+            "url_env": list(row.url_env),
             "tools": row.tools.value,
+            "lacks": list(row.lacks),
             "docs": row.docs,
         }
         for row in PROVIDERS.values()

@@ -46,7 +46,7 @@ from .body import (
 from .media import data_url, from_url, joined, media_kind, note
 from .openai_chat_requests import read_tools, write_tool
 from .requests import finished, nearest_choice, past_call, results_merged, woven
-from .results import Pairing, marked, read_mark, results_first
+from .results import Pairing, attached, marked, read_mark, results_first, texts_only
 from .spec import PLAIN, Quirks, WireFields, carried, own, wished
 
 NAME = "cohere_chat"
@@ -221,6 +221,8 @@ def _write_sampling(sampling: Sampling) -> dict[str, Any]:
 def _write_message(message: Message) -> list[dict[str, Any]]:
     results, other = results_first(message)
     wires = [write_result(result) for result in results]
+    if media := attached(results):
+        wires.append({"role": "user", "content": _write_content(media)})
     if other is None:
         return wires
     if other.role == "assistant":
@@ -250,8 +252,8 @@ def write_call(call: ToolCall) -> dict[str, Any]:
 
 
 def write_result(result: ToolResult) -> dict[str, Any]:
-    """The message that answers a call; a failure is marked in its text."""
-    content = _write_content(marked(result))
+    """The message that answers a call: text alone, a failure is marked in it.  Media follow in a user turn."""
+    content = _write_content(texts_only(marked(result)))
     return {"role": "tool", "tool_call_id": result.call_id, "content": content, **own(NAME, result.metadata)}
 
 

@@ -6,7 +6,7 @@ Sources: OpenAI API reference; clients.md ("What the gateway must do"); recorded
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from ..types import (
@@ -25,7 +25,7 @@ from .arguments import written
 from .body import an_array, an_object, items, mapping, name_at, objects, rest, string_at, text
 from .media import data_url, from_url, joined, media_kind, note
 from .requests import past_call, results_merged
-from .results import Pairing, marked, read_mark, results_first
+from .results import Pairing, attached, marked, read_mark, results_first, texts_only
 from .spec import PLAIN, Quirks, carried, own
 
 NAME = "openai_chat"
@@ -34,7 +34,6 @@ _REASONING = ("reasoning_content", "reasoning")
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 _AUDIO_FORMAT = {mime: word for word, mime in _AUDIO.items()}
 
-_SEE_NEXT = "The result is attached to the next message."
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -191,7 +190,8 @@ def write_message(message: Message, quirks: Quirks = PLAIN) -> list[dict[str, An
     results, other = results_first(message)
     wires = [write_result(result, quirks) for result in results]
     if quirks.result_media == "user_turn":
-        wires += _media_turn(results)
+        media = attached(results)
+        wires += [{"role": "user", "content": _write_content(media, quirks)}] if media else []
     if other is None:
         return wires
     if other.role == "assistant":
@@ -205,21 +205,11 @@ def write_result(result: ToolResult, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The message that answers a call; a failure is marked in its text."""
     content = marked(result)
     if quirks.result_media == "user_turn":
-        texts = tuple(part for part in content if isinstance(part, Text))
-        content = texts or ((Text(_SEE_NEXT),) if content else ())
+        content = texts_only(content)
     wire: dict[str, Any] = {"role": "tool", "tool_call_id": result.call_id, "content": _write_content(content, quirks)}
     if not result.call_id:
         del wire["tool_call_id"]
     return {**wire, **own(NAME, result.metadata)}
-
-
-def _media_turn(results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-    content: list[dict[str, Any]] = []
-    for result in results:
-        if media := [part for part in result.content if isinstance(part, Media)]:
-            content.append({"type": "text", "text": f"Attached to the result of call {result.call_id}:"})
-            content += [_write_media(one) for one in media]
-    return [{"role": "user", "content": content}] if content else []
 
 
 def _write_assistant(message: Message, quirks: Quirks) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ..types import Media, Message, Text, ToolCall, ToolResult
 
 Content: TypeAlias = "tuple[Text | Media, ...]"
 
+_SEE_NEXT = "The result is attached to the next message."
 _MARK = re.compile(r"\[ERROR(?::([^\]\s]+))?\] ")
 _CODE_MARK = re.compile(r"\[ERROR:([^\]\s]+)\] ")
 
@@ -45,6 +46,21 @@ def read_mark(content: Sequence[Text | Media], *, is_error: bool | None = None) 
     left = replace(head, text=head.text[found.end() :])
     kept = content[1:] if not left.text and len(content) > 1 else (left, *content[1:])
     return tuple(kept), True, found[1]
+
+
+def texts_only(content: Content) -> Content:
+    """The content where results hold text and nothing else; what else there is follows: `attached`."""
+    texts = tuple(part for part in content if isinstance(part, Text))
+    return texts or ((Text(_SEE_NEXT),) if content else ())
+
+
+def attached(results: Sequence[ToolResult]) -> Content:
+    """The media of `results`, each told whose it is, for the user turn that follows them; empty when there are none."""
+    told: list[Text | Media] = []
+    for result in results:
+        if media := [part for part in result.content if isinstance(part, Media)]:
+            told += [Text(f"Attached to the result of call {result.call_id}:"), *media]
+    return tuple(told)
 
 
 def results_first(message: Message) -> tuple[tuple[ToolResult, ...], Message | None]:

@@ -20,6 +20,7 @@ from ..types import Edit, IssueKind
 from .draft import Draft, close_json
 from .judge import Judge, Unknown
 from .row import Row
+from .segments import header
 from .spec import JsonCall, KeywordArgs, Listing
 
 MAX_NAME = 256
@@ -106,6 +107,8 @@ class Attempt:
             c = yield from src.peek()
             if c == "]":
                 src.pos += 1
+                if not self.row.section_close and (yield from self.closing(("]",))):
+                    self.last_edit("stray_bracket")
                 return
             if not c and self.items:
                 self._note_unclosed()
@@ -215,13 +218,14 @@ class Attempt:
     @property
     def call_close(self) -> tuple[str, ...]:
         """What closes the call at hand."""
-        closers = self.row.closers(self.called)
-        return ("/>", *closers) if self._torn else closers
+        return ("/>", *self.row.call_close) if self._torn else self.row.call_close
 
     def _call(self) -> Need[None]:
         src, row = self.src, self.row
         opener = self.opener = yield from src.literal(row.call_open)
         self.called = row.tools.get(opener, "")
+        if self.called:
+            row = self.row = row.named(self.called)
         if not self.called:
             yield from src.space()
         yield from self._read()
@@ -327,7 +331,9 @@ class Attempt:
             return self.called, None, ""
         if row.tool_open and not (yield from src.literal(row.tool_open)):
             raise Mismatch
-        if not row.tool_close:
+        if row.headed:
+            text, mark = yield from self._header()
+        elif not row.tool_close:
             found = yield from src.match(NAME, MAX_NAME)
             if found is None:
                 raise Mismatch
@@ -343,6 +349,17 @@ class Attempt:
             raise Mismatch
         parts = split.groupdict()
         return (parts.get("name") or "").strip(), parts.get("id"), mark
+
+    def _header(self) -> Need[tuple[str, str]]:
+        """The rest of a segment's header, and the mark that ends it."""
+        assert self.spec.segments is not None
+        head = yield from header(self.src, (self.spec.segments,))
+        if head is None:
+            raise Mismatch
+        mark = next((m for m in self.spec.segments.head if head.endswith(m)), "")
+        if not mark:
+            raise Cut if "to=" in head else Mismatch
+        return head.removesuffix(mark), mark
 
     def _head_end(self) -> Need[None]:
         """After an opener that ends in the tool's name: what ends the name (a longer one is another tool's)."""

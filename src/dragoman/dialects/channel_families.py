@@ -8,6 +8,11 @@ HARMONY_SEGMENTS = Segments(
     open=("<|start|>assistant", "<|start|>", "<|channel|>"),
     head=("<|message|>",),
     close=("<|end|>", "<|call|>", "<|return|>", "<|eom|>", "<|eot|>"),
+    words=(
+        r"assistant|user|system|developer|tool|analysis|commentary|final|json|xml|code|python|browser|"
+        r"(?:<\|(?:start|channel|constrain)\|>)?(?:assistant|user|system|developer|tool|analysis|commentary|final|json|xml|code)?|"
+        r"(?:<\|start\|>)?functions\.\S+|(?:\w+)?to=[^\s<]*(?:json|xml|code)?"
+    ),
     routes=(
         (r"^<\|start\|>(?:user|system|developer|tool|functions\.)", Route.OTHERS),
         (r"to=self\b", Route.REASONING),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .spec import Dialect, ElementArgs, JsonArgs, Place, Span, Strength, TextArgs, Typing, YamlArgs, span
+from .tag_families import PARAMETER
 
 TAG = Span(("<{name}>", "<{name}", "< {name}"), ("</{name}>",))
 """The tool's own name is the tag; which names these are, only the declared tools say."""
@@ -56,6 +57,16 @@ TEXT_TOOL_TAG = Dialect(
     source="malformations.md §5 (bare `<bash>`); aisdk morph-xml-protocol",
     sample="<bash>ls</bash>",
 )
+PARAMETER_TOOL_TAG = Dialect(
+    name="parameter_tool_tag",
+    aliases=("qwen3_coder",),
+    place=Place.LINE,
+    strength=Strength.OWN,
+    call=Span(("<{name}>\n", *TAG.open[1:]), ("</{name}>", "</function>", "</tool_call>")),
+    args=PARAMETER,
+    source="malformations.md §5 (the tool's name instead of `<function=…>`)",
+    sample="<bash>\n<parameter=command>\nls\n</parameter>\n</bash>",
+)
 LINE_TOOL_TAG = Dialect(
     name="line_tool_tag",
     aliases=("xml_tool_tag",),
@@ -74,9 +85,10 @@ MINIMAX_M3 = Dialect(
     call=span("", f"{MARK}</invoke>"),
     tool=span(f'{MARK}<invoke name="', '">'),
     args=ElementArgs(prefix=MARK, nested=True, trim="", typing=Typing.LITERAL),
+    reasoning=(span("<mm:think>", "</mm:think>"),),
     source="formats.md E5 (MiniMax M3)",
     sample=f'{MARK}<tool_call>\n{MARK}<invoke name="f">{MARK}<a>1{MARK}</a>{MARK}</invoke>\n{MARK}</tool_call>',
 )
 
 STRONG = (MINIMAX_M3,)
-WEAK = (CLINE, XML_TOOL_TAG, JSON_TOOL_TAG, YAML_TOOL_TAG, TEXT_TOOL_TAG, LINE_TOOL_TAG)
+WEAK = (CLINE, XML_TOOL_TAG, JSON_TOOL_TAG, YAML_TOOL_TAG, PARAMETER_TOOL_TAG, TEXT_TOOL_TAG, LINE_TOOL_TAG)

@@ -23,7 +23,7 @@ from .spec import ElementArgs, Typing
 
 MAX_TAG = 400
 """No tag with its attributes is longer."""
-MAX_DEPTH = 96
+MAX_DEPTH = 128
 """Deeper elements are refused: readers of the value would recurse."""
 ATTRIBUTES = r"(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>]+))*)"
 HEAD = re.compile(ATTRIBUTES + r"\s*(?P<end>/?>)")

@@ -115,6 +115,10 @@ GRANITE = Dialect(
     section=span(("<|tool_call|>", "<tool_call>")),
     listing=Listing.ARRAY,
     args=CALL,
+    reasoning=(
+        span("Here is my thought process:", "Here is my response:"),
+        span("Here's my thought process:", "Here's my response:"),
+    ),
     source="formats.md C6 (IBM Granite 3)",
     sample='<|tool_call|>[{"name": "f", "arguments": {"a": 1}}]',
 )

@@ -70,7 +70,7 @@ GEMMA4 = Dialect(
     args=BraceArgs(quotes=('<|"|>',)),
     between=("",),
     quiet=("<turn|>",),
-    reasoning=(span("<|channel>thought\n", "<channel|>"),),
+    reasoning=(span(("<|channel>thought\n", "<|channel>thought", "<|channel>"), "<channel|>"),),
     source="formats.md G1 (Gemma 4)",
     sample="<|tool_call>call:f{a:1}<tool_call|>",
 )

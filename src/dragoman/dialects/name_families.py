@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from .spec import Dialect, JsonArgs, Place, Strength, span
+from .spec import Dialect, JsonArgs, Place, Span, Strength, span
 
+
+def _bars(*spellings: str) -> tuple[str, ...]:
+    """Spellings with the full-width bars of the special tokens, and with plain ones."""
+    return tuple(dict.fromkeys((*spellings, *(s.replace("｜", "|") for s in spellings))))
+
+
+SECTION = Span(_bars("<｜tool▁calls▁begin｜>"), _bars("<｜tool▁calls▁end｜>"))
+SEP = "<｜tool▁sep｜>"
 DEEPSEEK_V3 = Dialect(
     name="deepseek_v3",
     aliases=("deepseek_r1", "deepseek_v3_ascii"),
-    section=span("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
-    call=span("<｜tool▁call▁begin｜>function<｜tool▁sep｜>", "<｜tool▁call▁end｜>"),
+    section=SECTION,
+    call=Span(_bars(f"<｜tool▁call▁begin｜>function{SEP}"), _bars("<｜tool▁call▁end｜>")),
     tool=span("", "\n```json\n"),
     body=span("", "\n```"),
     args=JsonArgs(),
+    quiet=("<|end▁of▁sentence|>",),
     source="formats.md D1 (DeepSeek-V3, R1)",
-    sample='<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{"a": 1}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    sample=(
+        f"{SECTION.open[0]}<｜tool▁call▁begin｜>function{SEP}f\n```json\n"
+        f'{{"a": 1}}\n```<｜tool▁call▁end｜>{SECTION.close[0]}'
+    ),
 )
 DEEPSEEK_V31 = Dialect(
     name="deepseek_v31",
-    section=span("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
-    call=span("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"),
-    tool=span("", "<｜tool▁sep｜>"),
+    section=SECTION,
+    call=Span(_bars("<｜tool▁call▁begin｜>"), _bars("<｜tool▁call▁end｜>")),
+    tool=Span((), _bars(SEP)),
     between=("",),
     args=JsonArgs(),
     source="formats.md D2 (DeepSeek-V3.1)",
-    sample='<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    sample=f'{SECTION.open[0]}<｜tool▁call▁begin｜>f{SEP}{{"a": 1}}<｜tool▁call▁end｜>{SECTION.close[0]}',
 )
 KIMI_K2 = Dialect(
     name="kimi_k2",

@@ -25,7 +25,7 @@ from .context import Quote
 from .judge import Judge
 from .rows import ALL, resolve
 from .spec import Dialect, JsonCall, Route
-from .table import Table, addressed_table, reasoning_table, table
+from .table import NOISE, Table, addressed_table, reasoning_table, table
 from .teller import Teller
 from .trial import HARD, Trial
 
@@ -221,9 +221,10 @@ class Parser:
         if folded in t.headers and (yield from self._segment()):
             return True
         if teller.reasoning:
-            if folded in t.quiet:
+            noise = folded in t.quiet and (bool(teller.queue) or folded in NOISE)
+            if noise:
                 self._drop(marker)
-            return folded in t.quiet
+            return noise
         if folded in t.fences:
             return (yield from self._trial.fence(marker))
         if teller.context.standing().quote not in {None, Quote.INDENTED}:
@@ -254,13 +255,13 @@ class Parser:
 
     # ── segments ─────────────────────────────────────────────────────────────
 
-    def _segment(self) -> Need[bool]:
+    def _segment(self, *, opened: bool = True) -> Need[bool]:
         """A header: from here on the message is for somebody else.  False: it is none, but text."""
         src, teller, table = self._src, self._teller, self._table
         if teller.context.standing().quote in HARD:
             return False
         start = src.at
-        head = yield from segments.header(src, table.segments)
+        head = yield from segments.header(src, table.segments, opened=opened)
         if head is None:
             return False
         if teller.reasoning:
@@ -288,12 +289,13 @@ class Parser:
         self._scan_table = self._table
 
     def _unread(self) -> Need[None]:
-        """A segment for a built-in of the model's host: it is kept in an issue, not shown."""
+        """A segment for a tool that no dialect could read as a call: it is kept in an issue, not shown."""
         got: list[str] = []
         start = self._src.at
         mark = yield from self._src.until(segments.closers(self._table.segments), got.append)
         self._src.pos -= len(mark)
-        self._teller.notice(IssueKind.NOISE, "a message for a built-in tool", "".join(got), start)
+        message = "a message to a tool that could not be read as a call"
+        self._teller.notice(IssueKind.MALFORMED, message, "".join(got), start)
 
     def _opening(self) -> Need[None]:
         """The message may begin in the middle of a header, when the prompt had written its beginning."""
@@ -302,7 +304,7 @@ class Parser:
         _, mark = yield from src.glance(options)
         found = [s for s in t.segments if mark and s.begun == mark]
         if found and not (yield from self._trial.candidate(segments.rows_of(t.rows, found))):
-            yield from self._segment()
+            yield from self._segment(opened=False)
 
     def _closes_text(self, folded: str) -> bool:
         """Is this the closing tag of an element whose opening tag was text?"""

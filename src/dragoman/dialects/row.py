@@ -5,7 +5,7 @@ Derived from the row, the declared tools' names and whether the caller asked for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs
@@ -20,6 +20,7 @@ class Row:
 
     strong    a complete call counts where it stands       place   where its openers may stand
     special   its openers are special tokens, which nobody indents to quote them
+    headed    a segment's header carries the tool's name
     openers   what begins it                               tools   opener → the tool it names, where it names one
     """
 
@@ -31,35 +32,42 @@ class Row:
         self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
         self.tools = {o.replace(NAME, n): n for n in names for o in _bare(d.call.open) if NAME in o}
         self.call_open = tuple(self.tools) or _plain(_bare(d.call.open))
-        self._call_close = _bare(d.call.close)
-        self.call_close = _plain(self._call_close)
+        self.call_close = _plain(_bare(d.call.close))
+        self.headed = d.segments is not None and bool(set(self.call_open) & set(d.segments.open))
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
         self.between = _bare(d.between)
         self.pair_close = tuple(c for c in (s.lstrip(">") for s in self.call_close) if c.startswith("</"))
-        self.closer_needed = bool(self._call_close) and bool(self.call_open or self.tool_open)
-        self._closers: dict[str, tuple[str, ...]] = {"": self.call_close}
-        self._suffixed: dict[str, Row] = {}
+        self.closer_needed = bool(d.call.close) and bool(self.call_open or self.tool_open)
+        self._variants: dict[str, Row] = {}
         self._tags()
         self.openers = self._openers()
         # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
         self.sure = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
-        self.special = bool(self.openers) and all(any(c in "|｜" for c in o) for o in self.openers)
+        self.special = bool(self.openers) and all(any(c in "|｜‖" for c in o) for o in self.openers)
         self.again = self.call_open or self.tool_open or self._first()
 
     def suffixed(self, suffix: str) -> Row:
         """This row with `:suffix` in every tag."""
-        if suffix not in self._suffixed:
-            if len(self._suffixed) > 64:
-                self._suffixed.clear()
-            self._suffixed[suffix] = Row(_with_suffix(self.dialect, suffix))
-        return self._suffixed[suffix]
+        return self._variant(suffix, lambda: Row(_with_suffix(self.dialect, suffix)))
 
-    def closers(self, name: str) -> tuple[str, ...]:
-        """What closes the call of this tool."""
-        if name not in self._closers:
-            self._closers[name] = tuple(dict.fromkeys(c.replace(NAME, name) for c in self._call_close))
-        return self._closers[name]
+    def named(self, name: str) -> Row:
+        """This row for the call of one tool: its closers are known."""
+        return self._variant(name, lambda: self._with_name(name))
+
+    def _variant(self, key: str, make: Callable[[], Row]) -> Row:
+        if key not in self._variants:
+            if len(self._variants) > 256:
+                self._variants.clear()
+            self._variants[key] = make()
+        return self._variants[key]
+
+    def _with_name(self, name: str) -> Row:
+        call = self.dialect.call
+        one = Row(replace(self.dialect, call=Span((), tuple(c.replace(NAME, name) for c in call.close))))
+        one.strong, one.place, one.tools = self.strong, self.place, self.tools
+        one.call_open, one.openers, one.again = self.call_open, self.openers, self.again
+        return one
 
     def _tags(self) -> None:
         args = self.dialect.args

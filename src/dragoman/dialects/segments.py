@@ -17,6 +17,13 @@ MAX_HEADER = 300
 """No header is longer; one that is, is text."""
 
 
+BETWEEN = re.compile(r"\s+|(?=<\|)")
+"""What stands between the words of a header: white space, or the next token's beginning."""
+
+
+HALF = re.compile(r"<\|?\w*(?:\|>?\w{0,20})?")
+
+
 def segmented(dialects: Sequence[Dialect]) -> tuple[Segments, ...]:
     """The segmentations of these dialects, in order."""
     return tuple(dict.fromkeys(d.segments for d in dialects if d.segments is not None))
@@ -37,30 +44,36 @@ def closers(segmentations: Sequence[Segments]) -> tuple[str, ...]:
     return tuple(sorted(ends(segmentations) | marks(segmentations)))
 
 
-def header(src: Source, segmentations: Sequence[Segments]) -> Need[str | None]:
-    """The header that begins here, up to and with the mark that ends it; consumed.  None: it is none, and is not."""
+def header(src: Source, segmentations: Sequence[Segments], *, opened: bool = True) -> Need[str | None]:
+    """The header that begins here, up to and with the mark that ends it; consumed.  None: it is text, and is not.
+
+    A header that the end of the message cuts counts only where a mark `opened` it.
+    """
     heads = tuple({m: "" for s in segmentations for m in s.head})
-    stops = tuple({m: "" for s in segmentations for m in s.close})
-    src.hold()
-    got: list[str] = []
+    stops = heads + tuple({m: "" for s in segmentations for m in s.close})
     while True:
-        found = _first(src.buf, src.pos, heads + stops)
-        if found or src.eof or len(src.buf) - src.pos > MAX_HEADER:
+        found = _finder(stops).search(src.buf, src.pos, src.pos + MAX_HEADER)
+        if found or src.eof or len(src.buf) - src.pos >= MAX_HEADER:
             break
         yield
-    at, mark = found or (len(src.buf), "")
-    if at - src.pos > MAX_HEADER or "\n\n" in src.buf[src.pos : at] or (mark in stops and at > src.pos + MAX_HEADER):
-        src.rewind()
+    at = found.start() if found else len(src.buf)
+    if (found is None and not opened) or not any(
+        _is_header(src.buf[src.pos : at], s, cut=found is None) for s in segmentations
+    ):
         return None
-    got.append(src.buf[src.pos : at] + mark)
-    src.pos = at + len(mark)
-    src.release()
-    return "".join(got)
+    end = found.end() if found else at
+    text = src.buf[src.pos : end]
+    src.pos = end
+    return text
 
 
-def _first(text: str, start: int, options: tuple[str, ...]) -> tuple[int, str] | None:
-    found = _finder(options).search(text, start)
-    return (found.start(), found.group()) if found else None
+def _is_header(text: str, segments: Segments, *, cut: bool) -> bool:
+    """Are these words of a header, and nothing else?  Where the message was `cut`, the last may be half a token."""
+    word = _pattern(segments.words)
+    words = [w for w in BETWEEN.split(text) if w]
+    if cut and len(words) > 1 and HALF.fullmatch(words[-1]):
+        words.pop()
+    return len(text) < MAX_HEADER and all(word.fullmatch(w) for w in words)
 
 
 @lru_cache(maxsize=64)
@@ -80,12 +93,7 @@ def route(head: str, segmentations: Sequence[Segments]) -> Route:
 def rows_of(rows: Mapping[str, tuple[Row, ...]], segmentations: Sequence[Segments]) -> tuple[Row, ...]:
     """The rows whose calls stand under such headers."""
     found = (row for marked in rows.values() for row in marked)
-    return tuple(dict.fromkeys(r for r in found if r.dialect.segments in segmentations and _in_header(r)))
-
-
-def _in_header(row: Row) -> bool:
-    segments = row.dialect.segments
-    return segments is not None and bool(set(row.call_open) & set(segments.open))
+    return tuple(dict.fromkeys(r for r in found if r.headed and r.dialect.segments in segmentations))
 
 
 def begun(prefix: str, segmentations: Sequence[Segments]) -> str:

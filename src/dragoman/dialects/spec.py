@@ -187,13 +187,15 @@ class Route(StrEnum):
 class Segments:
     """The message is a row of segments, each under a header that says whom it is for (harmony, Muse).
 
-    `open` begins a header, `head` ends it, `close` ends the segment.  `routes` are patterns searched in the header, the
+    `open` begins a header, `head` ends it, `close` ends the segment; `words` is a pattern for each word of a header, so
+    that prose about these tokens is none.  `routes` are patterns searched in the header, the
     first that is found decides; `begun` is what a message begins with when the prompt had written `open`.
     """
 
     open: tuple[str, ...]
     head: tuple[str, ...]
     close: tuple[str, ...]
+    words: str
     routes: tuple[tuple[str, Route], ...]
     begun: str = ""
 

@@ -36,6 +36,7 @@ QUIET = (
 )
 """End tokens that leak into text (formats.md 5)."""
 
+NOISE = frozenset(q.casefold() for q in QUIET)
 FOREIGN_TURN = ("<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|START_OF_TURN_TOKEN|>", "<｜User｜>")
 """Tokens that open another turn: what follows was not asked for (judge-rules.md 7)."""
 
@@ -147,7 +148,7 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, weak: bool, asked: bool, 
             turns=_folded(FOREIGN_TURN) if calls else NONE,
             fabricated=_folded(FABRICATED) if calls else NONE,
             fences=frozenset(FENCES) if calls and weak else NONE,
-            line=_line_only(by_marker) | _folded(f for r in rows for f in r.dialect.final),
+            line=_line_only(by_marker) | frozenset(t for t in think if t[0].isalnum()) | _folded(f for r in rows for f in r.dialect.final),
             finals={f.casefold(): r.dialect.name for r in rows for f in r.dialect.final} if weak else {},
             headers=_folded(m for s in segments for m in (*s.open, *s.head)),
             ends=ends,
@@ -173,7 +174,7 @@ def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
         rows = {m: r for m, r in rows.items() if r}
         line = frozenset(m for m in rows if m in base.line)
         closed = _folded(closers)
-        quiet = (base.quiet & _folded(QUIET)) - closed - set(rows)
+        quiet = base.quiet - closed - set(rows)
         found = base.derived[closers] = _build(Marks(rows=rows, unthink=closed, line=line, quiet=quiet))
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .documents import ARGS, NAMES
-from .spec import Dialect, ElementArgs, JsonArgs, JsonCall, Place, Span, Strength, TaggedArgs, Typing, span
+from .spec import Dialect, ElementArgs, JsonArgs, JsonCall, Place, Span, Strength, TaggedArgs, Typing, YamlCall, span
 
 PARAMETER_OPEN = (
     "<parameter=", '<parameter name="', "<parameter name='", "<parameter name=", "<parameter>", "<param=",
@@ -12,9 +12,10 @@ PARAMETER_OPEN = (
 """The first is the template's; the rest are what models write instead (malformations.md §5)."""
 FUNCTION_OPEN = (
     "<function=", '<function name="', "<function name='", "<function name=", "<function>", "<call=", "<tool=",
-    "<invoke=", '<invoke name="', "<name>", "function=", "<parameter=", "< function =",
+    "<invoke=", '<invoke name="', "<name>", "function=", "<parameter=", "< function =", '<call name="', '<tool name="',
+    "<tool_name>", "<tool>\n<tool_name>", "<tool><tool_name>",
 )
-FUNCTION_CLOSE = (">\n", "/>", '">', "'>", "</function>", "</name>")
+FUNCTION_CLOSE = (">\n", "/>", '">', "'>", "</function>", "</name>", "</tool_name>")
 BODY_CLOSE = ("</function>", "</call>", "</tool>", "</invoke>")
 NAMELESS = (">\n", '">', "'>", "</parameter>")
 
@@ -70,6 +71,14 @@ NAME_ELEMENTS = Dialect(
     args=ElementArgs(),
     source="aisdk qwen3coder live variants (GLM-4.7: the bare name, then an element for each argument)",
     sample="<tool_call>f\n<a>1</a></tool_call>",
+)
+TOOL_CALL_YAML = Dialect(
+    name="tool_call_yaml",
+    aliases=("yaml_xml_tool_tag",),
+    call=span("<tool_call>\n", "\n</tool_call>"),
+    args=YamlCall(name=NAMES, args=ARGS),
+    source="malformations.md §5 (YAML inside another dialect's wrapper)",
+    sample="<tool_call>\nname: f\narguments:\n  a: 1\n</tool_call>",
 )
 MIMO = Dialect(
     name="mimo",
@@ -334,7 +343,7 @@ KIMI_K3 = Dialect(
 )
 
 ROWS = (
-    QWEN3_CODER, QWEN3_ELEMENTS, QWEN3_BARE, MIMO, SEED_OSS, GLM, HY, NAME_LINE, NAME_ELEMENTS, IQUEST, K2_HORIZON, K2_HORIZON_JSON, MINIMAX_M2,
+    QWEN3_CODER, QWEN3_ELEMENTS, QWEN3_BARE, MIMO, SEED_OSS, GLM, HY, NAME_LINE, NAME_ELEMENTS, TOOL_CALL_YAML, IQUEST, K2_HORIZON, K2_HORIZON_JSON, MINIMAX_M2,
     ANTHROPIC_XML, DOTS, DEEPSEEK_DSML, DEEPSEEK_DSML_JSON, GIGACHAT35, STEP3, MINICPM5, KIMI_K3,
 )
 WEAK = (USER_TAG, USER_JSON)

@@ -67,6 +67,7 @@ class Trial:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
                 src.unwind(depth)
+                row = attempt.row
                 if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
                     yield from self._damaged(attempt, row, why, at)
                     return True
@@ -197,7 +198,8 @@ class Trial:
         if isinstance(why, Cut) and self.finish != Stop.LENGTH and not self._has_body(row):
             return False
         src.hold()
-        src.pos += max(len(o) for o in row.openers if src.buf[src.pos :].casefold().startswith(o.casefold()))
+        rest = src.buf[src.pos :].casefold()
+        src.pos += max((len(o) for o in row.openers if rest.startswith(o.casefold())), default=0)
         yield from src.until(row.call_close + row.section_close, _ignore)
         raw = src.held()
         src.release()

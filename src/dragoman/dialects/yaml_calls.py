@@ -17,7 +17,7 @@ from .draft import Draft
 from .spec import YamlCall
 
 CDATA = re.compile(r"<!\[CDATA\[(.*)\]\]>", re.S)
-STRAY = re.compile(r"\n</(?P<key>[\w.-]{1,80})>[ \t\r]*\n?\Z")
+STRAY = re.compile(r"\n</(?P<key>[\w.:-]{1,80})>[ \t\r]*\n?\Z")
 
 
 def yaml_args(attempt: Attempt) -> Need[None]:
@@ -29,7 +29,7 @@ def yaml_args(attempt: Attempt) -> Need[None]:
     if first and text.strip() != "{}" and split_key(first.lstrip()) is None:
         raise Mismatch
     attempt.begin(draft, name, call_id)
-    _write(draft, _mapping(draft, text))
+    _write(draft, _mapping(draft, _complete(attempt, draft, text)))
     attempt.finish(draft)
 
 
@@ -41,7 +41,7 @@ def yaml_call(attempt: Attempt) -> Need[None]:
     if not (yield from attempt.src.glance(tuple(f"{n}:" for n in args.name)))[1]:
         raise Mismatch
     text = yield from _body(attempt)
-    found = read_mapping(text)
+    found = read_mapping(_complete(attempt, draft, text))
     name = next((found.pop(k) for k in args.name if k in found), None)
     arguments: Any = next((found.pop(k) for k in args.args if k in found), {})
     attempt.begin(draft, name)
@@ -63,16 +63,27 @@ def _body(attempt: Attempt) -> Need[str]:
     return text[: len(text) - cut]
 
 
+def _complete(attempt: Attempt, draft: Draft, text: str) -> str:
+    """The YAML without a closing tag of another name behind it; `Cut` where its last value may not be whole."""
+    stray = STRAY.search(text)
+    if stray is not None and (not attempt.ended or draft.shape.has(stray["key"])):
+        draft.edits.append(Edit("stray_closer", "$", stray["key"]))
+        return text[: stray.start()] + "\n"
+    if attempt.ended:
+        return text
+    last = split_key(text.rstrip("\n").rpartition("\n")[2]) if text.endswith("\n") else None
+    if last is None or last[1].strip()[:1] in ("", "|", ">", '"', "'", "[", "{"):
+        raise Cut
+    draft.edits.append(Edit("unclosed"))
+    return text
+
+
 def _beginnings(close: str) -> list[str]:
     return [close[:n] for n in range(2, len(close))]
 
 
 def _mapping(draft: Draft, text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    stray = STRAY.search(text)
-    if stray is not None and draft.shape.has(stray["key"]):
-        draft.edits.append(Edit("stray_closer", "$", stray["key"]))
-        text = text[: stray.start()] + "\n"
     for key, value in read_mapping("" if text.strip() == "{}" else text, draft.shape).items():
         key = take_key(draft, key, found)
         found[key] = value

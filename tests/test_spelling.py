@@ -1,0 +1,79 @@
+"""Words come out as a wire allows them, each its own way, and the way back is certain."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.demands import DEMANDS, MISTRAL_IDS, OPENAI_CHAT, WORD_NAMES
+from dragoman.spelling import ANY_SPELLING, Spelling, respell
+
+GEMINI = DEMANDS["gemini"].names
+COHERE = DEMANDS["cohere_chat"].names
+
+SPELLED = [
+    (WORD_NAMES, "kom.memory.v1.search", "kom_memory_v1_search"),
+    (WORD_NAMES, "mcp/files read", "mcp_files_read"),
+    (WORD_NAMES, "get_weather-2", "get_weather-2"),
+    (GEMINI, "kom.memory:search", "kom.memory:search"),
+    (GEMINI, "2fa.check", "_2fa.check"),
+    (COHERE, "get-weather", "get_weather"),
+]
+
+
+@pytest.mark.parametrize(("spelling", "word", "told"), SPELLED)
+def test_a_word_is_spelled_as_it_reads(spelling: Spelling, word: str, told: str) -> None:
+    found = respell([word, "other"], spelling)
+    assert found.spelled(word) == told
+    assert found.original(told) == word
+
+
+def test_words_that_would_read_alike_are_told_apart() -> None:
+    found = respell(["a.b", "a/b", "a_b"], WORD_NAMES)
+    spelled = [found.spelled(word) for word in ("a.b", "a/b", "a_b")]
+    assert spelled[2] == "a_b"
+    assert len(set(spelled)) == 3
+    assert all(told.startswith("a_b") for told in spelled)
+
+
+def test_a_word_that_is_too_long_keeps_its_beginning() -> None:
+    long = "search_the_whole_of_the_companys_knowledge_base_" * 3
+    told = respell([long], WORD_NAMES).spelled(long)
+    assert len(told) == 64
+    assert told.startswith("search_the_whole_of")
+
+
+def test_ids_of_nine_letters() -> None:
+    told = respell(["call_PTLP8xhu3uwZk4l3nlnrrJha", "functions.look:0"], MISTRAL_IDS, readable=False)
+    assert all(len(spelled) == 9 and spelled.isalnum() for spelled in told.forth.values())
+    assert respell(["aB3dE6gH9"], MISTRAL_IDS, readable=False).forth == {}
+
+
+SPELLINGS = [WORD_NAMES, GEMINI, COHERE, MISTRAL_IDS, OPENAI_CHAT.ids, ANY_SPELLING, DEMANDS["anthropic_messages"].ids]
+words = st.lists(
+    st.text("ab._-:/ é0A", min_size=1, max_size=8) | st.text(min_size=1, max_size=80), min_size=1, max_size=6
+)
+
+
+@given(words, st.sampled_from(SPELLINGS), st.booleans())
+def test_every_spelling_is_allowed_leads_back_and_belongs_to_one_word(
+    given_: list[str], spelling: Spelling, readable: bool
+) -> None:
+    found = respell(given_, spelling, readable=readable)
+    spelled = {word: found.spelled(word) for word in given_}
+    assert all(map(spelling.allows, spelled.values()))
+    assert len(set(spelled.values())) == len(spelled)
+    assert all(found.original(told) == word for word, told in spelled.items())
+    assert all(told == word for word, told in spelled.items() if spelling.allows(word))
+
+
+@given(words, st.sampled_from(SPELLINGS))
+def test_the_order_of_the_words_does_not_matter(given_: list[str], spelling: Spelling) -> None:
+    assert respell(given_, spelling) == respell([*reversed(given_), *given_], spelling)
+
+
+@given(words, words, st.sampled_from(SPELLINGS))
+def test_an_id_keeps_its_spelling_when_others_come(first: list[str], then: list[str], spelling: Spelling) -> None:
+    before, after = respell(first, spelling, readable=False), respell(first + then, spelling, readable=False)
+    assert all(before.spelled(word) == after.spelled(word) for word in first)
