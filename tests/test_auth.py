@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
+import json
+from typing import Any
+from urllib.parse import parse_qs
+
 import pytest
 
-from dragoman.auth import KeyHeader, redact
+from dragoman.auth import ClientCredentials, KeyHeader, SignedKey, SigV4, redact
 from dragoman.errors import UsageError
 
 
@@ -39,3 +45,91 @@ HIDES = [
 @pytest.mark.parametrize(("text", "secrets", "shown"), HIDES)
 def test_secrets_are_blotted_out_and_words_are_not(text: str, secrets: list[str], shown: str) -> None:
     assert redact(text, secrets) == shown
+
+
+# ── Z.ai's signed key ────────────────────────────────────────────────────────
+
+NOW = 1_700_000_000.25
+
+
+def _decoded(part: str) -> Any:
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+
+
+def test_a_signed_key_sends_a_token_and_neither_half_of_the_key_that_signs() -> None:
+    header = SignedKey().headers("name.hush-hush", NOW)["authorization"]
+    scheme, _, token = header.partition(" ")
+    head, claims, signature = token.split(".")
+    assert scheme == "Bearer"
+    assert _decoded(head) == {"alg": "HS256", "sign_type": "SIGN"}
+    assert _decoded(claims) == {"api_key": "name", "timestamp": 1_700_000_000_250, "exp": 1_700_001_800_250}
+    signed = hmac.new(b"hush-hush", f"{head}.{claims}".encode(), "sha256").digest()
+    assert base64.urlsafe_b64encode(signed).rstrip(b"=").decode() == signature
+    assert "hush" not in header
+
+
+@pytest.mark.parametrize("key", ["plain", "dot.", ".dot"])
+def test_a_key_that_cannot_sign_is_sent_as_it_is(key: str) -> None:
+    assert SignedKey().headers(key, NOW) == {"authorization": f"Bearer {key}"}
+
+
+def test_no_signed_key_is_no_header() -> None:
+    assert SignedKey().headers("", NOW) == {}
+
+
+def test_a_key_whose_secret_has_dots_is_divided_at_the_first() -> None:
+    token = SignedKey().headers("name.a.b", NOW)["authorization"].removeprefix("Bearer ")
+    signed, _, signature = token.rpartition(".")
+    wanted = hmac.new(b"a.b", signed.encode(), "sha256").digest()
+    assert base64.urlsafe_b64encode(wanted).rstrip(b"=").decode() == signature
+
+
+# ── client credentials ───────────────────────────────────────────────────────
+
+CLIENT = ClientCredentials("https://idm.test/{realm}/oauth/token", id_env=("ID",), env=("KEY",))
+
+
+def test_a_clients_id_and_key_are_exchanged_for_a_token() -> None:
+    asked = CLIENT.token_request("h&sh hush", {"client_id": "me", "realm": "acme"})
+    assert asked.url == "https://idm.test/acme/oauth/token"
+    assert asked.headers["content-type"] == "application/x-www-form-urlencoded"
+    form = {"grant_type": ["client_credentials"], "client_id": ["me"], "client_secret": ["h&sh hush"]}
+    assert parse_qs(asked.body.decode(), strict_parsing=True) == form
+    assert "hush" not in repr(asked)
+
+
+@pytest.mark.parametrize("realm", ["../../x", "a?b", "a#b", "a/b"])
+def test_a_setting_stays_in_its_place_of_the_path(realm: str) -> None:
+    url = CLIENT.token_request("k", {"client_id": "me", "realm": realm}).url
+    assert url.startswith("https://idm.test/")
+    assert url.endswith("/oauth/token")
+    assert url.count("/") == 5
+    assert not set("?#") & set(url)
+
+
+TOKENS = [
+    ({"access_token": "t", "expires_in": 1200}, 1140.0),
+    ({"access_token": "t", "expires_in": 5}, 0.0),
+    ({"access_token": "t"}, 240.0),
+    ({"access_token": "t", "expires_in": "soon"}, 240.0),
+]
+
+
+@pytest.mark.parametrize(("told", "lasts"), TOKENS)
+def test_a_token_is_used_until_shortly_before_its_end(told: dict[str, Any], lasts: float) -> None:
+    token = CLIENT.read_token(json.dumps(told).encode(), 1000.0)
+    assert (token.value, token.until) == ("t", 1000.0 + lasts)
+    assert CLIENT.headers(token) == {"authorization": "Bearer t"}
+    assert "'t'" not in repr(token)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b'{"access_token": ""}', b'{"access_token": 3}'])
+def test_an_answer_without_a_token_is_none(body: bytes) -> None:
+    with pytest.raises(ValueError, match=r"no access_token|Expecting value"):
+        CLIENT.read_token(body, NOW)
+
+
+def test_each_way_says_what_it_must_know_and_which_of_it_is_secret() -> None:
+    assert [part.name for part in SigV4("bedrock").parts if part.secret] == ["access_key_id", "session_token"]
+    assert [part.name for part in CLIENT.parts if part.secret] == ["client_id"]
+    assert KeyHeader().parts == SignedKey().parts == ()

@@ -245,6 +245,17 @@ def test_a_conversation_that_grows_keeps_the_ids_of_its_beginning(
 
 ANSWERED = [ASK, BOTH, Message("tool", [result("a"), result("b")])]
 HURRY = Message("user", "hurry")
+def test_kimis_ids_are_counted_through_the_conversation() -> None:
+    one = Message("assistant", [call("a"), call("b", "run")])
+    two = Message("assistant", [call("a", "run")])
+    answers = Message("tool", [result("b", "2", "run"), result("a", "1")])
+    told = identify(repair([ASK, one, answers, two, Message("tool", [result("a", "3")])]).messages, Demands(counted=True))
+    wanted = [("functions.look:0", "1"), ("functions.run:1", "2"), ("functions.run:2", "3")]
+    assert pairs(told.messages) == wanted
+    assert len(told.issues) == 1
+    assert identify(told.messages, Demands(counted=True)).issues == ()
+
+
 TURNS: list[tuple[str, Turns, list[Message], list[Message]]] = [
     ("free", Turns.FREE, [Message("assistant", "x"), ASK, ASK], [Message("assistant", "x"), ASK, ASK]),
     ("a bridge after results", Turns.BRIDGED, [*ANSWERED, HURRY], [*ANSWERED, Message("assistant", BRIDGE), HURRY]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dragoman.auth import KeyHeader
@@ -31,6 +33,59 @@ ADDRESSES = [
 @pytest.mark.parametrize(("base", "path", "url"), ADDRESSES)
 def test_a_base_url_is_taken_as_people_write_it(base: str, path: str, url: str) -> None:
     assert Route(provider=PLAIN, base_url=base).url(path, "a/b") == url
+
+
+BEDROCK = "https://bedrock-runtime.eu-west-1.amazonaws.com"
+REQUESTS: list[tuple[str, dict[str, Any], str, str, str]] = [
+    ("openai", {}, "/chat/completions", "gpt", "https://api.openai.com/v1/chat/completions"),
+    ("writer", {}, "/chat/completions", "palmyra", "https://api.writer.com/v1/chat"),
+    ("minimax", {}, "/chat/completions", "m", "https://api.minimax.io/v1/text/chatcompletion_v2"),
+    ("minimax-anthropic", {}, "/v1/messages", "m", "https://api.minimax.io/anthropic/v1/messages"),
+    ("gemini", {}, "/models/{model}:go", "models/g", "https://generativelanguage.googleapis.com/v1beta/models/g:go"),
+    ("bedrock", {"settings": {"region": "eu-west-1"}}, "/model/{model}/converse", "anthropic.claude-v2:1",
+     f"{BEDROCK}/model/anthropic.claude-v2:1/converse"),
+    ("bedrock", {"settings": {"region": "eu-west-1"}}, "/model/{model}/converse", "arn:aws:x/y",
+     f"{BEDROCK}/model/arn:aws:x%2Fy/converse"),
+    ("bedrock", {}, "/model/{model}/converse", "m",
+     "https://bedrock-runtime.us-east-1.amazonaws.com/model/m/converse"),
+    ("azure", {"base_url": "https://me.openai.azure.com/"}, "/chat/completions", "gpt",
+     "https://me.openai.azure.com/openai/v1/chat/completions"),
+    ("azure-deployments", {"base_url": "https://me.openai.azure.com", "settings": {"api_version": "2024-10-21"}},
+     "/chat/completions", "my gpt",
+     "https://me.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21"),
+    ("snowflake", {"settings": {"account": "my-org"}}, "/chat/completions", "m",
+     "https://my-org.snowflakecomputing.com/api/v2/cortex/v1/chat/completions"),
+    ("stackspot", {}, "/v1/agent/{model}/chat", "01AB",
+     "https://genai-inference-app.stackspot.com/v1/agent/01AB/chat"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "more", "path", "model", "url"), REQUESTS, ids=[f"{r[0]}-{r[3]}" for r in REQUESTS])
+def test_a_row_knows_where_its_requests_go(name: str, more: dict[str, Any], path: str, model: str, url: str) -> None:
+    assert Route(provider=PROVIDERS[name], **more).request_url(path, model) == url
+
+
+@pytest.mark.parametrize("region", ["evil.test/", "a@evil.test", "a:80", "a#", "a?b", " a", "ä", "-a"])
+def test_a_setting_cannot_lead_the_key_to_another_host(region: str) -> None:
+    with pytest.raises(UsageError, match="cannot stand in a host name"):
+        Route(provider=PROVIDERS["bedrock"], settings={"region": region}).root()
+
+
+MISSING = [("snowflake", "", "SNOWFLAKE_ACCOUNT"), ("azure-deployments", "https://h", "OPENAI_API_VERSION")]
+
+
+@pytest.mark.parametrize(("name", "base", "variable"), MISSING)
+def test_a_setting_that_is_missing_is_told_by_its_variable(name: str, base: str, variable: str) -> None:
+    with pytest.raises(UsageError, match=variable):
+        Route(provider=PROVIDERS[name], base_url=base).request_url("/x", "m")
+
+
+def test_what_must_not_be_shown_is_known() -> None:
+    signed = Route(provider=PROVIDERS["zai"], key="name.hush-hush")
+    assert "hush-hush" in signed.hidden
+    assert set(Route(provider=PLAIN, key="k", secrets={"client_id": "c"}).hidden) == {"k", "c"}
+    assert Route(provider=PLAIN).hidden == ()
+    assert "hush" not in repr(Route(provider=PROVIDERS["bedrock"], key="hush", secrets={"access_key_id": "hush"}))
 
 
 def test_a_row_without_an_address_wants_one() -> None:

@@ -102,10 +102,16 @@ def _token(auth: ClientCredentials, route: Route, tokens: Tokens) -> Machine[Tok
 def signals(request: Request, route: Route) -> Mapping[str, str]:
     """The headers that say something of the request."""
     told = {
-        Signal.INITIATOR: "agent" if any(m.role in ("assistant", "tool") for m in request.messages) else "user",
+        Signal.INITIATOR: "user" if _is_users(request) else "agent",
         Signal.VISION: "true" if _has_images(request) else "",
     }
     return {header: told[what] for header, what in route.provider.signals.items() if told[what]}
+
+
+def _is_users(request: Request) -> bool:
+    """Did the user speak last?  Results, also those a client sends as the user's, go on with what the user asked."""
+    last = request.messages[-1] if request.messages else None
+    return last is None or (last.role not in ("assistant", "tool") and not last.results)
 
 
 def _has_images(request: Request) -> bool:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from .codecs.failures import redact as blot
 from .errors import UsageError
@@ -138,7 +138,8 @@ class ClientCredentials:
     def token_request(self, key: str, settings: Mapping[str, str]) -> TokenRequest:
         """What to post; `settings` hold the client's id and what the address needs."""
         form = {"grant_type": "client_credentials", "client_id": settings["client_id"], "client_secret": key}
-        return TokenRequest(self.url.format_map(settings), urlencode(form).encode())
+        places = {name: quote(value, safe="") for name, value in settings.items()}
+        return TokenRequest(self.url.format_map(places), urlencode(form).encode())
 
     def read_token(self, body: bytes, now: float) -> Token:
         """The token in the answer.  Raises ValueError for an answer that holds none."""

@@ -30,6 +30,7 @@ class Demands:
 
     names, ids  how tools' names and calls' ids are written
     unique      no id may stand twice in a conversation, not even in different turns
+    counted     ids are `functions.NAME:INDEX`, counted from 0 through the conversation (Kimi's template prints them)
     turns       see `Turns`
     schema      what JSON Schema is taken for a tool's arguments
     """
@@ -37,6 +38,7 @@ class Demands:
     names: Spelling = ANY_SPELLING
     ids: Spelling = ANY_SPELLING
     unique: bool = False
+    counted: bool = False
     turns: Turns = Turns.FREE
     schema: SchemaRules = schema_rules.OPEN
 

@@ -152,7 +152,7 @@ def identify(messages: Sequence[Message], demands: Demands) -> Identified:
 
     A call without one gets one; of two that may not be alike the later is renumbered; what is allowed stays.
     """
-    named = list(_numbered(messages, unique=demands.unique))
+    named = list(_counted(messages) if demands.counted else _numbered(messages, unique=demands.unique))
     spelled = respell((new for _, new in named), demands.ids, readable=False)
     ids = [spelled.spelled(new) for _, new in named]
     changed = [(old, new) for (old, _), new in zip(named, ids, strict=True) if old != new]
@@ -181,6 +181,12 @@ def _numbered(messages: Sequence[Message], *, unique: bool) -> Iterator[tuple[st
             here.add(new)
             yield call.id, new
         seen |= here
+
+
+def _counted(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+    """For each call its id and the one Kimi would have given it."""
+    calls = (call for message in messages for call in message.calls)
+    return ((call.id, f"functions.{call.name}:{index}") for index, call in enumerate(calls))
 
 
 def _renamed(messages: Sequence[Message], ids: Iterator[str]) -> Iterator[Message]:

@@ -52,6 +52,8 @@ def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> D
     demands = provider.asks
     if profile.ids is Ids.NINE and demands.ids is ANY_SPELLING:
         demands = replace(demands, ids=MISTRAL_IDS)
+    if profile.ids is Ids.COUNTED and not demands.ids.letters:
+        demands = replace(demands, counted=True)
     if profile.schema and demands.schema in LAX:
         demands = replace(demands, schema=PORTABLE)
     if Demand.ALTERNATE in profile.demands and demands.turns is Turns.FREE:
@@ -67,14 +69,16 @@ def prepare(
     `text`: its tools are told in its text already; `bare` names the tools whose schemas were refused.
     """
     demands = demands_of(provider, profile, text=text)
-    messages, issues = _conversation(request.messages, demands, profile, text=text)
-    request = replace(request, messages=messages)
     if text:
+        messages, issues = _conversation(request.messages, demands, profile, text=True)
+        request = replace(request, messages=messages)
         return Prepared(planned(request, provider.quirks.cache), request.tools, issues=tuple(issues))
     request, told = _choice(request, provider.quirks, profile)
     request = replace(request, tools=in_order(request.tools))
     names = respell(_names(request), demands.names)
     request = _renamed(request, names)
+    messages, issues = _conversation(request.messages, demands, profile, text=False)
+    request = replace(request, messages=messages)
     tools, cut = _narrowed(request.tools, demands, {names.spelled(name) for name in bare})
     heard = request.tools
     request, output = _output(replace(request, tools=tools), demands)

@@ -26,7 +26,7 @@ class Tools(StrEnum):
 class Signal(StrEnum):
     """What a header says of a request."""
 
-    INITIATOR = "initiator"  # "user", or "agent" where results or an answer of the model came before
+    INITIATOR = "initiator"  # "user" where the user spoke last, else "agent": results go back
     VISION = "vision"  # "true" where there are images, else not sent
 
 

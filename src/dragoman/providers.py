@@ -265,7 +265,7 @@ DIALECTAL: tuple[Provider, ...] = (
     ),
     Provider(
         name="ollama-generate", codec="ollama_generate", base_url="http://127.0.0.1:11434", root="", tools=Tools.TEXT,
-        auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",),
+        auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",), port=11434,
         notes=("roles: the conversation goes out as one text",),
         docs="https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-completion",
     ),

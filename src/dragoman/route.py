@@ -88,12 +88,19 @@ class Route:
 
     def _own_root(self) -> str:
         """The row's address with this user's settings in it."""
-        wanted = [setting for setting in self.provider.settings if f"{{{setting.name}}}" in self.provider.base_url]
-        values = {setting.name: self.setting(setting.name) for setting in wanted}
-        for name, value in values.items():
+        for setting in self._named_in(self.provider.base_url):
+            value = self.setting(setting)
             if not IN_HOST.fullmatch(value):
-                raise UsageError(f"{name} {value!r} cannot stand in a host name; give letters, digits, dots and dashes")
-        return self.provider.base_url.format_map(values)
+                why = "cannot stand in a host name; give letters, digits, dots and dashes"
+                raise UsageError(f"{setting} {value!r} {why}")
+        return self._filled(self.provider.base_url)
+
+    def _filled(self, form: str) -> str:
+        """`form` with the settings it names."""
+        return form.format_map({name: self.setting(name) for name in self._named_in(form)})
+
+    def _named_in(self, form: str) -> list[str]:
+        return [setting.name for setting in self.provider.settings if f"{{{setting.name}}}" in form]
 
     def setting(self, name: str) -> str:
         """The value of a setting of the row.  Raises UsageError where it is wanted and missing."""
@@ -118,8 +125,7 @@ class Route:
     def request_url(self, path: str, model: str) -> str:
         """The address requests go to; `path` is the codec's."""
         url = self.url(self.provider.path or path, model)
-        wanted = {setting.name: self.setting(setting.name) for setting in self.provider.settings}
-        query = urlencode({name: form.format_map(wanted) for name, form in self.provider.query.items()})
+        query = urlencode({name: self._filled(form) for name, form in self.provider.query.items()})
         return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
     def headers(self) -> Mapping[str, str]:

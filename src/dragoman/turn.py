@@ -306,7 +306,7 @@ def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) 
     accept = ACCEPTS[codec.frames] if plan.stream else "application/json"
     asked = Open(
         url=route.request_url(path, sent.model),
-        headers={**route.headers(), **signals(sent, route), "accept": accept},
+        headers={**route.headers(), **signals(plan.asked, route), "accept": accept},
         body=to_json(_with_fields(codec.encode_request(sent, route.provider.quirks), plan)).encode(),
         patience=route.patience,
     )

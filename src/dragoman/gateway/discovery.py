@@ -53,12 +53,16 @@ class Found:
 
 
 def usual_places(environ: Mapping[str, str] | None = None) -> tuple[Place, ...]:
-    """The local servers' own ports; where an environment variable of theirs says otherwise, that instead."""
-    return tuple(
-        Place(provider=row, base_url=Route(provider=row, base_url=address(row, environ)).root())
-        for row in PROVIDERS.values()
-        if row.port
-    )
+    """The local servers' own ports; where an environment variable of theirs says otherwise, that instead.
+
+    A server with two APIs is asked once, by its first row.
+    """
+    places: dict[tuple[int, str], Place] = {}
+    for row in PROVIDERS.values():
+        if row.port:
+            root = Route(provider=row, base_url=address(row, environ)).root()
+            places.setdefault((row.port, root), Place(provider=row, base_url=root))
+    return tuple(places.values())
 
 
 def discover(places: Sequence[Place] | None = None) -> list[Found]:
