@@ -99,6 +99,7 @@ class IssueKind(StrEnum):
     WIRE = "wire"
     LOSSY = "lossy"
     HISTORY = "history"
+    REASKED = "reasked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -159,11 +159,39 @@ def test_native_calls_say_so() -> None:
 @streamed_and_whole
 def test_a_call_that_may_not_run_is_left_as_text_and_never_as_a_call(front: str, stream: bool) -> None:
     cut = said('<tool_call>\n{"name": "look", "arguments": {"at": "/do not', stop="length")
-    got = read(front, ask(app(model("openai_chat", cut), tools=Tools.TEXT), front, stream=stream), stream=stream)
+    gateway = app(model("openai_chat", cut), tools=Tools.TEXT, config={"reasks": 0})
+    got = read(front, ask(gateway, front, stream=stream), stream=stream)
     assert got.calls == ()
     assert "/do not" in got.text
     assert got.stop is not None
     assert got.stop.value == "length"
+
+
+@every_front
+@streamed_and_whole
+def test_a_broken_call_is_asked_for_again_before_the_client_sees_it(front: str, stream: bool) -> None:
+    broken = said('I will look. <tool_call>\n{"name": "look", "arguments": {"at": 7, "with": }}\n</tool_call>')
+    unknown = said('<tool_call>\n{"name": "see", "arguments": {}}\n</tool_call>')
+    memory = model("openai_chat", broken, unknown, said(f"Sorry. {HERMES}"))
+    reply = ask(app(memory, tools=Tools.TEXT), front, stream=stream)
+    got = read(front, reply, stream=stream)
+    assert called(got) == [("look", {"at": "sky"})]
+    assert got.text.strip() == "I will look."
+    assert len(memory.sent) == 3
+    assert stream or reply.headers["x-dragoman-reasks"] == "2"
+
+
+@every_front
+@streamed_and_whole
+def test_a_demand_that_is_not_met_is_told_in_the_words_of_the_api(front: str, stream: bool) -> None:
+    memory = model("openai_chat", *[said("No.")] * 3)
+    must = {"openai_chat": "required", "anthropic_messages": {"type": "any"}, "ollama_chat": "required"}[front]
+    reply = ask(app(memory, tools=Tools.TEXT), front, stream=stream, tool_choice=must)
+    if front == "ollama_chat":  # an API without tool_choice
+        assert read(front, reply, stream=stream).text == "No."
+        return
+    assert b"did not give a call" in reply.body
+    assert reply.status == (200 if stream else 422)
 
 
 def test_arguments_may_be_streamed_as_they_come() -> None:

@@ -110,6 +110,7 @@ class Serve:
             learned=gateway.learned,
             request_id=request_id,
             stream_arguments=gateway.config.stream_arguments,
+            reasks=gateway.config.reasks,
         )
         world = gateway.upstreams.world()
         await run_exchange(exchange, world, receive, send, keep_alive=gateway.config.keep_alive)

@@ -19,6 +19,7 @@ class GatewayConfig:
 
     default           where models go that `models` does not name; None: they are not served
     models            model name, as clients say it → where it goes
+    reasks            how often a model is asked again for what was wrong with its answer, before the client sees it
     stream_arguments  send a call's arguments as they come, instead of each call whole once it is complete
     keep_alive        seconds of silence after which an event stream gets a comment, so that nobody on the way hangs up
     max_body          bytes of a request; Anthropic's own limit is 32 MB
@@ -26,6 +27,7 @@ class GatewayConfig:
 
     default: Route | None = None
     models: Mapping[str, Route] = NOTHING
+    reasks: int = 2
     stream_arguments: bool = False
     keep_alive: float = 10.0
     max_body: int = 32 * 1024 * 1024

@@ -8,23 +8,22 @@ status while nothing was sent, in the stream's own form after that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from ..codecs.spec import Stamp
-from ..effects import Effect, Machine, NewId, Now
+from ..effects import Machine, NewId, Now, through
 from ..errors import CodecError, DragomanError, ProviderError
-from ..events import NOT_RUN, Assembler, CallEnded, Ended, Event, Noticed, TextDelta
+from ..events import Event
 from ..frames import FrameKind, to_json, writers
+from ..redress import LOST, redress
 from ..route import Route
 from ..turn import Learned, turn
 from ..types import IssueKind, JsonObject, Request, Response, Tier
 from .fronts import STREAM_TYPES, Front
 
 JSON_TYPE = "application/json"
-LOST = frozenset({IssueKind.TRUNCATED, IssueKind.MALFORMED, IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS})
-"""Kinds of issue whose `raw` the client would otherwise never see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,13 @@ class Exchange:
         learned: Learned | None = None,
         request_id: str = "",
         stream_arguments: bool = False,
+        reasks: int = 0,
     ) -> None:
         self._front, self._body, self._pick = front, body, pick
         self._learned = learned
         self._request_id = request_id
         self._whole_calls = not stream_arguments
+        self._reasks = reasks
         self._streams = False
         self.committed = False
 
@@ -87,23 +88,25 @@ class Exchange:
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
         stamp = Stamp(id=(yield NewId(self._front.ids)), created=int((yield Now())), model=request.model)
         self._streams = request.stream
-        steps = turn(request, route, self._learned)
+        ask = partial(turn, route=route, learned=self._learned)
+        steps = redress(request, ask, self._reasks, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, stamp)
         finally:
             steps.close()
 
     def _stream(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
-        codec, candid = self._front.codec, Candid()
+        codec = self._front.codec
         encoder = codec.encode_stream(stamp, request, whole_calls=self._whole_calls)
         write = writers[codec.frames]
         pieces: list[bytes] = []
 
-        def hear(event: Event) -> None:
-            pieces.extend(write(frame) for told in candid.hear(event) for frame in encoder.feed(told))
+        def hear(event: Event) -> tuple[()]:
+            pieces.extend(map(write, encoder.feed(event)))
+            return ()
 
         try:
-            yield from _relay(steps, hear, lambda: self._send(pieces))
+            yield from through(steps, hear, lambda: self._send(pieces))
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed is told before the failure
             raise
@@ -120,14 +123,7 @@ class Exchange:
         yield data
 
     def _whole(self, steps: Machine[Response], stamp: Stamp) -> Machine[None]:
-        told, candid = Assembler(), Candid()
-
-        def hear(event: Event) -> None:
-            for heard in candid.hear(event):
-                told.add(heard)
-
-        yield from _relay(steps, hear, lambda: ())
-        response = told.response()
+        response = yield from through(steps, lambda _: ())
         body = to_json(self._front.codec.encode_response(response, stamp)).encode()
         self.committed = True
         yield self._head(200, JSON_TYPE, {**audit(response), "content-length": str(len(body))})
@@ -157,53 +153,6 @@ def failure(front: Front, error: Exception, request_id: str = "", status: int = 
     return Head(status or told, headers), data
 
 
-def _relay(
-    steps: Machine[Response], hear: Callable[[Event], None], flush: Callable[[], Iterable[Any]]
-) -> Machine[None]:
-    """Run `steps`: events are heard; before each effect, what they came to is flushed."""
-    resume: Callable[[Any], Any] = steps.send
-    reply: Any = None
-    while True:
-        try:
-            step = resume(reply)
-        except StopIteration:
-            return
-        resume, reply = steps.send, None
-        if not isinstance(step, Effect):
-            hear(step)
-            continue
-        yield from flush()
-        try:
-            reply = yield step
-        except Exception as error:
-            resume, reply = steps.throw, error
-
-
-class Candid:
-    """Says what the client would otherwise never see: where no call is left to run, the refused ones as text.
-
-    Without it a cut or unknown call would leave an empty answer; the text is what the client would have got from the
-    model without us.
-    """
-
-    def __init__(self) -> None:
-        self._lost: list[str] = []
-        self._runs = False
-
-    def hear(self, event: Event) -> list[Event]:
-        """`event`, and before the last one what would be lost."""
-        match event:
-            case Noticed(issue) if issue.kind in LOST and issue.raw:
-                self._lost.append(issue.raw)
-            case CallEnded(_, report):
-                self._runs = self._runs or report is None or report.verdict not in NOT_RUN
-            case Ended() if self._lost and not self._runs:
-                return [TextDelta("\n".join(self._lost)), event]
-            case _:
-                pass
-        return [event]
-
-
 def audit(response: Response) -> dict[str, str]:
     """What the calls of an answer went through, as headers; none where there were no calls."""
     reports = [call.report for call in response.calls if call.report is not None]
@@ -213,6 +162,7 @@ def audit(response: Response) -> dict[str, str]:
         "x-dragoman-tier": [(call.report.tier if call.report else Tier.NATIVE).value for call in response.calls],
         "x-dragoman-edits": [edit.kind for report in reports for edit in report.edits],
         "x-dragoman-refused": [str(refused)] if refused else [],
+        "x-dragoman-reasks": [issue.raw for issue in response.issues if issue.kind is IssueKind.REASKED],
     }
     joined = {name: ",".join(dict.fromkeys(filter(None, values))) for name, values in told.items()}
     return {name: value.encode("ascii", "replace").decode() for name, value in joined.items() if value}

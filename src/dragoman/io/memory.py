@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..effects import Close, Effect, NewId, Now, Open, Opened, Read, Sleep
+from ..errors import ProviderError
 from ..types import NOTHING
 
 
@@ -63,7 +64,10 @@ class Memory:
     def answer(self, effect: Open) -> Answer:
         """The next answer of the script; what was asked is kept."""
         self.sent.append(effect)
-        return self._answer(effect)
+        try:
+            return self._answer(effect)
+        except StopIteration:
+            raise ProviderError("the script has no further answer; give it one for each request") from None
 
     def mint(self, prefix: str) -> str:
         """`prefix` and 24 digits: a number, then zeros."""

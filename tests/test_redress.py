@@ -1,0 +1,331 @@
+"""Answers made good before anybody sees them broken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.effects import Machine, run
+from dragoman.errors import ErrorKind, ProviderError
+from dragoman.events import (
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    ReasoningDelta,
+    Recast,
+    Started,
+    TextDelta,
+    assemble,
+    replay,
+)
+from dragoman.redress import redress
+from dragoman.types import (
+    Issue,
+    IssueKind,
+    Message,
+    OutputSchema,
+    Part,
+    Request,
+    Response,
+    Sampling,
+    Stop,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    Usage,
+)
+
+READ = Tool(
+    name="read_file",
+    parameters={
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}},
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+)
+LIST = Tool(name="list_files")
+ASKED = Request(model="m", messages=(Message("user", "read it"),), tools=(READ, LIST))
+COST = Usage(input=10, output=5)
+
+
+def said(*parts: Part | str, stop: Stop | None = None, issues: Sequence[Issue] = ()) -> Response:
+    given = [Text(part) if isinstance(part, str) else part for part in parts]
+    calls = any(isinstance(part, ToolCall) for part in given)
+    ended = stop or (Stop.TOOL_CALLS if calls else Stop.END)
+    return Response(message=Message("assistant", given), stop=ended, usage=COST, issues=tuple(issues))
+
+
+def call(name: str = "read_file", call_id: str = "c1", **arguments: Any) -> ToolCall:
+    return ToolCall(id=call_id, name=name, arguments=arguments)
+
+
+BROKEN = Issue(
+    kind=IssueKind.MALFORMED, message="the call is broken", raw='{"name": read', name="read_file", correction="Mend it."
+)
+CUT = Issue(kind=IssueKind.TRUNCATED, message="it was cut", raw='{"path": "a', name="read_file", correction="Smaller.")
+
+
+class Model:
+    """Answers in order; keeps what it was asked."""
+
+    def __init__(self, *answers: Response | ProviderError | Sequence[Event]) -> None:
+        self._answers = list(answers)
+        self.asked: list[Request] = []
+
+    def __call__(self, request: Request) -> Machine[Response]:
+        self.asked.append(request)
+        answer = self._answers.pop(0)
+        if isinstance(answer, ProviderError):
+            raise answer
+        events = list(replay(answer)) if isinstance(answer, Response) else list(answer)
+        yield from events
+        return assemble(events)
+
+
+def told(model: Model, request: Request = ASKED, **more: Any) -> tuple[Response, list[Event]]:
+    events: list[Event] = []
+
+    machine = redress(request, model, **more)
+    while True:
+        try:
+            events.append(next(machine))
+        except StopIteration as done:
+            return done.value, events
+
+
+def test_a_good_answer_passes_as_it_is() -> None:
+    answer = said("I will look.", call(path="a"))
+    response, events = told(Model(answer))
+    assert response == answer
+    assert assemble(events) == response
+
+
+def test_a_broken_call_is_asked_for_again_and_told_once() -> None:
+    model = Model(said("I will look.", issues=[BROKEN]), said("Sorry!", call(path="a")))
+    response, _ = told(model)
+    assert [c.arguments for c in response.calls] == [{"path": "a"}]
+    assert response.text == "I will look."
+    assert response.stop is Stop.TOOL_CALLS
+    assert response.usage == Usage(input=20, output=10)
+    assert [i.raw for i in response.issues if i.kind is IssueKind.NOISE] == ["Sorry!"]
+    assert IssueKind.REASKED in {i.kind for i in response.issues}
+    wrote, told_it = model.asked[1].messages[1:]
+    assert (wrote.role, wrote.text) == ("assistant", 'I will look.\n{"name": read')
+    assert told_it.role == "user"
+    assert "Mend it." in told_it.text
+
+
+WRONG = [
+    ("a tool nobody has", call("read_files", path="a"), "Did you mean 'read_file'"),
+    ("a missing argument", call(lines=3), "path"),
+    ("an argument too many", call(path="a", mode="r"), "mode"),
+    ("a type that is another", call(path="a", lines=[1, 2]), "$.lines"),
+]
+
+
+@pytest.mark.parametrize(("what", "wrong", "says"), WRONG, ids=[row[0] for row in WRONG])
+def test_a_native_call_that_cannot_be_run_is_asked_for_again(what: str, wrong: ToolCall, says: str) -> None:
+    model = Model(said(wrong), said(call(path="a")))
+    response, _ = told(model)
+    assert response.calls == (call(path="a"),)
+    assert says in model.asked[1].messages[-1].text
+
+
+def test_types_that_are_only_spelt_otherwise_are_mended_and_not_asked_for_again() -> None:
+    response, _ = told(Model(said(call(path="a", lines="3"))))
+    (made,) = response.calls
+    assert made.arguments == {"path": "a", "lines": 3}
+    assert made.report is not None
+    assert [edit.kind for edit in made.report.edits] == ["string_to_integer"]
+
+
+def test_good_calls_beside_a_broken_one_are_kept_and_not_made_twice() -> None:
+    good = call(path="a")
+    model = Model(said(good, issues=[BROKEN]), said(call(path="a", call_id="again"), call(path="b", call_id="c2")))
+    response, _ = told(model)
+    assert response.calls == (good, call(path="b", call_id="c2"))
+    assert 'read_file {"path": "a"}' in model.asked[1].messages[-1].text
+
+
+def test_when_the_budget_ends_the_client_is_told_in_words_and_gets_no_broken_call() -> None:
+    model = Model(*[said("Well.", issues=[BROKEN]) for _ in range(3)])
+    response, _ = told(model)
+    assert response.calls == ()
+    assert response.stop is Stop.END
+    assert response.text.startswith("Well.\n\n[The call of 'read_file' was not run: the call is broken.]")
+    assert BROKEN.raw in response.text
+    assert len(model.asked) == 3
+    assert model.asked[2].messages[: len(model.asked[1].messages)] == model.asked[1].messages
+
+
+def test_a_model_that_answers_instead_of_correcting_is_heard() -> None:
+    response, _ = told(Model(said(issues=[BROKEN]), said("It is not there.")))
+    assert (response.text, response.calls, response.stop) == ("It is not there.", (), Stop.END)
+
+
+def test_a_failure_while_asking_again_is_no_failure_of_the_answer() -> None:
+    down = ProviderError("it is down", status=503, kind=ErrorKind.SERVER)
+    response, _ = told(Model(said("Hm.", issues=[BROKEN]), down))
+    assert "was not run" in response.text
+
+
+def test_a_failure_of_the_first_answer_is_raised() -> None:
+    with pytest.raises(ProviderError, match="it is down"):
+        told(Model(ProviderError("it is down", status=503)))
+
+
+def test_a_call_cut_by_the_clients_own_limit_is_not_asked_for_again() -> None:
+    limited = Request(model="m", tools=(READ,), sampling=Sampling(max_tokens=5))
+    model = Model(said("x", stop=Stop.LENGTH, issues=[CUT]))
+    response, _ = told(model, limited)
+    assert (len(model.asked), response.stop) == (1, Stop.LENGTH)
+    assert CUT.raw in response.text
+
+
+def test_a_call_cut_by_the_models_limit_is_asked_for_in_smaller_parts() -> None:
+    model = Model(said("x", stop=Stop.LENGTH, issues=[CUT]), said(call(path="a")))
+    response, _ = told(model)
+    assert response.calls == (call(path="a"),)
+    assert "Smaller." in model.asked[1].messages[-1].text
+
+
+@pytest.mark.parametrize("stop", [Stop.REFUSED, Stop.FILTERED, Stop.PAUSE])
+def test_an_answer_that_was_refused_is_not_asked_for_again(stop: Stop) -> None:
+    model = Model(said("no", stop=stop, issues=[BROKEN]))
+    response, _ = told(model)
+    assert (len(model.asked), response.stop) == (1, stop)
+
+
+# ── what a client may demand ─────────────────────────────────────────────────
+
+
+def demanding(mode: Any, name: str = "", **more: Any) -> Request:
+    return Request(model="m", tools=(READ, LIST), tool_choice=ToolChoice(mode, name), **more)
+
+
+def test_a_call_that_is_demanded_is_asked_for_until_it_comes() -> None:
+    model = Model(said("I could read it."), said(call(path="a")))
+    response, _ = told(model, demanding("required"))
+    assert response.calls == (call(path="a"),)
+    assert "must be answered by a call" in model.asked[1].messages[-1].text
+
+
+def test_a_named_call_is_that_one_and_no_other() -> None:
+    model = Model(said(call("list_files")), said(call(path="a")))
+    response, _ = told(model, demanding("named", "read_file"))
+    assert response.calls == (call(path="a"),)
+
+
+def test_a_demand_that_is_never_met_is_an_error_that_says_so() -> None:
+    model = Model(*[said("no") for _ in range(3)])
+    with pytest.raises(ProviderError, match=r"did not give a call.*asked 3 times") as failed:
+        told(model, demanding("required"))
+    assert failed.value.status == 422
+
+
+def test_no_call_is_told_where_none_was_wanted() -> None:
+    response, _ = told(Model(said("x", call(path="a"))), demanding("none"))
+    assert (response.calls, response.text, response.stop) == ((), "x", Stop.END)
+
+
+def test_of_parallel_calls_the_first_is_told_where_one_was_asked_for() -> None:
+    one = Request(model="m", tools=(READ,), parallel=False)
+    response, _ = told(Model(said(call(path="a"), call(path="b", call_id="c2"))), one)
+    assert response.calls == (call(path="a"),)
+    assert [i.kind for i in response.issues] == [IssueKind.PROTOCOL]
+
+
+FORM = OutputSchema(schema={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+FORMED = Request(model="m", messages=(Message("user", "count"),), output_schema=FORM)
+VALUES = ['{"n": 3}', '```json\n{"n": 3}\n```', 'Here: {"n": 3}', '{"n": "3",}']
+
+
+@pytest.mark.parametrize("text", VALUES)
+def test_an_answer_of_a_form_is_told_as_the_value_alone(text: str) -> None:
+    response, _ = told(Model(said(text)), FORMED)
+    assert response.text == '{"n": 3}'
+
+
+def test_an_answer_of_another_form_is_asked_for_again_and_only_the_right_one_is_told() -> None:
+    model = Model(said("three"), said('{"m": 3}'), said('{"n": 3}'))
+    response, events = told(model, FORMED)
+    assert [e.text for e in events if isinstance(e, TextDelta)] == ['{"n": 3}']
+    assert "'n'" in model.asked[2].messages[-1].text or '"n"' in model.asked[2].messages[-1].text
+    assert response.stop is Stop.END
+
+
+def test_a_form_that_is_never_kept_is_an_error() -> None:
+    with pytest.raises(ProviderError, match="an answer of the form asked for"):
+        told(Model(*[said("three")] * 3), FORMED)
+
+
+# ── what is told, and when ───────────────────────────────────────────────────
+
+
+def test_text_is_told_as_it_comes_and_calls_when_the_answer_has_ended() -> None:
+    answer: list[Event] = [Started("m"), TextDelta("a"), *list(replay(said(call(path="a"))))[1:-1], TextDelta("b"), Ended(Stop.END)]
+    _, events = told(Model(answer))
+    kinds = [type(e) for e in events]
+    assert kinds.index(CallStarted) > max(i for i, e in enumerate(events) if isinstance(e, TextDelta))
+
+
+def test_a_call_that_turns_out_to_stand_in_reasoning_is_not_told() -> None:
+    answer: list[Event] = [*list(replay(said("so", call(path="a"))))[:-1], Recast(), TextDelta("Done."), Ended(Stop.END)]
+    response, events = told(Model(answer))
+    assert response.calls == ()
+    assert not any(isinstance(e, CallStarted | CallEnded) for e in events)
+    assert (response.reasoning, response.text) == ("so", "Done.")
+
+
+def test_fragments_may_be_told_early_where_that_is_wanted() -> None:
+    answer = list(replay(said(call(path="a"))))
+    _, events = told(Model(answer), whole_calls=False)
+    assert events == [*answer[:-1], Ended(Stop.TOOL_CALLS, COST)]
+
+
+def _mixed(parts: list[Any]) -> Response:
+    return said(*[p for p in parts if not isinstance(p, Issue)], issues=[p for p in parts if isinstance(p, Issue)])
+
+
+PARTS: st.SearchStrategy[list[Any]] = st.lists(
+    st.sampled_from(
+        ["a", "b\n", call(path="a"), call(path="b", call_id="c2"), call("nobody", call_id="c3"), call(call_id="c4"), BROKEN, CUT]
+    ),
+    max_size=5,
+)
+
+
+@given(st.lists(PARTS, min_size=3, max_size=3), st.sampled_from([ASKED, demanding("required"), FORMED]))
+def test_whatever_a_model_answers_no_wrong_call_is_told_and_the_events_fold_to_the_response(
+    answers: list[list[Any]], request: Request
+) -> None:
+    model = Model(*[_mixed(parts) for parts in answers])
+    try:
+        response, events = told(model, request)
+    except ProviderError as error:
+        if error.code != "demand_not_met":
+            raise
+        return
+    assert assemble(events) == response
+    if request.tools:
+        assert all(c.name == "read_file" and "path" in c.arguments for c in response.calls)
+    assert (response.stop is Stop.TOOL_CALLS) == bool(response.calls)
+    assert isinstance(events[-1], Ended)
+
+
+def test_reasoning_of_the_first_answer_is_told() -> None:
+    answer: list[Event] = [Started("m"), ReasoningDelta("hm"), TextDelta("ok"), Noticed(BROKEN), Ended(Stop.END)]
+    response, _ = told(Model(answer, said(call(path="a"))))
+    assert (response.reasoning, response.text) == ("hm", "ok")
+
+
+def test_run_gives_the_same_response() -> None:
+    assert run(redress(ASKED, Model(said("x"))), lambda _: None) == said("x")
