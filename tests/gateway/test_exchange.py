@@ -22,8 +22,15 @@ from .asgi import Reply, call
 SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
 FENCE = '~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'
 HERMES = '<tool_call>\n{"name": "look", "arguments": {"at": "sky"}}\n</tool_call>'
-PATHS = {"openai_chat": "/v1/chat/completions", "anthropic_messages": "/v1/messages", "ollama_chat": "/api/chat"}
-FUNCTION = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}
+PATHS = {
+    "openai_chat": "/v1/chat/completions",
+    "openai_responses": "/v1/responses",
+    "anthropic_messages": "/v1/messages",
+    "ollama_chat": "/api/chat",
+    "gemini": "/v1beta/models/m:{way}",
+}
+GEMINI_WAYS = {True: "streamGenerateContent?alt=sse", False: "generateContent"}
+FUNCTION: dict[str, Any] = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}
 USER = {"role": "user", "content": "What is up?"}
 USED = {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "sky"}}
 OLLAMA_CALL = {"function": {"name": "look", "arguments": {"at": "sky"}}}
@@ -41,12 +48,13 @@ ASKS: dict[str, dict[str, Any]] = {
         "tools": [{"name": "look", "description": "Look.", "input_schema": SCHEMA}],
     },
     "ollama_chat": {"model": "m", "messages": [USER], "tools": [FUNCTION]},
+    "openai_responses": {"model": "m", "input": "What is up?", "tools": [{"type": "function", **FUNCTION["function"]}]},
+    "gemini": {
+        "contents": [{"role": "user", "parts": [{"text": "What is up?"}]}],
+        "tools": [{"functionDeclarations": [{"name": "look", "parametersJsonSchema": SCHEMA}]}],
+    },
 }
-STREAM_TYPES = {
-    "openai_chat": "text/event-stream",
-    "anthropic_messages": "text/event-stream",
-    "ollama_chat": "application/x-ndjson",
-}
+STREAM_TYPES = {front: "application/x-ndjson" if front == "ollama_chat" else "text/event-stream" for front in PATHS}
 
 every_front = pytest.mark.parametrize("front", PATHS)
 every_back = pytest.mark.parametrize("back", UPSTREAMS)
@@ -60,7 +68,9 @@ def app(memory: Memory, back: str = "openai_chat", *, config: dict[str, Any] | N
 
 def ask(gateway: Any, front: str, *, stream: bool, **more: Any) -> Reply:
     headers = more.pop("headers", {})
-    return call(gateway, PATHS[front], {**ASKS[front], "stream": stream, **more}, headers=headers)
+    path = PATHS[front].format(way=GEMINI_WAYS[stream])
+    told = {} if front == "gemini" else {"stream": stream}
+    return call(gateway, path, {**ASKS[front], **told, **more}, headers=headers)
 
 
 def read(front: str, reply: Reply, *, stream: bool) -> Response:
@@ -128,8 +138,9 @@ def test_streams_carry_the_headers_that_keep_proxies_from_buffering(front: str) 
 @every_front
 def test_text_leaves_with_the_read_that_brought_it(front: str) -> None:
     reply = ask(app(model("openai_chat", Says(("Once ", "upon ", "a time")))), front, stream=True)
-    carrying = [p for p in reply.pieces if any(w in p for w in (b"Once", b"upon", b"a time"))]
-    assert len(carrying) == 3
+    carrying = [n for n, p in enumerate(reply.pieces) if any(w in p for w in (b"Once", b"upon", b"a time"))]
+    assert len(carrying) >= 3
+    assert carrying[:3] == [carrying[0] + n for n in range(3)]
 
 
 def test_ollama_streams_where_the_client_does_not_say() -> None:
@@ -185,8 +196,12 @@ def test_a_broken_call_is_asked_for_again_before_the_client_sees_it(front: str, 
 @streamed_and_whole
 def test_a_demand_that_is_not_met_is_told_in_the_words_of_the_api(front: str, stream: bool) -> None:
     memory = model("openai_chat", *[said("No.")] * 3)
-    must = {"openai_chat": "required", "anthropic_messages": {"type": "any"}, "ollama_chat": "required"}[front]
-    reply = ask(app(memory, tools=Tools.TEXT), front, stream=stream, tool_choice=must)
+    must: dict[str, dict[str, Any]] = {
+        "anthropic_messages": {"tool_choice": {"type": "any"}},
+        "gemini": {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}},
+    }
+    demand = must.get(front, {"tool_choice": "required"})
+    reply = ask(app(memory, tools=Tools.TEXT), front, stream=stream, **demand)
     if front == "ollama_chat":  # an API without tool_choice
         assert read(front, reply, stream=stream).text == "No."
         return
@@ -206,7 +221,17 @@ def test_arguments_may_be_streamed_as_they_come() -> None:
 
 @every_front
 def test_a_conversation_of_several_turns_comes_through(front: str) -> None:
-    turns = {
+    turns: dict[str, Any] = {
+        "openai_responses": [
+            USER,
+            {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"at":"sky"}'},
+            {"type": "function_call_output", "call_id": "c1", "output": "blue"},
+        ],
+        "gemini": [
+            {"role": "user", "parts": [{"text": "What is up?"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {"at": "sky"}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"output": "blue"}}}]},
+        ],
         "openai_chat": [
             USER,
             {"role": "assistant", "content": None, "tool_calls": [
@@ -223,14 +248,55 @@ def test_a_conversation_of_several_turns_comes_through(front: str) -> None:
             {"role": "assistant", "content": "", "tool_calls": [OLLAMA_CALL]},
             {"role": "tool", "tool_name": "look", "content": "blue"},
         ],
-    }[front]  # fmt: skip
+    }  # fmt: skip
     memory = model("openai_chat", said("It is blue."))
-    reply = ask(app(memory, tools=Tools.TEXT), front, stream=False, messages=turns)
+    field = {"openai_responses": "input", "gemini": "contents"}.get(front, "messages")
+    reply = ask(app(memory, tools=Tools.TEXT), front, stream=False, **{field: turns[front]})
     assert read(front, reply, stream=False).text == "It is blue."
     roles = [m["role"] for m in sent(memory)["messages"]]
     assert roles == ["system", "user", "assistant", "user"]
     assert "~~~tool_call" in sent(memory)["messages"][2]["content"]
     assert "blue" in sent(memory)["messages"][3]["content"]
+
+
+# ── what only one front has ──────────────────────────────────────────────────
+
+
+@streamed_and_whole
+def test_a_client_of_responses_may_refer_to_what_it_was_told(stream: bool) -> None:
+    memory = model("openai_chat", said("It is blue."), said("Because."))
+    gateway = app(memory)
+    reply = ask(gateway, "openai_responses", stream=stream)
+    done = [json.loads(line[6:]) for line in reply.body.decode().splitlines() if line.startswith("data: ")]
+    (item,) = (done[-1]["response"] if stream else reply.json)["output"]
+    turns = [USER, {"type": "item_reference", "id": item["id"]}, {"role": "user", "content": "Why?"}]
+    again = ask(gateway, "openai_responses", stream=stream, input=turns)
+    assert read("openai_responses", again, stream=stream).text == "Because."
+    assert [m["content"] for m in sent(memory)["messages"]][-2:] == ["It is blue.", "Why?"]
+
+
+def test_a_reference_to_what_is_not_kept_is_refused_and_says_what_to_do() -> None:
+    reply = ask(app(model("openai_chat")), "openai_responses", stream=False, input=[{"id": "msg_gone"}])
+    assert reply.status == 400
+    assert reply.json["error"]["code"] == "item_not_found"
+    assert "send the whole item" in reply.json["error"]["message"]
+
+
+@streamed_and_whole
+def test_a_prompt_is_completed(stream: bool) -> None:
+    body = {"model": "m", "prompt": "What is up?", "stream": stream}
+    reply = call(app(model("openai_chat", said("It is blue."))), "/api/generate", body)
+    lines = [json.loads(line) for line in reply.body.splitlines()]
+    assert "".join(line["response"] for line in lines) == "It is blue."
+    assert lines[-1]["done"] is True
+
+
+@pytest.mark.parametrize("name", ["m", "org/m", "tuned:m"])
+def test_gemini_names_the_model_in_the_path(name: str) -> None:
+    memory = model("openai_chat", said("hi"))
+    reply = call(app(memory), f"/v1beta/models/{name}:generateContent", ASKS["gemini"])
+    assert reply.json["candidates"][0]["content"]["parts"] == [{"text": "hi"}]
+    assert sent(memory)["model"] == name
 
 
 @every_front

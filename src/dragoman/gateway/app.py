@@ -24,7 +24,8 @@ from ..turn import Learned
 from ..version import __version__
 from .config import GatewayConfig
 from .exchange import JSON_TYPE, Exchange, Head, failure
-from .fronts import FRONTS, VERSIONS, Front
+from .fronts import FRONTS, VERSIONS, Endpoint, Front
+from .items import Items
 from .models import Shape, list_models, ollama_list, shape_for
 from .serving import Gone, Receive, Scope, Send, TooLarge, answer, header, read_body, read_json, run_exchange
 
@@ -48,6 +49,7 @@ class Gateway:
     def __init__(self, config: GatewayConfig, upstreams: Upstreams) -> None:
         self.config, self.upstreams = config, upstreams
         self.learned = Learned()
+        self.items = Items()
 
     async def models(self) -> list[str]:
         """The models served: those configured by name, then those the default route's provider lists."""
@@ -77,7 +79,11 @@ def create_app(config: GatewayConfig, upstreams: Upstreams | None = None) -> ASG
 
 
 def _routes(gateway: Gateway) -> list[Route]:
-    served = [Route(path, Serve(gateway, front), methods=["POST"]) for front in FRONTS for path in front.paths]
+    served = [
+        Route(path, Serve(gateway, front, endpoint), methods=["POST"])
+        for front in FRONTS
+        for path, endpoint in front.served
+    ]
     return [
         *served,
         *(Route(f"{v}/messages/count_tokens", Count(gateway), methods=["POST"]) for v in VERSIONS),
@@ -89,10 +95,10 @@ def _routes(gateway: Gateway) -> list[Route]:
 
 
 class Serve:
-    """`POST` of one front."""
+    """`POST` to one endpoint of a front."""
 
-    def __init__(self, gateway: Gateway, front: Front) -> None:
-        self._gateway, self._front = gateway, front
+    def __init__(self, gateway: Gateway, front: Front, endpoint: Endpoint) -> None:
+        self._gateway, self._front, self._endpoint = gateway, front, endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -111,9 +117,16 @@ class Serve:
             request_id=request_id,
             stream_arguments=gateway.config.stream_arguments,
             reasks=gateway.config.reasks,
+            path=self._said(scope),
+            items=gateway.items,
         )
         world = gateway.upstreams.world()
         await run_exchange(exchange, world, receive, send, keep_alive=gateway.config.keep_alive)
+
+    def _said(self, scope: Scope) -> dict[str, Any]:
+        """What the address says of the request."""
+        said: dict[str, Any] = dict(scope.get("path_params", {}))
+        return said if self._endpoint.stream is None else {**said, "stream": self._endpoint.stream}
 
 
 class Count:
@@ -121,7 +134,7 @@ class Count:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
-        self._front = next(front for front in FRONTS if front.path == "/messages")
+        self._front = next(front for front in FRONTS if front.codec.name == "anthropic_messages")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count one request."""
@@ -161,7 +174,7 @@ class Fixed:
 async def _no_such_endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
-    served = ", ".join(front.paths[0] for front in FRONTS)
+    served = ", ".join(front.shown for front in FRONTS)
     message = f"no such endpoint: {scope['method']} {scope['path'][:200]}; this gateway serves {served}"
     error = {"message": message, "type": "not_found_error", "param": None, "code": None}
     await _json(send, {"type": "error", "error": error}, 404)

@@ -9,8 +9,9 @@ status while nothing was sent, in the stream's own form after that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from ..codecs.spec import Stamp
 from ..effects import Machine, NewId, Now, through
@@ -20,8 +21,9 @@ from ..frames import FrameKind, to_json, writers
 from ..redress import LOST, redress
 from ..route import Route
 from ..turn import Learned, turn
-from ..types import IssueKind, JsonObject, Request, Response, Tier
+from ..types import NOTHING, IssueKind, JsonObject, Request, Response, Tier
 from .fronts import STREAM_TYPES, Front
+from .items import Items
 
 JSON_TYPE = "application/json"
 
@@ -37,7 +39,8 @@ class Head:
 class Exchange:
     """Serves one request.
 
-    `pick` says where a model goes; `committed` is whether the head has been sent, `pings` whether comments may be sent
+    `pick` says where a model goes, `path` what the address said of the request (model, stream), `items` keeps what a
+    client may refer to; `committed` is whether the head has been sent, `pings` whether comments may be sent
     while the provider is silent.
     """
 
@@ -51,12 +54,16 @@ class Exchange:
         request_id: str = "",
         stream_arguments: bool = False,
         reasks: int = 0,
+        path: Mapping[str, Any] = NOTHING,
+        items: Items | None = None,
     ) -> None:
         self._front, self._body, self._pick = front, body, pick
         self._learned = learned
         self._request_id = request_id
         self._whole_calls = not stream_arguments
         self._reasks = reasks
+        self._path = path
+        self._items = items if front.refers else None
         self._streams = False
         self.committed = False
 
@@ -82,7 +89,7 @@ class Exchange:
             raise
 
     def _serve(self) -> Machine[None]:
-        request = self._front.codec.decode_request(self._body)
+        request = self._request()
         route = self._pick(request.model)
         if not (request.model or route.model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
@@ -91,9 +98,15 @@ class Exchange:
         ask = partial(turn, route=route, learned=self._learned)
         steps = redress(request, ask, self._reasks, whole_calls=self._whole_calls)
         try:
-            yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, stamp)
+            yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
             steps.close()
+
+    def _request(self) -> Request:
+        codec, body = self._front.codec, self._body
+        if self._items is not None:
+            body = self._items.resolve(body, codec.name)
+        return replace(codec.decode_request(body), **self._path)
 
     def _stream(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
         codec = self._front.codec
@@ -106,12 +119,17 @@ class Exchange:
             return ()
 
         try:
-            yield from through(steps, hear, lambda: self._send(pieces))
+            response = yield from through(steps, hear, lambda: self._send(pieces))
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed is told before the failure
             raise
         pieces += map(write, encoder.close())
+        self._keep(response, stamp, request)
         yield from self._send(pieces)
+
+    def _keep(self, response: Response, stamp: Stamp, request: Request) -> None:
+        if self._items is not None:
+            self._items.keep(self._front.codec.encode_response(response, stamp, request))
 
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
         if not pieces:
@@ -122,9 +140,10 @@ class Exchange:
         pieces.clear()
         yield data
 
-    def _whole(self, steps: Machine[Response], stamp: Stamp) -> Machine[None]:
+    def _whole(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
         response = yield from through(steps, lambda _: ())
-        body = to_json(self._front.codec.encode_response(response, stamp)).encode()
+        self._keep(response, stamp, request)
+        body = to_json(self._front.codec.encode_response(response, stamp, request)).encode()
         self.committed = True
         yield self._head(200, JSON_TYPE, {**audit(response), "content-length": str(len(body))})
         yield body

@@ -5,7 +5,7 @@ Knows codecs by name and paths; nothing of sockets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..codecs import CODECS
@@ -14,26 +14,60 @@ from ..frames import FrameKind
 
 VERSIONS = ("/v1", "", "/v1/v1")
 """Base URLs are given with and without /v1, and some clients add it once more (clients.md)."""
+GOOGLE_VERSIONS = ("/v1beta", "/v1", "/v1alpha", "", "/v1beta/v1beta")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a front is served, below the version.
+
+    `{model:path}` in it names the model; `stream` says whether it streams, None that the body says so.
+    """
+
+    path: str
+    stream: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Front:
-    """One API as we serve it: its codec, the path after the version, and what the ids of its answers begin with."""
+    """One API as we serve it: its codec, its endpoints, the versions before them, what the ids of its answers begin with.
+
+    `refers` says that its clients may send back what they were told by its id alone (Responses' `item_reference`).
+    """
 
     codec: Codec
-    path: str
+    endpoints: tuple[Endpoint, ...]
     ids: str
+    versions: tuple[str, ...] = VERSIONS
+    refers: bool = False
 
     @property
-    def paths(self) -> tuple[str, ...]:
-        """Every path it is served under."""
-        return tuple(version + self.path for version in VERSIONS)
+    def served(self) -> Iterator[tuple[str, Endpoint]]:
+        """Every path it is served under, and which endpoint that is."""
+        for endpoint in self.endpoints:
+            yield from ((version + endpoint.path, endpoint) for version in self.versions)
+
+    @property
+    def shown(self) -> str:
+        """Its path, as people are told it."""
+        return self.versions[0] + self.endpoints[0].path.replace(":path}", "}")
 
 
 FRONTS: tuple[Front, ...] = (
-    Front(codec=CODECS["openai_chat"], path="/chat/completions", ids="chatcmpl-"),
-    Front(codec=CODECS["anthropic_messages"], path="/messages", ids="msg_"),
-    Front(codec=CODECS["ollama_chat"], path="/api/chat", ids=""),
+    Front(codec=CODECS["openai_chat"], endpoints=(Endpoint("/chat/completions"),), ids="chatcmpl-"),
+    Front(codec=CODECS["openai_responses"], endpoints=(Endpoint("/responses"),), ids="resp_", refers=True),
+    Front(codec=CODECS["anthropic_messages"], endpoints=(Endpoint("/messages"),), ids="msg_"),
+    Front(codec=CODECS["ollama_chat"], endpoints=(Endpoint("/api/chat"),), ids="", versions=("", "/v1")),
+    Front(codec=CODECS["ollama_generate"], endpoints=(Endpoint("/api/generate"),), ids="", versions=("", "/v1")),
+    Front(
+        codec=CODECS["gemini"],
+        endpoints=(
+            Endpoint("/models/{model:path}:generateContent", stream=False),
+            Endpoint("/models/{model:path}:streamGenerateContent", stream=True),
+        ),
+        ids="",
+        versions=GOOGLE_VERSIONS,
+    ),
 )
 
 STREAM_TYPES: Mapping[FrameKind, str] = {
