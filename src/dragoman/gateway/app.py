@@ -5,32 +5,37 @@ Starlette routes; the endpoints are bare ASGI, for speed.  Knows fronts, exchang
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
-import orjson
 import uvicorn
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
-from ..dialects.prompt import estimate
 from ..effects import PerformAsync, arun
 from ..errors import CodecError, DragomanError
-from ..frames import to_json
 from ..io.aio import Pool
 from ..io.ids import mint
 from ..turn import Learned
 from ..version import __version__
+from . import endpoints
 from .config import GatewayConfig
-from .exchange import JSON_TYPE, Exchange, Head, failure
-from .fronts import FRONTS, VERSIONS, Endpoint, Front
+from .endpoints import Fixed, Methods, Models, Reads, Words, problem, tell
+from .exchange import Exchange, failure
+from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .items import Items
-from .models import Shape, list_models, ollama_list, shape_for
+from .models import GEMINI, OLLAMA, list_models
+from .plain import parse_body, render_body
 from .serving import Gone, Receive, Scope, Send, TooLarge, answer, header, read_body, read_json, run_exchange
 
-COUNTED = ("system", "messages", "tools")
-"""What of an Anthropic request counts as its input."""
+OLLAMA_VERSIONS = ("", "/v1")
+ALIVE = ("/healthz", "/health", "/readyz", "/health/liveliness", "/health/readiness")
+"""Ours, and the addresses other gateways' probes are set to (peers.md, Endpoints)."""
+BANNER = "Ollama is running"
+"""What Ollama says at its root, word for word: its clients look for it before anything else."""
+TELEMETRY = ("/api/event_logging/batch", "/v1/api/event_logging/batch")
+"""What Claude Code sends beside its requests (seeds.md, happy-code)."""
 
 
 class Upstreams(Protocol):
@@ -75,23 +80,33 @@ def create_app(config: GatewayConfig, upstreams: Upstreams | None = None) -> ASG
         yield
         await gateway.upstreams.aclose()
 
-    return Router(routes=_routes(gateway), default=_no_such_endpoint, lifespan=lifespan)
+    return Router(routes=list(_routes(gateway)), default=_no_such_endpoint, lifespan=lifespan)
 
 
-def _routes(gateway: Gateway) -> list[Route]:
-    served = [
-        Route(path, Serve(gateway, front, endpoint), methods=["POST"])
-        for front in FRONTS
-        for path, endpoint in front.served
-    ]
-    return [
-        *served,
-        *(Route(f"{v}/messages/count_tokens", Count(gateway), methods=["POST"]) for v in VERSIONS),
-        *(Route(f"{v}/models", Models(gateway), methods=["GET"]) for v in VERSIONS),
-        *(Route(f"{v}/api/tags", Models(gateway, ollama_list), methods=["GET"]) for v in VERSIONS[:2]),
-        *(Route(f"{v}/api/version", Fixed({"version": __version__}), methods=["GET"]) for v in VERSIONS[:2]),
-        Route("/healthz", Fixed({"status": "ok"}), methods=["GET"]),
-    ]
+def _routes(gateway: Gateway) -> Iterator[Route]:
+    for front in FRONTS:
+        for path, endpoint in front.served:
+            yield Route(path, Methods(POST=Serve(gateway, front, endpoint)))
+    limit, named = gateway.config.max_body, gateway.models
+    for version in VERSIONS:
+        yield Route(f"{version}/messages/count_tokens", Methods(POST=Reads(endpoints.count_anthropic, limit)))
+    for version in GOOGLE_VERSIONS:
+        yield Route(f"{version}/models/{{model:path}}:countTokens", Methods(POST=Reads(endpoints.count_gemini, limit)))
+    for version, shape in {"/v1beta": GEMINI, "/v1alpha": GEMINI, **dict.fromkeys(VERSIONS)}.items():
+        yield Route(f"{version}/models", Methods(GET=Models(named, shape)))
+        yield Route(f"{version}/models/{{model:path}}", Methods(GET=Models(named, shape)))
+    for version in OLLAMA_VERSIONS:
+        yield Route(f"{version}/api/tags", Methods(GET=Models(named, OLLAMA)))
+        yield Route(f"{version}/api/ps", Methods(GET=Models(named, OLLAMA)))
+        yield Route(f"{version}/api/version", Methods(GET=Fixed({"version": __version__})))
+        yield Route(f"{version}/api/show", Methods(POST=Reads(endpoints.show, limit)))
+    yield Route("/v1/parse", Methods(POST=Reads(parse_body, limit)))
+    yield Route("/v1/render", Methods(POST=Reads(render_body, limit)))
+    for path in TELEMETRY:
+        yield Route(path, Methods(POST=endpoints.take))
+    for path in ALIVE:
+        yield Route(path, Methods(GET=Fixed({"status": "ok"})))
+    yield Route("/", Methods(GET=Words(BANNER)))
 
 
 class Serve:
@@ -129,55 +144,12 @@ class Serve:
         return said if self._endpoint.stream is None else {**said, "stream": self._endpoint.stream}
 
 
-class Count:
-    """`POST /v1/messages/count_tokens`: an estimate, for no API tells how a foreign model counts."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
-        self._front = next(front for front in FRONTS if front.codec.name == "anthropic_messages")
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count one request."""
-        body = await _request(
-            scope, receive, send, front=self._front, limit=self._gateway.config.max_body, request_id=mint("req_")
-        )
-        if body is None:
-            return
-        counted = to_json({key: body[key] for key in COUNTED if key in body})
-        await _json(send, {"input_tokens": estimate(counted)})
-
-
-class Models:
-    """The list of models; `shape` None asks the caller's headers."""
-
-    def __init__(self, gateway: Gateway, shape: Shape | None = None) -> None:
-        self._gateway, self._shape = gateway, shape
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """List them."""
-        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
-        shape = self._shape or shape_for(headers)
-        await _json(send, shape(await self._gateway.models()))
-
-
-class Fixed:
-    """An endpoint that always says the same."""
-
-    def __init__(self, body: Mapping[str, Any]) -> None:
-        self._body = dict(body)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say it."""
-        await _json(send, self._body)
-
-
 async def _no_such_endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
     served = ", ".join(front.shown for front in FRONTS)
     message = f"no such endpoint: {scope['method']} {scope['path'][:200]}; this gateway serves {served}"
-    error = {"message": message, "type": "not_found_error", "param": None, "code": None}
-    await _json(send, {"type": "error", "error": error}, 404)
+    await tell(send, problem(message, "not_found_error"), 404)
 
 
 async def _request(
@@ -193,12 +165,6 @@ async def _request(
     except CodecError as error:
         await answer(send, *failure(front, error, request_id))
     return None
-
-
-async def _json(send: Send, body: Mapping[str, Any], status: int = 200) -> None:
-    data = orjson.dumps(body)
-    headers = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": mint("req_")}
-    await answer(send, Head(status, headers), data)
 
 
 def serve(config: GatewayConfig, host: str = "127.0.0.1", port: int = 4242) -> None:

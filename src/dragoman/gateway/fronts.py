@@ -30,7 +30,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Front:
-    """One API as we serve it: its codec, its endpoints, the versions before them, what the ids of its answers begin with.
+    """One API as we serve it: its codec, endpoints, the versions before them, and how the ids of its answers begin.
 
     `refers` says that its clients may send back what they were told by its id alone (Responses' `item_reference`).
     """

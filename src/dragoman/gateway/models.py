@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..admission import Tokens, admit
 from ..effects import Machine, Open, Opened, Read
 from ..errors import ErrorKind, ProviderError
+from ..profiles import profile
 from ..route import Route
 from ..turn import MAX_REFUSAL
 
@@ -46,44 +48,89 @@ def names_in(body: bytes, items: str, name: str) -> list[str] | None:
         return None
 
 
-def openai_list(names: Sequence[str]) -> dict[str, Any]:
-    """`GET /v1/models` as OpenAI answers it."""
-    data = [{"id": n, "object": "model", "created": 0, "owned_by": "dragoman"} for n in names]
-    return {"object": "list", "data": data}
+# ── in each caller's shape ───────────────────────────────────────────────────
+
+EPOCH = "1970-01-01T00:00:00Z"
+"""We do not know when a model was made."""
 
 
-def anthropic_list(names: Sequence[str]) -> dict[str, Any]:
-    """`GET /v1/models` as Anthropic answers it."""
-    data = [{"type": "model", "id": n, "display_name": n, "created_at": "1970-01-01T00:00:00Z"} for n in names]
+def _openai(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "dragoman"}
+
+
+def _anthropic(name: str) -> dict[str, Any]:
+    return {"type": "model", "id": name, "display_name": name, "created_at": EPOCH}
+
+
+def _gemini(name: str) -> dict[str, Any]:
+    context = profile(name).context or UNKNOWN_CONTEXT
+    methods = ["generateContent", "streamGenerateContent", "countTokens"]
     return {
-        "data": data,
-        "has_more": False,
-        "first_id": names[0] if names else None,
-        "last_id": names[-1] if names else None,
+        "name": f"models/{name}",
+        "displayName": name,
+        "version": "",
+        "inputTokenLimit": context,
+        "outputTokenLimit": context,
+        "supportedGenerationMethods": methods,
     }
 
 
-def ollama_list(names: Sequence[str]) -> dict[str, Any]:
-    """`GET /api/tags` as Ollama answers it."""
-    details = {"parent_model": "", "format": "", "family": "", "families": None, "parameter_size": ""}
-    return {
-        "models": [
-            {
-                "name": n,
-                "model": n,
-                "modified_at": "1970-01-01T00:00:00Z",
-                "size": 0,
-                "digest": "",
-                "details": {**details, "quantization_level": ""},
-            }
-            for n in names
-        ]
-    }
+def _ollama(name: str) -> dict[str, Any]:
+    return {"name": name, "model": name, "modified_at": EPOCH, "size": 0, "digest": "", "details": dict(DETAILS)}
 
 
-Shape = Callable[[Sequence[str]], dict[str, Any]]
+UNKNOWN_CONTEXT = 8192
+"""Tokens told where no profile knows better; clients that cut by it cut early."""
+DETAILS: Mapping[str, Any] = {
+    "parent_model": "", "format": "", "family": "", "families": None, "parameter_size": "", "quantization_level": "",
+}  # fmt: skip
+
+
+def _anthropic_page(data: list[dict[str, Any]]) -> dict[str, Any]:
+    first, last = (data[0]["id"], data[-1]["id"]) if data else (None, None)
+    return {"data": data, "has_more": False, "first_id": first, "last_id": last}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an API shows one model, and a list of them."""
+
+    one: Callable[[str], dict[str, Any]]
+    page: Callable[[list[dict[str, Any]]], dict[str, Any]]
+
+    def all(self, names: Sequence[str]) -> dict[str, Any]:
+        """The list of `names`."""
+        return self.page([self.one(name) for name in names])
+
+
+OPENAI = Shape(_openai, lambda data: {"object": "list", "data": data})
+ANTHROPIC = Shape(_anthropic, _anthropic_page)
+GEMINI = Shape(_gemini, lambda data: {"models": data})
+OLLAMA = Shape(_ollama, lambda data: {"models": data})
+
+CALLERS: Mapping[str, Shape] = {"anthropic-version": ANTHROPIC, "x-goog-api-key": GEMINI}
+"""`/v1/models` has one address and several shapes: a header tells whose client asks."""
 
 
 def shape_for(headers: Mapping[str, str]) -> Shape:
-    """`/v1/models` has one address and two shapes: callers of Anthropic's API say their version."""
-    return anthropic_list if "anthropic-version" in headers else openai_list
+    """The shape the caller with these headers reads."""
+    return next((shape for header, shape in CALLERS.items() if header in headers), OPENAI)
+
+
+def shown(name: str) -> dict[str, Any]:
+    """`POST /api/show` as Ollama answers it: every model has tools here, that is what this gateway is for."""
+    known = profile(name)
+    family = known.dialect or "unknown"
+    capabilities = ["completion", "tools", *(["thinking"] if known.reasoning else [])]
+    return {
+        "modelfile": "",
+        "parameters": "",
+        "template": "{{ .Prompt }}",
+        "details": {**DETAILS, "family": family, "families": [family]},
+        "model_info": {
+            "general.architecture": family,
+            f"{family}.context_length": known.context or UNKNOWN_CONTEXT,
+        },
+        "capabilities": capabilities,
+        "modified_at": EPOCH,
+    }

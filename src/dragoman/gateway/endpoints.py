@@ -1,0 +1,163 @@
+"""Endpoints that do not ask a model, or only for its name: bare ASGI, one class each.
+
+Knows ASGI messages, the gateway's parts and the shapes of answers; nothing of wires or routes.
+Contract: an address that is served answers a wrong method with 405, one that is not with 404, both as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from ..codecs import CODECS
+from ..dialects.prompt import estimate
+from ..errors import CodecError, DragomanError
+from ..frames import to_json
+from ..io.ids import mint
+from ..types import NOTHING
+from .exchange import JSON_TYPE, Head
+from .models import Shape, shape_for, shown
+from .serving import Gone, Receive, Scope, Send, TooLarge, answer, read_body, read_json
+
+Endpoint: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Named: TypeAlias = Callable[[], Awaitable[list[str]]]
+"""Gives the names of the models served."""
+
+
+async def tell(send: Send, body: Mapping[str, Any], status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
+    """Answer with JSON."""
+    data = to_json(body).encode()
+    told = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": mint("req_")}
+    await answer(send, Head(status, {**told, **more}), data)
+
+
+def problem(message: str, kind: str) -> dict[str, Any]:
+    """An error that clients of OpenAI and of Anthropic both read."""
+    return {"type": "error", "error": {"message": message, "type": kind, "param": None, "code": None}}
+
+
+class Methods:
+    """One address: an endpoint per method; HEAD is GET without its body."""
+
+    def __init__(self, **endpoints: Endpoint) -> None:
+        self._endpoints = endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        method = scope["method"]
+        found = self._endpoints.get(method)
+        if found is None and method == "HEAD" and "GET" in self._endpoints:
+            await self._endpoints["GET"](scope, receive, _headless(send))
+        elif found is None:
+            allowed = ", ".join(self._endpoints)
+            message = f"{method} is not served at {scope['path'][:200]}; use {allowed}"
+            await tell(send, problem(message, "invalid_request_error"), 405, {"allow": allowed})
+        else:
+            await found(scope, receive, send)
+
+
+def _headless(send: Send) -> Send:
+    async def quiet(message: Any) -> None:
+        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+    return quiet
+
+
+class Fixed:
+    """Always says the same."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        self._body = dict(body)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say it."""
+        await tell(send, self._body)
+
+
+class Words:
+    """Always says the same words."""
+
+    def __init__(self, words: str) -> None:
+        self._data = words.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say them."""
+        headers = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(self._data))}
+        await answer(send, Head(200, headers), self._data)
+
+
+class Models:
+    """The list of models; `shape` None asks the caller's headers."""
+
+    def __init__(self, named: Named, shape: Shape | None = None) -> None:
+        self._named, self._shape = named, shape
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """List them, or show the one the address names."""
+        shape = self._shape or shape_for(_headers(scope))
+        name = unquote(scope.get("path_params", {}).get("model", ""))
+        names = await self._named()
+        if not name:
+            await tell(send, shape.all(names))
+        elif names and name not in names:
+            message = f"the model {name[:100]!r} is not served here; ask for one of: {', '.join(names[:20])}"
+            await tell(send, problem(message, "not_found_error"), 404)
+        else:
+            await tell(send, shape.one(name))
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    return {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+
+
+class Reads:
+    """Answers a JSON body by a function; what is wrong with it is told in OpenAI's shape."""
+
+    def __init__(self, say: Callable[[Mapping[str, Any]], dict[str, Any]], limit: int) -> None:
+        self._say, self._limit = say, limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            body = read_json(scope, await read_body(scope, receive, self._limit))
+            told = self._say(body)
+        except Gone:
+            return
+        except TooLarge as error:
+            await tell(send, problem(str(error), "invalid_request_error"), 413)
+        except DragomanError as error:
+            status, refused = CODECS["openai_chat"].encode_error(error)
+            await tell(send, refused, status)
+        else:
+            await tell(send, told)
+
+
+def count_anthropic(body: Mapping[str, Any]) -> dict[str, Any]:
+    """`count_tokens`: an estimate, for no API tells how a foreign model counts."""
+    counted = {key: body[key] for key in ("system", "messages", "tools") if key in body}
+    return {"input_tokens": estimate(to_json(counted))}
+
+
+def count_gemini(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Gemini's `countTokens`; newer clients wrap the request."""
+    inner = body.get("generateContentRequest", body)
+    counted = {key: inner[key] for key in ("systemInstruction", "contents", "tools") if key in inner}
+    return {"totalTokens": estimate(to_json(counted))}
+
+
+def show(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Ollama's `/api/show`."""
+    name = body.get("model") or body.get("name")
+    if not isinstance(name, str):
+        raise CodecError("model is missing; name the model to show", "$.model", "ollama")
+    return shown(name)
+
+
+async def take(scope: Scope, receive: Receive, send: Send) -> None:
+    """Telemetry that a client sends beside its requests: taken and forgotten."""
+    try:
+        await read_body(scope, receive, 4 * 1024 * 1024)
+    except (Gone, TooLarge):
+        return
+    await tell(send, {})

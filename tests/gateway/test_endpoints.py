@@ -1,0 +1,139 @@
+"""Endpoints that ask no model: lists of models, counts, health, the dialect engine as JSON, and wrong addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dragoman.gateway import GatewayConfig, create_app
+from dragoman.io.memory import Answer, Memory
+from dragoman.providers import COMPATIBLE
+from dragoman.route import Route
+
+from .asgi import Reply, call
+
+LISTED = Answer((b'{"data": [{"id": "qwen3:8b"}, {"id": "org/plain"}]}',), headers={"content-type": "application/json"})
+
+
+def app(*answers: Answer) -> Any:
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    return create_app(GatewayConfig(default=to), Memory(answers))
+
+
+def get(path: str, **more: Any) -> Reply:
+    return call(app(LISTED), path, method="GET", **more)
+
+
+SHAPES = [
+    ("/v1/models", {}, lambda body: [m["id"] for m in body["data"]]),
+    ("/models", {}, lambda body: [m["id"] for m in body["data"]]),
+    ("/v1/models", {"anthropic-version": "2023-06-01"}, lambda body: [m["display_name"] for m in body["data"]]),
+    ("/v1/models", {"x-goog-api-key": "k"}, lambda body: [m["name"][7:] for m in body["models"]]),
+    ("/v1beta/models", {}, lambda body: [m["name"][7:] for m in body["models"]]),
+    ("/api/tags", {}, lambda body: [m["model"] for m in body["models"]]),
+    ("/api/ps", {}, lambda body: [m["name"] for m in body["models"]]),
+]
+
+
+@pytest.mark.parametrize(("path", "headers", "names"), SHAPES, ids=[f"{r[0]} {''.join(r[1])}" for r in SHAPES])
+def test_the_models_are_listed_in_the_callers_shape(path: str, headers: dict[str, str], names: Any) -> None:
+    assert names(get(path, headers=headers).json) == ["qwen3:8b", "org/plain"]
+
+
+@pytest.mark.parametrize("path", ["/v1/models/qwen3:8b", "/v1beta/models/org/plain", "/v1/models/org%2Fplain"])
+def test_one_model_is_shown(path: str) -> None:
+    assert get(path).status == 200
+
+
+def test_a_model_that_is_not_served_is_not_shown() -> None:
+    reply = get("/v1/models/gpt-9")
+    assert reply.status == 404
+    assert "qwen3:8b" in reply.json["error"]["message"]
+
+
+def test_ollama_shows_that_every_model_has_tools() -> None:
+    told = call(app(), "/api/show", {"model": "qwen3:8b"}).json
+    assert {"completion", "tools"} <= set(told["capabilities"])
+    family = told["model_info"]["general.architecture"]
+    assert told["model_info"][f"{family}.context_length"] > 0
+    assert call(app(), "/api/show", {}).status == 400
+
+
+COUNTS = [
+    ("/v1/messages/count_tokens?beta=true", {"messages": [{"role": "user", "content": "hi"}]}, "tools", "input_tokens"),
+    ("/v1beta/models/m:countTokens", {"contents": [{"parts": [{"text": "hi"}]}]}, "tools", "totalTokens"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "more", "field"), COUNTS, ids=["anthropic", "gemini"])
+def test_tokens_are_estimated_tools_included(path: str, body: dict[str, Any], more: str, field: str) -> None:
+    few = call(app(), path, body).json[field]
+    many = call(app(), path, {**body, more: [{"name": "look", "description": "x" * 400}]}).json[field]
+    assert 0 < few < few + 100 <= many
+
+
+ALIVE = ["/healthz", "/readyz", "/health", "/health/liveliness", "/health/readiness", "/"]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("path", ALIVE)
+def test_it_says_that_it_lives(path: str, method: str) -> None:
+    reply = call(app(), path, method=method)
+    assert reply.status == 200
+    assert bool(reply.body) is (method == "GET")
+
+
+def test_a_wrong_method_is_refused_with_what_to_use() -> None:
+    reply = call(app(), "/v1/chat/completions", method="GET")
+    assert (reply.status, reply.headers["allow"]) == (405, "POST")
+    assert "use POST" in reply.json["error"]["message"]
+
+
+def test_an_address_nobody_serves_is_refused_with_those_that_are() -> None:
+    reply = call(app(), "/v2/chat", {})
+    assert reply.status == 404
+    assert "/v1beta/models/{model}:generateContent" in reply.json["error"]["message"]
+
+
+def test_telemetry_is_taken_and_forgotten() -> None:
+    assert call(app(), "/api/event_logging/batch", {"events": []}).status == 200
+
+
+TOOL = {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}
+TEXT = '<tool_call>\n{"name": "look", "arguments": {"at": "sky",}}\n</tool_call>'
+
+
+def test_text_is_parsed_over_the_wire() -> None:
+    told = call(app(), "/v1/parse", {"text": f"So. {TEXT}", "tools": [TOOL]}).json
+    assert [(c["name"], c["arguments"]) for c in told["calls"]] == [("look", {"at": "sky"})]
+    assert told["calls"][0]["report"]["dialect"] == "hermes"
+    assert told["text"].strip() == "So."
+    cut = call(app(), "/v1/parse", {"text": TEXT[:50], "finish": "length"}).json
+    assert (cut["calls"], cut["issues"][0]["kind"]) == ([], "truncated")
+
+
+def test_calls_are_rendered_over_the_wire_and_parse_back() -> None:
+    calls = [{"name": "look", "arguments": {"at": "sky"}}]
+    text = call(app(), "/v1/render", {"calls": calls, "dialect": "hermes"}).json["text"]
+    back = call(app(), "/v1/parse", {"text": text, "dialects": ["hermes"]}).json["calls"]
+    assert [{"name": c["name"], "arguments": c["arguments"]} for c in back] == calls
+
+
+WRONG = [
+    ("/v1/parse", {}, "$.text"),
+    ("/v1/parse", {"text": 3}, "$.text"),
+    ("/v1/parse", {"text": "", "tools": [{"x": 1}]}, "$.tools"),
+    ("/v1/parse", {"text": "", "dialects": "hermes2"}, "did you mean 'hermes'"),
+    ("/v1/render", {"calls": [{}], "dialect": "hermes"}, "$.calls[0]"),
+    ("/v1/render", {"calls": []}, "$.dialect"),
+    ("/v1/render", {"calls": [], "dialect": "nope"}, "$.dialect"),
+    ("/v1/parse", [], "$"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "says"), WRONG, ids=[f"{r[0]} {r[2]}" for r in WRONG])
+def test_what_is_asked_wrongly_is_refused_with_its_place(path: str, body: Any, says: str) -> None:
+    reply = call(app(), path, body)
+    assert reply.status == 400
+    assert says in reply.json["error"]["message"]
