@@ -27,9 +27,8 @@ PATHS = {
     "openai_responses": "/v1/responses",
     "anthropic_messages": "/v1/messages",
     "ollama_chat": "/api/chat",
-    "gemini": "/v1beta/models/m:{way}",
+    "gemini": "/v1beta/models/m:generateContent",
 }
-GEMINI_WAYS = {True: "streamGenerateContent?alt=sse", False: "generateContent"}
 FUNCTION: dict[str, Any] = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}
 USER = {"role": "user", "content": "What is up?"}
 USED = {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "sky"}}
@@ -68,9 +67,15 @@ def app(memory: Memory, back: str = "openai_chat", *, config: dict[str, Any] | N
 
 def ask(gateway: Any, front: str, *, stream: bool, **more: Any) -> Reply:
     headers = more.pop("headers", {})
-    path = PATHS[front].format(way=GEMINI_WAYS[stream])
-    told = {} if front == "gemini" else {"stream": stream}
-    return call(gateway, path, {**ASKS[front], **told, **more}, headers=headers)
+    path, body = asking(front, stream=stream)
+    return call(gateway, path, {**body, **more}, headers=headers)
+
+
+def asking(front: str, *, stream: bool) -> tuple[str, dict[str, Any]]:
+    """The address and the body of a request."""
+    if front == "gemini":
+        return (PATHS[front].replace(":g", ":streamG") + "?alt=sse" if stream else PATHS[front]), ASKS[front]
+    return PATHS[front], {**ASKS[front], "stream": stream}
 
 
 def read(front: str, reply: Reply, *, stream: bool) -> Response:
