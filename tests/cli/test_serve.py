@@ -89,7 +89,7 @@ def test_every_server_found_serves_its_own_models_and_the_first_all_others() -> 
     rows = [PROVIDERS["ollama"], PROVIDERS["vllm"]]
     found = [Found(provider=row, base_url=row.base_url, models=("both", row.name)) for row in rows]
     config = found_config(found, {})
-    served = {model: config.route(model).provider.name for model in ("both", "ollama", "vllm", "any")}
+    served = {model: config.routes(model)[0].provider.name for model in ("both", "ollama", "vllm", "any")}
     assert served == {"both": "ollama", "ollama": "ollama", "vllm": "vllm", "any": "ollama"}
 
 

@@ -14,7 +14,7 @@ from dragoman.effects import Close, Effect, Open, Opened, Read, run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import Event, assemble
 from dragoman.frames import readers
-from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.exchange import Exchange as Served
 from dragoman.gateway.fronts import FRONTS
 from dragoman.io.aio import Pool
@@ -113,7 +113,7 @@ def test_an_unknown_dialect_is_told_with_advice(front: str) -> None:
 
 @every_front
 def test_a_body_that_is_too_large_is_refused_announced_or_not(front: str) -> None:
-    gateway = app(Memory([]), config={"max_body": 1000})
+    gateway = app(Memory([]), config={"limits": Limits(body=1000)})
     body = {**ASKS[front], "padding": "x" * 2000}
     for headers in ({}, {"content-length": "999999"}):
         reply = call(gateway, PATHS[front], body, headers=headers)
@@ -286,7 +286,7 @@ def test_only_event_streams_may_hold_comments(front: str, stream: bool) -> None:
     served = next(row for row in FRONTS if row.codec is CODECS[front])
     _, body = asking(front, stream=stream)
     said_by_path = {"model": "m", "stream": stream} if front == "gemini" else {}
-    exchange = Served(served, body, lambda _: to, path=said_by_path)
+    exchange = Served(served, body, lambda _: (to,), path=said_by_path)
     run(exchange.steps(), model("openai_chat", said("hi")).world_now())
     assert exchange.pings is (stream and front != "ollama_chat")
 

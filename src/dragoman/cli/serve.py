@@ -6,10 +6,12 @@ and a machine without a model server each end with a sentence that says what to 
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,12 +22,17 @@ from ..dialects import DIALECTS
 from ..errors import DragomanError
 from ..gateway import Found, GatewayConfig, create_app, discover
 from ..gateway.discovery import Place, usual_places
+from ..gateway.factory import VARIABLE
+from ..gateway.settings import FILE, load
 from ..io.environment import route_to
 from ..providers import COMPATIBLE, PROVIDERS, Provider, Tools
 from ..route import Route
 from ..sim import WeakModel, running
 
-PORT = 4242
+HOST, PORT = "127.0.0.1", 4242
+APP = "dragoman.gateway.factory:app"
+QUIET: dict[str, Any] = {"log_level": "warning", "access_log": False, "ws": "none", "timeout_graceful_shutdown": 30}
+"""How the server runs; answers being given may take 30 seconds more once it is told to end."""
 NOTHING_FOUND = (
     "found no model server on this machine (looked at {places}).\n"
     "Start one, or say where it is: dragoman serve --upstream URL\n"
@@ -48,28 +55,64 @@ NOTHING_FOUND = (
 @click.option(
     "--key", envvar="DRAGOMAN_UPSTREAM_KEY", default="", help="The upstream's key; better in DRAGOMAN_UPSTREAM_KEY."
 )
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes a free one.")
+@click.option("--config", type=click.Path(path_type=Path), help="A dragoman.toml; ./dragoman.toml where there is one.")
+@click.option("--host", default=None, help="127.0.0.1 when nothing says otherwise.")
+@click.option("--port", type=click.IntRange(0, 65535), help="4242 when nothing says otherwise; 0 takes a free one.")
 @click.option("--demo", is_flag=True, help="Serve a scripted model that has no tools, to try clients with.")
-def command(upstream: str | None, upstream_api: str | None, demo: bool, host: str, port: int, **options: Any) -> None:
+def command(  # noqa: PLR0917 -- click hands over every option by name
+    upstream: str | None,
+    upstream_api: str | None,
+    demo: bool,
+    config: Path | None,
+    host: str | None,
+    port: int | None,
+    **options: Any,
+) -> None:
     """Serve the gateway in front of a model.
 
     Clients of OpenAI chat completions, Anthropic messages and Ollama chat find their API below the address shown.
     """
+    file = config or (Path(FILE) if not (upstream or demo) and Path(FILE).is_file() else None)
+    if file is not None:
+        _serve_file(file, host, port)
+        return
     fields = _fields(**options)
     with ExitStack() as stack:
         if demo:
             upstream, upstream_api = stack.enter_context(running(WeakModel())), "openai_chat"
-        config = _config(upstream, upstream_api, fields)
-        listening = stack.enter_context(_listen(host, port))
-        server = uvicorn.Server(uvicorn.Config(create_app(config), log_level="warning", access_log=False, ws="none"))
-        click.echo(f"listening on http://{host}:{listening.getsockname()[1]} (Ctrl-C ends it)", err=True)
-        server.run([listening])
+        app = create_app(_config(upstream, upstream_api, fields))
+        listening = stack.enter_context(_listen(host or HOST, PORT if port is None else port))
+        _run(uvicorn.Config(app, **QUIET), listening)
+
+
+def _serve_file(file: Path, host: str | None, port: int | None) -> None:
+    """Serve what a settings file says; options count before it."""
+    server = load(file).server
+    os.environ[VARIABLE] = str(file.resolve())
+    where: dict[str, Any] = {"host": host or server.host, "port": server.port if port is None else port}
+    tls: dict[str, Any] = {"ssl_certfile": server.certificate or None, "ssl_keyfile": server.certificate_key or None}
+    if server.workers > 1:
+        _announce(where["host"], where["port"], secure=bool(server.certificate))
+        uvicorn.run(APP, factory=True, workers=server.workers, **where, **tls, **QUIET)
+        return
+    with _listen(**where) as listening:
+        _run(uvicorn.Config(APP, factory=True, **tls, **QUIET), listening)
+
+
+def _run(config: uvicorn.Config, listening: socket.socket) -> None:
+    """Serve on `listening` until interrupted."""
+    _announce(*listening.getsockname()[:2], secure=bool(config.ssl_certfile))
+    uvicorn.Server(config).run([listening])
+
+
+def _announce(host: str, port: int, *, secure: bool) -> None:
+    click.echo(f"listening on {'https' if secure else 'http'}://{host}:{port} (Ctrl-C ends it)", err=True)
 
 
 def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
     """The options as fields of a route."""
     heard = {} if dialect == "auto" else {"dialects": DIALECTS[dialect], "speak": DIALECTS[dialect]}
+    plain["compact"] = plain["compact"] or None
     return {**plain, **heard, "tools": Tools(tools) if tools else None}
 
 

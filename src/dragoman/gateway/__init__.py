@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from .app import create_app as create_app
 from .app import serve as serve
+from .config import Access as Access
 from .config import GatewayConfig as GatewayConfig
+from .config import Limits as Limits
 from .discovery import Found as Found
 from .discovery import discover as discover

@@ -5,6 +5,8 @@ Starlette routes; the endpoints are bare ASGI, for speed.  Knows fronts, exchang
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
@@ -14,20 +16,24 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
 from ..effects import PerformAsync, arun
-from ..errors import CodecError, DragomanError
+from ..errors import CodecError, DragomanError, ProviderError
+from ..fallback import Health
 from ..io.aio import Pool
 from ..io.ids import mint
+from ..route import Route as To
 from ..turn import Learned
 from ..version import __version__
 from . import endpoints
-from .config import GatewayConfig
-from .endpoints import Fixed, Methods, Models, Reads, Words, problem, tell
+from .config import Access, GatewayConfig
+from .door import Door, check_model
+from .endpoints import Fixed, Methods, Models, Reads, Words, headers_of, problem, tell
 from .exchange import Exchange, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .items import Items
 from .models import GEMINI, OLLAMA, list_models
 from .plain import parse_body, render_body
-from .serving import Gone, Receive, Scope, Send, TooLarge, answer, header, read_body, read_json, run_exchange
+from .reloading import Watched, keep_current
+from .serving import Gone, Receive, Scope, Send, TooLarge, TooSlow, answer, read_body, read_json, run_exchange
 
 OLLAMA_VERSIONS = ("", "/v1")
 ALIVE = ("/healthz", "/health", "/readyz", "/health/liveliness", "/health/readiness")
@@ -54,31 +60,43 @@ class Gateway:
     def __init__(self, config: GatewayConfig, upstreams: Upstreams) -> None:
         self.config, self.upstreams = config, upstreams
         self.learned = Learned()
+        self.health = Health()
+        self.door = Door(time.monotonic)
         self.items = Items()
+
+    def take(self, config: GatewayConfig) -> None:
+        """From the next request on `config` holds."""
+        self.config = config
 
     async def models(self) -> list[str]:
         """The models served: those configured by name, then those the default route's provider lists."""
         named = list(self.config.models)
-        default = self.config.default
-        if default is None:
-            return named
-        if default.model:
-            return [*named, default.model]
+        for route in self.config.routes("") if self.config.default is not None else ():
+            named += [route.model] if route.model else await self._listed(route)
+        return list(dict.fromkeys(named))
+
+    async def _listed(self, route: To) -> list[str]:
         try:
-            listed = await arun(list_models(default), self.upstreams.world())
+            return await arun(list_models(route), self.upstreams.world())
         except DragomanError:
-            listed = []  # a provider without a list still serves models; clients ask by name
-        return list(dict.fromkeys([*named, *listed]))
+            return []  # a provider without a list still serves models; clients ask by name
 
 
-def create_app(config: GatewayConfig, upstreams: Upstreams | None = None) -> ASGIApp:
-    """The application; `upstreams` are real connections unless something else is given."""
+def create_app(
+    config: GatewayConfig, upstreams: Upstreams | None = None, *, watched: Watched | None = None
+) -> ASGIApp:
+    """The application; `upstreams` are real connections unless something else is given, `watched` where it is told."""
     gateway = Gateway(config, upstreams or Pool())
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        yield
-        await gateway.upstreams.aclose()
+        watching = asyncio.ensure_future(keep_current(watched, gateway.take)) if watched is not None else None
+        try:
+            yield
+        finally:
+            if watching is not None:
+                watching.cancel()
+            await gateway.upstreams.aclose()
 
     return Router(routes=list(_routes(gateway)), default=_no_such_endpoint, lifespan=lifespan)
 
@@ -87,7 +105,7 @@ def _routes(gateway: Gateway) -> Iterator[Route]:
     for front in FRONTS:
         for path, endpoint in front.served:
             yield Route(path, Methods(POST=Serve(gateway, front, endpoint)))
-    limit, named = gateway.config.max_body, gateway.models
+    limit, named = gateway.config.limits.body, gateway.models
     for version in VERSIONS:
         yield Route(f"{version}/messages/count_tokens", Methods(POST=Reads(endpoints.count_anthropic, limit)))
     for version in GOOGLE_VERSIONS:
@@ -117,26 +135,61 @@ class Serve:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        gateway, front = self._gateway, self._front
-        request_id = header(scope, b"x-request-id")[:128] or mint("req_")
-        body = await _request(
-            scope, receive, send, front=front, limit=gateway.config.max_body, request_id=request_id
-        )
-        if body is None:
-            return
-        exchange = Exchange(
-            front,
+        gateway, headers = self._gateway, headers_of(scope)
+        config = gateway.config  # what holds now holds for all of this request
+        request_id = headers.get("x-request-id", "")[:128] or mint("req_")
+        try:
+            with gateway.door.enter(config, headers, scope.get("query_string", b"").decode("latin-1")) as access:
+                body = await self._body(scope, receive, send, config, request_id)
+                if body is not None:
+                    exchange = self._exchange(scope, body, config, access, request_id)
+                    await self._run(exchange, receive, send, config)
+        except ProviderError as error:
+            await answer(send, *failure(self._front, error, request_id))
+
+    def _exchange(
+        self, scope: Scope, body: Mapping[str, Any], config: GatewayConfig, access: Access | None, request_id: str
+    ) -> Exchange:
+        gateway = self._gateway
+
+        def pick(model: str) -> tuple[To, ...]:
+            check_model(access, model)
+            return config.routes(model)
+
+        return Exchange(
+            self._front,
             body,
-            gateway.config.route,
+            pick,
             learned=gateway.learned,
+            health=gateway.health,
+            rules=config.rules,
             request_id=request_id,
-            stream_arguments=gateway.config.stream_arguments,
-            reasks=gateway.config.reasks,
+            stream_arguments=config.stream_arguments,
+            reasks=config.reasks,
             path=self._said(scope),
             items=gateway.items,
         )
-        world = gateway.upstreams.world()
-        await run_exchange(exchange, world, receive, send, keep_alive=gateway.config.keep_alive)
+
+    async def _run(self, exchange: Exchange, receive: Receive, send: Send, config: GatewayConfig) -> None:
+        world, seconds = self._gateway.upstreams.world(), config.limits.seconds
+        await run_exchange(exchange, world, receive, send, keep_alive=config.keep_alive, seconds=seconds)
+
+    async def _body(
+        self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, request_id: str
+    ) -> Mapping[str, Any] | None:
+        """The request's body; None where there is none to serve: the client is gone, or was told what is wrong."""
+        limits = config.limits
+        try:
+            return read_json(scope, await read_body(scope, receive, limits.body, limits.body_seconds))
+        except Gone:
+            return None
+        except TooLarge as error:
+            await answer(send, *failure(self._front, CodecError(str(error), ""), request_id, status=413))
+        except TooSlow as error:
+            await answer(send, *failure(self._front, CodecError(str(error), ""), request_id, status=408))
+        except CodecError as error:
+            await answer(send, *failure(self._front, error, request_id))
+        return None
 
     def _said(self, scope: Scope) -> dict[str, Any]:
         """What the address says of the request."""
@@ -150,21 +203,6 @@ async def _no_such_endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     served = ", ".join(front.shown for front in FRONTS)
     message = f"no such endpoint: {scope['method']} {scope['path'][:200]}; this gateway serves {served}"
     await tell(send, problem(message, "not_found_error"), 404)
-
-
-async def _request(
-    scope: Scope, receive: Receive, send: Send, *, front: Front, limit: int, request_id: str
-) -> Mapping[str, Any] | None:
-    """The request's body; None when there is none to serve: the client is gone, or was told what is wrong with it."""
-    try:
-        return read_json(scope, await read_body(scope, receive, limit))
-    except Gone:
-        return None
-    except TooLarge as error:
-        await answer(send, *failure(front, CodecError(str(error), ""), request_id, status=413))
-    except CodecError as error:
-        await answer(send, *failure(front, error, request_id))
-    return None
 
 
 def serve(config: GatewayConfig, host: str = "127.0.0.1", port: int = 4242) -> None:

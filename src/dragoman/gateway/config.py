@@ -1,16 +1,56 @@
 """What a gateway is told: which models go where, and its limits.
 
-Data only; nothing here reads files or environments.
+Data only; nothing here reads files or environments (`settings.py` does).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from ..errors import ErrorKind, ProviderError
+from ..fallback import Rules
 from ..route import Route
 from ..types import NOTHING
+
+Routes = Route | Sequence[Route]
+"""Where a model goes: one place, or several in the order in which they are asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one request may cost us.
+
+    body         bytes of a request; Anthropic's own limit is 32 MB
+    concurrent   requests served at the same time; more are refused with 429 and come again
+    seconds      how long one request may take, all its attempts together; 0 for no limit
+    body_seconds how long a client may take to send its request
+    """
+
+    body: int = 32 * 1024 * 1024
+    concurrent: int = 1024
+    seconds: float = 0.0
+    body_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One key clients may use: its SHA-256, what it is called in logs, and what it may do.
+
+    models      patterns (`qwen*`) of the models it may ask for
+    per_minute  requests it may begin in a minute, 0 for no limit;  concurrent  at the same time
+    """
+
+    name: str
+    sha256: str = field(repr=False)
+    models: tuple[str, ...] = ("*",)
+    per_minute: int = 0
+    concurrent: int = 0
+
+    def allows(self, model: str) -> bool:
+        """May `model` be asked for with it?"""
+        return any(fnmatchcase(model, pattern) for pattern in self.models)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,21 +62,24 @@ class GatewayConfig:
     reasks            how often a model is asked again for what was wrong with its answer, before the client sees it
     stream_arguments  send a call's arguments as they come, instead of each call whole once it is complete
     keep_alive        seconds of silence after which an event stream gets a comment, so that nobody on the way hangs up
-    max_body          bytes of a request; Anthropic's own limit is 32 MB
+    limits, access    see there; without any `access` no key is asked for
+    rules             how patient a chain of several routes is
     """
 
-    default: Route | None = None
-    models: Mapping[str, Route] = NOTHING
+    default: Routes | None = None
+    models: Mapping[str, Routes] = NOTHING
     reasks: int = 2
     stream_arguments: bool = False
     keep_alive: float = 10.0
-    max_body: int = 32 * 1024 * 1024
+    limits: Limits = Limits()
+    access: tuple[Access, ...] = ()
+    rules: Rules = Rules()  # noqa: RUF009
 
-    def route(self, model: str) -> Route:
+    def routes(self, model: str) -> tuple[Route, ...]:
         """Where `model` goes.  Raises ProviderError (not found) for one that is not served."""
         found = self.models.get(model, self.default)
         if found is None:
             served = ", ".join(sorted(self.models)) or "none"
             message = f"the model {model!r} is not served here; ask for one of: {served}"
             raise ProviderError(message, status=404, kind=ErrorKind.NOT_FOUND, code="model_not_found")
-        return found
+        return (found,) if isinstance(found, Route) else tuple(found)

@@ -95,7 +95,7 @@ class Models:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """List them, or show the one the address names."""
-        shape = self._shape or shape_for(_headers(scope))
+        shape = self._shape or shape_for(headers_of(scope))
         name = unquote(scope.get("path_params", {}).get("model", ""))
         names = await self._named()
         if not name:
@@ -107,7 +107,8 @@ class Models:
             await tell(send, shape.one(name))
 
 
-def _headers(scope: Scope) -> dict[str, str]:
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The request's headers by their lower-case names."""
     return {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
 
 

@@ -8,7 +8,7 @@ status while nothing was sent, in the stream's own form after that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,8 +17,9 @@ from ..codecs.spec import Stamp
 from ..effects import Machine, NewId, Now, through
 from ..errors import CodecError, DragomanError, ProviderError
 from ..events import Event
+from ..fallback import Health, Rules, chain
 from ..frames import FrameKind, to_json, writers
-from ..redress import LOST, redress
+from ..redress import LOST, Ask, redress
 from ..route import Route
 from ..turn import Learned, turn
 from ..types import NOTHING, IssueKind, JsonObject, Request, Response, Tier
@@ -26,6 +27,7 @@ from .fronts import STREAM_TYPES, Front
 from .items import Items
 
 JSON_TYPE = "application/json"
+PATIENT = Rules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +41,20 @@ class Head:
 class Exchange:
     """Serves one request.
 
-    `pick` says where a model goes, `path` what the address said of the request (model, stream), `items` keeps what a
-    client may refer to; `committed` is whether the head has been sent, `pings` whether comments may be sent
-    while the provider is silent.
+    `pick` says where a model goes, `health` and `rules` how several places are asked, `path` what the address said of
+    the request (model, stream), `items` keeps what a client may refer to; `committed` is whether the head has been
+    sent, `pings` whether comments may be sent while the provider is silent.
     """
 
     def __init__(
         self,
         front: Front,
         body: JsonObject,
-        pick: Callable[[str], Route],
+        pick: Callable[[str], Sequence[Route]],
         *,
         learned: Learned | None = None,
+        health: Health | None = None,
+        rules: Rules = PATIENT,
         request_id: str = "",
         stream_arguments: bool = False,
         reasks: int = 0,
@@ -58,7 +62,7 @@ class Exchange:
         items: Items | None = None,
     ) -> None:
         self._front, self._body, self._pick = front, body, pick
-        self._learned = learned
+        self._learned, self._health, self._rules = learned, health, rules
         self._request_id = request_id
         self._whole_calls = not stream_arguments
         self._reasks = reasks
@@ -83,24 +87,29 @@ class Exchange:
         try:
             yield from self._serve()
         except DragomanError as error:
-            yield from self._fail(error)
+            yield from self.fail(error)
         except Exception as error:
-            yield from self._fail(error)
+            yield from self.fail(error)
             raise
 
     def _serve(self) -> Machine[None]:
         request = self._request()
-        route = self._pick(request.model)
-        if not (request.model or route.model):
+        routes = self._pick(request.model)
+        if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
         stamp = Stamp(id=(yield NewId(self._front.ids)), created=int((yield Now())), model=request.model)
         self._streams = request.stream
-        ask = partial(turn, route=route, learned=self._learned)
-        steps = redress(request, ask, self._reasks, whole_calls=self._whole_calls)
+        steps = redress(request, self._asking(routes), self._reasks, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
             steps.close()
+
+    def _asking(self, routes: Sequence[Route]) -> Ask:
+        """One route is asked as it is: its client has patience of its own.  Several are a chain."""
+        if len(routes) == 1:
+            return partial(turn, route=routes[0], learned=self._learned)
+        return partial(chain, routes=routes, health=self._health, learned=self._learned, rules=self._rules)
 
     def _request(self) -> Request:
         codec, body = self._front.codec, self._body
@@ -114,8 +123,9 @@ class Exchange:
         write = writers[codec.frames]
         pieces: list[bytes] = []
 
-        def hear(event: Event) -> tuple[()]:
-            pieces.extend(map(write, encoder.feed(event)))
+        def hear(step: Any) -> tuple[()]:
+            if isinstance(step, Event):
+                pieces.extend(map(write, encoder.feed(step)))
             return ()
 
         try:
@@ -148,7 +158,8 @@ class Exchange:
         yield self._head(200, JSON_TYPE, {**audit(response), "content-length": str(len(body))})
         yield body
 
-    def _fail(self, error: Exception) -> Iterator[Head | bytes]:
+    def fail(self, error: Exception) -> Iterator[Head | bytes]:
+        """Tell `error`: as an answer where none was begun, inside the stream where one was."""
         codec = self._front.codec
         if self.committed:
             yield writers[codec.frames](codec.error_frame(error))

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from ..effects import PerformAsync, adrive
-from ..errors import CodecError, DragomanError
+from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..frames import KEEP_ALIVE
 from .exchange import Exchange, Head
 
@@ -31,12 +31,17 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 log = logging.getLogger("dragoman.gateway")
 
+TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise limits.seconds"
 LONG_NUMBER = re.compile(rb"[0-9]{16}")
 """Digits that a 64-bit reader may not keep."""
 
 
 class TooLarge(DragomanError):
     """A request larger than is taken."""
+
+
+class TooSlow(DragomanError):
+    """A request that takes too long to arrive."""
 
 
 class Gone(Exception):
@@ -48,8 +53,16 @@ def header(scope: Scope, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
-async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
-    """The request's body.  Raises TooLarge, or Gone."""
+async def read_body(scope: Scope, receive: Receive, limit: int, seconds: float | None = None) -> bytes:
+    """The request's body.  Raises TooLarge, TooSlow, or Gone."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await _read_body(scope, receive, limit)
+    except TimeoutError:
+        raise TooSlow(f"the request did not arrive within {seconds:g} s; send it faster") from None
+
+
+async def _read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
     announced = header(scope, b"content-length")
     if announced.isdigit() and int(announced) > limit:
         raise TooLarge(_too_large(limit))
@@ -114,22 +127,35 @@ async def answer(send: Send, head: Head, body: bytes) -> None:
 
 
 async def run_exchange(
-    exchange: Exchange, perform: PerformAsync, receive: Receive, send: Send, *, keep_alive: float
+    exchange: Exchange, perform: PerformAsync, receive: Receive, send: Send, *, keep_alive: float, seconds: float = 0.0
 ) -> None:
-    """Serve `exchange` to the client behind `receive` and `send`."""
+    """Serve `exchange` to the client behind `receive` and `send`; it takes at most `seconds`, 0 for no limit."""
     out = _Out(send)
     job = asyncio.ensure_future(_pump(exchange, perform, out))
     watch = asyncio.ensure_future(_until_gone(receive))
     try:
         while True:
-            await asyncio.wait({job, watch}, timeout=keep_alive, return_when=asyncio.FIRST_COMPLETED)
+            left = max(seconds - out.age, 0.0) if seconds else keep_alive
+            await asyncio.wait({job, watch}, timeout=min(keep_alive, left), return_when=asyncio.FIRST_COMPLETED)
             if job.done() or watch.done():
+                break
+            if seconds and out.age >= seconds:
+                await _give_up(exchange, job, out, seconds)
                 break
             if exchange.pings and out.silent(keep_alive):
                 await out.ping(exchange)
     finally:
         await _end(watch)
         await _end(job)
+
+
+async def _give_up(exchange: Exchange, job: asyncio.Future[None], out: _Out, seconds: float) -> None:
+    """End an exchange that takes too long, and tell the client."""
+    await _end(job)
+    message = TOO_LONG.format(seconds=seconds)
+    for step in exchange.fail(ProviderError(message, status=504, kind=ErrorKind.TIMEOUT, code="timeout")):
+        await out.tell(step)
+    await out.end()
 
 
 async def _end(task: asyncio.Future[None]) -> None:
@@ -144,10 +170,7 @@ async def _pump(exchange: Exchange, perform: PerformAsync, out: _Out) -> None:
     try:
         async with aclosing(adrive(exchange.steps(), perform)) as steps:
             async for step in steps:
-                if isinstance(step, Head):
-                    await out.start(step)
-                else:
-                    await out.body(step)
+                await out.tell(step)
     except Exception:
         log.exception("an exchange failed for a reason of our own")
     await out.end()
@@ -165,8 +188,17 @@ class _Out:
         self._send = send
         self._lock = asyncio.Lock()
         self._clock = asyncio.get_running_loop().time
-        self._last = self._clock()
+        self._begun = self._last = self._clock()
         self._started = False
+
+    @property
+    def age(self) -> float:
+        """Seconds since the request was taken."""
+        return self._clock() - self._begun
+
+    async def tell(self, step: Head | bytes) -> None:
+        """Send a step of an exchange."""
+        await (self.start(step) if isinstance(step, Head) else self.body(step))
 
     def silent(self, seconds: float) -> bool:
         """Has nothing been sent for about so long?"""

@@ -1,0 +1,62 @@
+"""`dragoman check`: is a `dragoman.toml` right, and what does it come to?
+
+Contract: nothing is asked of any server; exit code 0 for a file that can be served, 2 for one that cannot, with all
+that is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from ..gateway.form import FORM
+from ..gateway.settings import FILE, Settings, load
+from ..profiles import profile
+from ..route import Route
+from .printing import print_json, print_table
+
+HEAD = ("MODEL", "ASKED", "API", "TOOLS", "DIALECT", "WHERE")
+
+
+@click.command(name="check")
+@click.argument("file", type=click.Path(path_type=Path), default=FILE)
+@click.option("--schema", is_flag=True, help="Print the form of the file, a JSON Schema for editors.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(file: Path, schema: bool, as_json: bool) -> None:
+    """Check FILE (dragoman.toml when not given), and show where each model goes."""
+    if schema:
+        print_json(FORM)
+        return
+    settings = load(file)
+    rows = list(_rows(settings))
+    if as_json:
+        print_json([dict(zip(map(str.lower, HEAD), row, strict=True)) for row in rows])
+    else:
+        print_table(HEAD, rows)
+    click.echo(_summary(settings), err=True)
+
+
+def _rows(settings: Settings) -> Iterator[tuple[str, ...]]:
+    names = [*settings.config.models, *(["(any other)"] if settings.config.default is not None else [])]
+    for name in names:
+        for number, route in enumerate(settings.config.routes(name), 1):
+            yield _row(name, number, route)
+
+
+def _row(name: str, number: int, route: Route) -> tuple[str, ...]:
+    model = route.model or ("(as asked)" if name == "(any other)" else name)
+    told = route.tongue(model).name
+    heard = "all" if route.dialects == "auto" else ", ".join(row.name for row in route.ears(model))
+    known = profile(model).dialect
+    dialect = f"{told}; heard: {heard}" + (f"; taught: {known}" if known and known != told else "")
+    where = f"{number}. {route.provider.name}/{model}"
+    return name, where, route.provider.codec, str(route.mode), dialect, route.root()
+
+
+def _summary(settings: Settings) -> str:
+    keys = len(settings.config.access)
+    asked = f"{keys} keys are known" if keys else "no key is asked for"
+    server = settings.server
+    return f"right: {len(settings.config.models)} models; {asked}; listens on {server.host}:{server.port}"

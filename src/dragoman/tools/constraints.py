@@ -1,0 +1,190 @@
+"""The notes of `Annotated[…]`: descriptions and limits, as JSON Schema keywords or, where it has none, as checks.
+
+Notes of annotated_types, pydantic and msgspec are known by their attributes (`ge`, `max_length`, `pattern` …), and a
+plain text is a description; what nobody knows is left to whom it concerns.
+Contract: a limit is never dropped silently: what no keyword can say is said in the description and checked when a
+value is read.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..errors import UsageError
+from ..schema import check_schema
+from ..types import JsonObject
+from .forms import Form, Read, unfit
+from .lineage import descends
+from .plain import Unwritable, as_text, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A limit that notes carry: its attribute, the keyword for each kind of value, and how it is checked and told."""
+
+    attribute: str
+    keywords: Mapping[str, str]
+    holds: Callable[[Any, Any], bool]
+    words: str
+
+
+def _numbers(keyword: str) -> Mapping[str, str]:
+    return {"integer": keyword, "number": keyword}
+
+
+def _sizes(end: str) -> Mapping[str, str]:
+    return {"string": f"{end}Length", "array": f"{end}Items", "object": f"{end}Properties"}
+
+
+BOUNDS = (
+    Bound("gt", _numbers("exclusiveMinimum"), operator.gt, "greater than {}"),
+    Bound("ge", _numbers("minimum"), operator.ge, "at least {}"),
+    Bound("lt", _numbers("exclusiveMaximum"), operator.lt, "less than {}"),
+    Bound("le", _numbers("maximum"), operator.le, "at most {}"),
+    Bound("multiple_of", _numbers("multipleOf"), lambda value, step: value % step == 0, "a multiple of {}"),
+    Bound("min_length", _sizes("min"), lambda value, size: len(value) >= size, "with a length of at least {}"),
+    Bound("max_length", _sizes("max"), lambda value, size: len(value) <= size, "with a length of at most {}"),
+)
+_KEPT = ("examples",)  # keywords that notes carry as they are
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What the notes said: keywords for the schema, and checks with their words."""
+
+    schema: dict[str, Any] = field(default_factory=dict)
+    checks: list[tuple[Callable[[Any], bool], str]] = field(default_factory=list)
+
+    def check(self, holds: Callable[[Any], bool], words: str) -> None:
+        self.checks.append((holds, words))
+
+
+def constrained(form: Form, notes: Iterable[Any]) -> Form:
+    """`form` with what the notes say of it."""
+    gathered = _Gathered()
+    kinds = kinds_of(form.schema)
+    for note in _flat(notes):
+        _gather(note, kinds, gathered)
+    if not gathered.schema and not gathered.checks:
+        return form
+    described = " ".join((gathered.schema.pop("description", ""), *_told(gathered.checks))).strip()
+    schema = {**form.schema, **gathered.schema, **({"description": described} if described else {})}
+    return replace(form, schema=schema, read=_checked(form.read, gathered.checks, schema))
+
+
+def description_of(notes: Iterable[Any]) -> str:
+    """The description among the notes; the last one given."""
+    return next((text for note in reversed(list(_flat(notes))) if (text := _description(note))), "")
+
+
+def _flat(notes: Iterable[Any]) -> Iterator[Any]:
+    """The notes, those that hold others (pydantic's `Field`) together with what they hold."""
+    for note in notes:
+        yield note
+        held = getattr(note, "metadata", None)
+        if isinstance(held, list | tuple) and not isinstance(note, type):
+            yield from _flat(held)
+
+
+def _gather(note: Any, kinds: frozenset[str], into: _Gathered) -> None:
+    if isinstance(note, Mapping):
+        into.schema.update({key: plain(held) for key, held in note.items() if isinstance(key, str)})
+        return
+    if text := _description(note):
+        into.schema["description"] = text
+    for bound in BOUNDS:
+        limit = getattr(note, bound.attribute, None)
+        if limit is not None and not callable(limit):
+            _limit(bound, limit, kinds, into)
+    _pattern(note if descends(note, "re.Pattern") else getattr(note, "pattern", None), into)
+    for key in _KEPT:
+        held = getattr(note, key, None)
+        if isinstance(held, list) and held:
+            into.schema[key] = plain(held)
+    for extra in ("json_schema_extra", "extra_json_schema"):
+        if isinstance(held := getattr(note, extra, None), Mapping):
+            into.schema.update({key: plain(value) for key, value in held.items()})
+    if descends(note, "annotated_types.Predicate"):
+        into.check(note.func, f"that satisfies {getattr(note.func, '__name__', repr(note.func))}")
+
+
+def _description(note: Any) -> str:
+    if isinstance(note, str):
+        return note.strip()
+    held = getattr(note, "documentation", None) or getattr(note, "description", None)
+    return held.strip() if isinstance(held, str) else ""
+
+
+def _limit(bound: Bound, limit: Any, kinds: frozenset[str], into: _Gathered) -> None:
+    words = {bound.keywords[kind] for kind in kinds if kind in bound.keywords}
+    says_number = isinstance(limit, int | float) and not isinstance(limit, bool)
+    is_trivial = bound.attribute == "min_length" and limit == 0
+    if words and says_number:
+        into.schema.update({} if is_trivial else dict.fromkeys(sorted(words), limit))
+    elif not is_trivial:
+        into.check(lambda value: value is None or bound.holds(value, limit), bound.words.format(_shown(limit)))
+
+
+def _pattern(pattern: Any, into: _Gathered) -> None:
+    """Python's own syntax is checked by Python, the rest by the schema."""
+    source = getattr(pattern, "pattern", pattern)
+    if not isinstance(source, str):
+        return
+    flags = getattr(pattern, "flags", re.UNICODE.value)
+    compiled = re.compile(pattern) if isinstance(pattern, str) else pattern
+    try:
+        check_schema({"type": "string", "pattern": source})
+    except UsageError:
+        flags = ~0
+    if flags == re.UNICODE.value:
+        into.schema["pattern"] = source
+    else:
+        into.check(lambda value: bool(compiled.search(str(value))), f"that matches the Python pattern {source}")
+
+
+def _told(checks: Iterable[tuple[Any, str]]) -> Iterator[str]:
+    words = [words for _, words in checks]
+    if words:
+        yield f"(must be one {', '.join(words)})"
+
+
+def _checked(read: Read, checks: list[tuple[Callable[[Any], bool], str]], schema: JsonObject) -> Read:
+    if not checks:
+        return read
+
+    def checking(value: Any) -> Any:
+        found = read(value)
+        for holds, words in checks:
+            if not _holds(holds, found):
+                raise unfit(f"must be one {words}", schema, "constraint")
+        return found
+
+    return checking
+
+
+def _holds(holds: Callable[[Any], bool], value: Any) -> bool:
+    try:
+        return bool(holds(value))
+    except Exception:  # a limit that cannot even be put to the value
+        return False
+
+
+def _shown(limit: Any) -> str:
+    try:
+        written = plain(limit)
+    except Unwritable:
+        return repr(limit)
+    return written if isinstance(written, str) else as_text(written)
+
+
+def kinds_of(schema: JsonObject) -> frozenset[str]:
+    """The JSON kinds that a schema of ours names, through its unions."""
+    kind = schema.get("type")
+    found = {kind} if isinstance(kind, str) else set(kind or ())
+    for branch in schema.get("anyOf", ()):
+        found |= kinds_of(branch)
+    return frozenset(found)
