@@ -1,0 +1,296 @@
+"""The probes: what is asked of a deployment, and what its answers mean.
+
+Machines without I/O.  Knows routes and turns; nothing of clients or settings.
+Contract: `examine` yields one `Finding` per probe, as soon as it is sure, and returns them all; a failure of the peer
+is a finding, never an exception; nothing but the probes' own harmless questions is asked, and no tool is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ..dialects.spec import Dialect
+from ..effects import Machine, through
+from ..errors import DragomanError, ErrorKind, ProviderError
+from ..events import ReasoningDelta, TextDelta
+from ..provider import Tools
+from ..refusals import refuses_tools
+from ..route import Route
+from ..structured import Fitting, read_answer
+from ..turn import Learned, turn
+from ..types import (
+    Message,
+    OutputSchema,
+    Request,
+    Response,
+    Sampling,
+    Tier,
+    Tool,
+    ToolCall,
+    ToolChoice,
+)
+from .findings import Finding, Grade
+from .remedies import Ill, remedy
+
+DOOR = Tool(
+    name="get_door_code",
+    description="Looks up the code that opens a door.",
+    parameters={
+        "type": "object",
+        "properties": {"door": {"type": "integer", "description": "The number of the door."}},
+        "required": ["door"],
+    },
+)
+ONE = "What is the code of door 7? Look it up with the tool."
+TWO = "Look up the codes of door 3 and of door 5 with the tool, both at once, in one answer."
+HELLO = "Say hello."
+WORD = "marigold-{size}"
+REMEMBER = "The secret word is {word}. Below stand some lines of numbers; the question comes after them."
+ASK_WORD = "What is the secret word that stands at the very beginning? Answer with the word alone."
+SIZES = (2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
+"""Tokens of prompt, about; a size is tried only if the one before was kept."""
+TOKENS_PER_LINE = 10
+COLOUR = OutputSchema(
+    name="colour",
+    schema={
+        "type": "object",
+        "properties": {"colour": {"enum": ["ultramarine-42"]}},
+        "required": ["colour"],
+        "additionalProperties": False,
+    },
+)
+SPOKEN = ("tool_call_fence", "hermes", "json_protocol")
+"""What a model without native tools is tried in, after its family's own dialect."""
+
+Probe: TypeAlias = "Callable[[Patient], Machine[Finding]]"
+
+
+@dataclass(slots=True)
+class Patient:
+    """What is examined, and what is known of it so far."""
+
+    route: Route
+    model: str
+    native: bool = False
+    speaks: str = ""
+    context: int = 0
+
+    def ask(
+        self, said: str, *, tools: Sequence[Tool] = (), route: Route | None = None, **more: object
+    ) -> Machine[Response]:
+        """One turn; every one begins without what others learnt."""
+        request = Request(model=self.model, messages=(Message("user", said),), tools=tuple(tools))
+        request = replace(request, sampling=Sampling(max_tokens=1024, temperature=0.0), **more)  # type: ignore[arg-type]
+        return (yield from turn(request, route or self.best, Learned()))
+
+    @property
+    def best(self) -> Route:
+        """The route in the way that works best, as far as is known."""
+        if self.native:
+            return replace(self.route, tools=Tools.NATIVE)
+        return replace(self.route, tools=Tools.TEXT, speak=self.speaks) if self.speaks else self.route
+
+    def help(self, ill: Ill) -> str:
+        """What to do here."""
+        return remedy(self.route.provider.name, ill)
+
+
+def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[list[Finding]]:
+    """Probe `route` for `model`; yields each finding, returns them all.
+
+    Whatever cannot be reached ends the examination: the other probes would only say so again.
+    """
+    patient = Patient(route, model)
+    found: list[Finding] = []
+    for probe in (_native, _text, _streams, _parallel, _forced, _constrains):
+        finding = yield from through(_safely(probe, patient), lambda _: ())
+        found.append(finding)
+        yield finding
+        if finding.facts.get("unreachable"):
+            return found
+    context = yield from through(_safely(lambda p: _context(p, sizes), patient), lambda _: ())
+    found.append(context)
+    yield context
+    return found
+
+
+def _safely(probe: Probe, patient: Patient) -> Machine[Finding]:
+    name = NAMES.get(probe, "context")
+    try:
+        return (yield from probe(patient))
+    except ProviderError as error:
+        gone = error.kind in {ErrorKind.NETWORK, ErrorKind.AUTH} or error.status == 404
+        facts = {"unreachable": True} if gone else {}
+        return Finding(probe=name, grade=Grade.BAD, said=error.message, remedy="mend that first", facts=facts)
+    except DragomanError as error:
+        facts = {"unreachable": True}
+        return Finding(probe=name, grade=Grade.BAD, said=str(error), remedy="mend that first", facts=facts)
+
+
+# ── tools ────────────────────────────────────────────────────────────────────
+
+
+def _native(patient: Patient) -> Machine[Finding]:
+    if patient.route.mode is Tools.TEXT:
+        said = "this provider has no native tools"
+        return Finding(probe="native tools", grade=Grade.BAD, said=said, remedy=patient.help(Ill.NO_TOOLS))
+    try:
+        response = yield from patient.ask(ONE, tools=[DOOR], route=replace(patient.route, tools=Tools.NATIVE))
+    except ProviderError as error:
+        if not refuses_tools(error):
+            raise
+        said = f"the server refuses tools: {error.message}"
+        return Finding(probe="native tools", grade=Grade.BAD, said=said, remedy=patient.help(Ill.NO_TOOLS))
+    tiers = {call.report.tier if call.report else Tier.NATIVE for call in _right(response)}
+    if tiers == {Tier.NATIVE}:
+        patient.native = True
+        return Finding(probe="native tools", grade=Grade.GOOD, said="a native call came, with the right argument")
+    if tiers:
+        named = _dialects(response)
+        said = f"the call came as text, in the dialect {named}: the server did not read it"
+        patient.native = True
+        facts = {"dialect": named}
+        return Finding(
+            probe="native tools", grade=Grade.POOR, said=said, remedy=patient.help(Ill.LEAKS), facts=facts
+        )
+    return Finding(
+        probe="native tools", grade=Grade.BAD, said=_instead(response), remedy=patient.help(Ill.NO_TOOLS)
+    )
+
+
+def _text(patient: Patient) -> Machine[Finding]:
+    tried: list[str] = []
+    for speak in _tongues(patient):
+        route = replace(patient.route, tools=Tools.TEXT, speak=speak)
+        response = yield from patient.ask(ONE, tools=[DOOR], route=route)
+        tried.append(speak)
+        if _right(response):
+            patient.speaks = speak
+            answered = _dialects(response)
+            other = f", and it answered in {answered}" if answered != speak else ""
+            said = f"told in text ({speak}) it calls{other}"
+            facts = {"speak": speak, "dialect": answered}
+            return Finding(probe="tools as text", grade=Grade.GOOD, said=said, facts=facts)
+    said = f"told in text ({', '.join(tried)}) it did not call"
+    grade = Grade.POOR if patient.native else Grade.BAD
+    return Finding(probe="tools as text", grade=grade, said=said, remedy=patient.help(Ill.SILENT))
+
+
+def _tongues(patient: Patient) -> Iterator[str]:
+    own: Dialect = patient.route.tongue(patient.model)
+    yield from dict.fromkeys((own.name, *SPOKEN))
+
+
+def _streams(patient: Patient) -> Machine[Finding]:
+    pieces: list[str] = []
+
+    def hear(step: object) -> tuple[()]:
+        if isinstance(step, TextDelta | ReasoningDelta):
+            pieces.append(step.text)
+        return ()
+
+    response = yield from through(patient.ask(HELLO + " In three sentences.", stream=True), hear)
+    if len(pieces) > 1:
+        return Finding(probe="streaming", grade=Grade.GOOD, said=f"an answer came in {len(pieces)} pieces")
+    said = "the whole answer came in one piece" if response.text else "nothing came"
+    return Finding(probe="streaming", grade=Grade.POOR, said=said, remedy="look for a proxy that buffers in between")
+
+
+def _parallel(patient: Patient) -> Machine[Finding]:
+    response = yield from patient.ask(TWO, tools=[DOOR])
+    doors = sorted(str(call.arguments.get("door")) for call in response.calls)
+    if doors == ["3", "5"]:
+        return Finding(probe="parallel calls", grade=Grade.GOOD, said="two calls came in one answer")
+    said = f"{len(response.calls)} calls came in one answer" if response.calls else _instead(response)
+    remedy_ = "nothing to do: agents ask for the rest in the next turn"
+    return Finding(probe="parallel calls", grade=Grade.POOR, said=said, remedy=remedy_)
+
+
+def _forced(patient: Patient) -> Machine[Finding]:
+    choice = ToolChoice("required")
+    response = yield from patient.ask(HELLO, tools=[DOOR], tool_choice=choice)
+    if response.calls:
+        return Finding(probe="forced choice", grade=Grade.GOOD, said="a call that was demanded came")
+    return Finding(
+        probe="forced choice", grade=Grade.POOR, said=_instead(response), remedy=patient.help(Ill.FORCED)
+    )
+
+
+def _constrains(patient: Patient) -> Machine[Finding]:
+    """The only answer allowed is one no model would give by itself."""
+    response = yield from patient.ask("Name a colour.", output_schema=COLOUR)
+    if isinstance(read_answer(response.text, COLOUR.schema), Fitting):
+        said = "an answer was held to a JSON Schema"
+        return Finding(probe="constrained answers", grade=Grade.GOOD, said=said, facts={"schema": True})
+    return Finding(
+        probe="constrained answers",
+        grade=Grade.POOR,
+        said="the schema was taken and not kept",
+        remedy=patient.help(Ill.CONSTRAINT),
+    )
+
+
+# ── context ──────────────────────────────────────────────────────────────────
+
+
+def _context(patient: Patient, sizes: Sequence[int]) -> Machine[Finding]:
+    """Is what stands at the beginning of a long prompt still known at its end?  Servers cut without a word."""
+    for size in sizes:
+        word = WORD.format(size=size)
+        try:
+            response = yield from patient.ask(_long(word, size))
+        except ProviderError as error:
+            if error.kind is not ErrorKind.CONTEXT:
+                raise
+            return _kept(patient, f"{error.message}", honest=True)
+        counted = response.usage.input if response.usage else 0
+        if (counted and counted < size // 2) or word not in response.text:
+            why = f"of about {size} tokens {counted or 'an unknown number'} were read"
+            return _kept(patient, f"{why}, and the beginning was forgotten", honest=False)
+        patient.context = counted or size
+    return _kept(patient, f"a prompt of {patient.context} tokens was read whole", honest=True)
+
+
+def _kept(patient: Patient, said: str, *, honest: bool) -> Finding:
+    facts: Mapping[str, object] = {"tokens": patient.context}
+    if honest and patient.context:
+        told = f"{said}; at least {patient.context} tokens are in use"
+        return Finding(probe="context", grade=Grade.GOOD, said=told, facts=facts)
+    kept = f"; {patient.context} tokens were read whole" if patient.context else ""
+    grade = Grade.POOR if patient.context else Grade.BAD
+    return Finding(probe="context", grade=grade, said=f"{said}{kept}", remedy=patient.help(Ill.CONTEXT), facts=facts)
+
+
+def _long(word: str, size: int) -> str:
+    """A prompt of about `size` tokens, the word first, the question last."""
+    lines = (f"Line {n}: {n * 7919 % 9973:04} {n * 104729 % 9967:04}." for n in range(1, size // TOKENS_PER_LINE))
+    return "\n".join((REMEMBER.format(word=word), *lines, ASK_WORD))
+
+
+# ── answers ──────────────────────────────────────────────────────────────────
+
+
+def _right(response: Response) -> list[ToolCall]:
+    return [call for call in response.calls if call.name == DOOR.name and call.arguments.get("door") == 7]
+
+
+def _dialects(response: Response) -> str:
+    return ", ".join(dict.fromkeys(call.report.dialect for call in response.calls if call.report)) or "its own"
+
+
+def _instead(response: Response) -> str:
+    issues = "; ".join(issue.message for issue in response.issues if issue.correction)
+    said = " ".join(response.text.split())[:120]
+    return f"no usable call came: {issues}" if issues else f"no call came; it said {said!r}"
+
+
+NAMES: Mapping[Probe, str] = {
+    _native: "native tools",
+    _text: "tools as text",
+    _streams: "streaming",
+    _parallel: "parallel calls",
+    _forced: "forced choice",
+    _constrains: "constrained answers",
+}
