@@ -1,0 +1,99 @@
+"""Seeded tasks against a weak model that errs, by us and by peers: `python -m bench.chaos [--tasks N] [--peers PYTHON]`.
+
+For each rate, the same tasks, the same model and the same luck: how many were done, what was executed that nobody
+meant, how many answers it took.  `--peers` is the interpreter of an environment that has pydantic-ai and
+forge-guardrails; `--write` puts the table into docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from dragoman import Client, ToolSet
+from dragoman.loop import Policy
+
+from ..table import machine, publish, table
+from .server import Counted, running
+from .tasks import Desk, Tally, tasks
+
+RATES = (0.0, 0.1, 0.3, 0.6)
+SLIPS = 10
+PEERS = ("pydantic-ai", "forge-guardrails")
+SYSTEM = "Do what the user asks with the tools."
+
+
+def name_of(rate: float, dialect: str = "") -> str:
+    """The model's name for a rate: how likely an answer holds at least one slip."""
+    each = 1 - (1 - rate) ** (1 / SLIPS)
+    return f"weak{'-' + dialect if dialect else ''}+errors={each:.6f}"
+
+
+def ours(server: Counted, model: str, count: int, seed: int) -> Tally:
+    """The tasks by our client."""
+    tally = Tally()
+    begun = time.perf_counter()
+    with Client(base_url=f"{server.url}/v1", policy=Policy(turns=25), system=SYSTEM) as client:
+        for task in tasks(count, seed):
+            desk = Desk(task)
+            run = client.run(task.prompt, tools=ToolSet(*desk.tools().values()), model=f"compatible/{model}")
+            tally.add(desk, "" if desk.finished else type(run.end).__name__)
+    tally.seconds = time.perf_counter() - begun
+    return tally
+
+
+def theirs(python: str, peer: str, server: Counted, model: str, count: int, seed: int) -> Tally:
+    """The tasks by a peer, in its own environment."""
+    script = Path(__file__).parent / "peers.py"
+    asked = [python, str(script), peer, server.url, model, str(count), str(seed)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{peer} did not run: {done.stderr[-2000:]}")
+    return Tally(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def measure(count: int, seed: int, python: str) -> list[list[str]]:
+    """One row per rate and driver."""
+    rows = []
+    for rate in RATES:
+        for who, native in (("dragoman, no tool API", False), ("dragoman, tool API", True)):
+            with running(native=native, seed=seed) as server:
+                rows.append(_row(rate, who, ours(server, name_of(rate), count, seed), server))
+        for peer in PEERS if python else ():
+            with running(native=True, seed=seed) as server:
+                tally = theirs(python, peer, server, name_of(rate), count, seed)
+                rows.append(_row(rate, f"{peer}, tool API", tally, server))
+    return rows
+
+
+def _row(rate: float, who: str, tally: Tally, server: Counted) -> list[str]:
+    why = ", ".join(f"{name} {n}" for name, n in sorted(tally.failures.items(), key=lambda item: -item[1])[:3])
+    print(rate, who, tally, server.asked, file=sys.stderr, flush=True)
+    turns = server.asked / max(tally.tasks, 1)
+    done = f"{100 * tally.finished / max(tally.tasks, 1):.1f} %"
+    return [f"{rate:.0%}", who, done, str(tally.unmeant), str(tally.repeated), f"{turns:.1f}", why or "–"]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure, print, and write where asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--peers", default="", help="an interpreter that has the peers")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args(argv)
+    head = ("errors", "driven by", "done", "not meant", "repeated", "turns", "what failed")
+    text = table(head, measure(given.tasks, given.seed, given.peers))
+    told = f"{given.tasks} tasks per row, seed {given.seed}; {machine()}.\n\n{text}"
+    print(told)
+    if given.write:
+        publish("chaos", told)
+
+
+if __name__ == "__main__":
+    main()
