@@ -5,6 +5,7 @@ A machine is a generator: it yields *effects* (records of this module), is sent 
 nothing here knows what a turn is.
 
 Contract.  An effect that cannot be performed is raised inside the machine, at the `yield`, as a `ProviderError`.
+A caller who cancels is heard as `Cancelled`, raised at every effect from then on but `RunTools` and `Close`.
 A machine holds at most one exchange open: `Open` closes the one before.  The drivers end every machine with `Close`,
 also when the listener walks away, so nothing a machine opened outlives it.  With `adrive`, walk away by closing the
 iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generators.
@@ -12,11 +13,14 @@ iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generat
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from .types import NOTHING
+from .types import NOTHING, ToolCall
+
+if TYPE_CHECKING:
+    from .tools import Runnable
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -88,6 +92,57 @@ class NewId(Effect):
     """Mint an id nobody can guess.  Reply: str, `prefix` and 24 letters and digits."""
 
     prefix: str = ""
+
+
+# ── the caller's own code ────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke(Effect):
+    """Call a user's function (a hook, an approval) and await what it returns where that is awaitable.
+
+    Reply: its value.  What it raises is raised in the machine.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One execution of a tool: what runs, the call with its validated arguments, and how long it may take.
+
+    `key` is the stable id of this execution: the same again when a run is resumed after a crash.  `timeout` is in
+    seconds, None for as long as it takes.
+    """
+
+    runnable: Runnable
+    call: ToolCall
+    key: str
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools(Effect):
+    """Run these jobs, at most `at_once` of them at the same time.  Reply: tuple[ToolResult, ...] in the order of jobs.
+
+    Never raises: what fails, is late or was cancelled is a result that says so (`ErrorCode`).
+    """
+
+    jobs: tuple[Job, ...]
+    at_once: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """A step: what a running tool reports of itself (`Context.report`), where the performer can pass it on."""
+
+    call_id: str
+    text: str
+
+
+class Cancelled(Exception):
+    """The caller wants no more: raised in the machine, which ends what it has begun and asks for nothing new."""
 
 
 Machine: TypeAlias = Generator[Any, Any, T]
@@ -176,6 +231,34 @@ async def arun(machine: Machine[T], perform: PerformAsync) -> T:
     async for _ in adrive(machine, perform, outcome):
         pass
     return outcome.value
+
+
+def relay(
+    steps: Machine[T],
+    perform: Callable[[Effect], Machine[Any]] | None = None,
+    hear: Callable[[Any], Iterable[Any]] | None = None,
+) -> Machine[T]:
+    """`steps` as a machine whose effects `perform` replies to and whose steps `hear` passes on; both tell more steps.
+
+    Without one of them, its kind passes as it is.
+    """
+    resume: Callable[[Any], Any] = steps.send
+    reply: Any = None
+    try:
+        while True:
+            step = resume(reply)
+            resume, reply = steps.send, None
+            if not isinstance(step, Effect):
+                yield from hear(step) if hear is not None else (step,)
+                continue
+            try:
+                reply = (yield from perform(step)) if perform is not None else (yield step)
+            except Exception as error:
+                resume, reply = steps.throw, error
+    except StopIteration as done:
+        return _ended(done, None)
+    finally:
+        steps.close()
 
 
 def _ended(done: StopIteration, outcome: Outcome[T] | None) -> T:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from .coercion import coerce
-from .effects import Machine, through
+from .effects import Machine, relay
 from .errors import ErrorKind, ProviderError, nearest
 from .events import (
     Assembler,
@@ -52,7 +52,13 @@ from .types import (
 Ask: TypeAlias = Callable[[Request], Machine[Response]]
 """Whatever asks a model: a turn on a route, or a chain of them."""
 
-LOST = frozenset({IssueKind.TRUNCATED, IssueKind.MALFORMED, IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS})
+LOST = frozenset({
+    IssueKind.TRUNCATED,
+    IssueKind.MALFORMED,
+    IssueKind.DUPLICATE_KEYS,
+    IssueKind.UNKNOWN_TOOL,
+    IssueKind.INVALID_ARGUMENTS,
+})  # fmt: skip
 """Kinds of issue that stand for a call the model meant and nobody will run."""
 FINAL = frozenset({Stop.REFUSED, Stop.FILTERED, Stop.PAUSE, Stop.ERROR})
 """Stops after which asking again would not be an answer to the same question."""
@@ -94,14 +100,14 @@ def redress(request: Request, ask: Ask, reasks: int = 2, *, whole_calls: bool = 
             told.add(one)
         return heard
 
-    response = yield from through(ask(request), hear)
+    response = yield from relay(ask(request), hear=hear)
     wrong, asked = telling.wrong(response), request
     for _ in range(reasks):
         if not wrong or response.stop in FINAL or _own_limit(request, response):
             break
         asked = _again(asked, response, wrong, telling.made)
         try:
-            response = yield from through(ask(asked), _unheard)
+            response = yield from relay(ask(asked), hear=_unheard)
         except ProviderError as error:
             wrong.append(_Fault(Issue(kind=IssueKind.WIRE, message=f"asking again failed: {error.message}")))
             break

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..dialects.spec import Dialect
-from ..effects import Machine, through
+from ..effects import Machine, relay
 from ..errors import DragomanError, ErrorKind, ProviderError
 from ..events import ReasoningDelta, TextDelta
 from ..provider import Tools
@@ -105,12 +105,12 @@ def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[l
     patient = Patient(route, model)
     found: list[Finding] = []
     for probe in (_native, _text, _streams, _parallel, _forced, _constrains):
-        finding = yield from through(_safely(probe, patient), lambda _: ())
+        finding = yield from relay(_safely(probe, patient), hear=lambda _: ())
         found.append(finding)
         yield finding
         if finding.facts.get("unreachable"):
             return found
-    context = yield from through(_safely(lambda p: _context(p, sizes), patient), lambda _: ())
+    context = yield from relay(_safely(lambda p: _context(p, sizes), patient), hear=lambda _: ())
     found.append(context)
     yield context
     return found
@@ -191,7 +191,7 @@ def _streams(patient: Patient) -> Machine[Finding]:
             pieces.append(step.text)
         return ()
 
-    response = yield from through(patient.ask(HELLO + " In three sentences.", stream=True), hear)
+    response = yield from relay(patient.ask(HELLO + " In three sentences.", stream=True), hear=hear)
     if len(pieces) > 1:
         return Finding(probe="streaming", grade=Grade.GOOD, said=f"an answer came in {len(pieces)} pieces")
     said = "the whole answer came in one piece" if response.text else "nothing came"

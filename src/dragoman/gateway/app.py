@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
@@ -16,28 +16,34 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
 from ..effects import PerformAsync, arun
-from ..errors import CodecError, DragomanError, ProviderError
-from ..fallback import Health
+from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
+from ..fallback import Health, place
 from ..io.aio import Pool
 from ..io.ids import mint
 from ..route import Route as To
 from ..turn import Learned
 from ..version import __version__
 from . import endpoints
+from .accounts import GONE, Account, Observer
+from .carrying import carried, carrying
 from .config import Access, GatewayConfig
 from .door import Door, check_model
-from .endpoints import Fixed, Methods, Models, Reads, Words, headers_of, problem, tell
+from .draining import on_sigterm
+from .endpoints import Exposed, Fixed, Methods, Models, Reads, Ready, Words, headers_of, problem, tell
 from .exchange import Exchange, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .items import Items
+from .metrics import Metrics
 from .models import GEMINI, OLLAMA, list_models
 from .plain import parse_body, render_body
 from .reloading import Watched, keep_current
 from .serving import Gone, Receive, Scope, Send, TooLarge, TooSlow, answer, read_body, read_json, run_exchange
 
 OLLAMA_VERSIONS = ("", "/v1")
-ALIVE = ("/healthz", "/health", "/readyz", "/health/liveliness", "/health/readiness")
+ALIVE = ("/healthz", "/health", "/health/liveliness")
+READY = ("/readyz", "/health/readiness")
 """Ours, and the addresses other gateways' probes are set to (peers.md, Endpoints)."""
+ENDING = "this gateway is about to end and takes nothing new; send the request again, another will take it"
 BANNER = "Ollama is running"
 """What Ollama says at its root, word for word: its clients look for it before anything else."""
 TELEMETRY = ("/api/event_logging/batch", "/v1/api/event_logging/batch")
@@ -57,16 +63,40 @@ class Upstreams(Protocol):
 class Gateway:
     """What all endpoints share: the configuration, the connections, and what was learnt about models."""
 
-    def __init__(self, config: GatewayConfig, upstreams: Upstreams) -> None:
-        self.config, self.upstreams = config, upstreams
+    def __init__(
+        self, config: GatewayConfig, upstreams: Upstreams, observers: Sequence[Observer] = (), *, draining: bool = False
+    ) -> None:
+        self.upstreams, self.observers, self.draining = upstreams, tuple(observers), draining
         self.learned = Learned()
         self.health = Health()
         self.door = Door(time.monotonic)
         self.items = Items()
+        for metrics in self.metrics:
+            metrics.health = self.health
+        self.take(config)
 
     def take(self, config: GatewayConfig) -> None:
         """From the next request on `config` holds."""
         self.config = config
+        for metrics in self.metrics:
+            metrics.know(config.models)
+            metrics.know(route.model for route in config.all_routes())
+
+    @property
+    def metrics(self) -> list[Metrics]:
+        """Those of the observers that count."""
+        return [observer for observer in self.observers if isinstance(observer, Metrics)]
+
+    def drain(self) -> None:
+        """Take nothing new any more."""
+        self.draining = True
+
+    def why_not_ready(self) -> tuple[str, float]:
+        """Why no requests should be sent here, and for how many seconds; "" where they should."""
+        if self.draining:
+            return "ending", 1.0
+        rests = [self.health.rests(place(route), time.time()) for route in self.config.all_routes()]
+        return ("resting", min(rests)) if rests and all(rests) else ("", 0.0)
 
     async def models(self) -> list[str]:
         """The models served: those configured by name, then those the default route's provider lists."""
@@ -83,20 +113,33 @@ class Gateway:
 
 
 def create_app(
-    config: GatewayConfig, upstreams: Upstreams | None = None, *, watched: Watched | None = None
+    config: GatewayConfig,
+    upstreams: Upstreams | None = None,
+    *,
+    watched: Watched | None = None,
+    observers: Sequence[Observer] = (),
+    drain: float = 0.0,
 ) -> ASGIApp:
-    """The application; `upstreams` are real connections unless something else is given, `watched` where it is told."""
-    gateway = Gateway(config, upstreams or Pool())
+    """The application; `upstreams` are real connections unless something else is given.
+
+    `watched` is the file whose settings are taken when it changes, `observers` hear of every exchange (`Metrics` among
+    them are shown at /metrics), `drain` is how many seconds it says that it is about to end before it ends.
+    """
+    gateway = Gateway(config, upstreams or Pool(), observers)
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
         watching = asyncio.ensure_future(keep_current(watched, gateway.take)) if watched is not None else None
         try:
-            yield
+            with on_sigterm(gateway.drain, drain):
+                yield
         finally:
             if watching is not None:
                 watching.cancel()
             await gateway.upstreams.aclose()
+            for observer in observers:
+                if isinstance(observer, Metrics):
+                    observer.leave()
 
     return Router(routes=list(_routes(gateway)), default=_no_such_endpoint, lifespan=lifespan)
 
@@ -124,6 +167,10 @@ def _routes(gateway: Gateway) -> Iterator[Route]:
         yield Route(path, Methods(POST=endpoints.take))
     for path in ALIVE:
         yield Route(path, Methods(GET=Fixed({"status": "ok"})))
+    for path in READY:
+        yield Route(path, Methods(GET=Ready(gateway.why_not_ready)))
+    for metrics in gateway.metrics:
+        yield Route("/metrics", Methods(GET=Exposed(metrics.exposed, lambda: gateway.config.access)))
     yield Route("/", Methods(GET=Words(BANNER)))
 
 
@@ -137,18 +184,36 @@ class Serve:
         """Serve one request."""
         gateway, headers = self._gateway, headers_of(scope)
         config = gateway.config  # what holds now holds for all of this request
-        request_id = headers.get("x-request-id", "")[:128] or mint("req_")
+        account = Account(
+            request_id=headers.get("x-request-id", "")[:128] or mint("req_"),
+            front=self._front.codec.name,
+            headers=headers,
+            carried=carried(headers),
+            clock=time.monotonic,
+            observers=gateway.observers,
+        )
+        account.begin()
         try:
+            if gateway.draining:
+                raise ProviderError(ENDING, status=503, kind=ErrorKind.OVERLOADED, code="ending", retry_after=1.0)
             with gateway.door.enter(config, headers, scope.get("query_string", b"").decode("latin-1")) as access:
-                body = await self._body(scope, receive, send, config, request_id)
+                account.key = access.name if access is not None else ""
+                body = await self._body(scope, receive, send, config, account)
                 if body is not None:
-                    exchange = self._exchange(scope, body, config, access, request_id)
-                    await self._run(exchange, receive, send, config)
+                    exchange = self._exchange(scope, body, config, access, account)
+                    await self._run(exchange, receive, send, config, account)
         except ProviderError as error:
-            await answer(send, *failure(self._front, error, request_id))
+            await self._refuse(send, error, account)
+        finally:
+            account.end()
+
+    async def _refuse(self, send: Send, error: DragomanError, account: Account, status: int = 0) -> None:
+        head, body = failure(self._front, error, account.request_id, status)
+        account.failed(error, head.status)
+        await answer(send, head, body)
 
     def _exchange(
-        self, scope: Scope, body: Mapping[str, Any], config: GatewayConfig, access: Access | None, request_id: str
+        self, scope: Scope, body: Mapping[str, Any], config: GatewayConfig, access: Access | None, account: Account
     ) -> Exchange:
         gateway = self._gateway
 
@@ -163,32 +228,37 @@ class Serve:
             learned=gateway.learned,
             health=gateway.health,
             rules=config.rules,
-            request_id=request_id,
+            request_id=account.request_id,
             stream_arguments=config.stream_arguments,
             reasks=config.reasks,
             path=self._said(scope),
             items=gateway.items,
+            account=account,
         )
 
-    async def _run(self, exchange: Exchange, receive: Receive, send: Send, config: GatewayConfig) -> None:
+    async def _run(
+        self, exchange: Exchange, receive: Receive, send: Send, config: GatewayConfig, account: Account
+    ) -> None:
         world, seconds = self._gateway.upstreams.world(), config.limits.seconds
+        if account.carried or account.observers:
+            world = carrying(world, account.carried)
         await run_exchange(exchange, world, receive, send, keep_alive=config.keep_alive, seconds=seconds)
 
     async def _body(
-        self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, request_id: str
+        self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, account: Account
     ) -> Mapping[str, Any] | None:
         """The request's body; None where there is none to serve: the client is gone, or was told what is wrong."""
         limits = config.limits
         try:
             return read_json(scope, await read_body(scope, receive, limits.body, limits.body_seconds))
         except Gone:
-            return None
+            account.status = GONE
         except TooLarge as error:
-            await answer(send, *failure(self._front, CodecError(str(error), ""), request_id, status=413))
+            await self._refuse(send, CodecError(str(error), ""), account, 413)
         except TooSlow as error:
-            await answer(send, *failure(self._front, CodecError(str(error), ""), request_id, status=408))
+            await self._refuse(send, CodecError(str(error), ""), account, 408)
         except CodecError as error:
-            await answer(send, *failure(self._front, error, request_id))
+            await self._refuse(send, error, account)
         return None
 
     def _said(self, scope: Scope) -> dict[str, Any]:

@@ -75,6 +75,11 @@ class GatewayConfig:
     access: tuple[Access, ...] = ()
     rules: Rules = Rules()  # noqa: RUF009
 
+    def all_routes(self) -> tuple[Route, ...]:
+        """Every place this gateway may ask."""
+        told = [*self.models.values(), *([] if self.default is None else [self.default])]
+        return tuple(route for found in told for route in ([found] if isinstance(found, Route) else found))
+
     def routes(self, model: str) -> tuple[Route, ...]:
         """Where `model` goes.  Raises ProviderError (not found) for one that is not served."""
         found = self.models.get(model, self.default)

@@ -12,10 +12,12 @@ from urllib.parse import unquote
 
 from ..codecs import CODECS
 from ..dialects.prompt import estimate
-from ..errors import CodecError, DragomanError
+from ..errors import CodecError, DragomanError, ProviderError
 from ..frames import to_json
 from ..io.ids import mint
 from ..types import NOTHING
+from .config import Access
+from .door import known, sent_key
 from .exchange import JSON_TYPE, Head
 from .models import Shape, shape_for, shown
 from .serving import Gone, Receive, Scope, Send, TooLarge, answer, read_body, read_json
@@ -73,6 +75,39 @@ class Fixed:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Say it."""
         await tell(send, self._body)
+
+
+class Ready:
+    """Says whether requests should be sent here; `why_not` gives the reason and for how many seconds, "" for none."""
+
+    def __init__(self, why_not: Callable[[], tuple[str, float]]) -> None:
+        self._why_not = why_not
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say it."""
+        why, seconds = self._why_not()
+        more = {"retry-after": f"{max(seconds, 1):.0f}"} if why else {}
+        await tell(send, {"status": why or "ok"}, 503 if why else 200, more)
+
+
+class Exposed:
+    """What was counted; where clients need a key, any key of theirs opens it."""
+
+    def __init__(self, exposed: Callable[[str], tuple[str, bytes]], access: Callable[[], tuple[Access, ...]]) -> None:
+        self._exposed, self._access = exposed, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Show it."""
+        headers, rows = headers_of(scope), self._access()
+        try:
+            if rows:
+                known(rows, sent_key(headers))
+        except ProviderError as error:
+            await tell(send, problem(error.message, "authentication_error"), error.status)
+            return
+        kind, body = self._exposed(headers.get("accept", ""))
+        told = {"content-type": kind, "content-length": str(len(body)), "x-request-id": mint("req_")}
+        await answer(send, Head(200, told), body)
 
 
 class Words:

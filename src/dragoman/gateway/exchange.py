@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from ..codecs.spec import Stamp
-from ..effects import Machine, NewId, Now, through
+from ..effects import Effect, Machine, NewId, Now, relay
 from ..errors import CodecError, DragomanError, ProviderError
 from ..events import Event
 from ..fallback import Health, Rules, chain
@@ -23,11 +23,14 @@ from ..redress import LOST, Ask, redress
 from ..route import Route
 from ..turn import Learned, turn
 from ..types import NOTHING, IssueKind, JsonObject, Request, Response, Tier
+from .accounts import GONE, Account
 from .fronts import STREAM_TYPES, Front
 from .items import Items
 
 JSON_TYPE = "application/json"
 PATIENT = Rules()
+MOST_SHOWN = 500
+"""Characters of one of our headers: what made it longer is in the answer itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,8 @@ class Exchange:
     """Serves one request.
 
     `pick` says where a model goes, `health` and `rules` how several places are asked, `path` what the address said of
-    the request (model, stream), `items` keeps what a client may refer to; `committed` is whether the head has been
-    sent, `pings` whether comments may be sent while the provider is silent.
+    the request (model, stream), `items` keeps what a client may refer to, `account` is written while it runs;
+    `committed` is whether the head has been sent, `pings` whether comments may be sent while the provider is silent.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Exchange:
         reasks: int = 0,
         path: Mapping[str, Any] = NOTHING,
         items: Items | None = None,
+        account: Account | None = None,
     ) -> None:
         self._front, self._body, self._pick = front, body, pick
         self._learned, self._health, self._rules = learned, health, rules
@@ -68,6 +72,7 @@ class Exchange:
         self._reasks = reasks
         self._path = path
         self._items = items if front.refers else None
+        self._account = account or Account(request_id=request_id, front=front.codec.name)
         self._streams = False
         self.committed = False
 
@@ -88,12 +93,16 @@ class Exchange:
             yield from self._serve()
         except DragomanError as error:
             yield from self.fail(error)
+        except GeneratorExit:
+            self._account.status = GONE  # what is told after this (a time limit) overrides it
+            raise
         except Exception as error:
             yield from self.fail(error)
             raise
 
     def _serve(self) -> Machine[None]:
         request = self._request()
+        self._account.model, self._account.stream = request.model, request.stream
         routes = self._pick(request.model)
         if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
@@ -108,8 +117,10 @@ class Exchange:
     def _asking(self, routes: Sequence[Route]) -> Ask:
         """One route is asked as it is: its client has patience of its own.  Several are a chain."""
         if len(routes) == 1:
-            return partial(turn, route=routes[0], learned=self._learned)
-        return partial(chain, routes=routes, health=self._health, learned=self._learned, rules=self._rules)
+            ask = partial(turn, route=routes[0], learned=self._learned)
+            return self._account.watch(ask, routes[0])
+        asks = partial(chain, routes=routes, health=self._health, learned=self._learned, rules=self._rules)
+        return self._account.watch(asks, None)
 
     def _request(self) -> Request:
         codec, body = self._front.codec, self._body
@@ -129,10 +140,11 @@ class Exchange:
             return ()
 
         try:
-            response = yield from through(steps, hear, lambda: self._send(pieces))
+            response = yield from relay(steps, lambda effect: self._performed(effect, pieces), hear)
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed is told before the failure
             raise
+        self._account.response = response
         pieces += map(write, encoder.close())
         self._keep(response, stamp, request)
         yield from self._send(pieces)
@@ -141,17 +153,25 @@ class Exchange:
         if self._items is not None:
             self._items.keep(self._front.codec.encode_response(response, stamp, request))
 
+    def _performed(self, effect: Effect, pieces: list[bytes]) -> Machine[Any]:
+        """The reply to `effect`; what was said before it is sent before it."""
+        yield from self._send(pieces)
+        return (yield effect)
+
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
         if not pieces:
             return
         if not self.committed:
             yield self.commit()
+        self._account.flowing()
         data = b"".join(pieces)
         pieces.clear()
         yield data
 
     def _whole(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
-        response = yield from through(steps, lambda _: ())
+        response = yield from relay(steps, hear=lambda _: ())
+        self._account.response = response
+        self._account.flowing()
         self._keep(response, stamp, request)
         body = to_json(self._front.codec.encode_response(response, stamp, request)).encode()
         self.committed = True
@@ -162,15 +182,23 @@ class Exchange:
         """Tell `error`: as an answer where none was begun, inside the stream where one was."""
         codec = self._front.codec
         if self.committed:
+            self._account.failed(error, codec.encode_error(error)[0])
             yield writers[codec.frames](codec.error_frame(error))
             return
         self.committed = True
         head, body = failure(self._front, error, self._request_id)
-        yield head
+        self._account.failed(error, head.status)
+        yield Head(head.status, {**head.headers, **self._asked()})
         yield body
 
     def _head(self, status: int, kind: str, more: Mapping[str, str]) -> Head:
-        return Head(status, {"content-type": kind, "x-request-id": self._request_id, **more})
+        self._account.status = status
+        return Head(status, {"content-type": kind, "x-request-id": self._request_id, **self._asked(), **more})
+
+    def _asked(self) -> dict[str, str]:
+        """Who answers, as far as that is known when the head goes out."""
+        route = self._account.route
+        return {"x-dragoman-route": _printable(route)} if route else {}
 
 
 def failure(front: Front, error: Exception, request_id: str = "", status: int = 0) -> tuple[Head, bytes]:
@@ -195,4 +223,9 @@ def audit(response: Response) -> dict[str, str]:
         "x-dragoman-reasks": [issue.raw for issue in response.issues if issue.kind is IssueKind.REASKED],
     }
     joined = {name: ",".join(dict.fromkeys(filter(None, values))) for name, values in told.items()}
-    return {name: value.encode("ascii", "replace").decode() for name, value in joined.items() if value}
+    return {name: _printable(value) for name, value in joined.items() if value}
+
+
+def _printable(text: str) -> str:
+    """`text` as a header may carry it: a model's name comes from a client and may hold anything."""
+    return "".join(c if " " <= c <= "~" else "?" for c in text[:MOST_SHOWN])

@@ -45,6 +45,10 @@ class Server:
     port: int = 4242
     workers: int = 1
     reload: bool = True
+    drain: float = 0.0
+    metrics: bool = True
+    log_format: str = ""
+    log_level: str = ""
     certificate: str = ""
     certificate_key: str = ""
 

@@ -1,0 +1,35 @@
+"""Who watches a gateway: what settings and environment ask for, made once in every process.
+
+Knows metrics, spans and logs; nothing of requests.  Contract: what is not asked for, or not installed, costs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from .accounts import Observer
+from .config import GatewayConfig
+from .logs import Form, Logs, configure, hidden
+from .metrics import Metrics
+from .settings import Server
+from .tracing import Tracing, configured
+
+FORMAT, LEVEL = "DRAGOMAN_LOG_FORMAT", "DRAGOMAN_LOG_LEVEL"
+QUIET, SPOKEN = "warning", "info"
+
+
+def observers(server: Server, config: GatewayConfig, environ: Mapping[str, str] = os.environ) -> list[Observer]:
+    """Those that `server` and the environment ask for; also says how and what is logged.  The environment counts first.
+
+    Spans are told where an OpenTelemetry SDK was set up before (`opentelemetry-instrument`).
+    """
+    form = environ.get(FORMAT, "") or server.log_format
+    level = environ.get(LEVEL, "") or server.log_level or (SPOKEN if form else QUIET)
+    configure(Form(form or Form.TEXT), level, lambda: hidden(config))
+    told: list[Observer] = [Logs()]
+    if server.metrics:
+        told.append(Metrics())
+    if configured():
+        told.append(Tracing())
+    return told
