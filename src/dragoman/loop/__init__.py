@@ -1,0 +1,20 @@
+"""The loop: a model asked again and again, its tools run, its mistakes corrected, until it has answered.
+
+The door to the package.  In reading order: `ends` (how a run ends), `policy` (what it may do), `steps` (what it tells),
+`slips` and `checking` (what is wrong with a call), `specimen` and `corrections` (what the model is told of it),
+`misread` and `replies` (what an answer without a call is), `transcript`, `guard`, `archive`, `output`, `acting`
+(running calls), `state`, `answering`, `machine` (the loop itself).
+"""
+
+from ..effects import ToolProgress
+from .ends import Answered, Bound, End, Failed, FinalAction, FinalTool, Interrupted, Limit, Refused, Run
+from .machine import Ask, loop
+from .output import How, Output
+from .policy import Alike, Allowed, Asking, Decision, Denied, Edited, Policy
+from .steps import Asked, Corrected, Step, ToolEnded, ToolStarted, TurnEnded, TurnStarted
+
+__all__ = [
+    "Alike", "Allowed", "Answered", "Ask", "Asked", "Asking", "Bound", "Corrected", "Decision", "Denied", "Edited",
+    "End", "Failed", "FinalAction", "FinalTool", "How", "Interrupted", "Limit", "Output", "Policy", "Refused", "Run",
+    "Step", "ToolEnded", "ToolProgress", "ToolStarted", "TurnEnded", "TurnStarted", "loop",
+]  # fmt: skip

@@ -1,0 +1,232 @@
+"""What the model is told about a wrong call: made from data, and more of it each time in a row.
+
+Knows slips, tools, schemas and dialects; decides nothing and sends nothing.
+The first correction names every fault with its path, the piece of schema that concerns it and the value given; the
+second shows the exact form as an example; the third the whole schema, and the way out.  Contract: deterministic; of
+bounded length, whatever the model wrote; the example is one the validator accepts.
+Sources: malformations.md rule 9 and §11 (name the cause and the slip, not the format; list the tools; three tiers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..augment import OURS
+from ..dialects.render import Unrenderable, render
+from ..dialects.spec import Dialect
+from ..errors import mark, nearest
+from ..events import dumps
+from ..schema import Fault, signature
+from ..types import Issue, IssueKind, JsonObject, Message, Part, Text, Tool, ToolCall
+from .slips import NOTHING_THERE, Slip, break_of, value_at
+from .specimen import specimen
+
+MOST_FAULTS = 12
+MOST_TOOLS = 60
+SHOWN = 240
+"""Characters of a value, or of a piece of schema, that are shown."""
+SHOWN_SCHEMA = 2_000
+EXAMPLE_FROM, WHOLE_FROM = 2, 3
+"""The corrections in a row from which an example, and the whole schema, are shown."""
+
+SAID = "; it was not run"
+NOTHING_RAN = "Nothing was run."
+SEND = {
+    1: "Send the corrected call.",
+    2: "Send the call again, in exactly this form, with your own values.",
+    3: "Send one correct call now, and nothing else. If no tool can do it, say so in plain text instead.",
+}
+ANNOUNCED_AGAIN = (
+    "Again you announced a call and did not make it: nothing happens until the call itself stands in your answer. "
+    "Write the call and nothing else."
+)
+STALE = Message(
+    "user",
+    "These calls were made before and gave the same results: they bring nothing new. "
+    "Do something else, or give your answer with what you know.",
+)
+BY_TOOL = "Give it by calling the tool {tool!r}."
+AS_JSON = "Answer again: one JSON value that fits, and nothing else."
+
+
+def told(slip: Slip, tools: Sequence[Tool], level: int) -> str:
+    """What was wrong with one call: without an example.  `level` counts corrections in a row, from 1."""
+    lines = [*TELL.get(slip.issue.kind, _as_noticed)(slip, tools, level)]
+    return "\n".join(lines)
+
+
+def answer(slip: Slip, tools: Sequence[Tool], level: int) -> str:
+    """All that the result of a wrong call says.
+
+    The example stands only in results of native calls: what a result shows is no call when text repeats it.
+    """
+    arguments = _arguments(slip, tools, level) if slip.native else None
+    shown = [] if arguments is None else [f"Arguments of the right shape: {dumps(arguments)}"]
+    return "\n".join([told(slip, tools, level), *shown, _send(level, shown)])
+
+
+def _send(level: int, shown: Sequence[object]) -> str:
+    return SEND[level if level < WHOLE_FROM and shown else 1 if level < WHOLE_FROM else WHOLE_FROM]
+
+
+def message(
+    slips: Sequence[Slip], tools: Sequence[Tool], level: int, *, ran: int = 0, dialect: Dialect | None = None
+) -> Message:
+    """The user's message about calls in text that were wrong; `ran` others of the same answer did run."""
+    problems = [mark(slip.code, told(slip, tools, level)) for slip in slips]
+    if len(problems) > 1:
+        problems = [f"{n}. {problem}" for n, problem in enumerate(problems, 1)]
+        problems.insert(0, f"{len(slips)} calls of your last answer were wrong and were not run:")
+    rest = [f"Your other {ran} call{'s' * (ran > 1)} ran: do not repeat them."] if ran else []
+    shown = _forms(slips, tools, level, dialect)
+    if not shown:
+        return Message("user", "\n\n".join([*problems, *rest, _send(level, shown)]))
+    ours: list[Part] = [Text(f"\n\n{one}", metadata={OURS: True}) for one in shown]
+    return Message("user", [Text("\n\n".join([*problems, *rest])), *ours, Text(f"\n\n{_send(level, shown)}")])
+
+
+def announced(name: str, tools: Sequence[Tool], dialect: Dialect | None) -> Message:
+    """The user's message about a call of `name` ("" where it is not clear) that was announced again and not made."""
+    slip = Slip(issue=Issue(kind=IssueKind.PROTOCOL, message=ANNOUNCED_AGAIN, name=name))
+    shown = written(slip, tools, EXAMPLE_FROM, dialect) if dialect is not None else ""
+    if not shown:
+        return Message("user", ANNOUNCED_AGAIN)
+    told = f"\n\nA call of {name!r} is written like this:\n\n{shown}"
+    return Message("user", [Text(ANNOUNCED_AGAIN), Text(told, metadata={OURS: True})])
+
+
+def form(found: Sequence[Fault], schema: JsonObject, level: int, *, tool: str = "") -> Message:
+    """The user's message about an answer that does not have the form it must have; `tool` is what takes it, if any."""
+    lines = ["Your answer does not have the form that was asked for:", *_listed(found, NOTHING_THERE)]
+    if level >= EXAMPLE_FROM and (made := specimen(schema)) is not None:
+        lines.append(f"It has this form: {_cut(dumps(made), SHOWN_SCHEMA)}")
+    if level >= WHOLE_FROM:
+        lines.append(f"The whole schema: {_cut(dumps(schema), SHOWN_SCHEMA)}")
+    return Message("user", "\n".join([*lines, BY_TOOL.format(tool=tool) if tool else AS_JSON]))
+
+
+def _forms(slips: Sequence[Slip], tools: Sequence[Tool], level: int, dialect: Dialect | None) -> list[str]:
+    """One example of each tool concerned, as it is to be written."""
+    shown: dict[str, str] = {}
+    for slip in slips:
+        name = _meant(slip, tools)
+        if name and name not in shown and (form := written(slip, tools, level, dialect)):
+            shown[name] = f"A call of {name!r} is written like this:\n\n{form}"
+    return list(shown.values())
+
+
+def written(slip: Slip, tools: Sequence[Tool], level: int, dialect: Dialect | None) -> str:
+    """The example of a call as it is written in `dialect`; its arguments alone where there is none."""
+    name = _meant(slip, tools)
+    arguments = _arguments(slip, tools, level)
+    if arguments is None or not name:
+        return ""
+    if dialect is not None:
+        try:
+            return render([ToolCall(id="", name=name, arguments=arguments)], dialect, tools=tools)
+        except Unrenderable:
+            pass
+    return dumps(arguments)
+
+
+def _arguments(slip: Slip, tools: Sequence[Tool], level: int) -> Mapping[str, object] | None:
+    tool = _tool(_meant(slip, tools), tools)
+    if level < EXAMPLE_FROM or tool is None:
+        return None
+    made = specimen(tool.parameters, slip.arguments)
+    return made if made is not None and len(dumps(made)) <= SHOWN_SCHEMA else None
+
+
+def _meant(slip: Slip, tools: Sequence[Tool]) -> str:
+    """The tool that was meant: the one named, else the only one whose name is near."""
+    if _tool(slip.issue.name, tools) is not None:
+        return slip.issue.name
+    near = nearest(slip.issue.name, [tool.name for tool in tools])
+    return near[0] if len(near) == 1 else ""
+
+
+def _tool(name: str, tools: Sequence[Tool]) -> Tool | None:
+    return next((tool for tool in tools if tool.name == name), None)
+
+
+# ── by kind ──────────────────────────────────────────────────────────────────
+
+
+def _unknown(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
+    asked = slip.issue.name
+    names = sorted(tool.name for tool in tools)
+    near = nearest(asked, names)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    more = f" and {len(names) - MOST_TOOLS} more" if len(names) > MOST_TOOLS else ""
+    shown = list(dict.fromkeys([*near, *names]))[:MOST_TOOLS]
+    lines = [f"There is no tool named {asked[:80]!r}.{hint} {NOTHING_RAN}"]
+    if level < EXAMPLE_FROM:
+        return [*lines, f"Available tools: {', '.join(shown) or 'none'}{more}."]
+    told = [f"- {signature(tool)}" for tool in tools if tool.name in shown]
+    return [*lines, f"Available tools{more}:", *sorted(told)]
+
+
+def _invalid(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
+    if not slip.faults:
+        return _as_noticed(slip, tools, level)
+    lines = [f"The arguments of {slip.issue.name!r} do not fit its schema. {NOTHING_RAN}"]
+    return [*lines, *_listed(slip.faults, slip.arguments), *_whole(slip, tools, level)]
+
+
+def _listed(found: Sequence[Fault], given: Any) -> list[str]:
+    """Every fault: where, what, what was given there, and the piece of schema that says what would be right."""
+    lines = [
+        f"- {fault.path}: {fault.message}{_given(given, fault.path)}. Schema: {_cut(dumps(fault.schema), SHOWN)}"
+        for fault in found[:MOST_FAULTS]
+    ]
+    return [*lines, *([f"- and {len(found) - MOST_FAULTS} more"] if len(found) > MOST_FAULTS else [])]
+
+
+def _given(given: Any, path: str) -> str:
+    value = given if given is NOTHING_THERE else value_at(given, path)
+    return "" if value is NOTHING_THERE else f" (you gave {_cut(dumps(value), SHOWN)})"
+
+
+def _malformed(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
+    named = f"Your call of {slip.issue.name!r}" if slip.issue.name else "Your call"
+    lines = [f"{named} was not run: {_cut(slip.issue.message.removesuffix(SAID), SHOWN)}."]
+    place = break_of(slip.issue.raw)
+    if place:
+        lines.append(f"It breaks here: {place}")
+    elif slip.issue.raw:
+        lines.append(f"You wrote: {_cut(slip.issue.raw, SHOWN)}")
+    return [*lines, *_whole(slip, tools, level)]
+
+
+def _truncated(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
+    named = f"Your call of {slip.issue.name!r}" if slip.issue.name else "Your call"
+    size = f" after {len(slip.issue.raw)} characters" if slip.issue.raw else ""
+    lines = [f"{named} was cut off{size}, before it was complete. {NOTHING_RAN}"]
+    end = f" It ended with: …{slip.issue.raw[-AFTER:]}" if slip.issue.raw else ""
+    lines.append(f"Do not send it again as it was: send less at a time, in several smaller calls.{end}")
+    return lines
+
+
+def _as_noticed(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
+    return [_cut(slip.issue.correction or slip.issue.message, SHOWN_SCHEMA), *_whole(slip, tools, level)]
+
+
+def _whole(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
+    tool = _tool(slip.issue.name, tools)
+    if level < WHOLE_FROM or tool is None:
+        return []
+    return [f"The whole schema of {tool.name!r}: {_cut(dumps(tool.parameters), SHOWN_SCHEMA)}"]
+
+
+AFTER = 80
+TELL: Mapping[IssueKind, Callable[[Slip, Sequence[Tool], int], list[str]]] = {
+    IssueKind.UNKNOWN_TOOL: _unknown,
+    IssueKind.INVALID_ARGUMENTS: _invalid,
+    IssueKind.MALFORMED: _malformed,
+    IssueKind.TRUNCATED: _truncated,
+}
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + "…"

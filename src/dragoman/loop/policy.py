@@ -1,0 +1,122 @@
+"""What a run may do and when it must stop: limits, approval and hooks, as values.
+
+Knows tools and calls; performs nothing.  Contract: a policy that makes no sense is a `UsageError` when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from ..dialects.rows import DIALECTS
+from ..dialects.spec import Dialect
+from ..errors import UsageError
+from ..tools import Runnable
+from ..types import JsonObject, ToolCall, ToolResult
+
+# ── approval ─────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The call may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The call may not run; the model is told `reason`."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The call may run with these arguments instead; they are validated like the model's."""
+
+    arguments: JsonObject
+
+
+Decision: TypeAlias = Allowed | Denied | Edited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What somebody is asked to approve: the call, the tool, and what was wrong with the arguments they gave before."""
+
+    call: ToolCall
+    runnable: Runnable
+    problem: str = ""
+
+
+Approve: TypeAlias = Callable[[Asking], "Decision | bool | Awaitable[Decision | bool]"]
+Before: TypeAlias = Callable[[ToolCall], "Awaitable[ToolCall | ToolResult | None] | ToolCall | ToolResult | None"]
+After: TypeAlias = Callable[[ToolCall, ToolResult], "Awaitable[ToolResult | None] | ToolResult | None"]
+
+
+# ── the policy ───────────────────────────────────────────────────────────────
+
+
+class Alike(StrEnum):
+    """What becomes of calls that are the same in one answer.  Models stutter (lmstudio#1756, TeXRA#9765)."""
+
+    SHARE = "share"  # the first runs, the others get its result and are told so
+    RUN = "run"  # each runs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The rules of a run.
+
+    turns          answers of the model, at most
+    corrections    corrections in a row, at most; a turn in which a call ran well starts the count anew
+    nudges         how often in a row an answer that says nothing, or announces a call without making it, is asked for
+                   again
+    continuations  how often an answer cut at the length limit is continued; 0: the run ends there, with the text so far
+    repeats        turns in a row that bring nothing new (calls made before, with the results they had) until the model
+                   is told so; the next one ends the run
+    seconds        wall time of the whole run; None: no limit
+    tokens         tokens in and out of all turns; None: no limit
+    at_once        tools that run at the same time, at most
+    tool_timeout   seconds a tool may take that has no timeout of its own; None: no limit
+    result_limit   characters of a result the model gets at once; the rest it can ask for.  None: no limit
+    alike          what becomes of equal calls in one answer
+    approve        is asked before a tool runs whose approval is ALWAYS, or POLICY where this is given
+    before, after  hooks around each execution: `before(call)` may change the call or answer it, `after(call, result)`
+                   may replace the result
+    dialect        the dialect in which examples of calls are shown; None: the one the model used, native where none
+    """
+
+    turns: int = 25
+    corrections: int = 3
+    nudges: int = 2
+    continuations: int = 0
+    repeats: int = 3
+    seconds: float | None = None
+    tokens: int | None = None
+    at_once: int = 8
+    tool_timeout: float | None = 120.0
+    result_limit: int | None = 30_000
+    alike: Alike = Alike.SHARE
+    approve: Approve | None = None
+    before: tuple[Before, ...] = ()
+    after: tuple[After, ...] = ()
+    dialect: str | Dialect | None = None
+
+    def __post_init__(self) -> None:
+        least = {"turns": 1, "corrections": 0, "nudges": 0, "continuations": 0, "repeats": 1, "at_once": 1}
+        for name, bound in least.items():
+            if getattr(self, name) < bound:
+                raise UsageError(f"policy: {name} is {getattr(self, name)}; give {bound} or more")
+        above: dict[str, Any] = {"seconds": 0, "tokens": 0, "tool_timeout": 0, "result_limit": LEAST_RESULT - 1}
+        for name, bound in above.items():
+            value = getattr(self, name)
+            if value is not None and value <= bound:
+                raise UsageError(f"policy: {name} is {value}; give more than {bound}, or None for no limit")
+        if isinstance(self.dialect, str):
+            object.__setattr__(self, "dialect", DIALECTS[self.dialect])
+
+
+LEAST_RESULT = 200
+"""Characters below which a shortened result says nothing."""

@@ -1,0 +1,127 @@
+"""The model's answer as it stands in the conversation: ids that are its own, wrong calls in their places.
+
+Knows responses and what was noticed in them.  Contract: no two calls of the message share an id; a native call that was
+refused stands there, without arguments where they cannot be read (broken JSON in a history makes servers refuse every
+turn after it); text that was meant as a call stands there as it was written; nothing else changes, and an answer
+without any of that is the very message the provider gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..codecs.arguments import read_arguments
+from ..events import Assembler, CallStarted, Event
+from ..types import (
+    NOTHING,
+    Issue,
+    IssueKind,
+    JsonObject,
+    Message,
+    Part,
+    Report,
+    Response,
+    Text,
+    Tier,
+    ToolCall,
+    Verdict,
+)
+from .slips import is_meant
+
+BROKEN = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="it was refused", confidence=0.0)
+
+
+@dataclass(slots=True)
+class Heard:
+    """What was heard of one answer while it came: its calls, in order, also those that were refused in the end."""
+
+    told: Assembler = field(default_factory=Assembler)
+    order: dict[str, int] = field(default_factory=dict)
+
+    def hear(self, event: Event) -> None:
+        """One event of the answer."""
+        self.told.add(event)
+        if isinstance(event, CallStarted):
+            self.order.setdefault(event.id, len(self.order))
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The message, and the issues about its native calls by their ids; `spoken` are those about calls in text."""
+
+    message: Message
+    native: Mapping[str, Issue]
+    spoken: tuple[Issue, ...]
+
+
+def transcript(response: Response, order: Mapping[str, int]) -> Transcript:
+    """`response` as it stands in the conversation; `order` is in which its calls began."""
+    wrong = [issue for issue in response.issues if is_meant(issue)]
+    calls = {call.id for call in response.calls}
+    native = {i.call_id: i for i in wrong if i.span is None and i.call_id and i.name and i.call_id not in calls}
+    spoken = tuple(issue for issue in wrong if native.get(issue.call_id) is not issue)
+    parts = list(response.message.parts)
+    for id_, issue in native.items():
+        call = ToolCall(id=id_, name=issue.name, arguments=_readable(issue), report=BROKEN)
+        _insert(parts, call, order.get(id_, len(order)), order)
+    for issue in spoken:
+        _put_back(parts, issue)
+    parts = _distinct(parts)
+    same = len(parts) == len(response.message.parts) and all(
+        a is b for a, b in zip(parts, response.message.parts, strict=True)
+    )
+    message = response.message
+    told = message if same else Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+    return Transcript(told, native, spoken)
+
+
+def _readable(issue: Issue) -> JsonObject:
+    """The arguments of a refused call where they are one JSON object all the same, else none."""
+    read = read_arguments(issue.raw, cut=issue.kind is IssueKind.TRUNCATED)
+    return NOTHING if isinstance(read, Issue) else read[0]
+
+
+def _insert(parts: list[Part], call: ToolCall, turn: int, order: Mapping[str, int]) -> None:
+    """Put a call before the first that began after it."""
+    later = (n for n, p in enumerate(parts) if isinstance(p, ToolCall) and order.get(p.id, -1) > turn)
+    parts.insert(next(later, len(parts)), call)
+
+
+def _put_back(parts: list[Part], issue: Issue) -> None:
+    """Text that was meant as a call, at the end of what was said before the calls.
+
+    Only where no call stood before it: a message tells its text before its calls.  Text that was cut is left out where
+    calls follow, since it would run into them; the correction quotes it.
+    """
+    at = next((n for n, part in enumerate(parts) if isinstance(part, ToolCall)), len(parts))
+    if not issue.raw or issue.span is None or (at < len(parts) and not _is_before(issue, issue.span[0], parts[at])):
+        return
+    last = parts[at - 1] if at else None
+    if isinstance(last, Text) and not last.metadata:
+        parts[at - 1] = Text(f"{last.text}{issue.raw}")
+    else:
+        parts.insert(at, Text(issue.raw))
+
+
+def _is_before(issue: Issue, start: int, call: Part) -> bool:
+    span = call.report.span if isinstance(call, ToolCall) and call.report is not None else None
+    return issue.kind is not IssueKind.TRUNCATED and span is not None and start < span[0]
+
+
+def _distinct(parts: Sequence[Part]) -> list[Part]:
+    """The parts, each call with an id of its own."""
+    taken = {part.id for part in parts if isinstance(part, ToolCall)}
+    seen: set[str] = set()
+    told: list[Part] = []
+    for part in parts:
+        if isinstance(part, ToolCall) and (part.id in seen or not part.id):
+            base, count = part.id or "call", 2
+            while (fresh := f"{base}_{count}") in taken:
+                count += 1
+            taken.add(fresh)
+            part = replace(part, id=fresh)
+        if isinstance(part, ToolCall):
+            seen.add(part.id)
+        told.append(part)
+    return told

@@ -1,0 +1,67 @@
+"""A weak model that errs in every way it knows, in text, at real tools: it finishes, and nothing runs that was not meant."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from dragoman.effects import Open, run
+from dragoman.io.memory import Answer, Memory
+from dragoman.loop import Policy, loop
+from dragoman.provider import Tools
+from dragoman.sim import Slip, WeakModel
+from dragoman.tools import ToolSet
+from dragoman.turn import turn
+from dragoman.types import JsonObject, Message, Request
+
+from ..upstreams import answered
+from .scenes import Says, Shop, route
+
+FILES = {"january.txt": "rent 700.50\nfood 212.35\n", "february.txt": "rent 700.50\nfood 187.90\n"}
+TASK = "Read january.txt and february.txt, add up the amounts, and write the total to total.txt."
+SUM = "700.50 + 212.35 + 700.50 + 187.90"
+MEANT = {
+    ("read_file", "january.txt"),
+    ("read_file", "february.txt"),
+    ("calculate", SUM),
+    ("write_file", "total.txt"),
+}
+
+
+def tools(shop: Shop) -> ToolSet:
+    def schema(*names: str) -> JsonObject:
+        return {"type": "object", "properties": {n: {"type": "string"} for n in names}, "required": list(names)}
+
+    return ToolSet(
+        shop.make("read_file", schema("path"), lambda a: FILES[a["path"]], read_only=True),
+        shop.make("calculate", schema("expression"), lambda a: "1801.25", read_only=True),
+        shop.make("write_file", schema("path", "content"), lambda a: "written"),
+    )
+
+
+def script(model: WeakModel) -> Any:
+    def answer(sent: Open) -> Answer:
+        body = json.loads(sent.body)
+        reply = model.reply([Message(m["role"], m["content"] or "") for m in body["messages"]])
+        return answered("openai_chat", Says(reply.chunks, stop=reply.finish), body)
+
+    return answer
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 0.6])
+@pytest.mark.parametrize("speak", ["tool_call_fence", "hermes", "json_protocol", "react"])
+def test_a_model_that_errs_finishes_its_task(speak: str, rate: float) -> None:
+    for seed in range(8):
+        shop, memory = Shop(), Memory(script(WeakModel(rates=dict.fromkeys(Slip, rate), seed=seed)))
+        to = route(tools=Tools.TEXT, speak=speak)
+        request = Request(model="weak", messages=(Message("user", TASK),), stream=True)
+        kit = tools(shop)
+        got = run(loop(request, lambda asked, to=to: turn(asked, to), kit, Policy()), memory.world_now())  # type: ignore[misc]
+        assert got.done
+        ran = Counter((name, next(iter(given.values()))) for name, given in shop.ran)
+        assert set(ran) == MEANT
+        assert ran["write_file", "total.txt"] == 1
+        assert "1801.25" in got.text
