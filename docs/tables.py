@@ -6,10 +6,28 @@ Each table stands between `<!-- table:NAME -->` and `<!-- /table:NAME -->`; the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from dragoman import codecs, dialects
+from dragoman.codecs.losses import request_losses
+from dragoman.profiles import ROWS as PROFILES
+from dragoman.providers import PROVIDERS
+from dragoman.types import (
+    Media,
+    Message,
+    OutputSchema,
+    Reasoning,
+    Request,
+    Sampling,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
 
 FOLDER = Path(__file__).parent
 
@@ -48,9 +66,99 @@ def _codecs() -> str:
     return table(["codec", "path", "frames"], ([f"`{c.name}`", f"`{c.path}`", str(c.frames)] for c in codecs.values()))
 
 
+def _providers() -> str:
+    return table(
+        ["provider", "API", "address", "keys, best first", "tools", "not supported, or in its own way"],
+        (
+            [
+                ", ".join(f"`{name}`" for name in (row.name, *row.aliases)),
+                f"`{row.codec}`",
+                ", ".join(f"`{name}`" for name in row.url_env),
+                ", ".join(f"`{name}`" for way in (row.auth, *row.or_auth) for name in way.env),
+                str(row.tools),
+                "; ".join(row.lacks),
+            ]
+            for row in PROVIDERS.values()
+        ),
+    )
+
+
+def _profiles() -> str:
+    return table(
+        ["models", "dialect", "also", "reasoning", "comes back", "forced", "calls in a turn", "source"],
+        (
+            [
+                ", ".join(map(code, [row.match] if isinstance(row.match, str) else row.match)),
+                f"`{row.dialect}`" if row.dialect else "",
+                ", ".join(f"`{name}`" for name in row.also),
+                code(row.reasoning) if row.reasoning else "",
+                str(row.replay),
+                str(row.forced),
+                "several" if row.parallel else "one",
+                row.source,
+            ]
+            for row in PROFILES
+        ),
+    )
+
+
+def ask(*messages: Message, **fields: Any) -> Request:
+    """A request that says one thing beside a question."""
+    return Request(model="m", messages=messages or (Message("user", "hi"),), **fields)
+
+
+TOOL = Tool(name="f", parameters={"type": "object", "properties": {"x": {"type": "integer"}}})
+CALL = ToolCall(id="call_1", name="f", arguments={"x": 1})
+IMAGE = Media(mime="image/png", data="iVBORw0KGgo=")
+
+
+def told(result: ToolResult) -> tuple[Message, ...]:
+    """A turn of tools that ends with `result`."""
+    return Message("user", "hi"), Message("assistant", [CALL]), Message("tool", [result])
+
+
+PROBES: Mapping[str, Request] = {
+    "tools, calls and results": ask(*told(ToolResult(call_id="call_1", name="f", content="1")), tools=(TOOL,)),
+    "a failure and its code": ask(
+        *told(ToolResult(call_id="call_1", name="f", content="no", is_error=True, error_code="ENOENT"))
+    ),
+    "an image in a result": ask(*told(ToolResult(call_id="call_1", name="f", content=[Text("see"), IMAGE]))),
+    "a call demanded": ask(tools=(TOOL,), tool_choice=ToolChoice("required")),
+    "this call demanded": ask(tools=(TOOL,), tool_choice=ToolChoice("named", "f")),
+    "no call allowed": ask(tools=(TOOL,), tool_choice=ToolChoice("none")),
+    "one call at a time": ask(parallel=False),
+    "strict tools": ask(tools=(replace(TOOL, strict=True),)),
+    "an output schema": ask(output_schema=OutputSchema(schema=dict(TOOL.parameters))),
+    "any JSON as output": ask(output_schema=OutputSchema()),
+    "an image": ask(Message("user", [Text("see"), IMAGE])),
+    "a sound": ask(Message("user", [Text("hear"), Media(mime="audio/wav", data="UklGRg==")])),
+    "a PDF": ask(Message("user", [Text("read"), Media(mime="application/pdf", data="JVBERi0=")])),
+    "instructions in the middle": ask(Message("user", "hi"), Message("system", "be brief"), Message("user", "so?")),
+    "reasoning of another API": ask(Message("user", "hi"), Message("assistant", [Reasoning("hm"), Text("ho")])),
+    "prompt-cache markers": ask(Message("user", "hi", cache=True)),
+    "reasoning effort `low`": ask(sampling=Sampling(effort="low")),
+    "stop sequences": ask(sampling=Sampling(stop=("x",))),
+    "`top_k`": ask(sampling=Sampling(top_k=5)),
+    "`seed`": ask(sampling=Sampling(seed=5)),
+    "penalties": ask(sampling=Sampling(presence_penalty=0.5, frequency_penalty=0.5)),
+}
+"""What a request may ask, one thing each."""
+
+
+def _losses() -> str:
+    held = (
+        [label, *("–" if request_losses(request, codec) else "" for codec in codecs.values())]
+        for label, request in PROBES.items()
+    )
+    return table(["a request with", *(f"`{name}`" for name in codecs)], held)
+
+
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "dialects": ("dialects.md", _dialects),
     "codecs": ("codecs.md", _codecs),
+    "losses": ("codecs.md", _losses),
+    "providers": ("providers.md", _providers),
+    "profiles": ("providers.md", _profiles),
 }
 
 

@@ -126,20 +126,17 @@ def _named(vector: Vector) -> str | list[str | Dialect]:
     return [replace(DIALECTS[name], name="configured", aliases=(), call=call)]
 
 
-def chunkings(vector: Vector, *, randoms: int = 1) -> Iterator[list[str]]:
-    """The text character by character, as the project streamed it, and cut at random."""
-    text = vector.text
-    yield list(text)
-    if vector.row.get("chunks") and "".join(vector.row["chunks"]) == text:
-        yield vector.row["chunks"]
-    dice = random.Random(vector.id)
-    for _ in range(randoms):
-        pieces, at = [], 0
-        while at < len(text):
-            size = dice.choice((1, 2, 3, 5, 11, 40))
-            pieces.append(text[at : at + size])
-            at += size
-        yield pieces
+def chunkings(vector: Vector) -> list[list[str]]:
+    """The text cut at random (the same cuts every time), character by character, and as the project streamed it."""
+    text, dice = vector.text, random.Random(vector.id)
+    pieces, at = [], 0
+    while at < len(text):
+        size = dice.choice((1, 2, 3, 5, 11, 40))
+        pieces.append(text[at : at + size])
+        at += size
+    found = [pieces, list(text)]
+    streamed = vector.row.get("chunks")
+    return [*found, streamed] if streamed and "".join(streamed) == text else found
 
 
 def calls_of(parsed: Parsed) -> list[tuple[str, Any]]:
@@ -172,10 +169,11 @@ def key(parsed: Parsed) -> tuple[Any, ...]:
 
 
 @cache
-def divergences() -> dict[str, str]:
-    """Vector id → why we differ."""
+def divergences(way: str) -> dict[str, str]:
+    """Vector id → why we differ, for the dialect `named` or `blind`; an entry without `way` is about both."""
     found: dict[str, str] = {}
     for path in sorted(DIVERGENCES.glob("*.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("divergence", ()):
-            found |= dict.fromkeys(entry["rows"], entry["reason"])
+            if entry.get("way", way) == way:
+                found |= dict.fromkeys(entry["rows"], entry["reason"])
     return found

@@ -170,6 +170,24 @@ def test_a_request_to_bedrock_is_signed_as_it_goes_out(session: str) -> None:
     assert SECRET not in str(headers)
 
 
+def test_a_turn_to_bedrock_is_signed_over_the_very_bytes_that_go_out() -> None:
+    answer = {"output": {"message": {"role": "assistant", "content": [{"text": "hello"}]}}, "stopReason": "end_turn"}
+    memory = Memory([refusal(200, answer)])
+    memory.slept.append(THEN)
+    asked = Request(
+        model="us.anthropic.claude-sonnet-4-5-20250929-v1:0", messages=ASK.messages, tools=(Tool(name="f"),)
+    )
+    assert run(turn(asked, route_to(PROVIDERS["bedrock"], environ=AWS)), memory.world_now()).text == "hello"
+    (opened,) = memory.sent
+    host = "https://bedrock-runtime.eu-west-1.amazonaws.com"
+    assert opened.url == f"{host}/model/us.anthropic.claude-sonnet-4-5-20250929-v1:0/converse"
+    given = {name: value for name, value in opened.headers.items() if name not in ("authorization", "x-amz-date")}
+    credentials = Credentials(access_key_id="AKIDEXAMPLE", secret_access_key=SECRET)
+    scope = Scope("eu-west-1", "bedrock")
+    wanted = sign("POST", opened.url, given, opened.body, credentials=credentials, scope=scope, now=THEN)
+    assert opened.headers["authorization"] == wanted["authorization"]
+
+
 def test_a_bearer_key_of_bedrock_is_sent_as_it_is() -> None:
     only = route_to(PROVIDERS["bedrock"], environ={"AWS_BEARER_TOKEN_BEDROCK": "b"})
     headers = admitted(admit(Open(url="https://h", headers=only.headers()), only, Tokens()), 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.augment import Tongue, augment
+from dragoman.augment import Tongue, augment, left_out
 from dragoman.dialects import DIALECTS, parse
 from dragoman.dialects.neutral import JOINER, restore
 from dragoman.dialects.rows import ALL
@@ -133,3 +133,13 @@ def test_the_same_conversation_goes_out_the_same_whatever_the_order_of_its_tools
     one = Request(model="m", messages=(ASK,), tools=(LOOK, other))
     two = Request(model="m", messages=(ASK,), tools=(other, LOOK))
     assert augment(one, tongue()) == augment(two, tongue())
+
+
+def test_what_only_native_tools_need_leaves_the_wire_with_them_and_the_wires_own_tools_are_told_as_lost() -> None:
+    own = {"type": "web_search_20250305", "name": "web_search"}
+    extra = {"tools": [None, own], "tool_choice": {"type": "any"}, "toolConfig": {}, "top_a": 1}
+    asked = request(ASK, extra=extra)
+    assert augment(asked, tongue()).extra == {"top_a": 1}
+    (issue,) = left_out(asked)
+    assert "web_search_20250305" in issue.message
+    assert left_out(request(ASK)) == ()

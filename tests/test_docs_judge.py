@@ -88,7 +88,7 @@ def test_every_rule_that_leaves_a_candidate_in_the_text_is_explained() -> None:
 def test_every_kind_of_refusal_is_explained() -> None:
     explained = {e.rule for e in EXAMPLES if e.verdict is Verdict.REFUSED}
     told = {IssueKind.TRUNCATED, IssueKind.MALFORMED, IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS,
-            IssueKind.FABRICATED}  # fmt: skip
+            IssueKind.FABRICATED, IssueKind.DUPLICATE_KEYS}  # fmt: skip
     assert explained == {str(kind) for kind in told}
 
 

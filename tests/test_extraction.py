@@ -114,7 +114,26 @@ def test_native_calls_are_held_to_the_declared_tools() -> None:
     assert said(found) == [("t", {})]
     [issue] = found.issues
     assert (issue.kind, issue.name) == (IssueKind.UNKNOWN_TOOL, "rm")
-    assert "`t`" in issue.correction
+    assert "Available tools: t." in issue.correction
+
+
+def test_native_calls_are_mended_and_refused_by_the_judges_rules() -> None:
+    count = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    tools = [{"name": "count_to", "parameters": count}]
+    wire = [
+        {"id": "a", "name": "functions.count_to", "arguments": {"n": "3"}},
+        {"id": "b", "name": "count_to", "arguments": '{"n": 4}'},
+        {"id": "c", "name": "count_to", "arguments": {}},
+    ]
+    found = extract({"tool_calls": wire}, tools=tools)
+    assert [(call.id, call.name, call.arguments) for call in found] == [
+        ("a", "count_to", {"n": 3}),
+        ("b", "count_to", {"n": 4}),
+    ]
+    assert found[0].report is not None
+    assert next(edit.kind for edit in found[0].report.edits) == "name"
+    assert [(issue.kind, issue.call_id) for issue in found.issues] == [(IssueKind.INVALID_ARGUMENTS, "c")]
+    assert [call.arguments for call in extract({"tool_calls": wire[:1]})] == [{"n": "3"}], "no tools, no schema"
 
 
 def test_any_providers_definitions_do_as_tools() -> None:

@@ -19,7 +19,9 @@ PROMISED = dragoman.__all__
 def declared() -> set[str]:
     """The names type checkers see."""
     [block] = [n for n in ast.parse(FACE.read_text(encoding="utf-8")).body if isinstance(n, ast.If)]
-    return {alias.asname or alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return {
+        alias.asname or alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
 
 
 def test_the_face_is_what_is_promised() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from dragoman.effects import Close, Effect, Machine, NewId, Now, Open, Opened, Patience, Read, Sleep, arun, run
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.io import aio, sync
+from dragoman.io.listening import listen
 from dragoman.io.memory import Answer, Memory
 
 from .peer import Exchange, free_port, peer
@@ -244,3 +246,10 @@ def test_a_scripted_clock_stands_still_but_for_sleep() -> None:
     assert (world(NewId("x")), world(Now()), world(Sleep(2.5)), world(Now()), world(Close())) == (
         f"x{'00000001':0<24}", 0.0, None, 2.5, None,
     )  # fmt: skip
+
+
+def test_a_listening_socket_sends_small_answers_at_once() -> None:
+    with listen("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -17,13 +17,13 @@ NAME = "dragoman"
 
 LAYERS: dict[int, str] = {
     0: "errors events tabular types version",  # values
-    1: "cache_plan coercion definitions frames narrowing quoting relaxed schema schema_rules schema_words shape spelling structured"
+    1: "cache_plan coercion definitions frames grammar narrowing quoting relaxed schema schema_rules schema_words shape spelling structured"
     " yaml_text"
     " text",  # text machinery
     2: "codecs dialects",  # formats
     3: "auth demands profiles provider providers sigv4",  # catalogues
-    4: "admission augment effects extraction fallback history listener loop native preparation redress route sidecar tools turn",  # machines
-    5: "client io mcp sim",  # the world
+    4: "admission augment effects extraction fallback history listener loop native preparation refusals redress route sidecar tools turn",  # machines
+    5: "client io journal mcp sim",  # the world
     6: "batch doctor gateway",  # programs
     7: "__main__ cli",  # the command that starts programs
 }
@@ -35,7 +35,7 @@ FACE = 4  # `import dragoman` reaches this high and no higher
 WORLD = 5  # the first layer that may touch clocks, randomness, files and the network
 
 LIBRARIES = {"jsonschema_rs"}  # all that the layers below the world may use beside the standard library
-LATE = {("dragoman.dialects.learning.chat", "jinja2")}  # a library that one module imports when it is first needed
+LATE = {("dragoman.dialects.learning.sandbox", "jinja2")}  # a library that one module imports when it is first needed
 WORLDLY = {
     "asyncio", "concurrent", "ftplib", "http", "imaplib", "multiprocessing", "os", "pathlib", "poplib", "queue",
     "random", "secrets", "select", "selectors", "shutil", "signal", "smtplib", "socket", "socketserver", "ssl",
@@ -46,12 +46,13 @@ SERVERS = {"aiohttp", "asyncio", "click", "httpcore", "httpx", "httpx2", "http.c
 
 
 class Import(NamedTuple):
-    """`module` imports `target` (a dotted name) on `line`; `inside` a function or not."""
+    """`module` imports `target` (a dotted name) on `line`; `inside` a function or not, for type checkers only or not."""
 
     module: str
     target: str
     line: int
     inside: bool
+    typing: bool = False
 
 
 # ── reading ──────────────────────────────────────────────────────────────────
@@ -73,19 +74,21 @@ def imports(modules: Mapping[str, str], packages: set[str]) -> Iterator[Import]:
 
 
 def _imports(
-    module: str, node: ast.AST, modules: Mapping[str, str], packages: set[str], *, inside: bool
+    module: str, node: ast.AST, modules: Mapping[str, str], packages: set[str], *, inside: bool, typing: bool = False
 ) -> Iterator[Import]:
     for child in ast.iter_child_nodes(node):
         function = inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        unseen = typing or (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING")
         if isinstance(child, ast.Import):
-            yield from (Import(module, alias.name, child.lineno, inside) for alias in child.names)
+            yield from (Import(module, alias.name, child.lineno, inside, typing) for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
             base = _base(module, child, packages)
             for alias in child.names:
                 full = f"{base}.{alias.name}"
-                yield Import(module, full if full in modules or full in WORLDLY else base, child.lineno, inside)
+                found = full if full in modules or full in WORLDLY else base
+                yield Import(module, found, child.lineno, inside, typing)
         else:
-            yield from _imports(module, child, modules, packages, inside=function)
+            yield from _imports(module, child, modules, packages, inside=function, typing=unseen)
 
 
 def _base(module: str, node: ast.ImportFrom, packages: set[str]) -> str:
@@ -132,7 +135,7 @@ def _wrong(it: Import) -> str:
             return f"{at} imports {it.target} inside a function; move it to the top or the code to another layer"
         if it.target == NAME and it.module != NAME:
             return f"{at} imports the public face; import the module that defines the name"
-        if other > own:
+        if other > (WORLD if it.module == NAME and it.typing else own):
             return f"{at} imports {it.target} of layer {other} into layer {own}; only what lies lower may be imported"
         if {top(it.module), top(it.target)} == SIBLINGS:
             return f"{at} imports {it.target}; dialects and codecs do not know each other"
@@ -214,6 +217,10 @@ BREACHES: list[tuple[str, dict[str, str], str]] = [
      "do not know each other"),
     ("the face from within", {"dragoman.text": "from dragoman import Tool", "dragoman": ""}, "the public face"),
     ("the face reaches the world", {"dragoman": "from .io import x", "dragoman.io": ""}, "dragoman.io of layer 5"),
+    ("the face knows a program, for type checkers only",
+     {"dragoman": "if TYPE_CHECKING:\n from .cli import x", "dragoman.cli": ""}, "dragoman.cli of layer 7"),
+    ("a layer knows the one above, for type checkers only",
+     {"dragoman.turn": "if TYPE_CHECKING:\n from .io import x", "dragoman.io": ""}, "dragoman.io of layer 5"),
     ("inside a function", {"dragoman.turn": "def f():\n    from .text import x", "dragoman.text": ""},
      "dragoman.turn:2 imports dragoman.text inside a function"),
     ("inside a method of a class", {"dragoman.io": "class C:\n async def f(s):\n  import dragoman.text",
@@ -224,7 +231,7 @@ BREACHES: list[tuple[str, dict[str, str], str]] = [
     ("part of a worldly package", {"dragoman.codecs.a": "import concurrent.futures"}, "imports concurrent.futures"),
     ("HTTP by the back door", {"dragoman.codecs.a": "from urllib import request"}, "imports urllib.request"),
     ("a library", {"dragoman.codecs.a": "import orjson"}, "imports orjson"),
-    ("a late library, early", {"dragoman.dialects.learning.chat": "import jinja2"}, "imports jinja2"),
+    ("a late library, early", {"dragoman.dialects.learning.sandbox": "import jinja2"}, "imports jinja2"),
     ("a late library, elsewhere", {"dragoman.dialects.a": "def f():\n    import jinja2"}, "imports jinja2"),
     ("a circle", {"dragoman.turn": "from .loop import x", "dragoman.loop": "from .tools import x",
                   "dragoman.tools": "from .turn import x"}, "cycle: dragoman.turn -> dragoman.loop -> dragoman.tools"),
@@ -249,8 +256,10 @@ SOUND: list[tuple[str, dict[str, str]]] = [
     ("one package", {"dragoman.codecs": "from .a import x", "dragoman.codecs.a": "from .b import y",
                      "dragoman.codecs.b": ""}),
     ("the world may do as it likes", {"dragoman.io.a": "import asyncio, aiohttp\ndef f():\n    import ssl"}),
-    ("a late library where it is needed", {"dragoman.dialects.learning.chat": "def f():\n    import jinja2"}),
+    ("a late library where it is needed", {"dragoman.dialects.learning.sandbox": "def f():\n    import jinja2"}),
     ("a library in a function of a program", {"dragoman.cli": "def f():\n    import uvicorn"}),
+    ("the face shows the world to type checkers",
+     {"dragoman": "if TYPE_CHECKING:\n from .client import x", "dragoman.client": ""}),
     ("the face shows everything below the world", {"dragoman": "from .turn import x", "dragoman.turn": ""}),
     ("two ways to one module are no circle", {"dragoman.io.a": "from .b import x\nfrom .c import y",
                                               "dragoman.io.b": "from .c import y", "dragoman.io.c": ""}),

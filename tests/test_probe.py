@@ -1,12 +1,22 @@
-"""The probe run on our peers (20 text dialects of one call, 8 texts that only talk about one), run on us, blind."""
+"""The probe run on our peers, run on us, blind: one call in 20 text dialects, 8 texts that only talk about one, and 11
+native calls, each with a typical defect.
+"""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from dragoman import Parser, assemble, parse
+from dragoman.definitions import tools as as_tools
+from dragoman.effects import run
+from dragoman.io.memory import Answer, Memory
+from dragoman.providers import COMPATIBLE
+from dragoman.route import Route
+from dragoman.turn import turn
+from dragoman.types import IssueKind, Message, Request, Response, Stop, Verdict
 
 TOOLS = [
     {
@@ -89,3 +99,74 @@ def test_a_call_cut_before_its_last_value_never_runs(dialect: str) -> None:
 def test_the_arguments_keep_their_types() -> None:
     [call] = parse(CALLS["glm"], tools=TOOLS).calls
     assert json.dumps(dict(call.arguments)) == json.dumps(ARGS)
+
+
+# ── native calls with a defect ───────────────────────────────────────────────
+
+WHOLE = json.dumps(ARGS)
+MENDED: dict[str, tuple[str, str]] = {
+    # defect: the arguments as they came, why the answer stopped
+    "a trailing comma": ('{"city": "Paris", "days": 3,}', "tool_calls"),
+    "single quotes": ("{'city': 'Paris', 'days': 3}", "tool_calls"),
+    "an end token behind": (WHOLE + "<|im_end|>", "tool_calls"),
+    "a text for a number": ('{"city": "Paris", "days": "3"}', "tool_calls"),
+    "arguments in a text": (json.dumps(WHOLE), "tool_calls"),
+    "a bad escape": ('{"city": "\\Paris", "days": 3}', "tool_calls"),
+    "arguments in arguments": (json.dumps({"arguments": ARGS}), "tool_calls"),
+    "a plain stop": (WHOLE, "stop"),
+}
+BACKSLASH = {"city": "\\Paris", "days": 3}  # before a letter it is kept: paths and patterns need it
+REFUSED: dict[str, tuple[str, str, str, IssueKind, str]] = {
+    # defect: name, arguments, why it stopped → kind of issue, what the model is told
+    "no arguments where some are required": ("get_weather", "", "tool_calls", IssueKind.INVALID_ARGUMENTS, "city"),
+    "an unknown name": ("get_wether", WHOLE, "tool_calls", IssueKind.UNKNOWN_TOOL, "get_weather"),
+    "cut at the limit": ("get_weather", '{"city": "Paris", "da', "length", IssueKind.TRUNCATED, ""),
+}
+
+
+def native(name: str, arguments: str, finish: str, *, stream: bool) -> Response:
+    """What comes of one native call, sent whole, or its arguments character by character."""
+    pieces = [arguments[i : i + 1] for i in range(max(1, len(arguments)))] if stream else [arguments]
+    calls: list[dict[str, Any]] = [{"index": 0, "function": {"arguments": piece}} for piece in pieces]
+    calls[0] |= {"id": "c1", "type": "function"}
+    calls[0]["function"]["name"] = name
+    kind = "chat.completion.chunk" if stream else "chat.completion"
+    head = {"id": "u1", "object": kind, "created": 1, "model": "up"}
+    if stream:
+        bodies = [{"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]} for call in calls]
+        bodies += [{"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}]
+        sent = [f"data: {json.dumps(head | body)}\n\n".encode() for body in bodies] + [b"data: [DONE]\n\n"]
+    else:
+        message = {"role": "assistant", "content": None, "tool_calls": calls}
+        sent = [json.dumps(head | {"choices": [{"index": 0, "message": message, "finish_reason": finish}]}).encode()]
+    answer = Answer(tuple(sent), headers={"content-type": "text/event-stream" if stream else "application/json"})
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    known = tuple(as_tools(TOOLS) or ())
+    asked = Request(model="m", messages=(Message("user", "Weather?"),), tools=known, stream=stream)
+    return run(turn(asked, to), Memory([answer]).world_now())
+
+
+streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+
+
+@streamed_and_whole
+@pytest.mark.parametrize("defect", MENDED)
+def test_a_damaged_native_call_runs_as_it_was_meant(defect: str, stream: bool) -> None:
+    arguments, finish = MENDED[defect]
+    got = native("get_weather", arguments, finish, stream=stream)
+    [call] = got.calls
+    assert (call.name, call.arguments) == ("get_weather", BACKSLASH if defect == "a bad escape" else ARGS)
+    assert got.stop is Stop.TOOL_CALLS
+    if arguments != WHOLE:
+        assert call.report is not None
+        assert call.report.verdict is Verdict.MENDED
+
+
+@streamed_and_whole
+@pytest.mark.parametrize("defect", REFUSED)
+def test_a_native_call_that_is_not_whole_or_not_known_never_runs(defect: str, stream: bool) -> None:
+    name, arguments, finish, kind, told = REFUSED[defect]
+    got = native(name, arguments, finish, stream=stream)
+    assert got.calls == ()
+    assert [issue.kind for issue in got.issues] == [kind]
+    assert told in got.issues[0].correction

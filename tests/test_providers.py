@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -11,15 +12,16 @@ from dragoman.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
 from dragoman.codecs import CODECS
 from dragoman.demands import DEMANDS
 from dragoman.effects import run
-from dragoman.errors import UsageError
+from dragoman.errors import ProviderError, UsageError
 from dragoman.io.environment import route_to
+from dragoman.io.memory import Memory
 from dragoman.provider import Provider, Signal
 from dragoman.providers import COMPATIBLE, PROVIDERS, ROWS, Tools
 from dragoman.route import Route
 from dragoman.turn import turn
 from dragoman.types import IssueKind, Message, Request, Response, Tool, ToolResult
 
-from .upstreams import Says, model, said, sent
+from .upstreams import Says, model, refusal, said, sent
 
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 
@@ -133,7 +135,7 @@ NAMED: list[tuple[str, str, str, str, str]] = [
      "MINIMAX_API_KEY", BEARER),
     ("moonshot", CHAT, "https://api.moonshot.ai/v1/chat/completions", "MOONSHOT_API_KEY", BEARER),
     ("github-copilot", CHAT, "https://api.githubcopilot.com/chat/completions", "GITHUB_COPILOT_API_KEY", BEARER),
-    ("github-models", CHAT, "https://models.inference.ai.azure.com/chat/completions", "GITHUB_TOKEN", BEARER),
+    ("github-models", CHAT, "https://models.github.ai/inference/chat/completions", "GITHUB_TOKEN", BEARER),
     ("stackspot", "stackspot", "https://genai-inference-app.stackspot.com/v1/agent/m/chat",
      "STACKSPOT_CLIENT_KEY", BEARER),
     ("llamacpp", CHAT, "http://127.0.0.1:8080/v1/chat/completions", "LLAMA_API_KEY", BEARER),
@@ -158,6 +160,16 @@ NAMED: list[tuple[str, str, str, str, str]] = [
     ("azure-deployments", CHAT, "", "AZURE_OPENAI_API_KEY", "api-key"),
     ("writer", CHAT, "https://api.writer.com/v1/chat", "WRITER_API_KEY", BEARER),
     ("crusoe", CHAT, "https://api.inference.crusoecloud.com/v1/chat/completions", "CRUSOE_API_KEY", BEARER),
+    ("exo", CHAT, "http://127.0.0.1:52415/v1/chat/completions", "EXO_API_KEY", BEARER),
+    ("zai-anthropic", "anthropic_messages", "https://api.z.ai/api/anthropic/v1/messages", "ZAI_API_KEY", BEARER),
+    ("moonshot-anthropic", "anthropic_messages", "https://api.moonshot.ai/anthropic/v1/messages",
+     "MOONSHOT_API_KEY", BEARER),
+    ("deepseek-anthropic", "anthropic_messages", "https://api.deepseek.com/anthropic/v1/messages",
+     "DEEPSEEK_API_KEY", "x-api-key"),
+    ("azure-anthropic", "anthropic_messages", "", "ANTHROPIC_FOUNDRY_API_KEY", "x-api-key"),
+    ("xai-responses", "openai_responses", "https://api.x.ai/v1/responses", "XAI_API_KEY", BEARER),
+    ("vertex", "gemini", "", "GOOGLE_OAUTH_ACCESS_TOKEN", BEARER),
+    ("cloudflare", CHAT, "", "CLOUDFLARE_API_TOKEN", BEARER),
 ]  # fmt: skip
 
 
@@ -225,6 +237,17 @@ def test_openrouters_own_tools_go_out_word_for_word_after_ours() -> None:
     assert len(alone["tools"]) == 1
 
 
+def test_a_call_of_one_of_openrouters_own_tools_is_the_callers_to_run() -> None:
+    own = json.dumps([{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}])
+    memory = model("openai_chat", Says((), (("c1", "search", {"q": "x"}), ("c2", "look", {}))))
+    route = route_to(PROVIDERS["openrouter"], environ=KEYS | {"OPENROUTER_TOOLS": own})
+    response = run(turn(ASK, route), memory.world_now())
+    assert [(call.name, call.arguments) for call in response.calls] == [("search", {"q": "x"}), ("look", {})]
+    memory = model("openai_chat", Says((), (("c1", "search", {"q": "x"}),)))
+    response = run(turn(ASK, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.world_now())
+    assert [(i.kind, i.name) for i in response.issues] == [(IssueKind.UNKNOWN_TOOL, "search")]
+
+
 @pytest.mark.parametrize("written", ["{", "[1, 2", '{"a": 1}', "null", "3", "[" * 100_000], ids=len)
 def test_openrouters_own_tools_that_are_no_json_array_are_told_and_left_out(written: str) -> None:
     body, response = _asked("openrouter", OPENROUTER_TOOLS=written)
@@ -255,6 +278,25 @@ VARIANTS = [
 @pytest.mark.parametrize(("name", "environ", "wanted"), VARIANTS)
 def test_a_variable_may_choose_another_row(name: str, environ: dict[str, str], wanted: str) -> None:
     assert route_to(PROVIDERS[name], environ=KEYS | environ).provider.name == wanted
+
+
+def test_minimax_is_spoken_to_in_anthropics_api_where_the_environment_says_so() -> None:
+    environ = {"MINIMAX_API_KEY": "k", "MINIMAX_API_COMPAT": "anthropic"}
+    memory = model("anthropic_messages", Says((), (("c1", "look", {}),)))
+    response = run(turn(ASK, route_to(PROVIDERS["minimax"], environ=environ)), memory.world_now())
+    assert [call.name for call in response.calls] == ["look"]
+    (opened,) = memory.sent
+    assert opened.url == "https://api.minimax.io/anthropic/v1/messages"
+    assert (opened.headers["authorization"], opened.headers["anthropic-version"]) == ("Bearer k", "2023-06-01")
+    assert sent(memory)["tools"][0] == {"name": "look", "input_schema": {"type": "object", "properties": {}}}
+
+
+def test_minimax_tells_errors_with_status_200() -> None:
+    body = {"base_resp": {"status_code": 1004, "status_msg": "login fail"}}
+    memory = Memory([refusal(200, body)])
+    with pytest.raises(ProviderError, match="login fail"):
+        run(turn(ASK, route_to(PROVIDERS["minimax"], environ=KEYS)), memory.world_now())
+    assert memory.sent[0].url == "https://api.minimax.io/v1/text/chatcompletion_v2"
 
 
 def test_azure_takes_its_key_its_version_and_its_address_from_the_environment() -> None:
@@ -300,6 +342,20 @@ def test_a_server_with_two_apis_may_be_moved_by_one_variable() -> None:
     for name in ("ollama", "ollama-generate"):
         route = route_to(PROVIDERS[name], environ={"OLLAMA_HOST": "0.0.0.0"})
         assert route.root() == "http://127.0.0.1:11434"
+
+
+def test_addresses_are_filled_from_the_environment() -> None:
+    vertex = {"GOOGLE_CLOUD_PROJECT": "mine", "GOOGLE_CLOUD_LOCATION": "europe-west4", "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}
+    route = route_to(PROVIDERS["vertex"], environ=vertex)
+    assert route.request_url(CODECS["gemini"].path, "gemini-3-pro") == (
+        "https://europe-west4-aiplatform.googleapis.com/v1beta1/projects/mine/locations/europe-west4/publishers/google"
+        "/models/gemini-3-pro:generateContent"
+    )
+    cloudflare = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "t"}
+    route = route_to(PROVIDERS["cloudflare"], environ=cloudflare)
+    assert route.root() == "https://api.cloudflare.com/client/v4/accounts/acc/ai/v1"
+    with pytest.raises(UsageError, match="wants its project; set GOOGLE_CLOUD_PROJECT"):
+        route_to(PROVIDERS["vertex"], environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "t"}).root()
 
 
 # ── OpenRouter's calls and results ───────────────────────────────────────────

@@ -256,7 +256,7 @@ SIGNATURES = [
             }
         },
         "",
-        "f(a?: object, b?: object, c?: object, d?: null, e?: object)",
+        "f(a?: integer, b?: object, c?: object, d?: null, e?: object)",
     ),
     ({}, "Reads a file. Returns its content.", "f() — Reads a file."),
     ({}, "Reads  a\n file", "f() — Reads a file"),

@@ -15,7 +15,8 @@ WHO = Credentials(access_key_id="AKIDEXAMPLE", secret_access_key="wJalrXUtnFEMI/
 WHEN = datetime(2015, 8, 30, 12, 36, tzinfo=UTC).timestamp()
 FORM = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
 
-# AWS's signature test suite (get-vanilla, get-vanilla-query-order-key-case, post-vanilla) and the IAM user guide
+# AWS's signature test suite, by the names of its cases, and the IAM user guide
+HERE, AT = Scope("us-east-1", "service"), "https://example.amazonaws.com/"
 EXAMPLES: list[tuple[str, str, str, dict[str, str], Scope, str]] = [
     ("get-vanilla", "GET", "https://example.amazonaws.com/", {}, Scope("us-east-1", "service"),
      "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
@@ -25,7 +26,34 @@ EXAMPLES: list[tuple[str, str, str, dict[str, str], Scope, str]] = [
      "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
     ("IAM user guide", "GET", "https://iam.amazonaws.com/?Action=ListUsers&Version=2010-05-08", FORM,
      Scope("us-east-1", "iam"), "5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"),
+    ("get-utf8", "GET", AT + "\u1234", {}, HERE, "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85"),
+    ("get-vanilla-utf8-query", "GET", AT + "?%E1%88%B4=bar", {}, HERE,
+     "2cdec8eed098649ff3a119c94853b13c643bcf08f8b0a1d91e12c9027818dd04"),
+    ("get-vanilla-empty-query-key", "GET", AT + "?Param1=value1", {}, HERE,
+     "a67d582fa61cc504c4bae71f336f98b97f1ea3c7a6bfe1b6e45aec72011b9aeb"),
+    ("get-vanilla-query-order-value", "GET", AT + "?Param1=value2&Param1=value1", {}, HERE,
+     "5772eed61e12b33fae39ee5e7012498b51d56abc0abb7c60486157bd471c4694"),
+    ("post-vanilla-query", "POST", AT + "?Param1=value1", {}, HERE,
+     "28038455d6de14eafc1f9222cf5aa6f1a96197d7deb8263271d420d138af7f11"),
+    ("get-header-value-trim", "GET", AT, {"My-Header1": " value1", "My-Header2": ' "a   b   c"'}, HERE,
+     "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736"),
+    ("post-header-key-sort", "POST", AT, {"My-Header1": "value1"}, HERE,
+     "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"),
+    ("post-header-value-case", "POST", AT, {"My-Header1": "VALUE1"}, HERE,
+     "cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d"),
 ]  # fmt: skip
+BODIES = [
+    ("post-x-www-form-urlencoded", "application/x-www-form-urlencoded",
+     "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"),
+    ("post-x-www-form-urlencoded-parameters", "application/x-www-form-urlencoded; charset=utf8",
+     "1a72ec8f64bd914b0e42e42607c7fbce7fb2c7465f63e3092b3b0d39fa77a6fe"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "signature"), [b[1:] for b in BODIES], ids=[b[0] for b in BODIES])
+def test_aws_examples_with_a_body(kind: str, signature: str) -> None:
+    told = sign("POST", AT, {"Content-Type": kind}, b"Param1=value1", credentials=WHO, scope=HERE, now=WHEN)
+    assert told["authorization"].endswith(f"Signature={signature}")
 
 
 @pytest.mark.parametrize(("method", "url", "headers", "scope", "signature"), [e[1:] for e in EXAMPLES],
@@ -60,9 +88,7 @@ HEADERS = st.dictionaries(
 
 
 @given(MODELS, HEADERS, st.binary(max_size=40), st.floats(0, 4e9), st.booleans())
-def test_botocore_signs_the_same(
-    model: str, headers: dict[str, str], body: bytes, now: float, temporary: bool
-) -> None:
+def test_botocore_signs_the_same(model: str, headers: dict[str, str], body: bytes, now: float, temporary: bool) -> None:
     auth = pytest.importorskip("botocore.auth")
     request = pytest.importorskip("botocore.awsrequest")
     known = pytest.importorskip("botocore.credentials")

@@ -10,16 +10,19 @@ import pytest
 from dragoman.dialects import DIALECTS
 from dragoman.effects import Open, Outcome, drive, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
-from dragoman.events import CallEnded, CallStarted, Ended, Event, Started, TextDelta, assemble
+from dragoman.events import CallEnded, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, assemble
 from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE, Tools
+from dragoman.profiles import Profile
+from dragoman.providers import COMPATIBLE, PROVIDERS, Tools
+from dragoman.refusals import refuses_tools
 from dragoman.route import Route
-from dragoman.turn import Learned, refuses_tools, turn
+from dragoman.turn import Learned, turn
 from dragoman.types import (
     IssueKind,
     Message,
     Request,
     Response,
+    Sampling,
     Stop,
     Tier,
     Tool,
@@ -28,6 +31,7 @@ from dragoman.types import (
     ToolResult,
 )
 
+from .dialects.ten_tools import TEN
 from .upstreams import UPSTREAMS, Says, answered, model, refusal, said, sent
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
@@ -216,6 +220,108 @@ def test_reasoning_the_template_opened_holds_no_calls() -> None:
     assert got.calls == ()
     assert got.text.strip() == "No."
     assert "maybe" in got.reasoning
+
+
+# ── what is known of the model's family ──────────────────────────────────────
+
+THINKER = "Qwen/Qwen3.5-4B"  # its chat template opens `<think>`, whatever is asked
+DRAFT = f"maybe {HERMES}"
+
+
+def to_thinker(text: str, *, stop: str = "stop", **more: Any) -> Response:
+    return ask(model("openai_chat", said(text, stop=stop)), route(model=THINKER), request(**more))
+
+
+@streamed_and_whole
+def test_reasoning_that_a_familys_template_opens_is_known_to_be_open(stream: bool) -> None:
+    got = to_thinker(f"{DRAFT}</think>No.", stream=stream)
+    assert (got.calls, got.text.strip()) == ((), "No.")
+    assert "maybe" in got.reasoning
+
+
+def test_a_call_after_reasoning_that_the_template_opened_runs() -> None:
+    got = to_thinker(f"{DRAFT.replace('sky', 'sea')}</think>\n{HERMES}")
+    assert called(got) == [("look", {"at": "sky"})]
+
+
+ANSWERS = ["It is blue.", f"I look.\n{HERMES}", "", " ", "<thi"]
+
+
+@streamed_and_whole
+@pytest.mark.parametrize("text", ANSWERS)
+def test_an_answer_without_reasoning_is_an_answer_though_the_template_opens_some(text: str, stream: bool) -> None:
+    plain = ask(model("openai_chat", said(text)), route(model="other"), request(stream=stream))
+    got = to_thinker(text, stream=stream)
+    assert (called(got), got.stop) == (called(plain), plain.stop)
+    assert got.calls or got.text == plain.text  # words before a call may have been thoughts: that is not to be told
+
+
+def test_a_model_that_opens_its_reasoning_itself_or_was_cut_in_it_is_understood() -> None:
+    got = to_thinker("<think>hm</think>Blue.")
+    assert (got.reasoning, got.text) == ("hm", "Blue.")
+    cut = to_thinker("so I thi", stop="length")
+    assert (cut.reasoning, cut.text, cut.stop) == ("so I thi", "", Stop.LENGTH)
+
+
+OFF: list[dict[str, Any]] = [
+    {"extra": {"chat_template_kwargs": {"enable_thinking": False}}},
+    {"extra": {"think": False}},
+    {"sampling": Sampling(effort="none")},
+]
+
+
+@pytest.mark.parametrize("off", OFF)
+def test_where_thinking_is_off_nothing_is_presumed_to_be_reasoning(off: dict[str, Any]) -> None:
+    memory = model("openai_chat", said("It is blue."))
+    seen = list(drive(turn(request(**off), route(model=THINKER)), memory.world_now()))
+    assert [e for e in seen if isinstance(e, ReasoningDelta)] == []
+
+
+def test_a_service_takes_reasoning_out_of_the_text_itself() -> None:
+    memory = model("openai_chat", said("It is blue."))
+    seen = list(
+        drive(turn(request(), Route(provider=PROVIDERS["openrouter"], key="k", model=THINKER)), memory.world_now())
+    )
+    assert "".join(e.text for e in seen if isinstance(e, TextDelta)) == "It is blue."
+    assert [e for e in seen if isinstance(e, ReasoningDelta)] == []
+
+
+def test_a_model_is_told_of_tools_in_its_own_dialect_unless_the_user_says_otherwise() -> None:
+    def told(**more: Any) -> str:
+        memory = model("openai_chat", said("hi"))
+        ask(memory, route(tools=Tools.TEXT, **more))
+        return str(sent(memory)["messages"][0]["content"])
+
+    assert "<function=tool_name>" in told(model="Qwen3-Coder-30B")
+    assert "<tool_call>" in told(model="qwen2.5:7b")
+    assert "~~~tool_call" in told(model="nobody-knows-it")
+    assert "~~~tool_call" in told(model="qwen2.5:7b", speak="tool_call_fence")
+    assert "~~~tool_call:" in told(model="qwen2.5:7b", nonce=True)
+    assert "@tool" in told(model="tuned", profiles=[Profile(match="tuned", dialect="command")])
+    assert "~~~tool_call" in told(model="kimi-k2")  # its marks are special tokens: servers leave them out of the text
+
+
+@pytest.mark.parametrize("name", ["qwen2.5:7b", "kimi-k2", "gpt-oss:20b", "glm-4.6", "m"])
+def test_whatever_is_known_of_a_model_every_dialect_is_heard(name: str) -> None:
+    for text in (HERMES, FENCE, '[look(at="sky")]', '@tool look {"at": "sky"}'):
+        got = ask(model("openai_chat", said(text)), route(tools=Tools.TEXT, model=name))
+        assert called(got) == [("look", {"at": "sky"})]
+
+
+def test_the_prompt_is_short_where_the_full_one_would_fill_the_context() -> None:
+    def told(**more: Any) -> str:
+        memory = model("openai_chat", said("hi"))
+        ask(memory, route(tools=Tools.TEXT, **more), request(tools=TEN))
+        return str(sent(memory)["messages"][0]["content"])
+
+    full, short = told(compact=False), told(compact=True)
+    assert len(short) <= 0.8 * len(full)
+    assert told() == told(budget=100_000) == full
+    assert told(budget=300) == short
+    assert told(budget=300, compact=False) == full
+    small = [Profile(match="m", context=1_200)]
+    assert told(profiles=small) == short
+    assert told(profiles=small, budget=100_000) == full
 
 
 # ── cut short ────────────────────────────────────────────────────────────────

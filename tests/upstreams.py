@@ -96,7 +96,7 @@ def messages_stream(says: Says) -> list[bytes]:
         out.append(_event("content_block_start", index=at, content_block=block))
         out.append(_event("content_block_delta", index=at, delta=delta))
         out.append(_event("content_block_stop", index=at))
-    stop = "tool_use" if says.calls else _ANTHROPIC_STOPS[says.stop]
+    stop = "tool_use" if says.calls else _ANTHROPIC_STOPS.get(says.stop, says.stop)
     out.append(_event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 5}))
     return [*out, _event("message_stop")]
 
@@ -110,7 +110,7 @@ def messages_whole(says: Says) -> bytes:
     """The same, whole."""
     content: list[dict[str, Any]] = [{"type": "text", "text": "".join(says.text)}] if says.text else []
     content += [{"type": "tool_use", "id": id_, "name": name, "input": dict(args)} for id_, name, args in says.calls]
-    stop = "tool_use" if says.calls else _ANTHROPIC_STOPS[says.stop]
+    stop = "tool_use" if says.calls else _ANTHROPIC_STOPS.get(says.stop, says.stop)
     return json.dumps({**_message(content), "stop_reason": stop, "stop_sequence": None}).encode()
 
 

@@ -7,14 +7,18 @@ the user's words) is neutralised, so that a copy of it is no call; deterministic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from .codecs.requests import without_tools
 from .dialects.neutral import neutralise
 from .dialects.prompt import tool_prompt, with_nonce
 from .dialects.render import render_message, render_result
 from .dialects.spec import Dialect, JsonCall
-from .types import Media, Message, Part, Reasoning, Request, Text, ToolResult
+from .types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, ToolResult
+
+OURS = "ours"
+"""Key of the metadata of a text that we wrote ourselves: its markup is meant to be read, so it is not broken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +39,15 @@ def augment(request: Request, tongue: Tongue) -> Request:
     turns = list(_merged(_turns(request, tongue)))
     if request.tools and (request.tool_choice is None or request.tool_choice.mode != "none"):
         turns = _prompted(turns, _prompt(request, tongue))
-    return replace(request, messages=tuple(turns), tools=(), tool_choice=None, parallel=None)
+    return without_tools(replace(request, messages=tuple(turns)))
+
+
+def left_out(request: Request) -> tuple[Issue, ...]:
+    """What `augment` cannot say: tools of the wire's own, which only its server runs or knows how to tell."""
+    foreign = [tool for tool in request.extra.get("tools") or () if isinstance(tool, Mapping)]
+    kinds = ", ".join(dict.fromkeys(str(tool.get("type") or next(iter(tool), "")) for tool in foreign))
+    message = f"tools of the wire's own cannot be told in text and are left out: {kinds}"
+    return (Issue(kind=IssueKind.LOSSY, message=message, path="$.tools"),) if foreign else ()
 
 
 def _prompt(request: Request, tongue: Tongue) -> str:
@@ -78,6 +90,8 @@ def _harmless(message: Message, tongue: Tongue) -> Iterator[Part]:
     """The parts of a message the model did not write, as parts of a user turn."""
     for part in message.parts:
         match part:
+            case Text() if part.metadata.get(OURS):
+                yield part
             case Text(text):
                 yield replace(part, text=neutralise(text, tongue.guarded))
             case ToolResult():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Literal
 
 from .types import Message, Request, Tool
@@ -20,6 +21,14 @@ HISTORY_MARKERS = 2
 """One at the end, to be read by the next request, and one where the request before this one ended."""
 
 CacheMode = Literal["asked", "always", "never"]
+
+
+class Caches(StrEnum):
+    """Which markers a place takes of a model: a marker in any other place is refused."""
+
+    NOTHING = "nothing"
+    INSTRUCTIONS = "instructions"
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +67,13 @@ def _ends(messages: Sequence[Message]) -> list[int]:
     return turns[: -HISTORY_MARKERS - 1 : -1]
 
 
-def planned(request: Request, mode: CacheMode = "asked", *, limit: int = MOST_MARKERS) -> Request:
+def planned(
+    request: Request, mode: CacheMode = "asked", *, takes: Caches = Caches.ALL, limit: int = MOST_MARKERS
+) -> Request:
     """`request` asking for exactly the markers of its plan after messages; `tools` are the codec's to mark."""
-    chosen = set(plan(request, mode, limit=limit).messages)
+    heads = {at for at, message in enumerate(request.messages) if message.role == "system"}
+    taken = {Caches.NOTHING: set[int](), Caches.INSTRUCTIONS: heads}.get(takes, set(range(len(request.messages))))
+    chosen = taken.intersection(plan(request, mode, limit=limit).messages)
     if all(message.cache == (at in chosen) for at, message in enumerate(request.messages)):
         return request
     messages = (_marked(message, at in chosen) for at, message in enumerate(request.messages))

@@ -32,6 +32,8 @@ class Demands:
     unique      no id may stand twice in a conversation, not even in different turns
     counted     ids are `functions.NAME:INDEX`, counted from 0 through the conversation (Kimi's template prints them)
     turns       see `Turns`
+    single      a turn makes one call at most
+    declared    a history with calls is refused where no tools are declared
     schema      what JSON Schema is taken for a tool's arguments
     """
 
@@ -40,6 +42,8 @@ class Demands:
     unique: bool = False
     counted: bool = False
     turns: Turns = Turns.FREE
+    single: bool = False
+    declared: bool = False
     schema: SchemaRules = schema_rules.OPEN
 
 
@@ -54,30 +58,35 @@ CHAT = Demands(names=WORD_NAMES, schema=schema_rules.OPENAI)
 OPENAI_CHAT = Demands(names=WORD_NAMES, ids=Spelling(longest=40), schema=schema_rules.OPENAI)
 """400 "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40"."""
 
+GEMINI_NAMES = Spelling("a-zA-Z0-9_.:-", 64, first="a-zA-Z_")
+"""400 "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores (_), dots (.), colons
+(:), or dashes (-), with a maximum length of 64"."""
+
 DEMANDS: Mapping[str, Demands] = {
     "openai_chat": CHAT,
     # 400 "Invalid 'input[5].call_id': string too long. Expected a string with maximum length 64"
     "openai_responses": Demands(names=WORD_NAMES, ids=Spelling(longest=64), schema=schema_rules.OPENAI),
-    # 400 "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "`tool_use` ids must be unique"
+    # 400 "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "`tool_use` ids must be unique",
+    # "Requests which include `tool_use` or `tool_result` blocks must define tools"
     "anthropic_messages": Demands(
         names=WORD_NAMES,
         ids=Spelling("a-zA-Z0-9_-"),
         unique=True,
+        declared=True,
         turns=Turns.FILLED,
         schema=schema_rules.ANTHROPIC,
     ),
     "ollama_chat": FREE,
     "ollama_generate": FREE,
-    # 400 "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores (_), dots (.),
-    # colons (:), or dashes (-), with a maximum length of 64"
-    "gemini": Demands(
-        names=Spelling("a-zA-Z0-9_.:-", 64, first="a-zA-Z_"), turns=Turns.FILLED, schema=schema_rules.GEMINI_JSON
-    ),
-    # docs.aws.amazon.com/bedrock: ToolSpecification.name, ToolUseBlock.toolUseId; "roles must alternate"
+    "gemini": Demands(names=GEMINI_NAMES, turns=Turns.FILLED, schema=schema_rules.GEMINI_JSON),
+    "gemini_interactions": Demands(names=GEMINI_NAMES, schema=schema_rules.GEMINI_JSON),
+    # docs.aws.amazon.com/bedrock: ToolSpecification.name, ToolUseBlock.toolUseId; "roles must alternate";
+    # 400 "The toolConfig field must be defined when using toolUse and toolResult content blocks" (vercel/ai#7537)
     "bedrock_converse": Demands(
         names=WORD_NAMES,
         ids=Spelling("a-zA-Z0-9_-", 64),
         unique=True,
+        declared=True,
         turns=Turns.ALTERNATING,
         schema=schema_rules.BEDROCK,
     ),
@@ -85,6 +94,7 @@ DEMANDS: Mapping[str, Demands] = {
         names=WORD_NAMES,
         ids=Spelling("a-zA-Z0-9_-", 64),
         unique=True,
+        declared=True,
         turns=Turns.FILLED,
         schema=schema_rules.BEDROCK,
     ),

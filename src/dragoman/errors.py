@@ -2,7 +2,8 @@
 
     DragomanError
     ├── UsageError            you called us wrongly (also a ValueError)
-    │   └── UnknownName       no such dialect, codec, provider …; carries the nearest names
+    │   ├── UnknownName       no such dialect, codec, provider …; carries the nearest names
+    │   └── JournalError      a journal of a run that is none, is in use, or does not fit
     ├── CodecError            a body is not what its API says; carries the path into the body
     ├── ExtractError          every call found in a response was unusable; carries the issues
     ├── ToolError             a tool failed and says how; carries an ErrorCode
@@ -99,6 +100,10 @@ class UnknownName(UsageError, KeyError):
 
     def __str__(self) -> str:
         return self.message
+
+
+class JournalError(UsageError):
+    """A file that is no journal, is damaged or in use, or does not belong to the run that is continued with it."""
 
 
 class CodecError(DragomanError):

@@ -102,8 +102,11 @@ class CallEnded:
 class Recast:
     """Everything told so far as text or as a call was reasoning: its closing tag came without an opening one.
 
+    `answer`: the other way round, what was told as reasoning was the answer, and is told again as text.
     Nothing can be taken back from a stream already shown; a fold makes it right.
     """
+
+    answer: bool = False
 
 
 @dataclass(slots=True, frozen=True)
@@ -183,8 +186,8 @@ class Assembler:
                 self._parts.append(part)
             case Noticed(issue):
                 self._issues.append(issue)
-            case Recast():
-                self._recast()
+            case Recast(answer):
+                self._recast(answer)
             case Started():
                 self._started = event
             case Ended():
@@ -204,8 +207,11 @@ class Assembler:
             extra=_both(self._started.extra, self._ended.extra),
         )
 
-    def _recast(self) -> None:
+    def _recast(self, answer: bool) -> None:
         self._close_part()
+        if answer:
+            self._parts = [p for p in self._parts if not isinstance(p, Reasoning)]
+            return
         told = [p for p in self._parts if isinstance(p, Text | Reasoning)]
         self._issues += [_rehearsed(p) for p in self._parts if isinstance(p, ToolCall)]
         for call in self._calls.values():
@@ -311,7 +317,7 @@ def _text_of(call: ToolCall) -> str:
 
 def dumps(value: Any) -> str:
     """`value` as strict JSON text: mappings of any kind, characters as they are, no NaN."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+    return _ENCODER.encode(value)
 
 
 def _plain(value: Any) -> Any:
@@ -320,3 +326,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | set | frozenset):
         return list(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain)

@@ -18,10 +18,12 @@ from typing import Any
 
 from .codecs.arguments import as_text, read_arguments
 from .definitions import tools as as_tools
+from .dialects.judge import Judge
 from .dialects.parser import Parsed, parse
 from .dialects.rows import ALL
 from .dialects.spec import Dialect, Strength
 from .errors import ExtractError, UsageError
+from .native import judged
 from .types import Issue, IssueKind, Report, Response, Tier, Tool, ToolCall
 
 Tools = Iterable[Tool | Mapping[str, Any]]
@@ -177,14 +179,13 @@ def _block_text(block: Mapping[str, Any]) -> str:
 def _native(found: _Found, known: Sequence[Tool] | None) -> Iterator[ToolCall | Issue]:
     """The calls as they came; one sent twice, id and all, counts once (servers repeat them), others all count."""
     seen: list[ToolCall] = []
-    names = None if known is None else {t.name for t in known}
+    judge = None if known is None else Judge(known)
     for n, entry in enumerate(found.calls, 1):
         cut = found.finish == "length" and n == len(found.calls)
         read = entry if isinstance(entry, ToolCall) else _read(entry, cut=cut)
+        read = read if judge is None or isinstance(read, Issue) else judged(read, judge)
         if isinstance(read, Issue):
             yield read
-        elif names is not None and read.name not in names:
-            yield _unknown(read, names)
         elif not read.id or read not in seen:
             seen.append(read)
             yield read
@@ -230,18 +231,6 @@ def _id(entry: Any, flat: Mapping[str, Any]) -> str:
         (v for place in (outer, flat, meta) if isinstance(place, Mapping) if (v := _first(place, IDS)) is not None), ""
     )
     return str(found) if isinstance(found, str | int) else ""
-
-
-def _unknown(call: ToolCall, names: Iterable[str]) -> Issue:
-    listed = ", ".join(f"`{n}`" for n in sorted(names)) or "none"
-    return Issue(
-        kind=IssueKind.UNKNOWN_TOOL,
-        message=f"the tool {call.name!r} is not declared",
-        raw=call.raw or as_text(call.arguments),
-        name=call.name,
-        correction=f"There is no tool `{call.name}`. Available: {listed}. Use one of these, or answer without a tool.",
-        call_id=call.id,
-    )
 
 
 # ── ids ──────────────────────────────────────────────────────────────────────

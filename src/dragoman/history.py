@@ -2,8 +2,9 @@
 
 Clients shorten, interrupt and reorder histories; most APIs answer an unpaired call or result with a 400.  Knows
 messages and what is demanded of them; nothing of wires, tools or dialects.
-Contract of `repair`, `identify` and `in_turns`: deterministic, idempotent, and reported: what is moved, added, renamed
-or left out is an `Issue`; a conversation that is in order comes back as it is, and one that grows keeps its beginning.
+Contract of `repair`, `identify`, `one_by_one` and `in_turns`: deterministic, idempotent, and reported: what is moved,
+added, renamed or left out is an `Issue`; a conversation that is in order comes back as it is, and one that grows keeps
+its beginning.
 Source of the rules: seeds.md A11 (ChatCLI's result pairing); demands.py cites what each wire refuses.
 """
 
@@ -238,6 +239,41 @@ def _answering(result: ToolResult, ids: list[str] | None) -> ToolResult:
 
 def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
     return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+
+
+# ── one call at a time ───────────────────────────────────────────────────────
+
+
+def one_by_one(messages: Sequence[Message]) -> Repaired:
+    """`messages`, in order (`repair`), in which no turn makes more than one call: the others follow, one turn each.
+
+    Chat templates of families that were taught to make one call refuse or drop the rest (Llama 3, gpt-oss).
+    """
+    told: list[Message] = []
+    split = 0
+    for at, message in enumerate(messages):
+        if len(message.calls) > 1:
+            split += 1
+            told += _apart(message, messages[at + 1])
+        elif not (at and len(messages[at - 1].calls) > 1):
+            told.append(message)
+        elif rest := [part for part in message.parts if not isinstance(part, ToolResult)]:
+            told.append(_with_parts(message, rest))
+    if not split:
+        return Repaired(tuple(messages))
+    issue = Issue(kind=IssueKind.HISTORY, message=f"{split} turns with several calls are told as turns with one call")
+    return Repaired(tuple(told), (issue,))
+
+
+def _apart(message: Message, answers: Message) -> Iterator[Message]:
+    """Each call of a turn with its result; what else the turn says stands before the first."""
+    said = [part for part in message.parts if not isinstance(part, ToolCall)]
+    results = _pair(message.calls, list(answers.results))[0]
+    for call, result in zip(message.calls, results, strict=True):
+        yield _with_parts(message, [*said, call])
+        if result is not None:
+            yield Message("tool", [result])
+        said = []
 
 
 # ── turns ────────────────────────────────────────────────────────────────────

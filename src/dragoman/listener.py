@@ -9,6 +9,7 @@ happened: calls to run mean `tool_calls`, a call that was cut means `length`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -45,11 +46,92 @@ class Reads(Protocol):
         """The events that were still open."""
 
 
-class Listener:
-    """Hears the events of one answer.  `parser` searches its text (None: text is text); `native`: see the module."""
+class Closes(Reads, Protocol):
+    """A parser that says whether reasoning that was open has ended."""
 
-    def __init__(self, parser: Reads | None = None, *, native: bool = True) -> None:
+    @property
+    def reasoned(self) -> bool:
+        """Was a block of reasoning closed?"""
+
+
+class Presumed:
+    """A parser for text that very likely begins inside reasoning, since the chat template opens it.
+
+    It may not: a server may take reasoning out of the text (`set_apart`), the model may open it itself, thinking may
+    be off, which no one says.  An answer in which reasoning never ends, and that was not cut, was all answer: it is
+    told again as text.  `make(prefix)` is a parser; `opener` what the template opens.
+    """
+
+    def __init__(self, make: Callable[[str], Closes], opener: str) -> None:
+        self._make, self._opener = make, opener
+        self._parser: Closes | None = None
+        self._inside = True
+        self._written: list[str] = []
+
+    def set_apart(self) -> None:
+        """Reasoning came by itself: the text holds none."""
+        self._inside = self._inside and self._parser is not None
+
+    def feed(self, text: str) -> list[Event]:
+        """The events that `text` completes; an opener of the model's own is waited for."""
+        if not self._inside:
+            return self._plain().feed(text)
+        self._written.append(text)
+        if self._parser is not None:
+            return self._follow(self._parser.feed(text))
+        begun = "".join(self._written)
+        start = begun.lstrip()
+        if self._opener.startswith(start):
+            return []
+        self._inside = not start.startswith(self._opener)
+        self._parser = self._make(self._opener if self._inside else "")
+        return self._follow(self._parser.feed(begun))
+
+    def close(self, finish: str | None = None) -> list[Event]:
+        """The events that were still open."""
+        if not self._inside:
+            return self._plain().close(finish)
+        if self._parser is not None:
+            told = self._follow(self._parser.close(finish))
+            if not self._inside or finish == Stop.LENGTH:
+                return told
+        plain, written = self._make(""), "".join(self._written)
+        again = [*plain.feed(written), *plain.close(finish)]
+        return again if self._parser is None else [Recast(answer=True), *again]
+
+    def _plain(self) -> Reads:
+        self._parser = self._parser or self._make("")
+        return self._parser
+
+    def _follow(self, told: list[Event]) -> list[Event]:
+        """`told`; once it is anything but reasoning, the presumption was right."""
+        assert self._parser is not None
+        if self._parser.reasoned or not all(isinstance(e, ReasoningDelta | Noticed) for e in told):
+            self._inside = False
+            self._written.clear()
+        return told
+
+
+def _as_it_came(event: Event) -> list[Event]:
+    return [event]
+
+
+class Listener:
+    """Hears the events of one answer.
+
+    `parser` searches its text (None: text is text); `judged` is what the events of native calls come to (`native.py`);
+    `native`: see the module.
+    """
+
+    def __init__(
+        self,
+        parser: Reads | None = None,
+        judged: Callable[[Event], list[Event]] = _as_it_came,
+        *,
+        native: bool = True,
+    ) -> None:
         self._parser = parser
+        self._judged = judged
         self._native = native
         self._held: list[Event] = []
         self._text: list[str] = []  # what the model wrote, where a call found in it may have to be given back
@@ -67,7 +149,20 @@ class Listener:
                 return []  # the parser may hold text of this part back: what belongs together stays together
             case ReasoningDelta():
                 self._searched = False
+                if isinstance(self._parser, Presumed):
+                    self._parser.set_apart()
                 return [event]
+            case CallStarted() | CallDelta() | CallEnded():
+                return [told for judged in self._judged(event) for told in self._called(judged)]
+            case Ended():
+                return self._end(event)
+            case _:
+                self._note(event)
+                return [event]
+
+    def _called(self, event: Event) -> list[Event]:
+        """What an event of a native call comes to, once it is judged."""
+        match event:
             case CallStarted(index):
                 return [*self._give_way(), replace(event, index=index + self._found)]
             case CallDelta(index):
@@ -75,8 +170,6 @@ class Listener:
             case CallEnded(index):
                 self._count(event)
                 return [replace(event, index=index + self._found)]
-            case Ended():
-                return self._end(event)
             case _:
                 self._note(event)
                 return [event]

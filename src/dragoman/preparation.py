@@ -7,20 +7,33 @@ changed so that the caller should know is an `Issue`; `Prepared.restored` gives 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from .cache_plan import in_order, planned
-from .codecs.spec import Quirks
+from .cache_plan import CacheMode, Caches, in_order, planned
+from .codecs.spec import PLAIN, Quirks
 from .demands import MISTRAL_IDS, Demands, Turns
 from .events import CallStarted, Event, Noticed
-from .history import identify, in_turns, without_system
+from .history import identify, in_turns, one_by_one, without_system
 from .narrowing import narrow, narrow_tool
 from .profiles import Demand, Forced, Ids, Profile, Replay
 from .provider import Provider
 from .schema_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE
 from .spelling import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
-from .types import Issue, IssueKind, Message, Part, Reasoning, Request, Tool, ToolCall, ToolChoice, ToolResult
+from .types import (
+    EMPTY_OBJECT_SCHEMA,
+    Issue,
+    IssueKind,
+    Message,
+    Part,
+    Reasoning,
+    Request,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
 
 WEAKER = {"named": "required", "required": "auto"}
 LAX = (OPEN, OPENAI, LLAMACPP)
@@ -29,9 +42,11 @@ LAX = (OPEN, OPENAI, LLAMACPP)
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The request as the wire carries it, the tools as the answer may name them, the names' way back, what to tell."""
+    """The request as the wire carries it, and with which quirks; the tools as the answer may name them, the names' way
+    back, what to tell."""
 
     request: Request
+    quirks: Quirks = PLAIN
     heard: tuple[Tool, ...] = ()
     names: Respelled = UNCHANGED
     issues: tuple[Issue, ...] = ()
@@ -56,9 +71,46 @@ def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> D
         demands = replace(demands, counted=True)
     if profile.schema and demands.schema in LAX:
         demands = replace(demands, schema=PORTABLE)
+    if not profile.parallel:
+        demands = replace(demands, single=True)
     if Demand.ALTERNATE in profile.demands and demands.turns is Turns.FREE:
         demands = replace(demands, turns=Turns.ALTERNATING if text else Turns.BRIDGED)
     return demands
+
+
+def quirks_of(provider: Provider, profile: Profile) -> Quirks:
+    """How this provider's wire departs from the plain one where it serves a model of this family."""
+    quirks = provider.quirks
+    if Demand.CONTENT in profile.demands and quirks.empty_content == "null":
+        quirks = replace(quirks, empty_content="empty")
+    if quirks.cache != "never":
+        modes: dict[Caches, CacheMode] = {Caches.NOTHING: "never", Caches.INSTRUCTIONS: "asked"}
+        quirks = replace(quirks, cache=modes.get(takes_of(provider, profile), quirks.cache))
+    return quirks if profile.sees else replace(quirks, result_media="user_turn")
+
+
+def takes_of(provider: Provider, profile: Profile) -> Caches:
+    """Which cache markers this provider takes of a model of this family."""
+    return provider.caches if profile.caches is None else profile.caches
+
+
+SWITCHES = ("enable_thinking", "thinking")
+OFF = frozenset({"disabled", "none", "off"})
+
+
+def wants_thinking(request: Request) -> bool | None:
+    """Does the request turn thinking on, or off?  None where it does not say."""
+    inner = request.extra.get("chat_template_kwargs")
+    said = [inner.get(name) for name in SWITCHES] if isinstance(inner, Mapping) else []
+    said += [request.extra.get(name) for name in ("think", *SWITCHES)]
+    for value in said:
+        kind = value.get("type") if isinstance(value, Mapping) else value
+        if isinstance(kind, bool):
+            return kind
+        if isinstance(kind, str):
+            return kind not in OFF
+    effort = request.sampling.effort
+    return None if effort is None else effort not in OFF
 
 
 def prepare(
@@ -68,24 +120,33 @@ def prepare(
 
     `text`: its tools are told in its text already; `bare` names the tools whose schemas were refused.
     """
-    demands = demands_of(provider, profile, text=text)
+    demands, quirks = demands_of(provider, profile, text=text), quirks_of(provider, profile)
+    takes = takes_of(provider, profile)
+    request, left_out = _sampled(request, provider, profile)
     if text:
         messages, issues = _conversation(request.messages, demands, profile, text=True)
         request = replace(request, messages=messages)
-        return Prepared(planned(request, provider.quirks.cache), request.tools, issues=tuple(issues))
-    request, told = _choice(request, provider.quirks, profile)
+        return Prepared(
+            planned(request, provider.quirks.cache, takes=takes), quirks, request.tools, issues=(*left_out, *issues)
+        )
+    request, told = _choice(request, provider, profile)
     request = replace(request, tools=in_order(request.tools))
+    heard = {tool.name for tool in request.tools}
+    if profile.replay is Replay.DEMANDED and wants_thinking(request) is not False:
+        request = replace(request, messages=tuple(map(_reasoned, request.messages)))
+    if demands.declared and not request.tools:
+        request = replace(request, tools=in_order(_called(request.messages)))
     names = respell(_names(request), demands.names)
     request = _renamed(request, names)
     messages, issues = _conversation(request.messages, demands, profile, text=False)
     request = replace(request, messages=messages)
     tools, cut = _narrowed(request.tools, demands, {names.spelled(name) for name in bare})
-    heard = request.tools
+    known = tuple(tool for tool in request.tools if names.original(tool.name) in heard)
     request, output = _output(replace(request, tools=tools), demands)
     if names.forth:
         issues.append(_respelled(names, demands.names))
-    issues += [*told, *(replace(issue, name=names.original(issue.name)) for issue in cut), *output]
-    return Prepared(planned(request, provider.quirks.cache), heard, names, tuple(issues))
+    issues += [*left_out, *told, *(replace(issue, name=names.original(issue.name)) for issue in cut), *output]
+    return Prepared(planned(request, provider.quirks.cache, takes=takes), quirks, known, names, tuple(issues))
 
 
 # ── the conversation ─────────────────────────────────────────────────────────
@@ -101,6 +162,9 @@ def _conversation(
     if not text:
         identified = identify(told, demands)
         told, issues = identified.messages, [*identified.issues]
+    if demands.single and not text:
+        apart = one_by_one(told)
+        told, issues = apart.messages, [*issues, *apart.issues]
     if Demand.NO_SYSTEM in profile.demands:
         told = without_system(told)
     settled = in_turns(told, demands.turns)
@@ -111,6 +175,23 @@ def _thoughtless(message: Message) -> Message:
     """The message without its reasoning, for models that refuse to get it back (DeepSeek R1)."""
     parts = [part for part in message.parts if not isinstance(part, Reasoning)]
     return message if len(parts) == len(message.parts) else _with_parts(message, parts)
+
+
+UNSAID = Reasoning(" ")
+"""Stands for reasoning nobody kept: the shortest that DeepSeek and Moonshot take (BerriAI/litellm#28045)."""
+
+
+def _reasoned(message: Message) -> Message:
+    """The message, if it makes calls, with reasoning before them."""
+    if not message.calls or any(isinstance(part, Reasoning) for part in message.parts):
+        return message
+    return _with_parts(message, [UNSAID, *message.parts])
+
+
+def _called(messages: Sequence[Message]) -> list[Tool]:
+    """The tools that the history calls, declared so that it is taken; their arguments are anybody's guess."""
+    names = dict.fromkeys(call.name for message in messages for call in message.calls)
+    return [Tool(name=name, parameters=EMPTY_OBJECT_SCHEMA) for name in names]
 
 
 def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
@@ -187,10 +268,43 @@ def _output(request: Request, demands: Demands) -> tuple[Request, tuple[Issue, .
     return replace(request, output_schema=replace(wanted, schema=cut.schema)), cut.issues
 
 
-def _choice(request: Request, quirks: Quirks, profile: Profile) -> tuple[Request, tuple[Issue, ...]]:
+def _is_own(provider: Provider) -> bool:
+    """Is this a server of one's own?  It checks nothing of what services do."""
+    return bool(provider.port) or not provider.auth.required
+
+
+DEFAULT_TEMPERATURE = 1
+
+
+def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Request, list[Issue]]:
+    """Without what the family's services refuse to be told of sampling; a default is left out without a word."""
+    given = {name: getattr(request.sampling, name) for name in profile.fixed}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not given or _is_own(provider):
+        return request, []
+    lost = sorted(name for name, value in given.items() if value != DEFAULT_TEMPERATURE)
+    message = f"this family's sampling is fixed; left out: {', '.join(lost)}"
+    issues = [Issue(kind=IssueKind.LOSSY, message=message, path="$.sampling")] if lost else []
+    nothing: dict[str, Any] = dict.fromkeys(given)
+    return replace(request, sampling=replace(request.sampling, **nothing)), issues
+
+
+def _takes_force(request: Request, provider: Provider, profile: Profile) -> bool:
+    """May a call be demanded of this family here?"""
+    thinking = request.extra.get("thinking")
+    budgeted = isinstance(thinking, Mapping) and thinking.get("type") == "enabled"
+    return {
+        Forced.FREE: True,
+        Forced.NOT_BUDGETED: not budgeted,
+        Forced.TURNED_OFF: _is_own(provider) or wants_thinking(request) is False,
+    }.get(profile.forced, False)
+
+
+def _choice(request: Request, provider: Provider, profile: Profile) -> tuple[Request, tuple[Issue, ...]]:
     """With the strongest choice the place and the model take; of a named tool only that tool is offered then."""
     choice = request.tool_choice
-    taken = quirks.choices - ({"required", "named"} if profile.forced is Forced.NEVER else set())
+    forces = _takes_force(request, provider, profile)
+    taken = provider.quirks.choices - (set() if forces else {"required", "named"})
     if choice is None or choice.mode in taken or choice.mode == "auto":
         return request, ()
     mode: str = choice.mode

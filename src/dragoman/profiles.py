@@ -14,7 +14,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from .dialects.rows import ALL, resolve
+from .cache_plan import Caches
+from .dialects.rows import ALL, DIALECTS, resolve
 from .dialects.spec import Dialect
 
 
@@ -29,32 +30,34 @@ class Opens(StrEnum):
 class Replay(StrEnum):
     """What becomes of past reasoning in the next request."""
 
-    FREE = "free"              # sent or not, nobody minds
-    NEVER = "never"            # must not be sent
+    FREE = "free"  # sent or not, nobody minds
+    NEVER = "never"  # must not be sent
     TOOL_TURNS = "tool_turns"  # must come back with the calls made since the user last spoke
-    SIGNED = "signed"          # the same, with its signature, byte for byte
+    DEMANDED = "demanded"  # must come back with every call; one without any is refused while it thinks
+    SIGNED = "signed"  # the same, with its signature, byte for byte
 
 
 class Forced(StrEnum):
     """Whether the family accepts that a call, or one certain call, is demanded."""
 
     FREE = "free"
-    NOT_THINKING = "not_thinking"  # only while thinking is off
+    NOT_BUDGETED = "not_budgeted"  # unless a budget of thinking is given (`thinking: enabled`)
+    TURNED_OFF = "turned_off"  # only where thinking is turned off: it is on unless somebody does
     NEVER = "never"
 
 
 class Limit(StrEnum):
     """What its tools' schemas may not hold: one such word rejects the whole request."""
 
-    REFS = "refs"              # $ref, $defs
-    CONST = "const"            # const; an enum of one does the same
+    REFS = "refs"  # $ref, $defs
+    CONST = "const"  # const; an enum of one does the same
     TYPE_LISTS = "type_lists"  # "type": ["string", "null"]
 
 
 class Demand(StrEnum):
     """What its chat template refuses to do without."""
 
-    CONTENT = "content"      # content is text, never null and never left out
+    CONTENT = "content"  # content is text, never null and never left out
     ALTERNATE = "alternate"  # user and assistant take turns, strictly
     NO_SYSTEM = "no_system"  # no system message: it goes into the first user's
 
@@ -63,7 +66,7 @@ class Ids(StrEnum):
     """What a call's id must look like."""
 
     ANY = "any"
-    NINE = "nine"        # nine letters and digits
+    NINE = "nine"  # nine letters and digits
     COUNTED = "counted"  # functions.NAME:INDEX, counted through the conversation
 
 
@@ -78,7 +81,10 @@ class Profile:
     opens      whether the prompt has written that already
     replay, forced, ids, schema, demands   see there
     parallel   whether it was taught to make several calls in one turn
-    context    tokens its model cards promise, 0 where they differ
+    sees       whether it sees media that stand inside a result, where the wire lets them stand there
+    fixed      what of the sampling services refuse to change (fields of `Sampling`): any value is a 400
+    caches     which prompt-cache markers it takes where the wire has any; None: as the place says
+    context    tokens all its models have by their cards, 0 where nobody says that of all
     source     where it says so
     """
 
@@ -93,6 +99,9 @@ class Profile:
     schema: frozenset[Limit] = frozenset()
     demands: frozenset[Demand] = frozenset()
     parallel: bool = True
+    sees: bool = True
+    fixed: frozenset[str] = frozenset()
+    caches: Caches | None = None
     context: int = 0
     source: str = ""
 
@@ -118,8 +127,11 @@ class Profile:
 
 # ── the rows ─────────────────────────────────────────────────────────────────
 
+# fmt: off
 THINK = "<think>"
 TEXT_ONLY = frozenset({Demand.CONTENT})
+NO_SAMPLING = frozenset({"temperature", "top_p", "top_k"})
+NO_PENALTIES = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
 CARDS = "the model cards"
 TEMPLATES = "the families' chat templates"
 
@@ -144,18 +156,22 @@ QWEN = (
 )
 DEEPSEEK = (
     Profile(
-        match=("deepseek-r1-distill*", "deepseek-r1*", "deepseek-reasoner*"), dialect="deepseek_v3",
-        also=("deepseek_v31",), reasoning=THINK, opens=Opens.ALWAYS, replay=Replay.NEVER, context=131072,
-        source="formats.md D1; peers.md pain 17 (R1 refuses past reasoning)",
+        match=("deepseek-r1-distill*", "deepseek-r1*"), dialect="deepseek_v3", also=("deepseek_v31",), reasoning=THINK,
+        opens=Opens.ALWAYS, replay=Replay.NEVER, context=131072,
+        source="formats.md D1; peers.md pain 17 (R1 refuses past reasoning); api-docs.deepseek.com/guides/"
+        "reasoning_model (400 for reasoning_content in a message)",
     ),
     Profile(
         match=("deepseek-v3.1*", "deepseek-chat-v3.1*", "deepseek-*terminus*"), dialect="deepseek_v31",
         also=("deepseek_v3",), reasoning=THINK, opens=Opens.THINKING, context=131072, source="formats.md D2",
     ),
     Profile(
-        match=("deepseek-v3.2*", "deepseek-v4*", "deepseek-chat-v4*"), dialect="deepseek_v32", also=("deepseek_v31",),
-        reasoning=THINK, opens=Opens.THINKING, replay=Replay.TOOL_TURNS, context=131072,
-        source="formats.md E3; api-docs.deepseek.com/guides/thinking_mode (400 without the reasoning of tool turns)",
+        match=("deepseek-v3.2*", "deepseek-v4*", "deepseek-chat-v4*", "deepseek-reasoner*", "deepseek-flash*"),
+        dialect="deepseek_v32", also=("deepseek_v31",), reasoning=THINK, opens=Opens.THINKING, replay=Replay.DEMANDED,
+        forced=Forced.TURNED_OFF, context=131072,
+        source="formats.md E3; api-docs.deepseek.com/guides/thinking_mode (on by default; 400 without the reasoning of "
+        'turns with calls; 400 "Thinking mode does not support this tool_choice"); deepseek-harness#739 (also where '
+        "there was none)",
     ),
     Profile(
         match="deepseek*", dialect="deepseek_v3", also=("deepseek_v31", "deepseek_v32"), reasoning=THINK,
@@ -165,19 +181,27 @@ DEEPSEEK = (
 MOONSHOT = (
     Profile(
         match="kimi-k3*", dialect="kimi_k2", reasoning="<|open|>think<|sep|>", opens=Opens.ALWAYS,
-        replay=Replay.TOOL_TURNS, source="formats.md E6; Kimi K3's chat template",
+        replay=Replay.TOOL_TURNS, forced=Forced.TURNED_OFF, fixed=NO_PENALTIES,
+        source="formats.md E6; Kimi K3's chat template; 400 \"tool_choice is incompatible with thinking "
+        'enabled", "invalid temperature: only 1 is allowed for this model"',
     ),
     Profile(
-        match=("kimi-k2-thinking*", "kimi-k2.[5-9]*"), dialect="kimi_k2", reasoning=THINK, replay=Replay.TOOL_TURNS,
-        ids=Ids.COUNTED, context=262144,
-        source="formats.md D3; peers.md pain 17 (kimi-cli#2141: reasoning missing in a call's message is a 400)",
+        match=("kimi-k2-thinking*", "kimi-k2.[5-9]*"), dialect="kimi_k2", reasoning=THINK, replay=Replay.DEMANDED,
+        ids=Ids.COUNTED, forced=Forced.TURNED_OFF, fixed=NO_PENALTIES, context=262144,
+        source="formats.md D3; peers.md pain 17 (kimi-cli#2141: reasoning missing in a call's message is a 400); 400 "
+        '"tool_choice is incompatible with thinking enabled", "invalid temperature: only 1 is allowed for this model"',
     ),
     Profile(match=("kimi*", "moonshot*"), dialect="kimi_k2", ids=Ids.COUNTED, source="formats.md D3"),
 )
 ZAI = (
     Profile(
-        match=("glm-4.[6-9]*", "glm-[5-9]*"), dialect="glm45", reasoning=THINK, opens=Opens.THINKING,
+        match=("glm-4.[7-9]*", "glm-[5-9]*"), dialect="glm45", reasoning=THINK, opens=Opens.ALWAYS,
         replay=Replay.TOOL_TURNS, context=200000,
+        source="formats.md E2 (glm47); docs.z.ai/guides/capabilities/thinking-mode (on by default; reasoning is "
+        "returned with the results); GLM-4.7's and 5's chat templates open the block unless thinking is off",
+    ),
+    Profile(
+        match="glm-4.6*", dialect="glm45", reasoning=THINK, replay=Replay.TOOL_TURNS, context=200000,
         source="formats.md E2; docs.z.ai/guides/capabilities/thinking-mode (reasoning is returned with the results)",
     ),
     Profile(
@@ -193,7 +217,12 @@ OPENAI = (
         source="formats.md H1; OpenAI cookbook on raw reasoning; llama.cpp#20393 (taught to make one call)",
     ),
     Profile(match=("gpt-5-chat*", "chatgpt*"), source="wire-quirks.md (tools is not supported)"),
-    Profile(match=("gpt*", "o[134]", "o[134]-*", "codex*"), source="native tools; leaks are heard like any other"),
+    Profile(
+        match=("gpt-5", "gpt-5-*", "o[134]", "o[134]-*"), fixed=NO_PENALTIES,
+        source="native tools; 400 \"'temperature' does not support 0.7 with this model. Only the default (1) value is "
+        'supported"',
+    ),
+    Profile(match=("gpt*", "codex*"), source="native tools; leaks are heard like any other"),
 )
 GOOGLE = (
     Profile(
@@ -203,7 +232,8 @@ GOOGLE = (
     ),
     Profile(
         match="gemini*", also=("tool_code",), schema=frozenset({Limit.REFS, Limit.CONST, Limit.TYPE_LISTS}),
-        source="peers.md pain 18; malformations.md §5 (tool_code leaks)",
+        sees=False, source="peers.md pain 18; malformations.md §5 (tool_code leaks); "
+        "ai.google.dev/gemini-api/docs/function-calling (media in results: Gemini 3)",
     ),
     Profile(match=("functiongemma*",), dialect="functiongemma", source="formats.md G2"),
     Profile(
@@ -218,11 +248,20 @@ GOOGLE = (
 ANTHROPIC = (
     Profile(
         match=("claude-opus-5.5*", "claude-opus-5-5*", "claude-fable*"), also=("anthropic_xml",), replay=Replay.SIGNED,
-        forced=Forced.NEVER, context=200000, source="peers.md §1 row 33 (a forced choice is rejected)",
+        forced=Forced.NEVER, fixed=NO_SAMPLING, caches=Caches.ALL, context=200000,
+        source="peers.md §1 row 33 (a forced choice is rejected); 400 \"`temperature` is deprecated for this model\"",
     ),
     Profile(
-        match=("claude*",), also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_THINKING, context=200000,
-        source="formats.md §6.2; Anthropic's guide to thinking (forced tool use is not compatible with it)",
+        match=("claude-opus-4-[78]*", "claude-opus-4.[78]*", "claude-opus-5*", "claude-sonnet-5*", "claude-mythos*"),
+        also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_BUDGETED, fixed=NO_SAMPLING,
+        caches=Caches.ALL, context=200000,
+        source="as below; 400 \"`temperature` is deprecated for this model\", the same for top_p and top_k",
+    ),
+    Profile(
+        match=("claude*",), also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_BUDGETED,
+        caches=Caches.ALL, context=200000,
+        source="formats.md §6.2; platform.claude.com/docs/build-with-claude/thinking-tool-workflows (a forced call is "
+        "an error with manual thinking, adaptive thinking takes it)",
     ),
 )
 META = (
@@ -239,7 +278,7 @@ META = (
         dialect="llama3_json", also=("llama_function", "python_tag", "pythonic"), parallel=False, context=131072,
         source="formats.md B1, §6.2; the template takes one call in a turn",
     ),
-    Profile(match=("llama*", "meta-llama*", "codellama*"), dialect="llama3_json", context=8192, source="formats.md B1"),
+    Profile(match=("llama*", "meta-llama*", "codellama*"), dialect="llama3_json", source="formats.md B1"),
     Profile(match="muse*", dialect="muse", source="formats.md E3, H"),
 )
 MISTRAL = (
@@ -262,7 +301,7 @@ IBM = (
     Profile(match="granite-20b*", dialect="granite_20b_fc", source="formats.md A10"),
     Profile(match=("granite-4*", "granite4*"), dialect="granite4", also=("hermes",), source="formats.md A4"),
     Profile(
-        match=("granite*",), dialect="granite", also=("granite4",), demands=TEXT_ONLY, context=131072,
+        match=("granite*",), dialect="granite", also=("granite4",), demands=TEXT_ONLY,
         source="formats.md C6; " + TEMPLATES,
     ),
 )
@@ -286,7 +325,7 @@ TUNED = (
 )
 OTHERS = (
     Profile(match=("command*", "c4ai-command*"), dialect="cohere_command",
-            reasoning="<|START_THINKING|>", context=131072, source="formats.md C8"),
+            reasoning="<|START_THINKING|>", source="formats.md C8"),
     Profile(match=("minimax-m3*",), dialect="minimax_m3", reasoning="<mm:think>", replay=Replay.TOOL_TURNS,
             source="formats.md E5; MiniMax M3's chat template"),
     Profile(match=("minimax-m2*", "minimax*"), dialect="minimax_m2", reasoning=THINK, opens=Opens.ALWAYS,
@@ -324,7 +363,9 @@ OTHERS = (
     Profile(match=("trinity*", "arcee*"), dialect="granite4", reasoning=THINK, source="formats.md A3"),
     Profile(match=("exaone*", "reka*", "bielik*"), dialect="hermes", reasoning=THINK, source=TEMPLATES),
     Profile(match=("grok*",), source="native tools; wire-quirks.md (reasoning fields hold drafts of calls)"),
-    Profile(match=("nova-*",), source="native tools; wire-quirks.md (a code interpreter of its own in the turn)"),
+    Profile(match=("nova-*",), caches=Caches.INSTRUCTIONS,
+            source="native tools; wire-quirks.md (a code interpreter of its own in the turn); 400 \"extraneous key "
+            "[cachePoint] is not permitted\" after tools and after results"),
 )
 DEFAULT = Profile(match="*", source="nothing is known of this model: every dialect is heard in the order of the table")
 
@@ -332,6 +373,7 @@ ROWS: tuple[Profile, ...] = (
     *TUNED, *QWEN, *DEEPSEEK, *MOONSHOT, *ZAI, *OPENAI, *GOOGLE, *ANTHROPIC, *META, *MISTRAL, *IBM, *OTHERS,
 )  # fmt: skip
 
+# fmt: on
 
 # ── names ────────────────────────────────────────────────────────────────────
 
@@ -380,6 +422,22 @@ def _profile(model: str, rows: tuple[Profile, ...]) -> Profile:
 
 
 def order(model: str, rows: Sequence[Profile] = ()) -> tuple[Dialect, ...]:
-    """Every dialect, those of the model's family first: what several would read is read as its own."""
-    first = profile(model, rows).dialects
-    return tuple(dict.fromkeys((*first, *ALL)))
+    """Every dialect, those of the model's family first: what several would read is read as its own.
+
+    Only the rows it names: its slips are told apart from other families' calls by the order of the table.
+    """
+    known = profile(model, rows)
+    return _order(tuple(DIALECTS[name] for name in (known.dialect, *known.also) if name))
+
+
+@lru_cache(maxsize=256)
+def _order(first: tuple[Dialect, ...]) -> tuple[Dialect, ...]:
+    """The same tuple for the same family: what is made of it is kept by its identity."""
+    theirs = {opener for row in ALL for opener in _openers(row)[:1]}
+    leads = (row for row in first if not theirs & {*_openers(row)[1:]})
+    return tuple(dict.fromkeys((*leads, *ALL)))
+
+
+def _openers(row: Dialect) -> tuple[str, ...]:
+    """What begins it, as its family writes it first; a slip that is another family's opener must not come before it."""
+    return tuple(opener.strip() for opener in row.section.open or row.call.open or row.tool.open)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .auth import Auth, KeyHeader, Setting
+from .cache_plan import Caches
 from .codecs.spec import PLAIN, Quirks
 from .demands import DEMANDS, FREE, Demands
 from .types import NOTHING
@@ -87,6 +88,7 @@ class Provider:
     settings  what the address needs to know: a region, an account
     tools     see `Tools`;  `quirks` what its wire does differently;  `demands` what it demands besides, or instead
     headers   sent with every request;  `signals` headers that say something of the request
+    caches    which cache markers it takes of a model of which nothing is known
     port      where it usually listens on one's own machine, 0 for services
     model_env variables that name the model where nobody does
     notes     what it does not support or does in its own way, where no field says so
@@ -107,6 +109,7 @@ class Provider:
     headers: Mapping[str, str] = NOTHING
     signals: Mapping[str, Signal] = NOTHING
     models: ModelList = OPENAI_LIST
+    caches: Caches = Caches.ALL
     url_env: tuple[str, ...] = ()
     model_env: tuple[str, ...] = ()
     switches: tuple[Switch, ...] = ()

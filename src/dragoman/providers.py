@@ -14,8 +14,9 @@ from typing import Any
 
 from . import schema_rules
 from .auth import ClientCredentials, KeyHeader, Setting, SignedKey, SigV4
+from .cache_plan import Caches
 from .codecs.spec import Quirks
-from .demands import CHAT, FREE, MISTRAL, OPENAI_CHAT, WORD_NAMES, Demands, Turns
+from .demands import CHAT, DEMANDS, FREE, MISTRAL, OPENAI_CHAT, WORD_NAMES, Demands, Turns
 from .errors import UnknownName
 from .provider import (
     ANTHROPIC_LIST,
@@ -37,6 +38,7 @@ from .version import __version__
 
 __all__ = ["COMPATIBLE", "OPENAI_LIST", "PROVIDERS", "ROWS", "ModelList", "Provider", "Providers", "Tools"]
 
+AUTO = frozenset({"auto"})
 AUTO_OR_NONE = frozenset({"auto", "none"})
 US = f"dragoman/{__version__}"
 ANTHROPIC_VERSION = {"anthropic-version": "2023-06-01"}
@@ -50,6 +52,16 @@ def _chat(name: str, base_url: str, *env: str, docs: str, **more: Any) -> Provid
     """A service that speaks OpenAI's chat API and takes a bearer key; `NAME_BASE_URL` may move it."""
     given = {"url_env": (f"{name.upper().replace('-', '_')}_BASE_URL",), **more}
     return Provider(name=name, codec="openai_chat", base_url=base_url, auth=_bearer(*env), docs=docs, **given)
+
+
+def _messages(name: str, base_url: str, auth: KeyHeader, *, docs: str, **more: Any) -> Provider:
+    """A service that speaks Anthropic's Messages API for models of its own: signatures are not asked for."""
+    given = {"quirks": Quirks(unsigned_reasoning="send"), "root": "", "models": NO_LIST, **more}
+    given.setdefault("url_env", (f"{name.upper().replace('-', '_')}_BASE_URL",))
+    headers = ANTHROPIC_VERSION
+    return Provider(
+        name=name, codec="anthropic_messages", base_url=base_url, auth=auth, headers=headers, docs=docs, **given
+    )
 
 
 def _local(name: str, port: int, *env: str, docs: str, **more: Any) -> Provider:
@@ -87,20 +99,27 @@ OWN: tuple[Provider, ...] = (
         auth=KeyHeader(header="x-api-key", form="{key}", env=("ANTHROPIC_API_KEY",)),
         or_auth=(_bearer("ANTHROPIC_AUTH_TOKEN"),), tools=Tools.NATIVE, quirks=CLAUDE_QUIRKS,
         headers=ANTHROPIC_VERSION, models=ANTHROPIC_LIST, url_env=("ANTHROPIC_BASE_URL",),
+        notes=("tokens of Claude subscriptions: they are for Anthropic's own clients",),
         docs="https://docs.anthropic.com/en/api/messages",
     ),
     Provider(
         name="gemini", codec="gemini", base_url="https://generativelanguage.googleapis.com/v1beta", root="/v1beta",
         auth=KeyHeader(header="x-goog-api-key", form="{key}", env=("GEMINI_API_KEY", "GOOGLE_API_KEY")),
-        tools=Tools.NATIVE, models=GEMINI_LIST, url_env=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"),
-        aliases=("googleai",),
+        tools=Tools.NATIVE, quirks=Quirks(result_media="native"), models=GEMINI_LIST,
+        url_env=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"), aliases=("googleai",),
         notes=("several candidates", "media in results before Gemini 3"),
         docs="https://ai.google.dev/api/generate-content",
     ),
     Provider(
+        name="gemini-interactions", codec="gemini_interactions", root="/v1beta",
+        base_url="https://generativelanguage.googleapis.com/v1beta", tools=Tools.NATIVE, models=GEMINI_LIST,
+        auth=KeyHeader(header="x-goog-api-key", form="{key}", env=("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+        url_env=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"), docs="https://ai.google.dev/gemini-api/docs/interactions",
+    ),
+    Provider(
         name="bedrock", codec="bedrock_converse", base_url=BEDROCK_URL, root="", auth=SigV4("bedrock"),
-        or_auth=(AWS_BEARER,), settings=(REGION,), quirks=CLAUDE_QUIRKS, models=NO_LIST,
-        url_env=("AWS_ENDPOINT_URL_BEDROCK_RUNTIME",), aliases=("bedrock-converse", "aws"),
+        or_auth=(AWS_BEARER,), settings=(REGION,), quirks=CLAUDE_QUIRKS, caches=Caches.NOTHING,
+        models=NO_LIST, url_env=("AWS_ENDPOINT_URL_BEDROCK_RUNTIME",), aliases=("bedrock-converse", "aws"),
         notes=("tool_choice none (the tools are left out)", "cache markers only for Claude and Nova"),
         docs="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",
     ),
@@ -113,7 +132,8 @@ OWN: tuple[Provider, ...] = (
     Provider(
         name="ollama", codec="ollama_chat", base_url="http://127.0.0.1:11434", root="",
         auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",), port=11434,
-        notes=("tool_choice (ollama#11171)", "parallel_tool_calls"),
+        quirks=Quirks(choices=AUTO),  # ollama#11171
+        notes=("parallel_tool_calls",),
         docs="https://github.com/ollama/ollama/blob/main/docs/api.md",
     ),
     Provider(
@@ -168,7 +188,7 @@ DIALECTAL: tuple[Provider, ...] = (
     Provider(
         name="zai", codec="openai_chat", base_url="https://api.z.ai/api/paas/v4",
         auth=SignedKey(env=("ZAI_API_KEY", "ZHIPUAI_API_KEY")), url_env=("ZAI_API_URL", "ZAI_BASE_URL"),
-        quirks=Quirks(choices=frozenset({"auto"}), omit=frozenset({"parallel_tool_calls", "top_k"})),
+        quirks=Quirks(choices=AUTO, omit=frozenset({"parallel_tool_calls", "top_k"})),
         aliases=("zhipu",), notes=("calls may bear the index -1 (recorded)",),
         docs="https://docs.z.ai/api-reference/llm/chat-completion",
     ),
@@ -187,6 +207,36 @@ DIALECTAL: tuple[Provider, ...] = (
         url_env=("MINIMAX_ANTHROPIC_BASE_URL",), notes=("errors come with status 200",),
         docs="https://platform.minimax.io/docs/api-reference/text-anthropic-api",
     ),
+    _messages("zai-anthropic", "https://api.z.ai/api/anthropic", _bearer("ZAI_API_KEY", "ZHIPUAI_API_KEY"),
+              docs="https://docs.z.ai/scenario-example/develop-tools/claude"),
+    _messages("moonshot-anthropic", "https://api.moonshot.ai/anthropic", _bearer("MOONSHOT_API_KEY", "KIMI_API_KEY"),
+              demands=replace(DEMANDS["anthropic_messages"], schema=schema_rules.MOONSHOT),
+              docs="https://platform.moonshot.ai/docs/guide/agent-support"),
+    _messages("deepseek-anthropic", "https://api.deepseek.com/anthropic",
+              KeyHeader(header="x-api-key", form="{key}", env=("DEEPSEEK_API_KEY",)), notes=("media",),
+              docs="https://api-docs.deepseek.com/guides/anthropic_api"),
+    _messages("azure-anthropic", "https://{resource}.services.ai.azure.com/anthropic",
+              KeyHeader(header="x-api-key", form="{key}", env=("ANTHROPIC_FOUNDRY_API_KEY",)), quirks=CLAUDE_QUIRKS,
+              settings=(Setting("resource", ("ANTHROPIC_FOUNDRY_RESOURCE",)),), tools=Tools.NATIVE,
+              url_env=("ANTHROPIC_FOUNDRY_BASE_URL",),
+              docs="https://learn.microsoft.com/azure/ai-foundry/foundry-models/how-to/use-foundry-models-claude"),
+    Provider(
+        name="xai-responses", codec="openai_responses", base_url="https://api.x.ai/v1", auth=_bearer("XAI_API_KEY"),
+        url_env=("XAI_BASE_URL",), demands=replace(DEMANDS["openai_responses"], schema=schema_rules.XAI),
+        docs="https://docs.x.ai/developers/model-capabilities/text/best-practices",
+    ),
+    Provider(
+        name="vertex", codec="gemini", root="", base_url="https://{location}-aiplatform.googleapis.com/v1beta1/projects"
+        "/{project}/locations/{location}/publishers/google", quirks=Quirks(result_media="native"), models=NO_LIST,
+        auth=_bearer("GOOGLE_OAUTH_ACCESS_TOKEN", "CLOUDSDK_AUTH_ACCESS_TOKEN"), tools=Tools.NATIVE,
+        settings=(
+            Setting("project", ("GOOGLE_CLOUD_PROJECT", "VERTEXAI_PROJECT")),
+            Setting("location", ("GOOGLE_CLOUD_LOCATION", "VERTEXAI_LOCATION"), default="us-central1"),
+        ),
+        url_env=("VERTEX_BASE_URL",), aliases=("vertexai", "vertex_ai"),
+        notes=("fetching a token (gcloud auth print-access-token does)", "the location global (give its base URL)"),
+        docs="https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference",
+    ),
     _chat(
         "moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "KIMI_API_KEY",
         url_env=("MOONSHOT_BASE_URL", "MOONSHOT_API_URL"),
@@ -204,9 +254,10 @@ DIALECTAL: tuple[Provider, ...] = (
         docs="https://docs.github.com/en/copilot",
     ),
     _chat(
-        "github-models", "https://models.inference.ai.azure.com", "GITHUB_TOKEN", root="", demands=OPENAI_CHAT,
+        "github-models", "https://models.github.ai/inference", "GITHUB_TOKEN", root="", demands=OPENAI_CHAT,
         quirks=Quirks(reasoning_field="", omit=frozenset({"top_k"})), url_env=("GITHUB_MODELS_BASE_URL",),
-        aliases=("github",), notes=("the service is being retired",), docs="https://docs.github.com/en/github-models",
+        aliases=("github",), notes=("anything since 30 July 2026: the service was retired (410)",),
+        docs="https://docs.github.com/en/github-models",
     ),
     _chat(
         "mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", demands=MISTRAL,
@@ -289,13 +340,30 @@ PLAIN_CHAT: tuple[Provider, ...] = (
           docs="https://docs.crusoecloud.com/managed-inference/overview"),
     _chat("deepinfra", "https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY",
           docs="https://deepinfra.com/docs/openai_api"),
-    _chat("nebius", "https://api.studio.nebius.com/v1", "NEBIUS_API_KEY", docs="https://docs.nebius.com/studio"),
+    _chat("nebius", "https://api.tokenfactory.nebius.com/v1", "NEBIUS_API_KEY",
+          docs="https://docs.tokenfactory.nebius.com/api-reference/introduction"),
     _chat("novita", "https://api.novita.ai/v3/openai", "NOVITA_API_KEY", docs="https://novita.ai/docs"),
     _chat("sambanova", "https://api.sambanova.ai/v1", "SAMBANOVA_API_KEY", docs="https://docs.sambanova.ai"),
     _chat("hyperbolic", "https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY", docs="https://docs.hyperbolic.xyz"),
     _chat("baseten", "https://inference.baseten.co/v1", "BASETEN_API_KEY", docs="https://docs.baseten.co"),
     _chat("scaleway", "https://api.scaleway.ai/v1", "SCW_SECRET_KEY",
           docs="https://www.scaleway.com/en/docs/generative-apis/"),
+    _chat("siliconflow", "https://api.siliconflow.com/v1", "SILICONFLOW_API_KEY", docs="https://docs.siliconflow.com"),
+    _chat("volcengine", "https://ark.cn-beijing.volces.com/api/v3", "ARK_API_KEY", aliases=("ark", "doubao"),
+          url_env=("ARK_BASE_URL", "VOLCENGINE_BASE_URL"), docs="https://www.volcengine.com/docs/82379"),
+    _chat("stepfun", "https://api.stepfun.com/v1", "STEPFUN_API_KEY", docs="https://platform.stepfun.com/docs"),
+    _chat("upstage", "https://api.upstage.ai/v1", "UPSTAGE_API_KEY", docs="https://console.upstage.ai/docs"),
+    _chat("friendli", "https://api.friendli.ai/serverless/v1", "FRIENDLI_TOKEN", "FRIENDLI_API_KEY",
+          aliases=("friendliai",), docs="https://friendli.ai/docs/openapi/serverless/chat-completions"),
+    _chat("chutes", "https://llm.chutes.ai/v1", "CHUTES_API_KEY", docs="https://chutes.ai/docs"),
+    _chat("vercel", "https://ai-gateway.vercel.sh/v1", "AI_GATEWAY_API_KEY", "VERCEL_AI_GATEWAY_API_KEY",
+          aliases=("vercel-ai-gateway",), docs="https://vercel.com/docs/ai-gateway/openai-compat"),
+    _chat("cloudflare", "https://api.cloudflare.com/client/v4/accounts/{account_id}/ai/v1", "CLOUDFLARE_API_TOKEN",
+          "CLOUDFLARE_API_KEY", settings=(Setting("account_id", ("CLOUDFLARE_ACCOUNT_ID",)),), models=NO_LIST,
+          docs="https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility/"),
+    _chat("zai-coding", "https://api.z.ai/api/coding/paas/v4", "ZAI_CODING_API_KEY", "ZAI_API_KEY",
+          quirks=Quirks(choices=AUTO, omit=frozenset({"parallel_tool_calls", "top_k"})),
+          docs="https://docs.z.ai/devpack/overview"),
     _chat("gemini-openai", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY",
           "GOOGLE_API_KEY", demands=Demands(names=WORD_NAMES, schema=schema_rules.PORTABLE),
           quirks=Quirks(reasoning_field=""), docs="https://ai.google.dev/gemini-api/docs/openai"),
@@ -314,6 +382,14 @@ LOCAL: tuple[Provider, ...] = (
            docs="https://docs.sglang.ai/basic_usage/openai_api_completions.html"),
     _local("lmstudio", 1234, "LMSTUDIO_API_KEY", aliases=("lm-studio",),
            docs="https://lmstudio.ai/docs/app/api/endpoints/openai"),
+    _local("exo", 52415, "EXO_API_KEY", docs="https://github.com/exo-explore/exo",
+           notes=("calls it did not read itself: they come as text (seeds.md b)",)),
+    _local("litellm", 4000, "LITELLM_API_KEY", url_env=("LITELLM_BASE_URL",), demands=CHAT,
+           docs="https://docs.litellm.ai/docs/simple_proxy"),
+    _local("mlx", 8080, "MLX_API_KEY", docs="https://github.com/ml-explore/mlx-lm/blob/main/mlx_lm/SERVER.md"),
+    _local("koboldcpp", 5001, "KOBOLDCPP_API_KEY", docs="https://github.com/LostRuins/koboldcpp/wiki"),
+    Provider(name="gpustack", codec="openai_chat", auth=_bearer("GPUSTACK_API_KEY", required=False), demands=FREE,
+             url_env=("GPUSTACK_BASE_URL", "GPUSTACK_SERVER_URL"), docs="https://docs.gpustack.ai"),
 )  # fmt: skip
 ANY = Provider(name="compatible", codec="openai_chat", aliases=("openai-compatible", "openai_compatible"))
 

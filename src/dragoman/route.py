@@ -16,6 +16,7 @@ from .dialects.rows import DIALECTS, resolve
 from .dialects.spec import Dialect
 from .effects import PATIENT, Patience
 from .errors import UsageError
+from .profiles import Profile, order, profile
 from .provider import Provider, Tools
 from .types import NOTHING, Issue
 from .version import __version__
@@ -24,6 +25,12 @@ VERSION_SEGMENT = re.compile(r"/v\d\w*$")
 IN_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a setting may put into an address: anything else could lead the key to another host."""
 GEMINI_NAME = "models/"
+OURS = "tool_call_fence"
+"""What a model is asked to write where nothing better is known of it."""
+CONTROL = re.compile(r"[|｜]|\[TOOL_CALLS\]|\]<\]")
+"""Marks that are special tokens: servers leave them out of the text they hand on."""
+SHARE = 4
+"""The tool prompt may take one token of so many of the context; the rest is for the conversation."""
 ASK_FOR_URL = "provider {name!r} has no address of its own; give a base URL (--upstream http://127.0.0.1:8080/v1)"
 
 
@@ -34,14 +41,17 @@ class Route:
     model      what the provider calls it; "" sends the name the caller asked for
     base_url   the root of the API, where it is not the row's
     tools      overrides the row: Tools.TEXT never sends tools, Tools.NATIVE never falls back to text
-    dialects   which dialects are listened for in the model's text: "auto", a name, a row, or several
-    speak      the dialect of our prompt and of replayed history, where tools are told in text
-    compact    one line per tool in the prompt instead of its schema
+    dialects   which dialects are listened for in the model's text: "auto" (all, those of its family first), a name, a
+               row, or several
+    speak      the dialect of our prompt and of replayed history, where tools are told in text; "" for the family's own
+    compact    one line per tool in the prompt instead of its schema; None: where the full prompt is over `budget`
+    budget     tokens the tool prompt may take; 0: a quarter of the context the model's family is known to have
+    profiles   rows of your own about models, before ours
     nonce      only calls carrying a code made for this request count (dialects of fences)
     key        the provider's key;  `secrets` and `settings` what else it needs to know: a client's id, a region
     fields     fields of the body that go out with every request, as the environment asks
     issues     what is to be told with every answer: what of the environment could not be read
-    prefix     what the chat template has already opened when the model begins (`<think>\\n`)
+    prefix     what the chat template has already opened when the model begins (`<think>\\n`); "": as its family's does
     stream     True: always stream from the provider; None: as the caller asked
     """
 
@@ -55,8 +65,10 @@ class Route:
     issues: tuple[Issue, ...] = ()
     tools: Tools | None = None
     dialects: str | Dialect | Sequence[str | Dialect] = "auto"
-    speak: str | Dialect = "tool_call_fence"
-    compact: bool = False
+    speak: str | Dialect = ""
+    compact: bool | None = None
+    budget: int = 0
+    profiles: Sequence[Profile] = ()
     nonce: bool = False
     prefix: str = ""
     stream: bool | None = None
@@ -67,15 +79,28 @@ class Route:
         """How tools travel, before anything was learnt about the model."""
         return self.tools or self.provider.tools
 
-    @property
-    def tongue(self) -> Dialect:
-        """The row of `speak`."""
-        return self.speak if isinstance(self.speak, Dialect) else DIALECTS[self.speak]
+    def family(self, model: str) -> Profile:
+        """What is known of this model, wherever it is served."""
+        return profile(model, tuple(self.profiles))
 
-    @property
-    def ears(self) -> tuple[Dialect, ...]:
+    def tongue(self, model: str) -> Dialect:
+        """The row of `speak`; by default the family's own where ordinary text can carry it, else our fence.
+
+        A nonce asks for the fence: nothing else can carry one.
+        """
+        if self.speak:
+            return self.speak if isinstance(self.speak, Dialect) else DIALECTS[self.speak]
+        own = self.family(model).dialect
+        row = DIALECTS[own] if own and not self.nonce else DIALECTS[OURS]
+        return DIALECTS[OURS] if _of_control_tokens(row) else row
+
+    def ears(self, model: str) -> tuple[Dialect, ...]:
         """The rows of `dialects`."""
-        return resolve(self.dialects)
+        return order(model, tuple(self.profiles)) if self.dialects == "auto" else resolve(self.dialects)
+
+    def allowance(self, model: str) -> int:
+        """How many tokens the tool prompt may take; 0 where nothing is known."""
+        return self.budget or self.family(model).context // SHARE
 
     def root(self) -> str:
         """The API's root, without a slash at its end.  Raises UsageError where there is none."""
@@ -140,3 +165,8 @@ class Route:
         """What must not be shown."""
         signing = self.key.partition(".")[2] if isinstance(self.provider.auth, SignedKey) else ""
         return tuple(filter(None, (self.key, signing, *self.secrets.values())))
+
+
+def _of_control_tokens(row: Dialect) -> bool:
+    marks = (mark for span in (row.section, row.call, row.tool) for mark in span.open[:1])
+    return row.segments is not None or any(map(CONTROL.search, marks))

@@ -26,9 +26,9 @@ __all__ = [
     "shape", "signature", "standard",
 ]  # fmt: skip
 
-_MOST_FAULTS = 100   # a list of a million wrong items is one mistake, not a million
+_MOST_FAULTS = 100  # a list of a million wrong items is one mistake, not a million
 _MOST_SCHEMAS = 512  # compiled schemas remembered
-_DEEPEST = 200       # jsonschema_rs gives up at 255
+_DEEPEST = 200  # jsonschema_rs gives up at 255
 _LONGEST_MESSAGE = 300
 
 # Where a schema holds schemas; everything else in it is data.
@@ -134,6 +134,11 @@ def signature(tool: Tool) -> str:
 
 def _type_word(schema: Any) -> str:
     declared = schema.get("type") if isinstance(schema, Mapping) else None
+    branches = schema.get("anyOf") if isinstance(schema, Mapping) else None
+    if isinstance(declared, list) and len(kinds := [kind for kind in declared if kind != "null"]) == 1:
+        declared = kinds[0]  # what may also be null is told by what it is otherwise
+    elif isinstance(branches, list) and len(others := [each for each in branches if each != {"type": "null"}]) == 1:
+        return _type_word(others[0])
     if declared == "array":
         items = schema.get("items")
         kind = items.get("type") if isinstance(items, Mapping) else None

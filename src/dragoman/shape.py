@@ -378,10 +378,25 @@ def _member_of(parts: _Parts, key: str) -> Iterator[Any]:
 
 
 def _matches(pattern: str, key: str) -> bool:
-    try:
-        return len(key) <= _LONGEST_KEY and re.search(pattern, key) is not None
-    except (re.error, RecursionError, TypeError):
+    if len(key) > _LONGEST_KEY:
         return False
+    compiled = _pattern(pattern)
+    try:
+        return compiled is not None and bool(compiled.is_valid(key))
+    except (ValueError, TypeError):  # half a surrogate pair
+        return False
+
+
+@lru_cache(maxsize=_MOST_SHAPES)
+def _pattern(pattern: str) -> Any:
+    """A schema's own regular expression as the validator reads it: there no pattern can be made to run for minutes."""
+    # Loaded when first needed, as in schema.py.
+    import jsonschema_rs as engine  # noqa: PLC0415
+
+    try:
+        return engine.validator_for({"type": "string", "pattern": pattern})
+    except (ValueError, TypeError):
+        return None
 
 
 def _is_open(part: JsonObject) -> bool:

@@ -111,6 +111,7 @@ def _digested(word: str, spelling: Spelling, taken: set[str]) -> str:
     raise AssertionError("a thousand digests were taken; this cannot be")
 
 
+@lru_cache(maxsize=4096)
 def _letters(text: str) -> str:
     """A digest of `text` in letters and digits, 42 of them."""
     number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")

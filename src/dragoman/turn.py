@@ -10,32 +10,34 @@ nothing is ever told from two attempts.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol
 
 from .admission import Tokens, admit, signals
-from .augment import Tongue, augment
+from .augment import Tongue, augment, left_out
 from .auth import redact
 from .cache_plan import in_order
 from .codecs import CODECS
+from .codecs.failures import http_date
 from .codecs.spec import Codec, Ids
 from .definitions import tools as as_tools
+from .dialects.judge import Judge
 from .dialects.parser import Parser
-from .dialects.prompt import with_nonce
+from .dialects.prompt import compact_for, with_nonce
 from .dialects.rows import ALL
-from .effects import Machine, NewId, Open, Opened, Read
+from .effects import Machine, NewId, Now, Open, Opened, Read
 from .errors import CodecError, ErrorKind, ProviderError, UsageError
-from .events import Assembler, Ended, Event, Noticed, Started, replay
+from .events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, Noticed, Started, TextDelta, replay
 from .frames import FrameKind, readers, to_json
 from .history import repair
-from .listener import Listener, Restorer
+from .listener import Listener, Presumed, Reads, Restorer
 from .narrowing import narrow
-from .preparation import prepare
-from .profiles import profile
+from .native import Natives
+from .preparation import prepare, wants_thinking
 from .provider import Tools
+from .refusals import calls_written, refused_generation, refused_schemas, refuses_tools
 from .route import Route
 from .schema import check_schema
 from .sidecar import EMPTY
@@ -167,43 +169,6 @@ class SchemasRefused(Exception):
         self.tools = tuple(tools)
 
 
-TOOLS_REFUSED = re.compile(
-    r"\b(?:tools?|functions?)\b(?![_ ]choice)[^.;]{0,60}?\b(?:not|n't|never|un)\W?(?:currently )?"
-    r"(?:supported|support|available|enabled|allowed|implemented)"
-    r"|\b(?:not|n't|un)\s?support(?:ed|s|ing)?\b[^.;]{0,40}?\b(?:tools?|functions?)\b(?![_ ]choice)",
-    re.IGNORECASE,
-)
-"""How servers without a machine field say that a model takes no tools."""
-REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.NOT_FOUND, ErrorKind.UNKNOWN})
-
-
-def refuses_tools(error: ProviderError) -> bool:
-    """Does this refusal of a request that carried tools say that the model takes none?"""
-    return error.kind is ErrorKind.NO_TOOLS or (error.kind in REFUSALS and bool(TOOLS_REFUSED.search(error.message)))
-
-
-ABOUT_A_SCHEMA = re.compile(r"schema|\bparameters\b|function_?declarations", re.IGNORECASE)
-ABOUT_TOOLS = re.compile(r"\b(?:tools?|functions?)\b", re.IGNORECASE)
-ABOUT_A_CALL = re.compile(r"did not match|tool_use_failed|failed_generation|tool call validation", re.IGNORECASE)
-BY_DECLARATION = re.compile(r"function_?declarations\[(\d+)\]", re.IGNORECASE)
-BY_TOOL = re.compile(r"\btools?(?:\[|\.)(\d+)", re.IGNORECASE)
-"""Gemini: `tools[0].function_declarations[69]`; Anthropic: `tools.9.custom.input_schema`; OpenAI: `tools[0]`."""
-
-
-def refused_schemas(error: ProviderError, tools: Sequence[Tool]) -> list[Tool]:
-    """The tools, as sent, whose schemas this refusal is about: those it names, else all; none if it is not about them.
-
-    Its words are all there is: no API has a machine field for this.
-    """
-    said = error.message
-    if error.kind is not ErrorKind.BAD_REQUEST or not ABOUT_A_SCHEMA.search(said) or ABOUT_A_CALL.search(error.body):
-        return []
-    named = [tool for tool in tools if re.search(rf"['\"`]{re.escape(tool.name)}['\"`]", said)]
-    places = sorted({int(at) for at in BY_DECLARATION.findall(said) or BY_TOOL.findall(said)})
-    placed = [tools[at] for at in places if at < len(tools)]
-    return named or placed or (list(tools) if ABOUT_TOOLS.search(said) else [])
-
-
 # ── one request ──────────────────────────────────────────────────────────────
 
 
@@ -216,14 +181,14 @@ def _ask(
     nonce = (yield NewId())[:NONCE_LENGTH] if text and route.nonce else ""
     plan = Plan(request, route, text=text, nonce=nonce, bare=learned.bare(route, request.model))
     noticed = [Noticed(issue) for issue in (*issues, *plan.issues)]
-    hear, told, committed = plan.listener(mint), Assembler(), False
+    hear, told, committed, spoke = plan.listener(mint), Assembler(), False, False
     try:
         source = yield from _open(plan, codec, mint, learned.tokens)
         while True:
             data = yield Read()
             for heard in source.feed(data) if data else source.close():
                 for event in (*([] if committed else noticed), *hear(heard)):
-                    committed = True
+                    committed, spoke = True, spoke or isinstance(event, TextDelta | CallStarted)
                     told.add(event)
                     yield event
             if not data:
@@ -231,9 +196,28 @@ def _ask(
     except ProviderError as error:
         if error.status == UNAUTHORISED:
             learned.tokens.drop(route)
-        if not committed:
+        written = refused_generation(error) if plan.asked.tools and not spoke else ""
+        if not written and not committed:
             plan.another_way(error)
-        raise _without_secrets(error, route) from error.__cause__
+        if not written:
+            raise _without_secrets(error, route) from error.__cause__
+    for event in (*([] if committed else noticed), *_read_here(written, hear, mint("n"))):
+        told.add(event)
+        yield event
+    return told.response()
+
+
+READ_HERE = "the provider could not read its model's answer ({raw!r}) and gave it as an error; it was read here"
+
+
+def _read_here(written: str, hear: Callable[[Event], list[Event]], ids: Ids) -> list[Event]:
+    """The events of an answer that came as an error: calls where its server took it for calls, else its text."""
+    calls = calls_written(written)
+    said: list[Event] = [] if calls else [TextDelta(written)]
+    for index, (name, arguments) in enumerate(calls):
+        said += [CallStarted(index, ids(index), name), CallDelta(index, to_json(arguments)), CallEnded(index)]
+    issue = Issue(kind=IssueKind.WIRE, message=READ_HERE.format(raw=written[:SHOWN_GARBAGE]), raw=written)
+    return [Noticed(issue), *(told for event in [*said, Ended()] for told in hear(event))]
 
 
 def _minter() -> Machine[Callable[[str], Ids]]:
@@ -252,17 +236,20 @@ class Plan:
         self.asked = request
         self.text = text
         self.nonce = nonce
+        self.family = route.family(request.model)
+        self._spoken = route.tongue(request.model)
         self.stream = route.stream if route.stream is not None else request.stream
         self._bare = [tool for tool in request.tools if bare and _signed(tool) in bare]
         told = replace(augment(request, self._tongue()) if text else request, stream=self.stream)
         names = [tool.name for tool in self._bare]
-        self._prepared = prepare(told, route.provider, profile(request.model), text=text, bare=names)
+        self._prepared = prepare(told, route.provider, self.family, text=text, bare=names)
         self.sent = self._prepared.request
+        self.quirks = self._prepared.quirks
 
     @property
     def issues(self) -> tuple[Issue, ...]:
         """What had to be changed for this wire."""
-        return self._prepared.issues
+        return (*self._prepared.issues, *(left_out(self.asked) if self.text else ()))
 
     def another_way(self, error: ProviderError) -> None:
         """Raises ToolsRefused or SchemasRefused where this refusal can be asked around."""
@@ -277,26 +264,59 @@ class Plan:
 
     def listener(self, mint: Callable[[str], Ids]) -> Callable[[Event], list[Event]]:
         """What to make of each event the wire tells."""
-        listener = Listener(self._parser(mint("t")), native=not self.text)
+        listener = Listener(self._parser(mint("t")), self._natives().hear, native=not self.text)
         undo = Restorer().hear if self.text else self._prepared.restored
         return lambda event: [undo(heard) for heard in listener.hear(event)]
 
     def _tongue(self) -> Tongue:
-        route = self.route
-        return Tongue(dialect=route.tongue, guarded=ALL, compact=route.compact, nonce=self.nonce)
+        return Tongue(dialect=self._spoken, guarded=ALL, compact=self._compact(), nonce=self.nonce)
 
-    def _parser(self, ids: Ids) -> Parser | None:
+    def _compact(self) -> bool:
+        """As the route says; else where the full prompt would take more than its share of the model's context."""
+        route, asked = self.route, self.asked
+        if route.compact is not None:
+            return route.compact
+        allowed = route.allowance(asked.model)
+        return bool(allowed) and compact_for(asked.tools, self._spoken, allowed)
+
+    @property
+    def _forbids(self) -> bool:
+        """Does the request say that nothing may be called?"""
+        return self.asked.tool_choice is not None and self.asked.tool_choice.mode == "none"
+
+    @property
+    def _tools(self) -> tuple[Tool, ...]:
+        """The tools as the answer may name them."""
+        return self.asked.tools if self.text else self._prepared.heard
+
+    def _natives(self) -> Natives:
+        others = bool(self.asked.extra.get("tools") or self.route.fields.get("tools"))
+        return Natives(Judge(self._tools), allowed=not self._forbids, others=others)
+
+    def _parser(self, ids: Ids) -> Reads | None:
         """None where nothing may be called: then text is text, untouched."""
-        asked, route = self.asked, self.route
-        if not asked.tools or (asked.tool_choice is not None and asked.tool_choice.mode == "none"):
+        asked, route, tools = self.asked, self.route, self._tools
+        if not tools or self._forbids:
             return None
-        return Parser(
-            tools=asked.tools if self.text else self._prepared.heard,
-            dialects=with_nonce(route.tongue, self.nonce) if self.nonce else route.dialects,
-            prefix=route.prefix,
-            shown=[result.text for message in asked.messages for result in message.results],
-            ids=ids,
-        )
+        dialects = with_nonce(self._spoken, self.nonce) if self.nonce else route.ears(asked.model)
+        shown = [result.text for message in asked.messages for result in message.results]
+
+        def make(prefix: str) -> Parser:
+            return Parser(tools=tools, dialects=dialects, prefix=prefix, shown=shown, ids=ids)
+
+        opened = self._presumed()
+        return Presumed(make, opened) if opened else make(route.prefix)
+
+    def _presumed(self) -> str:
+        """What the family's chat template opens before the model begins, where the text may come as it was written.
+
+        Services take reasoning out of the text; a server of one's own may have been started without doing so.
+        """
+        provider = self.route.provider
+        if self.route.prefix or (provider.base_url and not provider.port):
+            return ""
+        thinks = wants_thinking(self.asked)
+        return "" if thinks is False else self.family.prefix(thinking=bool(thinks))
 
 
 def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) -> Machine[Source]:
@@ -307,7 +327,7 @@ def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) 
     asked = Open(
         url=route.request_url(path, sent.model),
         headers={**route.headers(), **signals(plan.asked, route), "accept": accept},
-        body=to_json(_with_fields(codec.encode_request(sent, route.provider.quirks), plan)).encode(),
+        body=to_json(_with_fields(codec.encode_request(sent, plan.quirks), plan)).encode(),
         patience=route.patience,
     )
     opened: Opened = yield (yield from admit(asked, route, tokens))
@@ -334,7 +354,12 @@ def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderErro
     body = b""
     while len(body) < MAX_REFUSAL and (data := (yield Read())):
         body += data
-    return codec.decode_error(opened.status, body, opened.headers)
+    headers = opened.headers
+    until = http_date(headers.get("retry-after", ""))
+    if until is not None and "date" not in headers:
+        now: float = yield Now()
+        headers = {**headers, "retry-after": str(max(0.0, until - now))}
+    return codec.decode_error(opened.status, body, headers)
 
 
 def _without_secrets(error: ProviderError, route: Route) -> ProviderError:

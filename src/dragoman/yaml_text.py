@@ -3,7 +3,7 @@
 Knows schemas (a value declared as a string is never typed) and nothing of tools or markup.  Anchors, tags, several
 documents and directives are refused.  `Broken` says in words for a person what could not be read.
 
-Contract: linear in the text; no value is invented; a key given twice is `Broken`.
+Contract: linear in the text; no value is invented; a key given twice is `Repeated`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import re
 from typing import Any
 
-from .relaxed import Broken, Cut, mend
+from .relaxed import Broken, Cut, Repeated, mend
 from .schema import ANYTHING, Shape, read_text
 
 MAX_DEPTH = 64
@@ -90,7 +90,7 @@ class _Reader:
                 raise Broken(f"a key was expected, not {line[:40]!r}")
             key, rest = split
             if key in found:
-                raise Broken(f"the key {key[:40]!r} is given twice")
+                raise Repeated(f"the key {key[:40]!r} is given twice")
             self.at += 1
             found[key] = self._after(rest, indent, shape.property(key), depth, shape.keys)
         if self.indent() > indent:

@@ -1,7 +1,7 @@
 """Effects performed asynchronously, over aiohttp.
 
 aiohttp, because as a gateway's upstream client it carries five to eight times the requests of the alternatives
-(docs/performance.md).  Knows effects and HTTP; nothing of turns, codecs or tools.
+(docs/performance.md).  Knows effects and HTTP; nothing of turns or codecs.  Tools and hooks are run by `tasks`.
 Contract: whatever goes wrong on the way is a `ProviderError`; redirects are not followed (a key must not travel to
 another host); cookies are not kept (one pool serves many users); bodies and headers are never logged.
 """
@@ -16,8 +16,10 @@ from typing import Any
 
 import aiohttp
 
-from ..effects import Close, Effect, NewId, Now, Open, Opened, Read, Sleep
+from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep
 from ..errors import ErrorCode, ErrorKind, UsageError
+from .cancel import Cancel
+from .execution import HEARD_ANYWAY, Attend, Begin, Witness
 from .failures import (
     BROKEN,
     NO_HOST,
@@ -31,6 +33,7 @@ from .failures import (
     tell,
 )
 from .ids import mint
+from .tasks import Hands, interruptible
 
 KEEP_ALIVE_SECONDS = 4.0
 """Below the five seconds after which uvicorn and Node drop an idle connection, so that we do not write into one."""
@@ -55,16 +58,19 @@ FAILURES = (
 class Pool:
     """Connections shared by many machines; made on first use, in the loop that uses them.
 
+    Used in another loop it makes new ones: those of a loop that has ended are of no use.  Close it in the loop it was
+    used in last.
     `async with Pool() as pool: await arun(machine, pool.world())`
     """
 
     def __init__(self, *, use_proxies: bool = True) -> None:
         self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._proxies = urllib.request.getproxies() if use_proxies else {}
 
-    def world(self) -> World:
-        """Performs the effects of one machine."""
-        return World(self)
+    def world(self, cancel: Cancel | None = None, witness: Witness | None = None) -> World:
+        """Performs the effects of one machine, until somebody cancels; `witness` hears of its tools."""
+        return World(self, cancel, witness)
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -95,7 +101,12 @@ class Pool:
         )
 
     def _opened(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        if self._session is not None and self._loop is not loop:
+            self._session.detach()
+            self._session = None
         if self._session is None:
+            self._loop = loop
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -111,33 +122,55 @@ class Pool:
 class World:
     """Performs the effects of one machine, one at a time: `await world(effect)`."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, cancel: Cancel | None = None, witness: Witness | None = None) -> None:
         self._pool = pool
+        self._cancel = cancel
+        self._hands: Hands | None = None
+        self._witness = witness
         self._answer: aiohttp.ClientResponse | None = None
         self._url = ""
 
     async def __call__(self, effect: Effect) -> Any:
-        """The reply to `effect`; raises ProviderError where it cannot be performed."""
+        """The reply to `effect`; raises ProviderError where it cannot be performed, Cancelled once cancelled."""
+        if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, HEARD_ANYWAY):
+            raise Cancelled
         match effect:
             case Read():
                 return await self._read()
             case Open():
                 return await self._open(effect)
             case Close():
+                if self._hands is not None:
+                    self._hands.close()
                 return self._close()
             case NewId(prefix):
                 return mint(prefix)
             case Now():
                 return time.time()
             case Sleep(seconds):
-                return await asyncio.sleep(seconds)
+                return await interruptible(asyncio.sleep(seconds), self._cancel)
+            case Invoke() | Begin() | Attend() | RunTools():
+                return await self._run(effect)
         raise TypeError(f"an asynchronous world does not perform {type(effect).__name__}")
+
+    async def _run(self, effect: Invoke | Begin | Attend | RunTools) -> Any:
+        """The caller's own code; most machines run none."""
+        hands = self._hands = self._hands or Hands(self._cancel, self._witness)
+        match effect:
+            case Invoke():
+                return await hands.invoke(effect)
+            case Begin(work):
+                return await hands.begin(work)
+            case Attend():
+                return await hands.attend()
+            case RunTools():
+                return await hands.run(effect)
 
     async def _open(self, effect: Open) -> Opened:
         self._close()
         self._url = effect.url
         try:
-            self._answer = await self._pool.send(effect)
+            self._answer = await interruptible(self._pool.send(effect), self._cancel)
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
             raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error
         except Exception as error:
@@ -148,7 +181,7 @@ class World:
         if self._answer is None:
             raise UsageError("nothing to read; yield Open first")
         try:
-            return await self._answer.content.readany()
+            return await interruptible(self._answer.content.readany(), self._cancel)
         except Exception as error:
             raise tell(error, self._url, FAILURES) or error from error
 

@@ -19,7 +19,7 @@ from ..providers import PROVIDERS
 from ..route import Route
 from ..types import Issue, IssueKind
 
-NOT_AN_ARRAY = "{env} is not a JSON array and was left out: {why}; write it like [{{\"type\": \"function\", …}}]"
+NOT_AN_ARRAY = '{env} is not a JSON array and was left out: {why}; write it like [{{"type": "function", …}}]'
 
 
 def first_set(names: tuple[str, ...], environ: Mapping[str, str] | None = None) -> str:

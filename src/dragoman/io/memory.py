@@ -1,7 +1,8 @@
 """Effects performed from a script: the in-memory peer of tests, examples and replays.
 
 It ships with the package so that users can test what they build the way we test ours.
-Contract: deterministic: ids count up, the clock stands still but for `Sleep`, nothing waits.
+Contract: deterministic: ids count up, the clock stands still but for `Sleep`, nothing waits but for tools, which run
+as they do elsewhere.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..effects import Close, Effect, NewId, Now, Open, Opened, Read, Sleep
+from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep
 from ..errors import ProviderError
 from ..types import NOTHING
+from . import tasks, threads
+from .cancel import Cancel
+from .execution import HEARD_ANYWAY, Attend, Begin, Witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +43,58 @@ class Memory:
         self.slept: list[float] = []
         self.closed = 0
         self._minted = 0
+        self._loop = threads.LoopThread()
         if callable(script):
             self._answer = script
         else:
             answers = iter(script)
             self._answer = lambda _: next(answers)
 
-    def world_now(self) -> World:
+    def world_now(self, cancel: Cancel | None = None, witness: Witness | None = None) -> Callable[[Effect], Any]:
         """Performs the effects of one machine."""
-        return World(self)
+        scripted, hands = World(self, cancel), threads.Hands(self._loop, cancel, witness)
 
-    def world(self) -> Callable[[Effect], Awaitable[Any]]:
-        """Performs the effects of one machine, awaited."""
-        now = World(self)
-
-        async def perform(effect: Effect) -> Any:
-            return now(effect)
+        def perform(effect: Effect) -> Any:
+            match effect:
+                case Invoke():
+                    scripted.unless_cancelled(effect)
+                    return hands.invoke(effect)
+                case Begin(work):
+                    return hands.begin(work)
+                case Attend():
+                    return hands.attend()
+                case RunTools():
+                    return hands.run(effect)
+                case Close():
+                    hands.close()
+            return scripted(effect)
 
         return perform
+
+    def world(self, cancel: Cancel | None = None, witness: Witness | None = None) -> Callable[[Effect], Awaitable[Any]]:
+        """Performs the effects of one machine, awaited."""
+        scripted, hands = World(self, cancel), tasks.Hands(cancel, witness)
+
+        async def perform(effect: Effect) -> Any:
+            match effect:
+                case Invoke():
+                    scripted.unless_cancelled(effect)
+                    return await hands.invoke(effect)
+                case Begin(work):
+                    return await hands.begin(work)
+                case Attend():
+                    return await hands.attend()
+                case RunTools():
+                    return await hands.run(effect)
+                case Close():
+                    hands.close()
+            return scripted(effect)
+
+        return perform
+
+    def close(self) -> None:
+        """End the loop that coroutines of synchronous callers ran on, if there was one."""
+        self._loop.close()
 
     async def aclose(self) -> None:
         """Nothing to close: here so that it can stand where a pool of connections stands."""
@@ -78,12 +116,18 @@ class Memory:
 class World:
     """Performs the effects of one machine from the script of its `Memory`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(self, memory: Memory, cancel: Cancel | None = None) -> None:
+        self._memory, self._cancel = memory, cancel
         self._pieces: Iterator[bytes | Exception] | None = None
+
+    def unless_cancelled(self, effect: Effect) -> None:
+        """Raises Cancelled where `effect` is not wanted any more."""
+        if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, HEARD_ANYWAY):
+            raise Cancelled
 
     def __call__(self, effect: Effect) -> Any:
         """The reply to `effect`."""
+        self.unless_cancelled(effect)
         match effect:
             case Read():
                 return self._read()

@@ -1,24 +1,30 @@
 """Effects performed synchronously, over httpx2.
 
-Knows effects and HTTP; nothing of turns, codecs or tools.
+Knows effects and HTTP; nothing of turns or codecs.  Tools and hooks are run by `threads`.
 Contract: as `aio`: failures are `ProviderError`s, no redirects, no cookies kept, nothing logged.  A `Pool` may be
-shared by threads, a `World` may not.
+shared by threads, a `World` may not.  Ctrl-C is a `KeyboardInterrupt` as everywhere; in a world made with a `Cancel` it
+is a way to cancel.
 """
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Any
 
 import httpx2
 
-from ..effects import Close, Effect, NewId, Now, Open, Opened, Read, Sleep
+from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep
 from ..errors import ErrorCode, ErrorKind, UsageError
+from .cancel import Cancel
+from .execution import HEARD_ANYWAY, Attend, Begin, Witness
 from .failures import BROKEN, NOT_HTTP, SLOW_ANSWER, SLOW_CONNECT, UNREACHABLE, Failure, origin, tell
 from .ids import mint
+from .threads import Hands, Helper, LoopThread, pause
 
 KEEP_ALIVE_SECONDS = 4.0
 """As in `aio`."""
@@ -44,6 +50,7 @@ class Pool:
     """
 
     def __init__(self, *, use_proxies: bool = True) -> None:
+        self._loop = LoopThread()
         self._client = httpx2.Client(
             trust_env=use_proxies,
             follow_redirects=False,
@@ -52,13 +59,14 @@ class Pool:
             limits=httpx2.Limits(max_connections=None, keepalive_expiry=KEEP_ALIVE_SECONDS),
         )
 
-    def world(self) -> World:
-        """Performs the effects of one machine."""
-        return World(self._client)
+    def world(self, cancel: Cancel | None = None, witness: Witness | None = None) -> World:
+        """Performs the effects of one machine, until somebody cancels; `witness` hears of its tools."""
+        return World(self._client, Hands(self._loop, cancel, witness), cancel)
 
     def close(self) -> None:
         """Close every connection."""
         self._client.close()
+        self._loop.close()
 
     def __enter__(self) -> Pool:
         return self
@@ -72,58 +80,129 @@ class Pool:
 class World:
     """Performs the effects of one machine, one at a time: `world(effect)`."""
 
-    def __init__(self, client: httpx2.Client) -> None:
+    def __init__(self, client: httpx2.Client, hands: Hands | None = None, cancel: Cancel | None = None) -> None:
         self._client = client
+        self._hands = hands or Hands()
+        self._cancel = cancel
+        self._helper = None if cancel is None else Helper(cancel)
         self._answer: httpx2.Response | None = None
         self._pieces: Iterator[bytes] = iter(())
         self._url = ""
 
     def __call__(self, effect: Effect) -> Any:
-        """The reply to `effect`; raises ProviderError where it cannot be performed."""
+        """The reply to `effect`; raises ProviderError where it cannot be performed, Cancelled once cancelled."""
+        if self._cancel is None:
+            return self._perform(effect)
+        if self._cancel.cancelled and not isinstance(effect, HEARD_ANYWAY):
+            raise Cancelled
+        try:
+            return self._perform(effect)
+        except KeyboardInterrupt:
+            self._cancel.cancel()
+            raise Cancelled from None
+
+    def _perform(self, effect: Effect) -> Any:
         match effect:
             case Read():
                 return self._read()
             case Open():
                 return self._open(effect)
             case Close():
-                return self._close()
+                return self._end()
             case NewId(prefix):
                 return mint(prefix)
             case Now():
                 return time.time()
             case Sleep(seconds):
-                return time.sleep(seconds)
+                return time.sleep(seconds) if self._cancel is None else pause(seconds, self._cancel)
+            case Invoke():
+                return self._hands.invoke(effect)
+            case Begin(work):
+                return self._hands.begin(work)
+            case Attend():
+                return self._hands.attend()
+            case RunTools():
+                return self._hands.run(effect)
         raise TypeError(f"a synchronous world does not perform {type(effect).__name__}")
 
     def _open(self, effect: Open) -> Opened:
         self._close()
         self._url = effect.url
-        patience = effect.patience
+        sending = _Sending(self._client, effect)
         try:
-            request = self._client.build_request(
-                effect.method,
-                effect.url,
-                headers=dict(effect.headers),
-                content=effect.body or None,
-                timeout=httpx2.Timeout(patience.idle, connect=patience.connect),
-            )
-            self._answer = self._client.send(request, stream=True)
+            answer = self._answer = self._unless_cancelled(sending.send, sending.abandon)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error
         except Exception as error:
             raise tell(error, self._url, FAILURES) or error from error
-        self._pieces = self._answer.iter_bytes()
-        return Opened(self._answer.status_code, {k.lower(): v for k, v in self._answer.headers.items()})
+        self._pieces = answer.iter_bytes()
+        return Opened(answer.status_code, {k.lower(): v for k, v in answer.headers.items()})
 
     def _read(self) -> bytes:
         if self._answer is None:
             raise UsageError("nothing to read; yield Open first")
+        pieces = self._pieces
         try:
-            return next((piece for piece in self._pieces if piece), b"")
+            piece: bytes = self._unless_cancelled(lambda: next((p for p in pieces if p), b""), self._cut)
         except Exception as error:
             raise tell(error, self._url, FAILURES) or error from error
+        return piece
+
+    def _unless_cancelled(self, function: Callable[[], Any], stop: Callable[[], None]) -> Any:
+        return function() if self._helper is None else self._helper.call(function, stop)
+
+    def _end(self) -> None:
+        self._hands.close()
+        if self._helper is not None:
+            self._helper.close()
+        self._close()
+
+    def _cut(self) -> None:
+        """Break the exchange off under whoever still reads it."""
+        if self._answer is not None:
+            _cut(self._answer)
+            self._answer, self._pieces = None, iter(())
 
     def _close(self) -> None:
         if self._answer is not None:
             self._answer.close()
             self._answer, self._pieces = None, iter(())
+
+
+class _Sending:
+    """One request on its way; given up, it is broken off as soon as there is something to break off."""
+
+    def __init__(self, client: httpx2.Client, effect: Open) -> None:
+        self._client, self._effect = client, effect
+        self._answer: httpx2.Response | None = None
+        self._abandoned = False
+
+    def send(self) -> httpx2.Response:
+        """The answer's head; its body is still to be read."""
+        effect, patience = self._effect, self._effect.patience
+        request = self._client.build_request(
+            effect.method,
+            effect.url,
+            headers=dict(effect.headers),
+            content=effect.body or None,
+            timeout=httpx2.Timeout(patience.idle, connect=patience.connect),
+        )
+        answer = self._answer = self._client.send(request, stream=True)
+        if self._abandoned:
+            answer.close()
+        return answer
+
+    def abandon(self) -> None:
+        """Nobody waits for the answer any more, though it may have come this very moment."""
+        self._abandoned = True
+        if self._answer is not None:
+            self._answer.close()
+
+
+def _cut(answer: httpx2.Response) -> None:
+    """End the connection of `answer`, though another thread may be reading from it: closing alone would not wake it."""
+    stream = answer.extensions.get("network_stream")
+    wire = stream.get_extra_info("socket") if stream is not None else None
+    with contextlib.suppress(OSError):
+        if wire is not None:
+            wire.shutdown(socket.SHUT_RDWR)

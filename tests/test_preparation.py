@@ -1,0 +1,188 @@
+"""A request made ready: what place and family demand together, and what a request says of thinking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.cache_plan import Caches
+from dragoman.demands import MISTRAL_IDS, Turns
+from dragoman.events import CallStarted, Noticed, TextDelta
+from dragoman.history import one_by_one, repair
+from dragoman.preparation import demands_of, prepare, quirks_of, takes_of, wants_thinking
+from dragoman.profiles import profile
+from dragoman.provider import Provider
+from dragoman.providers import PROVIDERS
+from dragoman.schema_rules import PORTABLE
+from dragoman.types import (
+    Issue,
+    IssueKind,
+    Message,
+    Reasoning,
+    Request,
+    Sampling,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+
+ASK = Message("user", "go")
+
+# ── place and family ─────────────────────────────────────────────────────────
+
+
+def test_a_family_adds_its_demands_to_a_place_that_has_none() -> None:
+    assert demands_of(PROVIDERS["vllm"], profile("mistral-small-3.2")).ids == MISTRAL_IDS
+    assert demands_of(PROVIDERS["openrouter"], profile("mistral-small-3.2")).ids == PROVIDERS["openrouter"].asks.ids
+    assert demands_of(PROVIDERS["vllm"], profile("kimi-k2")).counted
+    assert not demands_of(PROVIDERS["bedrock"], profile("kimi-k2")).counted
+    assert demands_of(PROVIDERS["openrouter"], profile("google/gemini-2.5-pro")).schema is PORTABLE
+    assert demands_of(PROVIDERS["gemini"], profile("gemini-2.5-pro")).schema is PROVIDERS["gemini"].asks.schema
+    assert demands_of(PROVIDERS["vllm"], profile("llama3.1")).single
+    assert not demands_of(PROVIDERS["vllm"], profile("qwen3")).single
+
+
+def test_a_template_that_wants_turns_to_alternate_gets_them() -> None:
+    gemma = profile("gemma-3-4b")
+    assert demands_of(PROVIDERS["vllm"], gemma, text=True).turns is Turns.ALTERNATING
+    assert demands_of(PROVIDERS["vllm"], gemma).turns is Turns.BRIDGED
+
+
+def test_a_family_changes_quirks_and_never_weakens_those_of_a_place() -> None:
+    assert quirks_of(PROVIDERS["vllm"], profile("phi-4")).empty_content == "empty"
+    assert quirks_of(PROVIDERS["openrouter"], profile("phi-4")).empty_content == "absent"
+    assert quirks_of(PROVIDERS["gemini"], profile("gemini-2.5-pro")).result_media == "user_turn"
+    assert quirks_of(PROVIDERS["vllm"], profile("qwen3")) == PROVIDERS["vllm"].quirks
+
+
+@pytest.mark.parametrize(
+    ("place", "model", "takes", "mode"),
+    [
+        ("anthropic", "claude-sonnet-4-5", Caches.ALL, "always"),
+        ("anthropic", "whatever", Caches.ALL, "always"),
+        ("bedrock", "anthropic.claude-haiku-4-5", Caches.ALL, "always"),
+        ("bedrock", "amazon.nova-lite-v1:0", Caches.INSTRUCTIONS, "asked"),
+        ("bedrock", "whatever", Caches.NOTHING, "never"),
+        ("openai", "gpt-4.1", Caches.ALL, "asked"),
+    ],
+)
+def test_markers_go_where_place_and_family_take_them(place: str, model: str, takes: Caches, mode: str) -> None:
+    assert takes_of(PROVIDERS[place], profile(model)) is takes
+    assert quirks_of(PROVIDERS[place], profile(model)).cache == mode
+
+
+# ── thinking ─────────────────────────────────────────────────────────────────
+
+SAYS: list[tuple[dict[str, Any], str | None, bool | None]] = [
+    ({}, None, None),
+    ({"think": True}, None, True),
+    ({"think": "high"}, None, True),
+    ({"enable_thinking": False}, None, False),
+    ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, None, True),
+    ({"thinking": {"type": "adaptive"}}, None, True),
+    ({"thinking": {"type": "disabled"}}, "high", False),
+    ({"chat_template_kwargs": {"enable_thinking": False}}, None, False),
+    ({"chat_template_kwargs": {"thinking": True}, "think": False}, None, True),
+    ({"thinking": {"budget_tokens": 1}}, None, None),
+    ({"chat_template_kwargs": 3, "think": None}, "low", True),
+    ({}, "none", False),
+    ({}, "medium", True),
+]
+
+
+@pytest.mark.parametrize(("extra", "effort", "wanted"), SAYS, ids=[f"{s[0]} {s[1]}" for s in SAYS])
+def test_a_request_says_whether_the_model_shall_think(
+    extra: dict[str, Any], effort: str | None, wanted: bool | None
+) -> None:
+    assert wants_thinking(Request(model="m", extra=extra, sampling=Sampling(effort=effort))) is wanted
+
+
+# ── one call at a time ───────────────────────────────────────────────────────
+
+
+def pair(*ids: str) -> list[Message]:
+    calls = [ToolCall(id=id_, name="look") for id_ in ids]
+    answers = [ToolResult(call_id=id_, name="look", content=f"of {id_}") for id_ in reversed(ids)]
+    return [Message("assistant", [Reasoning("hm"), Text("on it"), *calls]), Message("tool", answers)]
+
+
+def test_a_turn_of_several_calls_becomes_turns_of_one() -> None:
+    told = one_by_one([ASK, *pair("a", "b"), Message("user", "and?")])
+    assert [message.role for message in told.messages] == ["user", "assistant", "tool", "assistant", "tool", "user"]
+    assert [[call.id for call in message.calls] for message in told.messages] == [[], ["a"], [], ["b"], [], []]
+    assert [[result.text for result in message.results] for message in told.messages[2:5:2]] == [["of a"], ["of b"]]
+    assert (told.messages[1].text, told.messages[1].reasoning) == ("on it", "hm")
+    assert told.messages[3].text == told.messages[3].reasoning == ""
+    assert [issue.kind for issue in told.issues] == [IssueKind.HISTORY]
+
+
+def test_what_the_user_says_with_the_results_comes_after_them() -> None:
+    spoken, answered = pair("a", "b")
+    told = one_by_one([spoken, Message("user", [*answered.parts, Text("hurry")])])
+    assert [message.role for message in told.messages] == ["assistant", "tool", "assistant", "tool", "user"]
+    assert told.messages[-1].text == "hurry"
+
+
+IDS = st.lists(st.sampled_from("abc"), max_size=3)
+TALK = st.lists(
+    st.builds(
+        lambda ids: Message("assistant", [Text("x"), *(ToolCall(id=i, name="look") for i in ids)]), IDS
+    )
+    | st.builds(lambda ids: Message("tool", [ToolResult(call_id=i, content="r") for i in ids]), IDS)
+    | st.just(ASK),
+    max_size=6,
+)  # fmt: skip
+
+
+@given(TALK)
+def test_one_by_one_loses_nothing_and_is_settled_once(talk: list[Message]) -> None:
+    before = repair(talk).messages
+    told = one_by_one(before)
+    assert all(len(message.calls) <= 1 for message in told.messages)
+    for kind in ("calls", "results"):
+        count = sum(len(getattr(message, kind)) for message in before)
+        assert sum(len(getattr(message, kind)) for message in told.messages) == count
+    assert "".join(m.text for m in told.messages) == "".join(m.text for m in before)
+    assert one_by_one(told.messages).messages == told.messages
+    assert repair(told.messages).issues == ()
+    assert bool(told.issues) is (told.messages != before)
+
+
+# ── the way back ─────────────────────────────────────────────────────────────
+
+
+def test_names_in_the_answer_are_the_callers() -> None:
+    tool = Tool(name="fs.read")
+    ready = prepare(Request(model="m", messages=(ASK,), tools=(tool,)), PROVIDERS["openai"], profile("m"))
+    (sent,) = ready.request.tools
+    assert sent.name == "fs_read"
+    assert ready.restored(CallStarted(0, "c", "fs_read")) == CallStarted(0, "c", "fs.read")
+    issue = Issue(kind=IssueKind.MALFORMED, message="x", name="fs_read")
+    restored = ready.restored(Noticed(issue))
+    assert isinstance(restored, Noticed)
+    assert restored.issue.name == "fs.read"
+    assert ready.restored(CallStarted(0, "c", "other")) == CallStarted(0, "c", "other")
+    assert ready.restored(TextDelta("fs_read")) == TextDelta("fs_read")
+
+
+# ── once and for all ─────────────────────────────────────────────────────────
+
+WILD = Tool(
+    name="wild tool/2", parameters={"type": "object", "properties": {"a": {"const": 1}}, "oneOf": [{"required": ["a"]}]}
+)
+MODELS = ("m", "llama3.1", "mistral-small-3.2", "kimi-k2-thinking", "claude-sonnet-4-5", "gemini-2.5-pro", "deepseek-v4",
+          "gemma-3-4b", "phi-4", "amazon.nova-pro-v1:0")  # fmt: skip
+
+
+@given(TALK, st.sampled_from([row for row in PROVIDERS.values() if row.name != "stackspot"]), st.sampled_from(MODELS))
+def test_what_is_ready_stays_as_it_is(talk: list[Message], place: Provider, model: str) -> None:
+    asked = Request(model=model, messages=repair([*talk, ASK]).messages, tools=(WILD, Tool(name="look")))
+    once = prepare(asked, place, profile(model))
+    again = prepare(once.request, place, profile(model))
+    assert again.request == once.request
+    assert not [issue for issue in again.issues if issue.kind is IssueKind.HISTORY]
+    assert prepare(asked, place, profile(model)) == once
