@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from .client import AsyncClient as AsyncClient
+    from .client import Client as Client
     from .codecs import CODECS as codecs  # noqa: N811
     from .codecs import decode as decode
     from .codecs import decode_stream as decode_stream
@@ -29,12 +31,48 @@ if TYPE_CHECKING:
     from .errors import DragomanError as DragomanError
     from .errors import ErrorCode as ErrorCode
     from .errors import ExtractError as ExtractError
+    from .errors import JournalError as JournalError
     from .errors import ProviderError as ProviderError
     from .errors import ToolError as ToolError
     from .errors import UsageError as UsageError
+    from .events import ReasoningDelta as ReasoningDelta
+    from .events import TextDelta as TextDelta
     from .events import assemble as assemble
     from .events import replay as replay
     from .extraction import extract as extract
+    from .fallback import Health as Health
+    from .fallback import RouteFailed as RouteFailed
+    from .fallback import Rules as Rules
+    from .io.cancel import Cancel as Cancel
+    from .loop import Allowed as Allowed
+    from .loop import Answered as Answered
+    from .loop import Asked as Asked
+    from .loop import Asking as Asking
+    from .loop import Corrected as Corrected
+    from .loop import Denied as Denied
+    from .loop import Edited as Edited
+    from .loop import Failed as Failed
+    from .loop import FinalAction as FinalAction
+    from .loop import FinalTool as FinalTool
+    from .loop import Interrupted as Interrupted
+    from .loop import Limit as Limit
+    from .loop import Output as Output
+    from .loop import Policy as Policy
+    from .loop import Refused as Refused
+    from .loop import Run as Run
+    from .loop import ToolEnded as ToolEnded
+    from .loop import ToolProgress as ToolProgress
+    from .loop import ToolStarted as ToolStarted
+    from .loop import TurnEnded as TurnEnded
+    from .loop import TurnStarted as TurnStarted
+    from .provider import Provider as Provider
+    from .route import Route as Route
+    from .tools import Approval as Approval
+    from .tools import Context as Context
+    from .tools import Runnable as Runnable
+    from .tools import ToolSet as ToolSet
+    from .tools import runnable as runnable
+    from .tools import tool as tool
     from .types import Edit as Edit
     from .types import Issue as Issue
     from .types import IssueKind as IssueKind
@@ -45,6 +83,7 @@ if TYPE_CHECKING:
     from .types import Report as Report
     from .types import Request as Request
     from .types import Response as Response
+    from .types import Sampling as Sampling
     from .types import Text as Text
     from .types import Tool as Tool
     from .types import ToolCall as ToolCall
@@ -53,24 +92,36 @@ if TYPE_CHECKING:
     from .types import Verdict as Verdict
 
 __all__ = [
-    "CodecError", "DragomanError", "Edit", "ErrorCode", "ExtractError", "Issue", "IssueKind", "Media",
-    "Message", "Opaque", "Parsed", "Parser", "ProviderError", "Reasoning", "Report", "Request", "Response",
-    "Text", "Tool", "ToolCall", "ToolChoice", "ToolError", "ToolResult", "UsageError", "Verdict",
+    "Allowed", "Answered", "Approval", "Asked", "Asking", "AsyncClient", "Cancel", "Client", "CodecError",
+    "Context", "Corrected", "Denied", "DragomanError", "Edit", "Edited", "ErrorCode", "ExtractError", "Failed",
+    "FinalAction", "FinalTool", "Health", "Interrupted", "Issue", "IssueKind", "JournalError", "Limit", "Media",
+    "Message", "Opaque", "Output", "Parsed", "Parser", "Policy", "Provider", "ProviderError", "Reasoning",
+    "ReasoningDelta", "Refused", "Report", "Request", "Response", "Route", "RouteFailed", "Rules", "Run",
+    "Runnable", "Sampling", "Text", "TextDelta", "Tool", "ToolCall", "ToolChoice", "ToolEnded", "ToolError",
+    "ToolProgress", "ToolResult", "ToolSet", "ToolStarted", "TurnEnded", "TurnStarted", "UsageError", "Verdict",
     "__version__", "assemble", "augment_system_prompt", "codecs", "decode", "decode_stream",
     "decode_tool_calls", "dialects", "encode_definitions", "encode_result", "extract", "parse", "render",
-    "replay", "tool_prompt",
+    "replay", "runnable", "tool", "tool_prompt",
 ]  # fmt: skip
 
 _FACE: dict[str, str] = {
+    ".client": "AsyncClient Client",
     ".codecs": "decode decode_stream decode_tool_calls encode_definitions encode_result",
     ".dialects.parser": "Parsed Parser parse",
     ".dialects.prompt": "augment_system_prompt tool_prompt",
     ".dialects.render": "render",
-    ".errors": "CodecError DragomanError ErrorCode ExtractError ProviderError ToolError UsageError",
-    ".events": "assemble replay",
+    ".errors": "CodecError DragomanError ErrorCode ExtractError JournalError ProviderError ToolError UsageError",
+    ".events": "ReasoningDelta TextDelta assemble replay",
     ".extraction": "extract",
-    ".types": "Edit Issue IssueKind Media Message Opaque Reasoning Report Request Response Text Tool ToolCall"
-    " ToolChoice ToolResult Verdict",
+    ".fallback": "Health RouteFailed Rules",
+    ".io.cancel": "Cancel",
+    ".loop": "Allowed Answered Asked Asking Corrected Denied Edited Failed FinalAction FinalTool Interrupted"
+    " Limit Output Policy Refused Run ToolEnded ToolProgress ToolStarted TurnEnded TurnStarted",
+    ".provider": "Provider",
+    ".route": "Route",
+    ".tools": "Approval Context Runnable ToolSet runnable tool",
+    ".types": "Edit Issue IssueKind Media Message Opaque Reasoning Report Request Response Sampling Text Tool"
+    " ToolCall ToolChoice ToolResult Verdict",
 }
 _WHERE = {name: module for module, names in _FACE.items() for name in names.split()}
 _TABLES = ("codecs", "dialects")

@@ -24,6 +24,14 @@ class Tools(StrEnum):
     BOTH = "both"
 
 
+class Holds(StrEnum):
+    """By what a server holds a model to a form while it decodes."""
+
+    SCHEMA = "schema"    # a schema of the whole answer, as its API writes one (`response_format`, `format`)
+    TAGS = "tags"        # schemas between tags, text elsewhere free: `response_format` of type `structural_tag`
+    GRAMMAR = "grammar"  # GBNF in the field `grammar`
+
+
 class Signal(StrEnum):
     """What a header says of a request."""
 
@@ -87,6 +95,7 @@ class Provider:
     auth      how a key is sent, and where it is looked for; `or_auth` are other ways, taken where their key is set
     settings  what the address needs to know: a region, an account
     tools     see `Tools`;  `quirks` what its wire does differently;  `demands` what it demands besides, or instead
+    holds     what it takes to hold a model to its dialect, where tools are told in text
     headers   sent with every request;  `signals` headers that say something of the request
     caches    which cache markers it takes of a model of which nothing is known
     port      where it usually listens on one's own machine, 0 for services
@@ -104,6 +113,7 @@ class Provider:
     or_auth: tuple[Auth, ...] = ()
     settings: tuple[Setting, ...] = ()
     tools: Tools = Tools.BOTH
+    holds: frozenset[Holds] = frozenset()
     quirks: Quirks = PLAIN
     demands: Demands | None = None
     headers: Mapping[str, str] = NOTHING

@@ -25,6 +25,7 @@ from .provider import (
     NO_LIST,
     OLLAMA_LIST,
     OPENAI_LIST,
+    Holds,
     ModelList,
     Provider,
     Reads,
@@ -70,6 +71,10 @@ def _local(name: str, port: int, *env: str, docs: str, **more: Any) -> Provider:
     given = {"demands": FREE, **more}
     return Provider(name=name, codec="openai_chat", base_url=url, auth=auth, port=port, docs=docs, **given)
 
+
+GRAMMARS = frozenset({Holds.GRAMMAR})  # llama.cpp, tools/server/README.md: `grammar`
+TAGGED = frozenset({Holds.SCHEMA, Holds.TAGS})  # vLLM and SGLang, "Structured Outputs": structural tags
+SCHEMAS = frozenset({Holds.SCHEMA})  # Ollama: `format`; LM Studio: `response_format`
 
 # ── those who have a wire of their own ───────────────────────────────────────
 
@@ -132,6 +137,7 @@ OWN: tuple[Provider, ...] = (
     Provider(
         name="ollama", codec="ollama_chat", base_url="http://127.0.0.1:11434", root="",
         auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",), port=11434,
+        holds=SCHEMAS,
         quirks=Quirks(choices=AUTO),  # ollama#11171
         notes=("parallel_tool_calls",),
         docs="https://github.com/ollama/ollama/blob/main/docs/api.md",
@@ -317,6 +323,7 @@ DIALECTAL: tuple[Provider, ...] = (
     Provider(
         name="ollama-generate", codec="ollama_generate", base_url="http://127.0.0.1:11434", root="", tools=Tools.TEXT,
         auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",), port=11434,
+        holds=SCHEMAS,
         notes=("roles: the conversation goes out as one text",),
         docs="https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-completion",
     ),
@@ -372,15 +379,15 @@ PLAIN_CHAT: tuple[Provider, ...] = (
 # ── servers of one's own ─────────────────────────────────────────────────────
 
 LOCAL: tuple[Provider, ...] = (
-    _local("llamacpp", 8080, "LLAMA_API_KEY", aliases=("llama.cpp", "llama-server"),
+    _local("llamacpp", 8080, "LLAMA_API_KEY", aliases=("llama.cpp", "llama-server"), holds=GRAMMARS,
            demands=Demands(schema=schema_rules.LLAMACPP), notes=("tools without --jinja",),
            docs="https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"),
-    _local("vllm", 8000, "VLLM_API_KEY", quirks=Quirks(reasoning_field="reasoning"),
+    _local("vllm", 8000, "VLLM_API_KEY", holds=TAGGED, quirks=Quirks(reasoning_field="reasoning"),
            notes=("tools without --enable-auto-tool-choice and --tool-call-parser",),
            docs="https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html"),
-    _local("sglang", 30000, "SGLANG_API_KEY", notes=("tools without --tool-call-parser",),
+    _local("sglang", 30000, "SGLANG_API_KEY", holds=TAGGED, notes=("tools without --tool-call-parser",),
            docs="https://docs.sglang.ai/basic_usage/openai_api_completions.html"),
-    _local("lmstudio", 1234, "LMSTUDIO_API_KEY", aliases=("lm-studio",),
+    _local("lmstudio", 1234, "LMSTUDIO_API_KEY", aliases=("lm-studio",), holds=SCHEMAS,
            docs="https://lmstudio.ai/docs/app/api/endpoints/openai"),
     _local("exo", 52415, "EXO_API_KEY", docs="https://github.com/exo-explore/exo",
            notes=("calls it did not read itself: they come as text (seeds.md b)",)),

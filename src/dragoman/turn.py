@@ -22,6 +22,7 @@ from .cache_plan import in_order
 from .codecs import CODECS
 from .codecs.failures import http_date
 from .codecs.spec import Codec, Ids
+from .constraining import FREE, held
 from .definitions import tools as as_tools
 from .dialects.judge import Judge
 from .dialects.parser import Parser
@@ -62,6 +63,8 @@ REDIRECTED = "{root} answered with a redirect ({status}), which is not followed;
 TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or stream it"
 NONCE_LENGTH = 8
 UNAUTHORISED = 401
+CONSTRAINT_REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.SERVER, ErrorKind.UNKNOWN})
+"""How servers refuse a grammar or schema they cannot compile (llama.cpp: 400; older vLLM: 500)."""
 
 
 class Learned:
@@ -72,6 +75,7 @@ class Learned:
 
     def __init__(self) -> None:
         self._no_tools: set[tuple[str, str]] = set()
+        self._free: set[tuple[str, str]] = set()
         self._bare: dict[tuple[str, str], set[str]] = {}
         self.sidecar = EMPTY
         self.tokens = Tokens()
@@ -83,6 +87,14 @@ class Learned:
     def note_no_tools(self, route: Route, model: str) -> None:
         """This model has refused native tools."""
         self._no_tools.add((route.root(), model))
+
+    def free(self, route: Route, model: str) -> bool:
+        """Has a constraint on this model's decoding been refused before?"""
+        return (route.root(), model) in self._free
+
+    def note_free(self, route: Route, model: str) -> None:
+        """A constraint on this model's decoding was refused."""
+        self._free.add((route.root(), model))
 
     def bare(self, route: Route, model: str) -> frozenset[str]:
         """The tools whose schemas were refused before: names of theirs with what they say."""
@@ -118,14 +130,16 @@ def turn(request: Request, route: Route, learned: Learned | None = None) -> Mach
             learned.note_no_tools(route, model)
         except SchemasRefused as refused:
             learned.note_bare(route, model, refused.tools)
+        except ConstraintRefused:
+            learned.note_free(route, model)
         else:
             learned.sidecar = learned.sidecar.remember(asked, response.message)
             return response
     raise AssertionError("each refusal is asked for once; this cannot be")
 
 
-ATTEMPTS = 3
-"""As asked; without the schemas it refuses; without native tools."""
+ATTEMPTS = 4
+"""As asked; without the schemas it refuses; without native tools; without a constraint on its decoding."""
 
 
 def _sound(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
@@ -169,6 +183,10 @@ class SchemasRefused(Exception):
         self.tools = tuple(tools)
 
 
+class ConstraintRefused(Exception):
+    """The place does not take the constraint on decoding, and nothing of an answer was told yet."""
+
+
 # ── one request ──────────────────────────────────────────────────────────────
 
 
@@ -179,7 +197,8 @@ def _ask(
     codec = CODECS[route.provider.codec]
     mint = yield from _minter()
     nonce = (yield NewId())[:NONCE_LENGTH] if text and route.nonce else ""
-    plan = Plan(request, route, text=text, nonce=nonce, bare=learned.bare(route, request.model))
+    free, bare = learned.free(route, request.model), learned.bare(route, request.model)
+    plan = Plan(request, route, text=text, nonce=nonce, bare=bare, free=free)
     noticed = [Noticed(issue) for issue in (*issues, *plan.issues)]
     hear, told, committed, spoke = plan.listener(mint), Assembler(), False, False
     try:
@@ -230,17 +249,20 @@ class Plan:
     """How one request is asked: the request as the wire carries it, and what is listened for in the answer."""
 
     def __init__(
-        self, request: Request, route: Route, *, text: bool, nonce: str, bare: frozenset[str] = frozenset()
+        self, request: Request, route: Route, *, text: bool, nonce: str, bare: frozenset[str], free: bool
     ) -> None:
         self.route = route
         self.asked = request
         self.text = text
         self.nonce = nonce
         self.family = route.family(request.model)
-        self._spoken = route.tongue(request.model)
+        spoken = route.tongue(request.model)
+        self.held = held(request, route.provider, spoken) if text and not (free or nonce) else FREE
+        self._spoken = self.held.tongue or spoken
         self.stream = route.stream if route.stream is not None else request.stream
         self._bare = [tool for tool in request.tools if bare and _signed(tool) in bare]
         told = replace(augment(request, self._tongue()) if text else request, stream=self.stream)
+        told = replace(told, output_schema=self.held.form) if self.held.form else told
         names = [tool.name for tool in self._bare]
         self._prepared = prepare(told, route.provider, self.family, text=text, bare=names)
         self.sent = self._prepared.request
@@ -253,6 +275,8 @@ class Plan:
 
     def another_way(self, error: ProviderError) -> None:
         """Raises ToolsRefused or SchemasRefused where this refusal can be asked around."""
+        if self.held and error.kind in CONSTRAINT_REFUSALS:
+            raise ConstraintRefused from error
         if self.text or not self.asked.tools:
             return
         if self.route.mode is Tools.BOTH and refuses_tools(error):
@@ -300,9 +324,10 @@ class Plan:
             return None
         dialects = with_nonce(self._spoken, self.nonce) if self.nonce else route.ears(asked.model)
         shown = [result.text for message in asked.messages for result in message.results]
+        spoken = self._spoken.name if self.text else ""
 
         def make(prefix: str) -> Parser:
-            return Parser(tools=tools, dialects=dialects, prefix=prefix, shown=shown, ids=ids)
+            return Parser(tools=tools, dialects=dialects, spoken=spoken, prefix=prefix, shown=shown, ids=ids)
 
         opened = self._presumed()
         return Presumed(make, opened) if opened else make(route.prefix)
@@ -340,7 +365,7 @@ def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) 
 
 def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
     """`body` with the fields that go out with every request; lists are continued, and tools told in text stay off."""
-    for key, value in plan.route.fields.items():
+    for key, value in (*plan.route.fields.items(), *plan.held.fields.items()):
         if key == "tools" and plan.text:
             continue
         held = body.get(key)

@@ -1,0 +1,35 @@
+"""A person, or a rule, decides which calls may run; the model is told why one may not."""
+
+import os
+
+from dragoman import Allowed, Asking, Client, Denied, Policy, tool
+
+MODEL = os.environ.get("DRAGOMAN_MODEL", "ollama/qwen3:8b")
+files = {"notes.txt": "buy milk", "keys.txt": "secret"}
+
+
+@tool(read_only=True)
+def list_files() -> list[str]:
+    """List the files."""
+    return sorted(files)
+
+
+@tool
+def delete_file(path: str) -> str:
+    """Delete a file."""
+    del files[path]
+    return f"deleted {path}"
+
+
+def decide(asking: Asking) -> Allowed | Denied:
+    """Reading is always allowed; deleting is, but for keys."""
+    if asking.runnable.read_only or asking.call.arguments["path"] != "keys.txt":
+        return Allowed()
+    return Denied("keys are never deleted")
+
+
+with Client(MODEL, tools=[list_files, delete_file], policy=Policy(approve=decide)) as client:
+    for path in ("notes.txt", "keys.txt"):
+        print(client.run(f'Call list_files, then call delete_file with path="{path}".').text.strip())
+
+print(f"left: {', '.join(files)}")

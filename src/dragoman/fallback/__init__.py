@@ -1,0 +1,20 @@
+"""Several routes to an answer: which to ask, when to ask again, when to go elsewhere, and what was learnt of each.
+
+In reading order: `treatment` (what each kind of failure means for the next attempt), `health` (which routes failed
+lately), `chain` (the machine).  Performs nothing; the clock is an effect and chance an argument.
+"""
+
+from .chain import ChainError as ChainError
+from .chain import RouteAsked as RouteAsked
+from .chain import RouteFailed as RouteFailed
+from .chain import RouteSkipped as RouteSkipped
+from .chain import Then as Then
+from .chain import chain as chain
+from .health import Condition as Condition
+from .health import Health as Health
+from .health import Place as Place
+from .health import place as place
+from .treatment import TREATMENTS as TREATMENTS
+from .treatment import Cooling as Cooling
+from .treatment import Rules as Rules
+from .treatment import Treatment as Treatment

@@ -1,0 +1,270 @@
+"""One request, several routes: a machine that asks them in order until one answers.
+
+Knows turns, health and treatments; performs nothing.
+Contract: nothing is ever told from two attempts: until something of an answer was said the chain may go elsewhere,
+after that it reports.  Each attempt and each failure is told as a step; what failed stands in the answer's issues, in
+the order in which it was told.  One call of `chain` counts at most one failure against a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from ..effects import Machine, Now, Sleep, relay
+from ..errors import ErrorKind, ProviderError, UsageError
+from ..events import Event, Noticed, Started
+from ..provider import Tools
+from ..route import Route
+from ..turn import Learned, turn
+from ..types import Issue, IssueKind, Request, Response
+from .health import Health, Place, place
+from .treatment import TREATMENTS, Cooling, Rules
+
+NO_ROUTES = "no routes to ask; give at least one"
+NO_TOOLS = "no route has native tools ({names}); allow tools told as text, or add a route that has them"
+EVERY_ROUTE = "every route failed: {failures}{when}; {advice}"
+RESTS = "rests for {seconds:.0f} s after its last failure ({kind})"
+
+
+class Then(StrEnum):
+    """What the chain does after a failure."""
+
+    RETRY = "retry"
+    SWITCH = "switch"
+    GIVE_UP = "give_up"
+
+
+@dataclass(frozen=True, slots=True)
+class RouteAsked:
+    """A step: `place` is asked, for the `attempt`-th time (from 1)."""
+
+    place: Place
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class RouteFailed:
+    """A step: the attempt failed; `then` is what follows, after `wait` seconds."""
+
+    place: Place
+    attempt: int
+    error: ProviderError
+    then: Then
+    wait: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RouteSkipped:
+    """A step: `place` is not asked, and why."""
+
+    place: Place
+    why: str
+
+
+class ChainError(ProviderError):
+    """No route answered.
+
+    Its kind and status are those of the failure most worth another try; `failures` are all of them, in order.
+    """
+
+    def __init__(self, failures: Sequence[RouteFailed], rest: float | None) -> None:
+        self.failures = tuple(failures)
+        worst = next((f.error for f in failures if f.error.retryable), failures[-1].error)
+        told = ", ".join(f"{f.place}: {f.error.message.rpartition('; ')[0] or f.error.message}" for f in failures)
+        when = f"; the first of them is asked again in {rest:.0f} s" if rest else ""
+        message = EVERY_ROUTE.format(failures=told, when=when, advice=worst.message.rpartition("; ")[2])
+        super().__init__(
+            message, status=worst.status, kind=worst.kind, code=worst.code, retry_after=rest, body=worst.body
+        )
+
+
+def chain(
+    request: Request,
+    routes: Sequence[Route],
+    health: Health | None = None,
+    learned: Learned | None = None,
+    rules: Rules = Rules(),  # noqa: B008
+) -> Machine[Response]:
+    """Ask `routes` in order; yields the steps of this module and the events of the answer, returns it whole.
+
+    Raises ProviderError (`ChainError` where several routes failed), also after events; UsageError for no routes, or
+    for one that cannot be asked.
+    """
+    if not routes:
+        raise UsageError(NO_ROUTES)
+    attempts = _Attempts(request, health or Health(), learned or Learned(), rules)
+    now: float = yield Now()
+    queue, skipped = attempts.queue(routes, now)
+    yield from skipped
+    while queue:
+        route = queue.pop(0)
+        try:
+            response = yield from attempts.ask(route, alone=not queue)
+        except _Silent as failed:
+            queue = attempts.worth_asking(queue, failed.error)
+            yield from attempts.told(failed, Then.SWITCH if queue else Then.GIVE_UP)
+        else:
+            return replace(response, issues=(*attempts.issues, *response.issues))
+    now = yield Now()
+    raise attempts.verdict(now)
+
+
+class _Silent(Exception):
+    """A route failed before it said anything, and is not asked again."""
+
+    def __init__(self, where: Place, attempt: int, error: ProviderError) -> None:
+        super().__init__(str(error))
+        self.place, self.attempt, self.error = where, attempt, error
+
+
+class _Attempts:
+    """The attempts at one request."""
+
+    def __init__(self, request: Request, health: Health, learned: Learned, rules: Rules) -> None:
+        self._request, self._health, self._learned, self._rules = request, health, learned, rules
+        self._failures: list[RouteFailed] = []
+        self._asked: list[Place] = []
+        self._last: Route
+        self.issues: list[Issue] = []
+
+    # ── which routes ─────────────────────────────────────────────────────────
+
+    def queue(self, routes: Sequence[Route], now: float) -> tuple[list[Route], list[RouteSkipped]]:
+        """Who is asked, in order, and who is not: the rested ones, then the one of the others that rests the least.
+
+        Raises ProviderError where no route can take the request's tools.
+        """
+        fit = [self._native(route) for route in routes if self._takes_tools(route)]
+        if not fit:
+            names = ", ".join(str(self._place(route)) for route in routes)
+            raise ProviderError(NO_TOOLS.format(names=names), kind=ErrorKind.NO_TOOLS)
+        unfit = [RouteSkipped(self._place(r), "has no native tools") for r in routes if not self._takes_tools(r)]
+        rests = [(self._health.rests(self._place(route), now), route) for route in fit]
+        resting = sorted((each for each in rests if each[0]), key=lambda each: each[0])
+        kinds = {where: condition.kind for where, condition in self._health}
+        skipped = [
+            RouteSkipped(where, RESTS.format(seconds=rest, kind=kinds.get(where, ErrorKind.UNKNOWN)))
+            for rest, route in resting[1:]
+            if (where := self._place(route))
+        ]
+        return [route for rest, route in rests if not rest] + [route for _, route in resting[:1]], unfit + skipped
+
+    def worth_asking(self, queue: list[Route], error: ProviderError) -> list[Route]:
+        """Those of `queue` that may do better after `error`."""
+        if not TREATMENTS[error.kind].elsewhere:
+            return []
+        if error.kind is not ErrorKind.CONTEXT:
+            return queue
+        sizes = [(self._context(route), route) for route in queue]
+        small = self._context(self._last)
+        return [route for size, route in sizes if not small or not size or size > small]
+
+    def _place(self, route: Route) -> Place:
+        return place(route, self._request.model)
+
+    def _context(self, route: Route) -> int:
+        """Tokens the model is known to take, 0 for unknown."""
+        model = self._place(route).model
+        return route.family(model).context
+
+    def _takes_tools(self, route: Route) -> bool:
+        return self._rules.text_tools or not self._has_tools or self._has_native_tools(route)
+
+    @property
+    def _has_tools(self) -> bool:
+        choice = self._request.tool_choice
+        return bool(self._request.tools) and (choice is None or choice.mode != "none")
+
+    def _has_native_tools(self, route: Route) -> bool:
+        return route.mode is not Tools.TEXT and not self._learned.no_tools(route, self._place(route).model)
+
+    def _native(self, route: Route) -> Route:
+        """The route as it is asked: where text is not allowed, it is not fallen back to."""
+        forbidden = self._has_tools and not self._rules.text_tools
+        return replace(route, tools=Tools.NATIVE) if forbidden else route
+
+    # ── one route ────────────────────────────────────────────────────────────
+
+    def ask(self, route: Route, *, alone: bool) -> Machine[Response]:
+        """Ask `route`, again where that helps.  Raises _Silent, or ProviderError once something was said."""
+        where, self._last = self._place(route), route
+        self._asked.append(where)
+        attempt = 1
+        began: float = yield Now()
+        while True:
+            yield RouteAsked(where, attempt)
+            heard = _Heard()
+            try:
+                response = yield from heard.relay(turn(self._request, route, self._learned))
+            except ProviderError as error:
+                wait = None if heard.spoke else self._rules.wait(error, attempt, alone=alone)
+                if wait is None:
+                    now: float = yield Now()
+                    self._note(route, where, error, began, now)
+                    if heard.spoke:
+                        yield RouteFailed(where, attempt, error, Then.GIVE_UP)
+                        raise
+                    raise _Silent(where, attempt, error) from error
+                failed = RouteFailed(where, attempt, error, Then.RETRY, wait)
+            else:
+                self._health.answered(where)
+                return response
+            yield from self._tell(failed)
+            yield Sleep(wait)
+            attempt += 1
+
+    def _note(self, route: Route, where: Place, error: ProviderError, began: float, now: float) -> None:
+        if error.kind is ErrorKind.NO_TOOLS:
+            self._learned.note_no_tools(route, where.model)
+        if TREATMENTS[error.kind].cooling is not Cooling.NONE:
+            self._health.failed(where, error, self._rules, began=began, now=now)
+
+    # ── telling ──────────────────────────────────────────────────────────────
+
+    def told(self, failed: _Silent, then: Then) -> Iterator[RouteFailed | Noticed]:
+        """That a route was given up, and what follows."""
+        step = RouteFailed(failed.place, failed.attempt, failed.error, then)
+        self._failures.append(step)
+        return self._tell(step)
+
+    def _tell(self, step: RouteFailed) -> Iterator[RouteFailed | Noticed]:
+        next_ = {Then.RETRY: "asked again", Then.SWITCH: "went elsewhere", Then.GIVE_UP: "gave up"}[step.then]
+        issue = Issue(kind=IssueKind.WIRE, message=f"{step.place}, attempt {step.attempt}: {step.error}; {next_}")
+        self.issues.append(issue)
+        yield step
+        yield Noticed(issue)
+
+    def verdict(self, now: float) -> ProviderError:
+        """The error for the whole: the only one as it is, several as a `ChainError`."""
+        if len(self._failures) == 1:
+            return self._failures[0].error
+        rests = [self._health.rests(where, now) for where in self._asked]
+        return ChainError(self._failures, min(rests) or None)
+
+
+class _Heard:
+    """Relays a turn; what says nothing of the answer is held back until something does."""
+
+    def __init__(self) -> None:
+        self.spoke = False
+        self._held: list[Any] = []
+
+    def relay(self, steps: Machine[Response]) -> Machine[Response]:
+        """Run `steps`.  What is held back when it fails was never said."""
+        response = yield from relay(steps, hear=self._hear)
+        yield from self._held
+        return response
+
+    def _hear(self, event: Event) -> Machine[None]:
+        if self.spoke:
+            yield event
+        elif isinstance(event, Started | Noticed):
+            self._held.append(event)
+        else:
+            self.spoke = True
+            held, self._held = self._held, []
+            yield from held
+            yield event

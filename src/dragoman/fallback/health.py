@@ -1,0 +1,86 @@
+"""Which routes failed lately, and until when they are left in peace.
+
+Knows routes by who serves what to whom; nothing of requests.  Contract: health is held per place: provider *and* model
+(and address and account), never per provider alone; a success wipes the slate; failures that began before the last one
+was noted count once, so many turns failing together do not add up.  Holds no secrets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..errors import ErrorKind, ProviderError
+from ..route import Route
+from .treatment import Rules
+
+
+class Place(NamedTuple):
+    """Where a turn is asked: `account` tells keys apart without giving them away."""
+
+    provider: str
+    model: str
+    address: str = ""
+    account: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.model}"
+
+
+def place(route: Route, model: str = "") -> Place:
+    """The place that `route` leads to; `model` is what is asked for where the route names none."""
+    secrets = "\0".join(route.hidden)
+    account = hashlib.sha256(secrets.encode("utf-8", "surrogatepass")).hexdigest()[:8] if secrets else ""
+    return Place(route.provider.name, route.model or model, route.base_url, account)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a place fares: failures in a row, when the last one was noted, until when it rests (seconds since 1970)."""
+
+    failures: int
+    noted: float
+    until: float
+    kind: ErrorKind
+
+    def rests(self, now: float) -> float:
+        """Seconds it still rests, 0 for none."""
+        return max(0.0, self.until - now)
+
+
+class Health:
+    """What is known of places; shared by turns and threads (each change is one assignment)."""
+
+    def __init__(self) -> None:
+        self._held: dict[Place, Condition] = {}
+
+    def __iter__(self) -> Iterator[tuple[Place, Condition]]:
+        """Every place that failed and has not answered since."""
+        return iter(list(self._held.items()))
+
+    def rests(self, where: Place, now: float) -> float:
+        """Seconds `where` still rests, 0 where it may be asked."""
+        held = self._held.get(where)
+        return held.rests(now) if held is not None else 0.0
+
+    def failed(self, where: Place, error: ProviderError, rules: Rules, *, began: float, now: float) -> None:
+        """An exchange that began at `began` failed."""
+        held = self._held.get(where)
+        together = held is not None and began < held.noted
+        failures = (held.failures if held else 0) + (not together)
+        rest = rules.cools(error, failures)
+        if rest:
+            until = max(now + rest, held.until if held else 0.0)
+            self._held[where] = Condition(failures, now, until, error.kind)
+
+    def answered(self, where: Place) -> None:
+        """An exchange went well."""
+        self._held.pop(where, None)
+
+    def reset(self, provider: str = "", model: str = "") -> None:
+        """Forget the failures of this provider and model; "" is any."""
+        for where in list(self._held):
+            if provider in ("", where.provider) and model in ("", where.model):
+                self._held.pop(where, None)
