@@ -25,6 +25,7 @@ FILES = {
     "calls.json": json.dumps([CALL]),
     "tools.json": json.dumps([{"name": "read_file", "parameters": {"type": "object"}}]),
     "chat_template.jinja": (ROOT / "tests" / "vectors" / "learn" / "qwen25.jinja").read_text(encoding="utf-8"),
+    "dragoman.toml": "[models.small]\nroute = \"ollama/qwen3:8b\"\n",
     "request.json": json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hello"}]}),
 }
 """The files the README's commands read."""
@@ -57,7 +58,7 @@ def test_the_readmes_code_prints_what_stands_beside_it(code: str, output: str) -
     assert printed.getvalue() == output
 
 
-ATTENDED = {"serve", "run", "chat", "mcp"}
+ATTENDED = {"serve", "run", "chat", "mcp", "doctor", "connect"}
 """Commands that want a model or a client at the other end; their own tests run them."""
 
 

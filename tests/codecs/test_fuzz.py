@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -12,18 +13,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dragoman.codecs import CODECS
+from dragoman.codecs import CODECS, decode
 from dragoman.errors import CodecError, ProviderError
-from dragoman.events import Event, assemble
+from dragoman.events import Event, assemble, replay
 from dragoman.frames import Frame, to_json
+from dragoman.types import Message, Reasoning, Response, Stop, Text, ToolCall, Usage
 
 from .test_laws import assert_strict
 from .values import WIRES, requests
-from .wire import VECTORS, codec, rows
+from .wire import VECTORS, codec, decoded, pieces, rows, written
 
 ODD: list[Any] = [None, True, False, 0, -1, 1.5, 10**30, "", "x", "\ud800", [], {}, [[]], [{}], {"a": 1}, "{}", [None],
                   {"type": "text"}, {"type": 5}, "[DONE]", "data:;base64,AA", "http://["]  # fmt: skip
-thorough = settings(suppress_health_check=list(HealthCheck), deadline=None)
+thorough = settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
+SAID = Response(
+    message=Message(
+        "assistant", [Reasoning("hm"), Text("Let me see."), ToolCall(id="a", name="f", arguments={"x": "é"})]
+    ),
+    stop=Stop.TOOL_CALLS,
+    usage=Usage(input=3, output=4),
+    model="m",
+    id="r",
+)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -116,6 +127,79 @@ def test_any_stream_is_read(api: str, data: st.DataObject) -> None:
         return
     assert_strict(events)
     tell_everybody(events)
+
+
+# ── every place of every vector ──────────────────────────────────────────────
+
+STRIDE = 37
+"""Every so many of all replacements are tried by default, the others when slow tests are asked for."""
+
+
+def replacements(value: Any, strides: int) -> Iterator[Any]:
+    """`value` with one place after another replaced by one odd value after another; every `strides`-th of them."""
+    for n, (path, odd) in enumerate(itertools.product(places(value), ODD)):
+        if n % strides == 0:
+            made = copy.deepcopy(value)
+            *outer, last = path
+            inside = made
+            for key in outer:
+                inside = inside[key]
+            inside[last] = odd
+            yield made
+
+
+def assert_read_or_refused(api: str, row: dict[str, Any], strides: int) -> None:
+    for body in replacements(row.get("response"), strides):
+        with contextlib.suppress(ProviderError):
+            try:
+                codec(api).decode_response(body)
+            except CodecError as error:
+                assert error.path.startswith("$")  # noqa: PT017
+    for frames in replacements(row.get("stream"), strides):
+        decoder = codec(api).decode_stream()
+        with contextlib.suppress(ProviderError):
+            events = [event for frame in frames for event in decoder.feed(_frame(frame))]
+            assert_strict([*events, *decoder.close()])
+
+
+def _frame(frame: Any) -> Frame:
+    return Frame(frame if isinstance(frame, str) else json.dumps(frame))
+
+
+@pytest.mark.parametrize("api", CODECS)
+def test_no_place_of_any_answer_can_be_odd_enough_to_break_its_codec(api: str) -> None:
+    for row in rows(VECTORS / f"{api}.jsonl"):
+        assert_read_or_refused(api, row, STRIDE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("api", CODECS)
+def test_no_place_at_all_can_break_its_codec(api: str) -> None:
+    for row in rows(VECTORS / f"{api}.jsonl"):
+        assert_read_or_refused(api, row, 1)
+
+
+@pytest.mark.parametrize("api", CODECS)
+@thorough
+@given(data=st.data())
+def test_damaged_bytes_are_read_or_refused(api: str, data: st.DataObject) -> None:
+    encoder = codec(api).encode_stream(whole_calls=False)
+    told = [*(frame for event in replay(SAID) for frame in encoder.feed(event)), *encoder.close()]
+    damaged = bytearray(written(codec(api), told))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[at : at + data.draw(st.integers(0, 20))] = data.draw(st.binary(max_size=8))
+    events, error = decoded(codec(api), pieces(bytes(damaged), 50))
+    if error is None:
+        assert_strict(events)
+
+
+@pytest.mark.parametrize("api", CODECS)
+@thorough
+@given(data=st.binary(max_size=60) | st.text('{}[]":,0123456789truefalsn ', max_size=40))
+def test_a_body_that_is_any_text_is_read_or_refused(api: str, data: bytes | str) -> None:
+    with contextlib.suppress(ProviderError, CodecError):
+        decode(api, data)
 
 
 @pytest.mark.parametrize("api", CODECS)

@@ -475,3 +475,23 @@ def test_fields_nobody_models_come_back_on_every_level() -> None:
         "client_metadata": {"a": 1},
     }  # fmt: skip
     assert codec("openai_chat").encode_request(codec("openai_chat").decode_request(body)) == body
+
+
+@pytest.mark.parametrize(
+    ("api", "wanted", "meant"),
+    [
+        ("openai_chat", {"type": "auto"}, ToolChoice("auto")),
+        ("openai_chat", {"type": "any"}, ToolChoice("required")),
+        ("openai_chat", {"type": "none"}, ToolChoice("none")),
+        ("openai_chat", {"type": "custom", "custom": {"name": "grep"}}, ToolChoice("named", "grep")),
+        ("openai_responses", {"type": "custom", "name": "grep"}, ToolChoice("named", "grep")),
+        ("openai_responses", {"type": "web_search"}, ToolChoice("auto")),
+    ],
+)
+def test_choices_as_clients_of_other_apis_write_them_mean_the_same_and_come_back(
+    api: str, wanted: Any, meant: ToolChoice
+) -> None:
+    turn: dict[str, Any] = {"messages": []} if api == "openai_chat" else {"input": []}
+    request = codec(api).decode_request({"model": "m", **turn, "tool_choice": wanted})
+    assert request.tool_choice == meant
+    assert codec(api).encode_request(request)["tool_choice"] == wanted

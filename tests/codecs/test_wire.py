@@ -24,6 +24,7 @@ APIS = {
     "ollama_chat": ["ollama_chat.jsonl"],
     "openai_responses": ["openai_responses.jsonl"],
     "gemini": ["gemini_generatecontent.jsonl"],
+    "gemini_interactions": ["gemini_interactions.jsonl"],
     "bedrock_converse": ["bedrock_converse.jsonl"],
     "bedrock_invoke": ["bedrock_invoke.jsonl"],
     "cohere_chat": ["cohere_chat.jsonl"],

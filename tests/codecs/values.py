@@ -106,6 +106,14 @@ WIRES: Mapping[str, Wire] = {
         strict=False,
         result_media=False,
     ),
+    "gemini_interactions": Wire(
+        stops=(*_COMMON, Stop.PAUSE, Stop.ERROR),
+        options=frozenset({"max_tokens", "temperature", "top_p", "stop", "seed", "effort"}),
+        outputs=frozenset({"none", "schema", "object"}),
+        choices=frozenset({"auto", "none", "required", "named"}),
+        parallel=False,
+        strict=False,
+    ),
     "bedrock_converse": Wire(
         stops=(*_COMMON, Stop.STOP_SEQUENCE, Stop.FILTERED, Stop.ERROR),
         has_id=False,
@@ -271,6 +279,8 @@ def requests(draw: st.DrawFn, api: str) -> Request:
     choices = [ToolChoice(mode) for mode in ("auto", "required", "none") if mode in wire.choices]
     choices += [ToolChoice("named", tool.name) for tool in offered if "named" in wire.choices]
     choice = draw(st.none() | st.sampled_from(choices)) if choices else None
+    if api == "gemini_interactions" and not offered:
+        choice = None  # refused there without functions
     parallel = draw(st.none() | st.booleans()) if wire.parallel else None
     if api in ANTHROPIC and choice == ToolChoice("none"):
         parallel = None

@@ -1,56 +1,91 @@
-"""`dragoman convert`: a body or a stream of one API → the same in another."""
+"""`dragoman convert`: a request, an answer or a stream of one API → the same in another, and what was lost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
 from typing import IO, Any
+from urllib.parse import quote
 
 import click
 
 from ..codecs import CODECS
+from ..codecs.losses import request_losses, response_losses, stream_losses
 from ..codecs.spec import Codec, Stamp
-from ..events import Event
+from ..errors import ProviderError
+from ..events import Assembler, Event, replay
 from ..frames import Frame, readers, writers
-from .printing import print_json
+from ..types import Issue, IssueKind, Request, Response
+from .printing import issue_as_json, print_json
 from .reading import name, read_json
 
 CHUNK = 65536
 """Bytes read at once."""
-Body = Mapping[str, Any]
-
-
-def _request(body: Body, origin: Codec, goal: Codec) -> Body:
-    return goal.encode_request(origin.decode_request(body))
-
-
-def _response(body: Body, origin: Codec, goal: Codec) -> Body:
-    response = origin.decode_response(body)
-    return goal.encode_response(response, Stamp(id=response.id, model=response.model))
-
-
-WHOLE: Mapping[str, Callable[[Body, Codec, Codec], Body]] = {"request": _request, "response": _response}
+KINDS = ("request", "response", "stream")
 
 
 @click.command(name="convert")
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--from", "source", required=True, metavar="API", help="The API it is written in (dragoman list codecs).")
 @click.option("--to", "target", required=True, metavar="API", help="The API to write.")
-@click.option("--kind", type=click.Choice([*WHOLE, "stream"]), default="request", show_default=True)
-def command(file: IO[bytes], source: str, target: str, kind: str) -> None:
-    """Convert FILE (standard input when not given) between APIs."""
+@click.option("--kind", type=click.Choice(KINDS), default="request", show_default=True, help="What FILE is.")
+@click.option("--into", type=click.Choice(KINDS[1:]), help="Write an answer whole or as a stream, whichever FILE is.")
+@click.option("--model", default="", metavar="NAME", help="Ask this model (some APIs name it in the path only).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: what was made, and the report.")
+def command(
+    file: IO[bytes], *, source: str, target: str, kind: str, into: str | None, model: str, as_json: bool
+) -> None:
+    """Convert FILE (standard input when not given) between APIs.
+
+    What the other API cannot hold is reported on stderr, with its path in the request or answer.
+    """
     origin, goal = CODECS[source], CODECS[target]
-    if kind == "stream":
-        write = writers[goal.frames]
-        for frame in _frames(_events(file, origin), goal):
-            click.echo(write(frame), nl=False)
-        return
+    if kind == "request":
+        if into:
+            raise click.UsageError("--into is for answers; a request stays a request")
+        made = _request(read_body(file), origin, goal, model)
+    elif (into or kind) == "stream":
+        made = _stream(_events(file, origin, kind), goal, _silent if as_json else _writing(goal))
+    else:
+        made = _response(_events(file, origin, kind), goal)
+    _print(made, as_json=as_json)
+
+
+def read_body(file: IO[bytes]) -> dict[str, Any]:
+    """The JSON object in `file`."""
     body = read_json(file)
     if not isinstance(body, dict):
         raise click.BadParameter(f"{name(file)} must hold a JSON object")
-    print_json(WHOLE[kind](body, origin, goal))
+    return body
 
 
-def _events(file: IO[bytes], origin: Codec) -> Iterator[Event]:
+# ── requests ─────────────────────────────────────────────────────────────────
+
+
+def _request(body: Mapping[str, Any], origin: Codec, goal: Codec, model: str) -> dict[str, Any]:
+    request = origin.decode_request(body)
+    if model:
+        request = replace(request, model=model)
+    issues = [*_unnamed(request, origin, goal), *request_losses(request, goal)]
+    path = goal.stream_path if request.stream else goal.path
+    made = {"path": path.replace("{model}", quote(request.model, safe="")) if request.model else path}
+    return {**made, "request": goal.encode_request(request), "issues": issues}
+
+
+def _unnamed(request: Request, origin: Codec, goal: Codec) -> Iterator[Issue]:
+    if not request.model and "{model}" not in goal.path:
+        message = f"{origin.name} names the model, and whether to stream, in the path; name it with --model"
+        yield Issue(kind=IssueKind.LOSSY, message=message, path="$.model")
+
+
+# ── answers ──────────────────────────────────────────────────────────────────
+
+
+def _events(file: IO[bytes], origin: Codec, kind: str) -> Iterator[Event]:
+    """The events of the answer in `file`, as they are read where it is a stream."""
+    if kind == "response":
+        yield from replay(origin.decode_response(read_body(file)))
+        return
     reader, decoder = readers[origin.frames](), origin.decode_stream()
     while chunk := file.read(CHUNK):
         for frame in reader.feed(chunk):
@@ -60,8 +95,61 @@ def _events(file: IO[bytes], origin: Codec) -> Iterator[Event]:
     yield from decoder.close()
 
 
-def _frames(events: Iterator[Event], goal: Codec) -> Iterator[Frame]:
+def _response(events: Iterable[Event], goal: Codec) -> dict[str, Any]:
+    assembler = Assembler()
+    for event in events:
+        assembler.add(event)
+    response = assembler.response()
+    body = goal.encode_response(response, Stamp(id=response.id, model=response.model))
+    return {"response": body, "issues": [*response.issues, *response_losses(response, goal)]}
+
+
+def _stream(events: Iterable[Event], goal: Codec, tell: Callable[[Frame], None]) -> dict[str, Any]:
+    """The frames of the answer, each told as soon as it is made.  A peer's error is told in the stream, then raised."""
+    assembler, frames = Assembler(), list[Frame]()
+    try:
+        for frame in _encoded(events, goal, assembler):
+            frames.append(frame)
+            tell(frame)
+    except ProviderError as error:
+        tell(goal.error_frame(error))
+        raise
+    response: Response = assembler.response()
+    return {"stream": frames, "issues": [*response.issues, *stream_losses(response, goal, frames)]}
+
+
+def _encoded(events: Iterable[Event], goal: Codec, assembler: Assembler) -> Iterator[Frame]:
     encoder = goal.encode_stream()
     for event in events:
+        assembler.add(event)
         yield from encoder.feed(event)
     yield from encoder.close()
+
+
+# ── printing ─────────────────────────────────────────────────────────────────
+
+
+def _writing(goal: Codec) -> Callable[[Frame], None]:
+    write = writers[goal.frames]
+    return lambda frame: click.echo(write(frame), nl=False)
+
+
+def _silent(frame: Frame) -> None:
+    """Frames are printed later, all together."""
+
+
+def _print(made: Mapping[str, Any], *, as_json: bool) -> None:
+    """`made` on stdout and its report on stderr, or all of it as one object."""
+    issues: list[Issue] = made["issues"]
+    if as_json:
+        shown = {**made, "issues": [issue_as_json(issue) for issue in issues]}
+        shown |= {"stream": [asdict(frame) for frame in made["stream"]]} if "stream" in made else {}
+        print_json(shown)
+        return
+    body = made.get("request", made.get("response"))
+    if body is not None:
+        print_json(body)
+    if "path" in made:
+        click.echo(f"POST {made['path']}", err=True)
+    for issue in issues:
+        click.echo(f"{issue.kind}  {issue.path or '$'}  {issue.message}", err=True)

@@ -22,6 +22,7 @@ from . import (
     bedrock_invoke,
     cohere_chat,
     gemini,
+    gemini_interactions,
     ollama_chat,
     ollama_generate,
     openai_chat,
@@ -71,6 +72,7 @@ CODECS = Codecs(
         ollama_chat.CODEC,
         ollama_generate.CODEC,
         gemini.CODEC,
+        gemini_interactions.CODEC,
         bedrock_converse.CODEC,
         bedrock_invoke.CODEC,
         cohere_chat.CODEC,
@@ -103,7 +105,7 @@ class Decoded(list[ToolCall]):
         self.issues = tuple(issues)
 
 
-_UNUSABLE = frozenset({IssueKind.MALFORMED, IssueKind.TRUNCATED, IssueKind.INVALID_ARGUMENTS})
+_UNUSABLE = frozenset({IssueKind.MALFORMED, IssueKind.DUPLICATE_KEYS, IssueKind.TRUNCATED, IssueKind.INVALID_ARGUMENTS})
 
 
 def encode_definitions(tools: Iterable[Tool | Mapping[str, Any]], api: str) -> list[dict[str, Any]]:

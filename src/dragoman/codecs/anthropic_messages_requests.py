@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..types import (
@@ -36,19 +37,17 @@ from .body import (
     an_object,
     mapping,
     name_at,
-    number_at,
     object_at,
     objects,
     plain,
     rest,
     string_at,
-    strings_at,
     switch_at,
     text,
-    whole_at,
 )
 from .media import from_url, joined, media_kind, note
-from .requests import finished, foreign_tools, nearest_choice, past_call, woven
+from .options import read_options, write_options
+from .requests import finished, foreign_tools, nearest_choice, past_call, split_system, woven
 from .results import Pairing, marked, read_mark
 from .spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
 
@@ -58,9 +57,15 @@ DEFAULT_MAX_TOKENS = 2**13 - 1
 MAX_MARKERS = 4
 """More cache markers are refused (seeds C6)."""
 
-_SAMPLING = ("max_tokens", "temperature", "top_p", "top_k", "stop_sequences")
+_OPTIONS = {
+    "max_tokens": "max_tokens",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "stop": "stop_sequences",
+}
 _OTHERS = ("model", "messages", "system", "tools", "tool_choice", "stream", "output_config")
-_MODELLED = frozenset({*_SAMPLING, *_OTHERS})
+_MODELLED = frozenset({*_OPTIONS.values(), *_OTHERS})
 _MARKER = {"type": "ephemeral"}
 _MODES = {"auto": "auto", "any": "required", "none": "none", "tool": "named"}
 _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
@@ -102,15 +107,9 @@ def decode_request(body: JsonObject) -> Request:
 
 
 def _read_sampling(body: JsonObject, effort: str | None) -> Sampling:
-    limit = whole_at(body, "max_tokens")
-    return Sampling(
-        max_tokens=None if limit == DEFAULT_MAX_TOKENS else limit,
-        temperature=number_at(body, "temperature"),
-        top_p=number_at(body, "top_p"),
-        top_k=whole_at(body, "top_k"),
-        stop=strings_at(body, "stop_sequences"),
-        effort=effort,
-    )
+    sampling = read_options(body, _OPTIONS)
+    limit = None if sampling.max_tokens == DEFAULT_MAX_TOKENS else sampling.max_tokens
+    return replace(sampling, max_tokens=limit, effort=effort)
 
 
 def _read_output(body: JsonObject) -> tuple[str | None, OutputSchema | None, dict[str, Any]]:
@@ -277,7 +276,7 @@ def _read_media(block: JsonObject) -> Media | None:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(wished(NAME, request.extra))
-    head, turns = _split_system(request.messages)
+    head, turns = split_system(request.messages, _stands_among)
     system = [block for message in head for block in _write_blocks(message, quirks)]
     tools = woven((write_tool(tool) for tool in request.tools), extra.pop("tools", None))
     messages = _write_messages(turns, quirks)
@@ -292,24 +291,13 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     choice = nearest_choice(request.tool_choice, quirks)
     if choice is not None or request.parallel is not None:
         body["tool_choice"] = _write_choice(choice, request.parallel)
-    body |= _write_sampling(request.sampling)
+    body |= {"max_tokens": DEFAULT_MAX_TOKENS, **write_options(request.sampling, _OPTIONS)}
     config = _write_output(request, extra.pop("output_config", None))
     if config:
         body["output_config"] = config
     if request.stream:
         body["stream"] = True
     return finished(body, extra, quirks)
-
-
-def _write_sampling(sampling: Sampling) -> dict[str, Any]:
-    body = {
-        "max_tokens": DEFAULT_MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens,
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
-        "top_k": sampling.top_k,
-        "stop_sequences": list(sampling.stop) or None,
-    }
-    return {key: value for key, value in body.items() if value is not None}
 
 
 def _write_output(request: Request, left: Any) -> dict[str, Any]:
@@ -342,19 +330,8 @@ def write_tool(tool: Tool) -> dict[str, Any]:
     return {**wire, **own(NAME, tool.metadata)}
 
 
-def _split_system(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """The instructions the conversation begins with, and the turns.  Later ones become user turns, in their place."""
-    start = next((i for i, m in enumerate(messages) if m.role != "system" or _stands_among(m)), len(messages))
-    turns = [_late(m) if m.role == "system" and not _stands_among(m) else m for m in messages[start:]]
-    return list(messages[:start]), turns
-
-
 def _stands_among(message: Message) -> bool:
     return own(NAME, message.metadata).get("role") == "system"
-
-
-def _late(message: Message) -> Message:
-    return Message("user", f"<system>\n{joined(message.parts)}\n</system>", cache=message.cache)
 
 
 def _write_messages(messages: Iterable[Message], quirks: Quirks) -> list[dict[str, Any]]:

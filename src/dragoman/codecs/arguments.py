@@ -7,6 +7,7 @@ Source: seed document 000 ("Arguments"), malformations.md §2 and §4.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -48,9 +49,24 @@ def _read(text: str, edits: list[Edit]) -> Any:
     try:
         return strict.loads(text)
     except ValueError:
+        text = _without_end_tokens(text, edits)
         value, mends = mend(text)
         edits += mends
         return strict.loads(dumps(value))  # what the mender lets pass must still be JSON for everybody
+
+
+END_TOKENS = re.compile(r"(?:<[|｜][^<>|｜\s]{1,40}[|｜]>|</s>)+\Z")
+"""Tokens with which a model ends its turn, leaked into what it wrote last (formats.md §5)."""
+FAR = 200
+
+
+def _without_end_tokens(text: str, edits: list[Edit]) -> str:
+    text = text.rstrip()
+    found = END_TOKENS.search(text, max(0, len(text) - FAR))
+    if found is None:
+        return text
+    edits.append(Edit("control_token", "$", found.group()))
+    return text[: found.start()]
 
 
 def _unwrap(text: str, edits: list[Edit]) -> Any:

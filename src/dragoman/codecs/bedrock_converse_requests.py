@@ -22,7 +22,6 @@ from ..types import (
     Part,
     Reasoning,
     Request,
-    Sampling,
     Text,
     Tool,
     ToolCall,
@@ -36,26 +35,25 @@ from .body import (
     an_object,
     mapping,
     name_at,
-    number_at,
     object_at,
     objects,
     plain,
     rest,
     string_at,
-    strings_at,
     switch_at,
     text,
-    whole_at,
 )
-from .media import joined, media_kind, note
-from .requests import finished, foreign_tools, nearest_choice, past_call, woven
+from .media import media_kind, note
+from .options import read_options, write_options
+from .requests import finished, foreign_tools, nearest_choice, past_call, split_system, woven
 from .results import Pairing, marked, read_mark, results_first
 from .spec import PLAIN, Quirks, WireFields, carried, own, wished
 
 NAME = "bedrock_converse"
 
 _MODELLED = frozenset({"messages", "system", "inferenceConfig", "toolConfig", "outputConfig", "modelId"})
-_CONFIG = frozenset({"maxTokens", "temperature", "topP", "stopSequences"})
+_OPTIONS = {"max_tokens": "maxTokens", "temperature": "temperature", "top_p": "topP", "stop": "stopSequences"}
+_CONFIG = frozenset(_OPTIONS.values())
 _POINT: JsonObject = {"cachePoint": {"type": "default"}}
 _MODE_WORDS = {"auto": "auto", "required": "any"}
 _CALL = frozenset({"toolUseId", "name", "input", "type"})
@@ -107,12 +105,7 @@ def decode_request(body: JsonObject) -> Request:
         messages=(*_read_system(body), *_read_messages(body)),
         tools=tools,
         tool_choice=_read_choice(calling),
-        sampling=Sampling(
-            max_tokens=whole_at(config, "maxTokens", "$.inferenceConfig"),
-            temperature=number_at(config, "temperature", "$.inferenceConfig"),
-            top_p=number_at(config, "topP", "$.inferenceConfig"),
-            stop=strings_at(config, "stopSequences", "$.inferenceConfig"),
-        ),
+        sampling=read_options(config, _OPTIONS, "$.inferenceConfig"),
         output_schema=output,
         extra=WireFields(NAME, extra) if extra else NOTHING,
     )
@@ -263,32 +256,22 @@ def _read_media(block: JsonObject) -> Media | None:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`; its model and streaming belong into the path."""
     extra = dict(wished(NAME, request.extra))
-    start = next((i for i, message in enumerate(request.messages) if message.role != "system"), len(request.messages))
-    system = [block for message in request.messages[:start] for block in _write_blocks(message, quirks)]
+    head, turns = split_system(request.messages)
+    system = [block for message in head for block in _write_blocks(message, quirks)]
     if quirks.cache == "always" and system and system[-1] != _POINT:
         system.append(dict(_POINT))
-    body: dict[str, Any] = {"messages": _write_messages(request.messages[start:], quirks)}
+    body: dict[str, Any] = {"messages": _write_messages(turns, quirks)}
     if system:
         body["system"] = system
     calling = _write_tools(request, extra.pop("tools", None), quirks)
     if calling:
         body["toolConfig"] = calling
-    config = {**_write_config(request.sampling), **mapping(extra.pop("inferenceConfig", None))}
+    config = {**write_options(request.sampling, _OPTIONS), **mapping(extra.pop("inferenceConfig", None))}
     if config:
         body["inferenceConfig"] = config
     if request.output_schema is not None and request.output_schema.schema is not None:
         body["outputConfig"] = _write_output(request.output_schema)
     return finished(body, extra, quirks)
-
-
-def _write_config(sampling: Sampling) -> dict[str, Any]:
-    config = {
-        "maxTokens": sampling.max_tokens,
-        "temperature": sampling.temperature,
-        "topP": sampling.top_p,
-        "stopSequences": list(sampling.stop) or None,
-    }
-    return {key: value for key, value in config.items() if value is not None}
 
 
 def _write_output(output: OutputSchema) -> dict[str, Any]:
@@ -329,8 +312,6 @@ def _write_messages(messages: Sequence[Message], quirks: Quirks) -> list[dict[st
     """The turns: results and what the user says after them are one, for roles must alternate."""
     wires: list[dict[str, Any]] = []
     for message in messages:
-        if message.role == "system":
-            message = Message("user", f"<system>\n{joined(message.parts)}\n</system>", cache=message.cache)
         role = "assistant" if message.role == "assistant" else "user"
         blocks = _write_blocks(message, quirks)
         if wires and wires[-1]["role"] == role == "user":

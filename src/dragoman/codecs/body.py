@@ -33,7 +33,7 @@ def kind(value: Any) -> str:
 
 def an_object(value: Any, path: str) -> JsonObject:
     """`value`, an object."""
-    if not isinstance(value, Mapping):
+    if not (type(value) is dict or isinstance(value, Mapping)):
         raise CodecError(f"expected an object, got {kind(value)}; send what this API describes", path)
     return value
 
@@ -147,7 +147,7 @@ def text(value: Any) -> str:
 
 def mapping(value: Any) -> JsonObject:
     """`value` if it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def items(value: Any) -> Sequence[Any]:

@@ -20,7 +20,6 @@ from ..types import (
     Part,
     Reasoning,
     Request,
-    Sampling,
     Text,
     ToolCall,
     ToolChoice,
@@ -32,43 +31,36 @@ from .body import (
     an_object,
     mapping,
     name_at,
-    number_at,
     object_at,
     objects,
     plain,
     rest,
     string_at,
-    strings_at,
     switch_at,
     text,
-    whole_at,
 )
 from .media import data_url, from_url, joined, media_kind, note
 from .openai_chat_requests import read_tools, write_tool
+from .options import read_options, write_options
 from .requests import finished, nearest_choice, past_call, results_merged, woven
 from .results import Pairing, attached, marked, read_mark, results_first, texts_only
 from .spec import PLAIN, Quirks, WireFields, carried, own, wished
 
 NAME = "cohere_chat"
 
-_NUMBERS = {
+_OPTIONS = {
     "temperature": "temperature",
     "top_p": "p",
     "presence_penalty": "presence_penalty",
     "frequency_penalty": "frequency_penalty",
+    "max_tokens": "max_tokens",
+    "top_k": "k",
+    "seed": "seed",
+    "stop": "stop_sequences",
+    "effort": "reasoning_effort",
 }
-_WHOLES = {"max_tokens": "max_tokens", "top_k": "k", "seed": "seed"}
-_OTHERS = (
-    "model",
-    "messages",
-    "tools",
-    "tool_choice",
-    "stop_sequences",
-    "response_format",
-    "reasoning_effort",
-    "stream",
-)
-_MODELLED = frozenset({*_NUMBERS.values(), *_WHOLES.values(), *_OTHERS})
+_OTHERS = ("model", "messages", "tools", "tool_choice", "response_format", "stream")
+_MODELLED = frozenset({*_OPTIONS.values(), *_OTHERS})
 _MODES = {"REQUIRED": "required", "NONE": "none"}
 _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
 _MESSAGE = frozenset({"role", "content", "tool_calls", "tool_plan"})
@@ -84,16 +76,13 @@ def decode_request(body: JsonObject) -> Request:
     tools, foreign = read_tools(body)
     if foreign is not None:
         extra["tools"] = foreign
-    numbers: dict[str, Any] = {ours: number_at(body, theirs) for ours, theirs in _NUMBERS.items()}
-    wholes: dict[str, Any] = {ours: whole_at(body, theirs) for ours, theirs in _WHOLES.items()}
-    effort = string_at(body, "reasoning_effort") or None
     mode = _MODES.get(string_at(body, "tool_choice").upper())
     return Request(
         model=string_at(body, "model"),
         messages=_read_messages(body),
         tools=tools,
         tool_choice=ToolChoice(mode) if mode else None,  # type: ignore[arg-type]
-        sampling=Sampling(stop=strings_at(body, "stop_sequences"), effort=effort, **numbers, **wholes),
+        sampling=read_options(body, _OPTIONS),
         output_schema=_read_output(body, extra),
         stream=switch_at(body, "stream") or False,
         extra=WireFields(NAME, extra) if extra else NOTHING,
@@ -203,19 +192,13 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
         body["tools"] = tools
     if choice is not None and choice.mode in _MODE_WORDS:
         body["tool_choice"] = _MODE_WORDS[choice.mode]
-    body |= _write_sampling(request.sampling)
+    body |= write_options(request.sampling, _OPTIONS)
     if request.output_schema is not None:
         schema = request.output_schema.schema
         fitting = {"json_schema": plain(schema)} if schema is not None else {}
         body["response_format"] = {"type": "json_object", **fitting}
     body["stream"] = request.stream
     return finished(body, extra, quirks)
-
-
-def _write_sampling(sampling: Sampling) -> dict[str, Any]:
-    body = {theirs: getattr(sampling, ours) for ours, theirs in {**_NUMBERS, **_WHOLES}.items()}
-    body |= {"stop_sequences": list(sampling.stop) or None, "reasoning_effort": sampling.effort}
-    return {key: value for key, value in body.items() if value is not None}
 
 
 def _write_message(message: Message) -> list[dict[str, Any]]:

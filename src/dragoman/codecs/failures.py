@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from ..errors import CodecError, ErrorKind, ProviderError, UsageError
@@ -17,6 +18,8 @@ from ..types import NOTHING, JsonObject
 from .body import items, mapping, text
 
 _BODY_LIMIT = 4000
+_BODY_KEPT = 64_000
+"""Characters of the body that are kept: some peers give there what their model wrote."""
 _HTTP_OK = 200
 
 # ── what a peer's words mean ─────────────────────────────────────────────────
@@ -147,7 +150,7 @@ def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[s
         kind=kind,
         code=redact(words[0]) if words else "",
         retry_after=_retry_after(parsed, headers),
-        body=redact(written)[:_BODY_LIMIT],
+        body=redact(written)[:_BODY_KEPT],
     )
 
 
@@ -235,8 +238,14 @@ def _kind(status: int, words: list[str], message: str) -> ErrorKind:
 
 
 def _retry_after(parsed: JsonObject, headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: the headers `retry-after-ms` and `retry-after`, or Gemini's RetryInfo."""
+    """Seconds to wait: the headers `retry-after-ms` and `retry-after`, or Gemini's RetryInfo.
+
+    A date counts from the peer's own `date`: its clock need not be ours.
+    """
     low = {key.lower(): value for key, value in headers.items()}
+    then, now = http_date(low.get("retry-after", "")), http_date(low.get("date", ""))
+    if then is not None and now is not None:
+        return max(0.0, then - now)
     for value, unit in ((low.get("retry-after-ms"), 0.001), (low.get("retry-after"), 1.0)):
         if value is not None and (seconds := _seconds(value)) is not None:
             return seconds * unit
@@ -244,6 +253,23 @@ def _retry_after(parsed: JsonObject, headers: Mapping[str, str]) -> float | None
         if (seconds := _seconds(text(mapping(detail).get("retryDelay")).removesuffix("s"))) is not None:
             return seconds
     return None
+
+
+_HTTP_DATE = re.compile(r"\w{3,9}, (\d\d)[ -](\w{3})[ -](\d{4}) (\d\d):(\d\d):(\d\d) GMT")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def http_date(written: str) -> float | None:
+    """A date as HTTP writes it (RFC 9110, 5.6.7: IMF-fixdate) in seconds since 1970; None for anything else."""
+    found = _HTTP_DATE.fullmatch(written.strip())
+    if found is None or found[2] not in _MONTHS:
+        return None
+    day, year, hour, minute, second = (int(found[at]) for at in (1, 3, 4, 5, 6))
+    month = _MONTHS.index(found[2]) + 1
+    try:
+        return datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
 
 
 def _seconds(value: str) -> float | None:

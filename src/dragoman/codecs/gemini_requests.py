@@ -9,7 +9,8 @@ Sources: Gemini API reference; streaming.md §5; wire-quirks.md ("Gemini"); reco
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..schema import standard
@@ -37,7 +38,6 @@ from .body import (
     an_object,
     mapping,
     name_at,
-    number_at,
     object_at,
     objects,
     plain,
@@ -45,10 +45,10 @@ from .body import (
     string_at,
     strings_at,
     text,
-    whole_at,
 )
 from .media import from_url, joined
-from .requests import finished, foreign_tools, nearest_choice, past_call, woven
+from .options import read_options, write_options
+from .requests import finished, foreign_tools, nearest_choice, past_call, split_system, woven
 from .results import Pairing, marked, read_mark, results_first
 from .spec import PLAIN, Quirks, WireFields, carried, own, wished
 
@@ -57,16 +57,19 @@ SIGNATURE = "thought_signature"
 """Where `metadata` keeps a part's signature, which must come back with the part."""
 
 _MODELLED = frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig"})
-_SAMPLING = {
+_OPTIONS = {
     "temperature": "temperature",
     "top_p": "topP",
     "presence_penalty": "presencePenalty",
     "frequency_penalty": "frequencyPenalty",
+    "max_tokens": "maxOutputTokens",
+    "top_k": "topK",
+    "seed": "seed",
+    "stop": "stopSequences",
 }
-_WHOLES = {"max_tokens": "maxOutputTokens", "top_k": "topK", "seed": "seed"}
 _SCHEMAS = ("responseJsonSchema", "responseSchema")
 _JSON = "application/json"
-_CONFIG = frozenset({*_SAMPLING.values(), *_WHOLES.values(), *_SCHEMAS, "stopSequences", "responseMimeType"})
+_CONFIG = frozenset({*_OPTIONS.values(), *_SCHEMAS, "responseMimeType"})
 _PARAMETERS = ("parametersJsonSchema", "parameters")
 _MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
 _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
@@ -118,10 +121,7 @@ def _read_sampling(config: JsonObject, extra: dict[str, Any]) -> Sampling:
         left.pop("thinkingConfig", None)
     if left:
         extra["generationConfig"] = left
-    numbers: dict[str, Any] = {ours: number_at(config, theirs, path) for ours, theirs in _SAMPLING.items()}
-    wholes: dict[str, Any] = {ours: whole_at(config, theirs, path) for ours, theirs in _WHOLES.items()}
-    stop = strings_at(config, "stopSequences", path)
-    return Sampling(stop=stop, effort=level.lower() or None, **numbers, **wholes)
+    return replace(read_options(config, _OPTIONS, path), effort=level.lower() or None)
 
 
 def _read_output(config: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -285,7 +285,7 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`; its model and streaming belong into the path."""
     extra = dict(wished(NAME, request.extra))
-    head, turns = _split_system(request.messages)
+    head, turns = split_system(request.messages)
     body: dict[str, Any] = {}
     if head:
         body["systemInstruction"] = {"parts": [part for message in head for part in write_parts(message.parts)]}
@@ -309,13 +309,11 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 
 def _write_config(request: Request) -> dict[str, Any]:
-    sampling, output = request.sampling, request.output_schema
-    config = {theirs: getattr(sampling, ours) for ours, theirs in {**_SAMPLING, **_WHOLES}.items()}
-    config["stopSequences"] = list(sampling.stop) or None
+    config, output = write_options(request.sampling, _OPTIONS), request.output_schema
     if output is not None:
         config["responseMimeType"] = _JSON
-        config["responseJsonSchema"] = None if output.schema is None else plain(output.schema)
-    return {key: value for key, value in config.items() if value is not None}
+        config |= {} if output.schema is None else {"responseJsonSchema": plain(output.schema)}
+    return config
 
 
 def _write_choice(choice: ToolChoice) -> dict[str, Any]:
@@ -335,23 +333,13 @@ def write_tool(tool: Tool) -> dict[str, Any]:
     return {**wire, **left}
 
 
-def _split_system(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """The instructions the conversation begins with, and the turns; later ones become user turns, in their place."""
-    start = next((i for i, message in enumerate(messages) if message.role != "system"), len(messages))
-    turns = [_late(message) if message.role == "system" else message for message in messages[start:]]
-    return list(messages[:start]), turns
-
-
-def _late(message: Message) -> Message:
-    return Message("user", f"<system>\n{joined(message.parts)}\n</system>")
-
-
 def _write_contents(messages: Iterable[Message], quirks: Quirks) -> list[dict[str, Any]]:
     contents: list[dict[str, Any]] = []
     answering = False
     for message in messages:
         results, other = results_first(message)
         parts = [part for result in results for part in write_result(result, quirks)]
+        parts.sort(key=lambda part: "functionResponse" not in part)  # answers stand together, media after them
         parts += write_parts(other.parts) if other else []
         if answering and message.role == "user":
             contents[-1]["parts"] += parts

@@ -8,6 +8,7 @@ Sources: Ollama's api.md; wire-quirks.md ("Ollama's … compatibility layers"); 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..types import (
@@ -19,7 +20,6 @@ from ..types import (
     Part,
     Reasoning,
     Request,
-    Sampling,
     Text,
     ToolCall,
     ToolChoice,
@@ -31,7 +31,6 @@ from .body import (
     an_object,
     mapping,
     name_at,
-    number_at,
     object_at,
     objects,
     plain,
@@ -39,19 +38,26 @@ from .body import (
     string_at,
     strings_at,
     switch_at,
-    whole_at,
 )
 from .media import joined, media_kind, note
 from .openai_chat_requests import read_tools, write_tool
+from .options import read_options, write_options
 from .requests import finished, past_call, results_merged, woven
 from .results import Pairing, marked, read_mark, results_first
 from .spec import PLAIN, Quirks, WireFields, carried, own, wished
 
 NAME = "ollama_chat"
 
-_NUMBERS = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
-_WHOLES = ("top_k", "seed")
-_OPTIONS = frozenset({*_NUMBERS, *_WHOLES, "num_predict", "stop"})
+_OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+    "top_k": "top_k",
+    "seed": "seed",
+    "max_tokens": "num_predict",
+    "stop": "stop",
+}
 _MODELLED = frozenset({"model", "messages", "tools", "stream", "format", "options", "think"})
 _MESSAGE = frozenset({"role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"})
 _CALL = frozenset({"id", "function"})
@@ -76,7 +82,7 @@ def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: froz
     """The request of `body` around its `messages`: what /api/chat and /api/generate have in common."""
     extra = {key: value for key, value in rest(body, modelled).items() if value is not None}
     options = object_at(body, "options") or {}
-    others = {key: value for key, value in rest(options, _OPTIONS).items() if value is not None}
+    others = {key: value for key, value in rest(options, frozenset(_OPTIONS.values())).items() if value is not None}
     if others:
         extra["options"] = others
     tools, foreign = read_tools(body)
@@ -87,19 +93,11 @@ def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: froz
         model=name_at(body, "model"),
         messages=messages,
         tools=tools,
-        sampling=_read_sampling(options, _read_effort(body, extra)),
+        sampling=replace(read_options(options, _OPTIONS, "$.options"), effort=_read_effort(body, extra)),
         output_schema=_read_format(body),
         stream=True if streams is None else streams,
         extra=WireFields(NAME, extra) if extra else NOTHING,
     )
-
-
-def _read_sampling(options: JsonObject, effort: str | None) -> Sampling:
-    limit = whole_at(options, "num_predict", "$.options")
-    numbers: dict[str, Any] = {key: number_at(options, key, "$.options") for key in _NUMBERS}
-    wholes: dict[str, Any] = {key: whole_at(options, key, "$.options") for key in _WHOLES}
-    stop = strings_at(options, "stop", "$.options")
-    return Sampling(max_tokens=limit, stop=stop, effort=effort, **numbers, **wholes)
 
 
 def _read_effort(body: JsonObject, extra: dict[str, Any]) -> str | None:
@@ -204,19 +202,10 @@ def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any])
     effort = request.sampling.effort
     if effort:
         body["think"] = _EFFORTS.get(effort, effort if effort in _LEVELS else True)
-    options = {**_write_options(request.sampling), **mapping(extra.pop("options", None))}
+    options = {**write_options(request.sampling, _OPTIONS), **mapping(extra.pop("options", None))}
     if options:
         body["options"] = options
     return body
-
-
-def _write_options(sampling: Sampling) -> dict[str, Any]:
-    options = {
-        **{key: getattr(sampling, key) for key in (*_NUMBERS, *_WHOLES)},
-        "num_predict": sampling.max_tokens,
-        "stop": list(sampling.stop) or None,
-    }
-    return {key: value for key, value in options.items() if value is not None}
 
 
 def _write_message(message: Message) -> list[dict[str, Any]]:

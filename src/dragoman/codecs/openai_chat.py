@@ -48,6 +48,8 @@ _STOPS: Mapping[str, Stop] = {
     "model_length": Stop.LENGTH,  # Mistral
     "content_filter": Stop.FILTERED,
     "sensitive": Stop.FILTERED,  # Z.ai
+    "safety": Stop.FILTERED,  # Gemini's words, which proxies hand on in capitals (LiteLLM's map_finish_reason)
+    "recitation": Stop.FILTERED,
     "error": Stop.ERROR,  # OpenRouter, Mistral
     "network_error": Stop.ERROR,  # Z.ai
     "insufficient_system_resource": Stop.ERROR,  # DeepSeek
@@ -136,7 +138,7 @@ class _Decoder:
             return []
         self._closed = True
         events = self._start({}) + self._end_run()
-        stop = _STOPS.get(self._stop_word, Stop.END if self._stop_word else None)
+        stop = _STOPS.get(self._stop_word.lower(), Stop.END if self._stop_word else None)
         dropped = stop is None and not self._over
         events += self._calls.finish(cut=stop is Stop.LENGTH or dropped)
         if dropped:
@@ -189,7 +191,8 @@ class _Decoder:
         if refusal := text(delta.get("refusal")):
             self._refused = True
             events += self._pour("refusal", refusal)
-        if calls := items(delta.get("tool_calls")):
+        given = delta.get("tool_calls")
+        if calls := [given] if isinstance(given, Mapping) and given else items(given):
             events += self._end_run() + (self._fragments.whole(calls) if whole else self._fragments.add(calls))
         events += self._legacy(mapping(delta.get("function_call")))
         _gather(self._message, rest(delta, _MESSAGE))
@@ -300,7 +303,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     choice, message, usage = (dict(mapping(left.pop(key, None))) for key in ("choice", "message", "usage"))
     stop = settled(response.stop, len(response.calls))
     word = choice.pop("finish_reason", None)
-    finish = word if word and settled(_STOPS.get(word, Stop.END), len(response.calls)) is stop else _WORDS[stop]
+    finish = word if word and settled(_STOPS.get(word.lower(), Stop.END), len(response.calls)) is stop else _WORDS[stop]
     body = {
         "id": stamp.id or response.id,
         "object": "chat.completion",

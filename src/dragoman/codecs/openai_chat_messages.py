@@ -6,7 +6,7 @@ Sources: OpenAI API reference; clients.md ("What the gateway must do"); recorded
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..types import (
@@ -189,7 +189,7 @@ def write_message(message: Message, quirks: Quirks = PLAIN) -> list[dict[str, An
     """The wire's messages for one of ours: each result is one, media of results follow in a user turn."""
     results, other = results_first(message)
     wires = [write_result(result, quirks) for result in results]
-    if quirks.result_media == "user_turn":
+    if results and quirks.result_media == "user_turn":
         media = attached(results)
         wires += [{"role": "user", "content": _write_content(media, quirks)}] if media else []
     if other is None:
@@ -214,30 +214,42 @@ def write_result(result: ToolResult, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 def _write_assistant(message: Message, quirks: Quirks) -> dict[str, Any]:
     wire: dict[str, Any] = {"role": "assistant"}
-    shown = [part for part in message.parts if not isinstance(part, Reasoning | ToolCall) or _is_content(part)]
-    refusals = [part for part in shown if isinstance(part, Text) and own(NAME, part.metadata).get("type") == "refusal"]
-    shown = [part for part in shown if part not in refusals]
+    shown: list[Part] = []
+    refusals: list[Part] = []
+    thoughts: list[Reasoning] = []
+    calls: list[ToolCall] = []
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            calls.append(part)
+        elif isinstance(part, Reasoning) and not _is_content(part):
+            thoughts.append(part)
+        else:
+            (refusals if _is_refusal(part) else shown).append(part)
     if shown:
         wire["content"] = _write_content(shown, quirks)
     elif quirks.empty_content != "absent":
         wire["content"] = None if quirks.empty_content == "null" else ""
     if refusals:
         wire["refusal"] = joined(refusals, "")
-    wire |= _write_reasoning(message, quirks)
-    if message.calls:
-        wire["tool_calls"] = [write_call(call) for call in message.calls]
+    if thoughts:
+        wire |= _write_reasoning(thoughts, quirks)
+    if calls:
+        wire["tool_calls"] = [write_call(call) for call in calls]
     return {**wire, **own(NAME, message.metadata)}
 
 
-def _is_content(part: Reasoning | ToolCall) -> bool:
+def _is_refusal(part: Part) -> bool:
+    return isinstance(part, Text) and own(NAME, part.metadata).get("type") == "refusal"
+
+
+def _is_content(part: Reasoning) -> bool:
     """Is this reasoning a part of the content on this wire (Mistral), not a field of the message?"""
     return "part" in own(NAME, part.metadata)
 
 
-def _write_reasoning(message: Message, quirks: Quirks) -> dict[str, Any]:
-    parts = [part for part in message.parts if isinstance(part, Reasoning) and not _is_content(part)]
+def _write_reasoning(parts: Sequence[Reasoning], quirks: Quirks) -> dict[str, Any]:
     said = "".join(part.text for part in parts)
-    left = own(NAME, parts[0].metadata) if parts else NOTHING
+    left = own(NAME, parts[0].metadata)
     names = left.get("fields") or ([quirks.reasoning_field] if quirks.reasoning_field else [])
     wire: dict[str, Any] = {name: said for name in names if said}
     if left.get("reasoning_details") is not None:

@@ -7,6 +7,7 @@ Sources: OpenAI API reference; recorded requests of 20 providers (wire-quirks.md
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..types import (
@@ -23,27 +24,34 @@ from .body import (
     an_object,
     mapping,
     name_at,
-    number_at,
     object_at,
     objects,
     plain,
     rest,
     string_at,
-    strings_at,
     switch_at,
     text,
     whole_at,
 )
 from .openai_chat_messages import NAME, read_messages, write_message
+from .options import read_options, write_options
 from .requests import finished, foreign_tools, nearest_choice, woven
 from .spec import PLAIN, Quirks, WireFields, carried, own, wished
 
-_NUMBERS = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
-_WHOLES = ("top_k", "seed")
+_OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+    "top_k": "top_k",
+    "seed": "seed",
+    "stop": "stop",
+    "effort": "reasoning_effort",
+}
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _CALLING = ("tools", "functions", "tool_choice", "function_call", "parallel_tool_calls")
-_OTHERS = ("model", "messages", "stop", "reasoning_effort", "response_format", "stream")
-_MODELLED = frozenset({*_NUMBERS, *_WHOLES, *_LIMITS, *_CALLING, *_OTHERS})
+_OTHERS = ("model", "messages", "response_format", "stream")
+_MODELLED = frozenset({*_OPTIONS.values(), *_LIMITS, *_CALLING, *_OTHERS})
 _SCHEMA_NAME = "response"
 """The API demands a name for an output schema; this one says that nobody gave it one."""
 _MODES = {"auto": "auto", "none": "none", "required": "required", "any": "required"}  # any: Mistral (recorded)
@@ -88,18 +96,9 @@ def wants_usage(request: Request | None) -> bool:
 
 
 def _read_sampling(body: JsonObject) -> Sampling:
-    limit = whole_at(body, "max_tokens")
-    modern = whole_at(body, "max_completion_tokens")
-    numbers: dict[str, Any] = {key: number_at(body, key) for key in _NUMBERS}
-    wholes: dict[str, Any] = {key: whole_at(body, key) for key in _WHOLES}
-    effort = string_at(body, "reasoning_effort") or None
-    return Sampling(
-        max_tokens=limit if modern is None else modern,
-        stop=strings_at(body, "stop"),
-        effort=effort,
-        **numbers,
-        **wholes,
-    )
+    limits = [whole_at(body, key) for key in reversed(_LIMITS)]  # the modern name counts
+    limit = next((limit for limit in limits if limit is not None), None)
+    return replace(read_options(body, _OPTIONS), max_tokens=limit)
 
 
 def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -134,8 +133,12 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     name = text(mapping(choice.get("function")).get("name")) or text(choice.get("name"))
     if name and choice.get("type") in (None, "function", "tool"):  # tool: seen at Databricks
         return ToolChoice("named", name)
-    extra["tool_choice"] = wanted  # allowed_tools, custom: only this API has them
-    return ToolChoice(_MODES.get(text(mapping(choice.get("allowed_tools")).get("mode")), "required"))  # type: ignore[arg-type]
+    extra["tool_choice"] = wanted  # allowed_tools, custom: only this API has them; {type: auto}: clients of others
+    custom = text(mapping(choice.get("custom")).get("name"))
+    if custom:
+        return ToolChoice("named", custom)
+    word = text(mapping(choice.get("allowed_tools")).get("mode")) or text(choice.get("type"))
+    return ToolChoice(_MODES.get(word, "required"))  # type: ignore[arg-type]
 
 
 def read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
@@ -198,13 +201,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 def _write_sampling(sampling: Sampling, extra: dict[str, Any]) -> dict[str, Any]:
     spelling = "max_completion_tokens" if extra.pop("max_completion_tokens", None) is not None else "max_tokens"
-    body = {
-        spelling: sampling.max_tokens,
-        **{key: getattr(sampling, key) for key in (*_NUMBERS, *_WHOLES)},
-        "reasoning_effort": sampling.effort,
-        "stop": list(sampling.stop) or None,
-    }
-    return {key: value for key, value in body.items() if value is not None}
+    return write_options(sampling, {"max_tokens": spelling, **_OPTIONS})
 
 
 def _write_choice(choice: ToolChoice, quirks: Quirks) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any
 
 from ..types import JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
@@ -248,7 +248,8 @@ def write_items(parts: Iterable[Part], names: Names, mint: Mint | None, *, unsig
     With `mint`, they are output: every item gets an id, a status and the fields clients demand.  `unsigned` lets
     reasoning pass that this API did not write.
     """
-    for about, run in groupby(parts, _group):
+    places = count()
+    for about, run in groupby(parts, lambda part: _group(part, next(places) if mint else None)):
         said = list(run)
         if about is not None:
             yield write_message(said, about[0], mint)
@@ -265,12 +266,16 @@ def write_items(parts: Iterable[Part], names: Names, mint: Mint | None, *, unsig
                     yield dict(block)
 
 
-def _group(part: Part) -> list[Any] | None:
-    """Texts of one message item stand together; every other part stands alone."""
+def _group(part: Part, place: int | None) -> list[Any] | None:
+    """Texts of one message item stand together; every other part stands alone.
+
+    In an answer a text of another wire is an item of its own, as it is in a stream, which cannot know what follows.
+    """
     if not isinstance(part, Text):
         return None
     left = own(NAME, part.metadata)
-    return [left.get("item"), left.get("apart")]
+    alone = place is not None and "item" not in left
+    return [left.get("item"), place if alone else left.get("apart")]
 
 
 def write_message(parts: Sequence[Part], about: Any, mint: Mint | None) -> dict[str, Any]:

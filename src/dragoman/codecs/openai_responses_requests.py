@@ -8,6 +8,7 @@ Sources: OpenAI API reference; streaming.md §2 ("State", "Namespaces"); clients
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from ..types import (
@@ -31,7 +32,6 @@ from .body import (
     items,
     mapping,
     name_at,
-    number_at,
     object_at,
     objects,
     plain,
@@ -39,7 +39,6 @@ from .body import (
     string_at,
     switch_at,
     text,
-    whole_at,
 )
 from .openai_responses_items import (
     CALLS,
@@ -56,13 +55,14 @@ from .openai_responses_items import (
     write_items,
     write_result,
 )
+from .options import read_options, write_options
 from .requests import finished, foreign_tools, nearest_choice, results_merged, woven
 from .results import Pairing, results_first
 from .spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
 
-_SAMPLING = ("max_output_tokens", "temperature", "top_p", "reasoning")
+_OPTIONS = {"max_tokens": "max_output_tokens", "temperature": "temperature", "top_p": "top_p"}
 _CALLING = ("tools", "tool_choice", "parallel_tool_calls")
-_MODELLED = frozenset({*_SAMPLING, *_CALLING, "model", "input", "instructions", "text", "stream"})
+_MODELLED = frozenset({*_OPTIONS.values(), "reasoning", *_CALLING, "model", "input", "instructions", "text", "stream"})
 _STORED = ("previous_response_id", "conversation", "background")
 _TOOL = frozenset({"type", "name", "description", "parameters", "strict"})
 _MODES = ("auto", "none", "required")
@@ -105,12 +105,7 @@ def _read_sampling(body: JsonObject, extra: dict[str, Any]) -> Sampling:
     others = {key: value for key, value in rest(thinking, frozenset({"effort"})).items() if value is not None}
     if others:
         extra["reasoning"] = others
-    return Sampling(
-        max_tokens=whole_at(body, "max_output_tokens"),
-        temperature=number_at(body, "temperature"),
-        top_p=number_at(body, "top_p"),
-        effort=string_at(thinking, "effort", "$.reasoning") or None,
-    )
+    return replace(read_options(body, _OPTIONS), effort=string_at(thinking, "effort", "$.reasoning") or None)
 
 
 def _read_text(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -146,6 +141,8 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     if choice.get("type") == "function" and text(choice.get("name")):
         return ToolChoice("named", choice["name"])
     extra["tool_choice"] = wanted
+    if choice.get("type") == "custom" and text(choice.get("name")):
+        return ToolChoice("named", choice["name"])
     mode = text(choice.get("mode"))
     return ToolChoice(mode if mode in _MODES else "auto")  # type: ignore[arg-type]
 
@@ -361,13 +358,7 @@ def write_tool(tool: Tool) -> dict[str, Any]:
 
 def _write_sampling(sampling: Sampling, thinking: Any) -> dict[str, Any]:
     reasoning = {**mapping(thinking), **({"effort": sampling.effort} if sampling.effort else {})}
-    body = {
-        "max_output_tokens": sampling.max_tokens,
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
-        "reasoning": reasoning or None,
-    }
-    return {key: value for key, value in body.items() if value is not None}
+    return {**write_options(sampling, _OPTIONS), **({"reasoning": reasoning} if reasoning else {})}
 
 
 def _write_output(output: OutputSchema | None) -> dict[str, Any]:

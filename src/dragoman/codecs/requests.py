@@ -5,13 +5,14 @@ Knows canonical requests and `Quirks`; no wire.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..types import NOTHING, Issue, JsonObject, Message, Report, Request, Tier, ToolCall, ToolChoice, Verdict
 from .arguments import read_arguments
 from .body import items
+from .media import joined
 from .spec import Quirks, WireFields
 
 _CALLING = frozenset({"tools", "tool_choice", "parallel_tool_calls", "toolConfig"})
@@ -54,6 +55,26 @@ def without_tools(request: Request) -> Request:
     extra = {key: value for key, value in request.extra.items() if key not in _CALLING}
     kept: JsonObject = WireFields(request.extra.api, extra) if isinstance(request.extra, WireFields) else extra
     return replace(request, tools=(), tool_choice=None, parallel=None, extra=kept or NOTHING)
+
+
+def _never(message: Message) -> bool:
+    return False
+
+
+def split_system(
+    messages: Sequence[Message], stays: Callable[[Message], bool] = _never
+) -> tuple[list[Message], list[Message]]:
+    """The instructions a conversation begins with, and its turns, for wires where instructions stand beside the turns.
+
+    Later instructions become user turns in their place, but for those that `stays` says the wire takes there.
+    """
+    start = next((i for i, m in enumerate(messages) if m.role != "system" or stays(m)), len(messages))
+    return list(messages[:start]), [m if m.role != "system" or stays(m) else _late(m) for m in messages[start:]]
+
+
+def _late(message: Message) -> Message:
+    """Instructions told as a user turn, marked as what they are."""
+    return Message("user", f"<system>\n{joined(message.parts)}\n</system>", cache=message.cache)
 
 
 def past_call(call_id: str, name: str, raw: Any, metadata: JsonObject) -> ToolCall:

@@ -65,9 +65,9 @@ def attached(results: Sequence[ToolResult]) -> Content:
 
 def results_first(message: Message) -> tuple[tuple[ToolResult, ...], Message | None]:
     """The results in `message`, and a message of what else is in it."""
-    others = tuple(part for part in message.parts if not isinstance(part, ToolResult))
-    if len(others) == len(message.parts):
+    if not any(isinstance(part, ToolResult) for part in message.parts):
         return (), message
+    others = tuple(part for part in message.parts if not isinstance(part, ToolResult))
     role = "user" if message.role == "tool" else message.role
     left = Message(role, others, cache=message.cache, metadata=message.metadata) if others else None
     return message.results, left

@@ -40,6 +40,13 @@ class WireFields(dict[str, Any]):
         self.api = api
 
 
+MARKS = frozenset(
+    {"apart", "fields", "implicit", "max_completion_tokens", "nested", "parameters", "parametersJsonSchema"}
+    | {"part", "parts", "plain", "response", "role", "unnumbered"}
+)
+"""Keys of `WireFields` that say how a wire wrote what the canonical value says too: no other wire misses them."""
+
+
 def carried(api: str, fields: Mapping[str, Any]) -> JsonObject:
     """`fields` without those that are null, as fields of wire `api`; `NOTHING` when none is left."""
     kept = {key: value for key, value in fields.items() if value is not None}
