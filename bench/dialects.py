@@ -1,22 +1,27 @@
-"""Every dialect: what a streamed token costs from 1,000 to 64,000, and whole texts beside the peers that are installed.
+"""Every dialect: what a streamed token costs from 1,000 to 64,000, hostile texts, and whole texts beside peers.
 
-    python bench/dialects.py [--write] [--peers]
+    python bench/dialects.py [--write] [--peers] [--sglang FOLDER]
 
 The first table streams one call with a long string argument in every dialect, pieces of four characters, all dialects
-watched, and gives the cost per token and its growth.  `--peers` adds whole-text extraction next to json_repair and
-partial-json-parser (`pip install json-repair partial-json-parser`), as ratios in one run.
+watched, and gives the cost per token and its growth.  The second feeds texts full of false openers, up to 1 MB.
+`--peers` adds whole-text extraction next to json_repair, dirtyjson and partial-json-parser (`pip install json-repair
+dirtyjson partial-json-parser`), `--sglang` next to SGLang's detectors (`detectors.py` says how to get them), as ratios
+in one run.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import logging
 import statistics
 import time
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from detectors import load
 from table import machine, publish, table
 
 from dragoman import Parser, Tool, ToolCall, UsageError, dialects, parse, render
@@ -70,10 +75,51 @@ def growth(repeats: int) -> str:
     return table(["µs per token", *(f"{size:,}" for size in SIZES), "last / first"], rows)
 
 
-BODY = '{"name": "write_file", "arguments": {"path": "a.py", "content": "x = 1"}}'
-SHORT = f"Let me look.\n<tool_call>\n{BODY}\n</tool_call>"
+# ── hostile texts ────────────────────────────────────────────────────────────
+
+HOSTILE = (
+    "<", "<tool_call>", "<tool_call>{", '<tool_call>{"name": "write_file", "arguments": {', "<function=", "[", "{",
+    '{"a": ', "`", "```\n", "~~~tool_call\n", "> ", "<think>", "</think>", '"', "@tool ", "Action:", "<|",
+    "<|channel|>", "[TOOL_CALLS]", "<invoke name=", '\n{"arguments": [', "</tool_call>", "write_file(",
+    "<parameter=", "&lt;", "\\", "\n",
+)  # fmt: skip
+HOSTILE_SIZES = (16_000, 128_000, 1_000_000)
+
+
+def hostile() -> str:
+    """The table of texts that are nothing but one thing that may begin a call."""
+    rows = []
+    for seed in HOSTILE:
+        texts = [_filled(seed, size) for size in HOSTILE_SIZES]
+        spent = [timed(lambda text=text: parse(text, tools=[TOOL]), 1) for text in texts]  # type: ignore[misc]
+        growth = spent[-1] / HOSTILE_SIZES[-1] / (spent[0] / HOSTILE_SIZES[0])
+        rows.append([f"`{seed!r}`".replace("|", "\\|"), *(f"{s * 1e3:.1f}" for s in spent), f"{growth:.2f}"])
+    return table(["ms", *(f"{size:,}" for size in HOSTILE_SIZES), "per character, last / first"], rows)
+
+
+def _filled(seed: str, size: int) -> str:
+    return (seed * (size // len(seed) + 1))[:size]
+
+
+# ── peers ────────────────────────────────────────────────────────────────────
+
 PROSE = "Some prose with a few words, and a paragraph that ends here.\n\n"
-TEXTS = {"short": SHORT, "1 KB": PROSE * 12 + SHORT, "20 KB": PROSE * 330 + SHORT}
+WHOLE = {"short": (0, 1), "1 KB": (12, 1), "20 KB": (320, 3)}
+"""Size → paragraphs of prose, and calls after them."""
+SPELT = {
+    "mistral": ("[TOOL_CALLS][", "[TOOL_CALLS] ["),
+    "internlm2": ("<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"),
+}
+"""Where the peer reads one spelling of several only."""
+
+
+def told(name: str, paragraphs: int, calls: int) -> str:
+    """Prose, then calls as the dialect writes them."""
+    made = [
+        ToolCall(id=f"c{i}", name="write_file", arguments={"path": f"a{i}.py", "content": "x = 1"})
+        for i in range(calls)
+    ]
+    return PROSE * paragraphs + render(made, dialects[name], tools=[TOOL]).replace(*SPELT.get(name, ("", "")))
 
 
 def timed(work: Callable[[], Any], repeats: int) -> float:
@@ -86,36 +132,85 @@ def timed(work: Callable[[], Any], repeats: int) -> float:
     return statistics.median(spent)
 
 
-def peers(repeats: int) -> str:
-    """Whole-text extraction beside peers, as ratios to ours in the same run."""
+def json_peers(repeats: int) -> str:
+    """Whole-text extraction beside what mends JSON, as ratios to ours in the same run."""
     rows = []
-    for size, text in TEXTS.items():
+    for size, (paragraphs, calls) in WHOLE.items():
+        text = told("hermes", paragraphs, calls)
         ours = timed(lambda text=text: parse(text, tools=[TOOL]), repeats)  # type: ignore[misc]
         line = [size, f"{ours * 1e6:.0f} µs"]
-        for module, function in (("json_repair", "loads"), ("partial_json_parser", "loads")):
-            peer = getattr(import_module(module), function)
-            body = text if module == "json_repair" else text[text.index("{") : text.rindex("}") + 1]
-            line.append(f"{timed(lambda peer=peer, body=body: peer(body), repeats) / ours:.1f}x")  # type: ignore[misc]
+        first = text[text.index("{") : text.index("\n</tool_call>")]
+        for module, given in (
+            ("json_repair", text),
+            ("json_repair", first),
+            ("dirtyjson", first),
+            ("partial_json_parser", first),
+        ):
+            peer = import_module(module).loads
+            line.append(f"{timed(lambda peer=peer, given=given: peer(given), repeats) / ours:.1f}x")  # type: ignore[misc]
         rows.append(line)
-    head = ["whole text", "dragoman, all dialects", "json_repair, same text", "partial-json-parser, the JSON alone"]
-    return table(head, rows)
+    head = [
+        "Hermes, whole text",
+        "dragoman, all dialects",
+        "json_repair, the text",
+        "json_repair, the JSON of one call",
+    ]
+    return table([*head, "dirtyjson, the same", "partial-json-parser, the same"], rows)
+
+
+def sglang(folder: Path, repeats: int) -> str:
+    """Whole-text extraction beside SGLang's detectors, each told its dialect, as ratios to ours in the same run."""
+    rows, ratios = [], []
+    for name, peer in load(folder, [{"name": TOOL.name, "parameters": dict(TOOL.parameters)}]).items():
+        for size, (paragraphs, calls) in WHOLE.items():
+            text = told(name, paragraphs, calls)
+            blind, named, theirs = _beside(name, text, peer, repeats)
+            right = peer(text) == calls
+            assert len(parse(text, tools=[TOOL]).calls) == calls
+            ratios += [theirs / blind] if right else []
+            shares = (f"{named / blind:.2f}x", f"{theirs / blind:.2f}x")
+            rows.append([name, size, f"{blind * 1e6:.0f} µs", *shares, "" if right else "wrong"])
+    mean = statistics.geometric_mean(ratios)
+    rows.append(["geometric mean", "", "", "", f"{mean:.2f}x", f"of {len(ratios)} that it reads right"])
+    return table(
+        ["whole text", "size", "dragoman, all dialects", "dragoman, this one", "SGLang, this one", "calls"], rows
+    )
+
+
+def _beside(name: str, text: str, peer: Callable[[str], int], repeats: int) -> list[float]:
+    """Median seconds of ours with all dialects, ours with this one, theirs; interleaved, since machines drift."""
+    works = (lambda: parse(text, tools=[TOOL]), lambda: parse(text, tools=[TOOL], dialects=name), lambda: peer(text))
+    batch = max(1, 20_000 // len(text))
+    spent = [[timed(lambda work=work: [work() for _ in range(batch)], 1) for work in works] for _ in range(repeats)]  # type: ignore[misc]
+    return [statistics.median(column) / batch for column in zip(*spent, strict=True)]
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--peers", action="store_true")
+    options.add_argument("--sglang", type=Path, help="the folder that holds sglang/srt/function_call")
+    options.add_argument("--only-peers", action="store_true", help="leave our own tables out")
     options.add_argument("--write", action="store_true", help="put the tables into docs/performance.md")
     chosen = options.parse_args()
-    text = f"{growth(chosen.repeats)}\n\n{machine()}; CPU time, median of {chosen.repeats}."
-    print(text)
-    if chosen.write:
-        publish("dialects", text)
-    if chosen.peers:
-        text = f"{peers(21)}\n\n{machine()}; CPU time, median of 21; a ratio over 1 means that the peer takes longer."
-        print(text)
-        if chosen.write:
-            publish("peers", text)
+    logging.disable(logging.CRITICAL)
+    ratio = f"{machine()}; CPU time, median of 21; a ratio over 1 means that the peer takes longer."
+    made: dict[str, tuple[bool, Callable[[], str], str]] = {
+        "dialects": (
+            not chosen.only_peers,
+            lambda: growth(chosen.repeats),
+            f"{machine()}; CPU time, median of {chosen.repeats}.",
+        ),
+        "hostile": (not chosen.only_peers, hostile, f"{machine()}; CPU time, one run each."),
+        "peers": (chosen.peers, lambda: json_peers(21), ratio),
+        "sglang": (chosen.sglang is not None, lambda: sglang(chosen.sglang, 21), ratio),
+    }
+    for name, (wanted, make, note) in made.items():
+        if wanted:
+            text = f"{make()}\n\n{note}"
+            print(text, end="\n\n")
+            if chosen.write:
+                publish(name, text)
 
 
 if __name__ == "__main__":

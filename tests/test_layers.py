@@ -24,7 +24,7 @@ LAYERS: dict[int, str] = {
     3: "auth demands profiles provider providers sigv4",  # catalogues
     4: "admission augment constraining effects extraction fallback history listener loop native preparation refusals redress route sidecar tools turn",  # machines
     5: "client io journal mcp sim",  # the world
-    6: "batch doctor gateway",  # programs
+    6: "batch connecting doctor gateway",  # programs
     7: "__main__ cli",  # the command that starts programs
 }
 """Every module or package right below `dragoman`, by layer.  A new one is placed as low as its imports allow."""

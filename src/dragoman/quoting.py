@@ -17,6 +17,7 @@ from .types import Edit
 MAX_KEY = 256
 """A longer quoted run after a comma is not taken for a key when deciding where a damaged string ends."""
 
+TWO_READINGS = "unescaped quotes inside a string leave two readings"
 HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 SURROGATE = re.compile("[\ud800-\udfff]")
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
@@ -27,6 +28,10 @@ PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
 
 class Broken(Exception):
     """The text has no single reading; `str()` says why, in words for a person."""
+
+
+class Repeated(Broken):
+    """One key is given two values."""
 
 
 class Cut(Exception):
@@ -175,6 +180,7 @@ class StringReader:
                     if inner:
                         self.note("unescaped_quote")
                     return
+                yield from self._refuse_key(place)
                 inner += 1
                 src.pos += 1
                 out('\\"' if c == '"' else c)
@@ -221,8 +227,8 @@ class StringReader:
         if self.form.python and (yield from self._python_escape(c, out)):
             return drive
         self.note("invalid_escape", two)
-        if c.isalnum():
-            self._raw_path = drive
+        if c.isalnum() or self.form.python:
+            self._raw_path = drive and c.isalnum()
             out("\\\\" + escaped(c))
         else:
             out(escaped(c))
@@ -288,7 +294,7 @@ class StringReader:
                 return (yield from self._item_follows(look))
             verdict = yield from self._key_follows(look)
             if verdict and inner % 2 and verdict != "]":
-                raise Broken("unescaped quotes inside a string leave two readings")
+                raise Broken(TWO_READINGS)
             return bool(verdict)
         if c in "\"'":
             if place == "item":
@@ -297,6 +303,13 @@ class StringReader:
         if c in "/#" and look.skipped:
             return True
         return c in "<~`;" and len(self.closers) == 0
+
+    def _refuse_key(self, place: str) -> Need[None]:
+        """A quote inside a string of an object, behind a comma: where a key could begin, there are two readings."""
+        if place != "member" or not self.src.behind(16).rstrip().endswith(","):
+            return
+        if (yield from self._quoted_key(_Look(self.src, 0))):
+            raise Broken(TWO_READINGS)
 
     def _brackets_follow(self, look: _Look) -> Need[bool]:
         """After a closing bracket: more brackets, a comma, or the end of everything that was open."""
@@ -307,7 +320,13 @@ class StringReader:
             if c != closer:
                 return c not in "\"'" and not c.isalnum() and c not in "+.;)"
             look.skip()
-        return True
+        return not self.form.python or (yield from self._call_ends(look))
+
+    def _call_ends(self, look: _Look) -> Need[bool]:
+        """After a Python call's last bracket: no quote and no word, whatever brackets are closed around it."""
+        while (c := (yield from look.char())) in ")]}" and c:
+            look.skip()
+        return not c or (c not in "\"'" and not c.isalnum())
 
     def _item_follows(self, look: _Look) -> Need[bool]:
         look.skip()
@@ -332,8 +351,8 @@ class _Look:
 
     __slots__ = ("ahead", "skipped", "src")
 
-    def __init__(self, src: Source) -> None:
-        self.src, self.ahead, self.skipped = src, 1, False
+    def __init__(self, src: Source, ahead: int = 1) -> None:
+        self.src, self.ahead, self.skipped = src, ahead, False
 
     def char(self) -> Need[str]:
         src = self.src
@@ -352,9 +371,10 @@ class _Look:
 
     def at(self, marks: tuple[str, ...]) -> Need[bool]:
         """Does one of `marks` stand here?"""
-        src = self.src
+        src, longest = self.src, max(map(len, marks), default=0)
         while True:
-            rest = src.buf[src.pos + self.ahead :]
+            begin = src.pos + self.ahead
+            rest = src.buf[begin : begin + longest]
             if any(rest.startswith(m) for m in marks):
                 return True
             if src.eof or not any(m.startswith(rest) for m in marks):

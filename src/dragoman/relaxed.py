@@ -17,27 +17,33 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .quoting import BLANK, INNER_PYTHON, JSON, MAX_KEY, PYTHON, Broken, Cut, Form, StringReader, escaped, quoted
+from .bare_words import BARE, COMMENTED, NULL, is_one_word, is_whole, literal
+from .quoting import (
+    BLANK,
+    INNER_PYTHON,
+    JSON,
+    MAX_KEY,
+    PYTHON,
+    Broken,
+    Cut,
+    Form,
+    Repeated,
+    StringReader,
+    escaped,
+    quoted,
+)
 from .schema import ANYTHING, Shape, coerce, read_text
 from .text import Need, Sink, Source
 from .types import Edit
 
 MAX_DEPTH = 96
 """Deeper nesting is refused: json_repair dies of it (peers.md §1), `json` itself at about 1,000."""
-MAX_DIGITS = 4000
-"""CPython refuses to convert longer integers (sys.set_int_max_str_digits)."""
 
-NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-LOOSE_NUMBER = re.compile(r"([+-]?)0*(?=[\d.])(\d*)(?:\.(\d*))?([eE][+-]?\d+)?")
-BARE = re.compile(r"[^\s,\[\]{}()\"'`:=<>|;]+")
 KEY_CHARS = re.compile(r"[^\s,\[\]{}()\"'`:=<>|]*")
 MAX_UNOPENED = 2000
 """A string without its opening delimiter is not longer."""
 NEXT_KEY = re.compile(r",\s*[\w.-]+:")
 LINE_ENDS = ("\n", "\r")
-WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
-SHOUTED = {"TRUE": "true", "FALSE": "false", "NULL": "null", "undefined": "null", "nil": "null"}
-NULL = re.compile(r"(?:null|None)(?!\w)")
 Member = Callable[[str], Need[None]]
 
 
@@ -79,8 +85,12 @@ class Relaxed(StringReader):
         ends = {"//": LINE_ENDS, "/*": ("*/",)}.get(two) if c == "/" else LINE_ENDS
         if ends is None:
             return False
+        self.src.hold()
+        if not (yield from self.src.until(ends, _drop)) and self.closers:
+            self.src.rewind()  # nothing after it could close what is open: it is no comment, but damage
+            return False
+        self.src.release()
         self.note("comment")
-        yield from self.src.until(ends, _drop)
         return True
 
     # ── objects ──────────────────────────────────────────────────────────────
@@ -351,9 +361,11 @@ class Relaxed(StringReader):
             raise Broken(f"a value was expected, not {src.buf[src.pos : src.pos + 1]!r}")
         if src.eof and found.end() == len(src.buf) and self.closers:
             raise Cut
-        word = found.group()
-        written = yield from self._spelt(word, found.end(), shape)
-        src.pos = found.end()
+        commented = COMMENTED.match(found.group())
+        word = (commented or found).group()
+        end = src.pos + len(word)
+        written = yield from self._spelt(word, end, shape)
+        src.pos = end
         if shape.kinds == _STRING and written[0] != '"' and written != "null":
             self.note("coerced", written, quoted(word))
             written = quoted(word)
@@ -370,7 +382,9 @@ class Relaxed(StringReader):
                 break
             yield
         text, after = ahead[:at], ahead[at + len(mark) : at + len(mark) + 1]
-        if at <= 0 or not ahead.startswith(mark, at) or after not in ("", ",", "}", "]") or NEXT_KEY.search(text):
+        if at <= 0 or not ahead.startswith(mark, at) or after not in ("", ",", "}", "]"):
+            return False
+        if NEXT_KEY.search(text) or text.rstrip().endswith((",", ":")):
             return False
         src.pos += at + len(mark)
         self.note("unopened_string", text)
@@ -380,25 +394,17 @@ class Relaxed(StringReader):
     def _spelt(self, word: str, end: int, shape: Shape) -> Need[str]:
         """What a bare word means, as JSON."""
         src = self.src
-        if NUMBER.fullmatch(word) and len(word) <= MAX_DIGITS:
-            if "." in word and "integer" in shape.kinds and "number" not in shape.kinds and not _is_whole(word):
+        found = literal(word)
+        if found is not None:
+            written, mended = found
+            if mended:
+                self.note(mended, word, written)
+            elif "." in word and "integer" in shape.kinds and "number" not in shape.kinds and not is_whole(word):
                 self.unfit.append("$" + "".join(self.path))
-            return word
-        if word in WORDS:
-            if word[0] in "TFN":
-                self.note("python_word", word, WORDS[word])
-            return WORDS[word]
-        if word in SHOUTED:
-            self.note("python_word", word, SHOUTED[word])
-            return SHOUTED[word]
-        loose = LOOSE_NUMBER.fullmatch(word)
-        if loose and (loose[2] or loose[3]) and len(word) <= MAX_DIGITS:
-            fixed = _number(loose)
-            self.note("number", word, fixed)
-            return fixed
+            return written
         yield from src.peek(end - src.pos + 1)
         wanted = not self.form.python and (self.form.bare or shape.kinds == _STRING)
-        if wanted and _one_word(word) and self._word_ends(end):
+        if wanted and is_one_word(word) and self._word_ends(end):
             self.note("bare_string", word, quoted(word))
             return quoted(word)
         raise Broken(f"{word[:40]!r} is neither a literal nor a quoted string")
@@ -440,30 +446,13 @@ def _inner(form: Form) -> Form:
     return form if form.open == "{" else INNER_PYTHON if form.python else Form(quotes=form.quotes, bare=form.bare)
 
 
-def _number(found: re.Match[str]) -> str:
-    sign, whole, fraction, power = found.groups()
-    point = "" if fraction is None else f".{fraction or '0'}"
-    return ("-" if sign == "-" else "") + (whole or "0") + point + (power or "")
-
-
 def _within(text: str, shape: Shape) -> tuple[Any, list[Edit]] | None:
     """The object or array spelt inside a string where the schema wants one, if it can be read."""
     try:
-        value, edits = mend(text, shape)
+        value, edits = decoded(text, shape)
     except (Broken, Cut):
         return None
     return value, [Edit("json_in_string"), *edits]
-
-
-def _is_whole(number: str) -> bool:
-    """Has a number with a point no fraction?  (A float would hide the fraction of a long one.)"""
-    if "e" in number or "E" in number:
-        return float(number).is_integer()
-    return not number.partition(".")[2].strip("0")
-
-
-def _one_word(word: str) -> bool:
-    return word.isidentifier() or all(p.isidentifier() for p in re.split(r"[-.]", word))
 
 
 def mend(text: str, shape: Shape = ANYTHING) -> tuple[Any, list[Edit]]:
@@ -487,18 +476,26 @@ def mend(text: str, shape: Shape = ANYTHING) -> tuple[Any, list[Edit]]:
     return json.loads(written), reader.edits
 
 
-def check_repeated(written: str) -> None:
-    """Raise `Broken` when an object in `written` gives one key two different values (judge-rules.md, head)."""
+def decoded(text: str, shape: Shape = ANYTHING) -> tuple[Any, list[Edit]]:
+    """`mend` for what stood inside a string: there, triple quotes may be the string's own escapes gone wrong."""
+    value, edits = mend(text, shape)
+    if any(e.kind == "triple_quotes" for e in edits):
+        raise Broken("triple quotes inside a string leave two readings")
+    return value, edits
+
+
+def check_repeated(written: str) -> Any:
+    """The value of strict JSON; `Repeated` where an object in it gives one key two values (judge-rules.md, head)."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, value in items:
             if key in found and found[key] != value:
-                raise Broken(f"the key {key[:40]!r} is given twice with different values")
+                raise Repeated(f"the key {key[:40]!r} is given twice with different values")
             found[key] = value
         return found
 
-    json.loads(written, object_pairs_hook=pairs)
+    return json.loads(written, object_pairs_hook=pairs)
 
 
 def _run(reader: Need[object]) -> None:
@@ -513,7 +510,9 @@ __all__ = [
     "Cut",
     "Form",
     "Relaxed",
+    "Repeated",
     "check_repeated",
+    "decoded",
     "escaped",
     "mend",
     "quoted",

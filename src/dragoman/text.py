@@ -10,7 +10,7 @@ a reader decides only on text or on `eof`, never on where a piece ended, so any 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
@@ -84,6 +84,15 @@ class Source:
         first = self._holds[0]
         text = "".join(self._kept) + self.buf[max(0, first - self.base) : self.pos]
         return text[self._holds[-1] - first :]
+
+    def behind(self, n: int) -> str:
+        """The last `n` characters read, or fewer; sure to be there only as far as they are held."""
+        text = self.buf[max(0, self.pos - n) : self.pos]
+        for piece in reversed(self._kept):
+            if len(text) >= n:
+                break
+            text = piece[len(text) - n :] + text
+        return text
 
     def release(self) -> None:
         """Forget the innermost hold."""
@@ -183,20 +192,29 @@ class Source:
             yield
 
     def _option(self, ahead: int, options: tuple[str, ...]) -> Need[tuple[int, str]]:
+        pattern, spelt, longest = chooser(options)
         while True:
             begin = self.pos + ahead
-            rest = self.buf[begin : begin + max(map(len, options), default=0)]
-            best = ""
-            more = False
-            for option in options:
-                if len(option) > len(best):
-                    if rest.startswith(option) or same(rest[: len(option)], option):
-                        best = option
-                    elif len(option) > len(rest) and (option.startswith(rest) or same(option[: len(rest)], rest)):
-                        more = True
-            if self.eof or not more:
-                return (ahead + len(best), best) if best else (0, "")
+            found = pattern.match(self.buf, begin)
+            best = "" if found is None else found.group()
+            if self.eof or len(self.buf) - begin >= longest or not _more(self.buf[begin:], best, options):
+                return (ahead + len(best), spelt[best.casefold()]) if best else (0, "")
             yield
+
+
+def _more(rest: str, best: str, options: tuple[str, ...]) -> bool:
+    """May more text make of `rest` an option longer than `best`?"""
+    size = len(rest)
+    return any(len(o) > size and len(o) > len(best) and same(o[:size], rest) for o in options)
+
+
+@lru_cache(maxsize=1024)
+def chooser(options: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, str], int]:
+    """For these options: a pattern for the longest that stands at a place, how each is spelt, the longest's length."""
+    ordered = sorted({o for o in options if o}, key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, ordered)) or r"(?!)", re.IGNORECASE | re.ASCII)
+    spelt = {option.casefold(): option for option in reversed(options)}
+    return pattern, spelt, max(map(len, ordered), default=0)
 
 
 Finder: TypeAlias = tuple[re.Pattern[str], frozenset[str], int, Callable[[str], object]]
@@ -214,9 +232,9 @@ def finder(markers: tuple[str, ...]) -> Finder:
 
 
 def may_be_longer(found: re.Match[str], buf: str, prefixes: frozenset[str], longest: int) -> bool:
-    """Does a marker that stands at the end of `buf` so far still have a chance to be a longer one?"""
-    at = found.start()
-    return len(buf) - at < longest and buf[at:] in prefixes
+    """May a marker found near the end of `buf` still turn out to be a longer one, or the middle of one?"""
+    first = max(found.pos, len(buf) - longest + 1)
+    return any(buf[at:] in prefixes for at in range(first, found.start() + 1))
 
 
 def same(a: str, b: str) -> bool:

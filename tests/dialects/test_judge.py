@@ -104,9 +104,16 @@ def test_one_bad_call_does_not_take_the_good_ones_with_it() -> None:
 
 
 def test_unknown_tools_let_strong_openers_and_named_dialects_count() -> None:
-    assert parse(H).calls
-    assert not parse(F).calls
-    assert parse(F, dialects="bare_json").calls
+    assert parse(f"So:\n{H}").calls
+    assert not parse(f"So:\n{F}").calls
+    assert parse(f"So:\n{F}", dialects="bare_json").calls
+
+
+def test_unknown_tools_let_a_weak_call_count_where_it_is_the_whole_message() -> None:
+    assert parse(F).calls
+    assert not parse(f"{F}\nThat is it.").calls
+    assert not parse('{"name": "Ada", "args": null}').calls
+    assert not parse(F, tools=[]).calls
 
 
 def test_an_unknown_dialect_is_named_with_its_nearest_neighbours() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import pytest
 
 import dragoman
 from dragoman.dialects import DIALECTS, Dialect, Parser, parse
-from dragoman.dialects.learning import Learned, LearnError, chat, learn, marks, patterns
+from dragoman.dialects.learning import Learned, LearnError, learn, marks, patterns, sandbox
 from dragoman.dialects.learning.voice import NotUnderstood
 from dragoman.dialects.parser import fold
 from dragoman.dialects.render import Unrenderable, render, render_result
@@ -390,7 +391,7 @@ def test_a_template_may_use_the_helpers_of_transformers() -> None:
 
 def test_what_a_template_changes_is_its_own_copy() -> None:
     variables: dict[str, Any] = {"seen": ["a"]}
-    render_it = chat.compile_template("{% set _ = seen.append('b') %}{{ seen | length }}")
+    render_it = sandbox.compile_template("{% set _ = seen.append('b') %}{{ seen | length }}")
     assert (render_it(variables), render_it(variables), variables) == ("2", "2", {"seen": ["a"]})
 
 
@@ -459,7 +460,24 @@ TEMPLATE = {"start_anchor": "x", "fields": {"tool_calls": {"open": "<call>", "cl
 
 
 def changed(**field: Any) -> dict[str, Any]:
-    return {"start_anchor": "x", "fields": {"tool_calls": {**TEMPLATE["fields"]["tool_calls"], **field}}}  # type: ignore[index]
+    """The template with other fields of the calls; None takes one away."""
+    calls = {**TEMPLATE["fields"]["tool_calls"], **field}  # type: ignore[index]
+    return {"start_anchor": "x", "fields": {"tool_calls": {k: v for k, v in calls.items() if v is not None}}}
+
+
+def lines(**args: str) -> dict[str, Any]:
+    """A template of `key: value` lines behind the name."""
+    call = {"function": {"name": "{name}", "arguments": "{content}"}}
+    return changed(
+        open=None, open_pattern=r"<call=(?P<name>\w+)>\n?", content="kv-lines", content_args=args, repeats=True, transform=call
+    )
+
+
+def test_lines_of_keys_and_values_are_learned() -> None:
+    row = learn(response_template=lines()).dialect
+    tools = [Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}, "s": {"type": "string"}}})]
+    parsed = parse("So:\n<call=f>\na: 3\ns: it is: fine\n</call>\n<call=f>\na: 4\n</call>", tools=tools, dialects=[row])
+    assert said(parsed.calls) == [("f", {"a": 3, "s": "it is: fine"}), ("f", {"a": 4})]
 
 
 BROKEN: dict[str, tuple[Any, str]] = {
@@ -477,10 +495,12 @@ BROKEN: dict[str, tuple[Any, str]] = {
         changed(content="text", transform={"function": {"name": "{content}", "arguments": "{content}"}}), "plain text"
     ),
     "an expression that is none": ({"start_anchor": "x", "fields": {"tool_calls": {"open_pattern": "(<call>"}}}, "not closed"),
-    "lines of keys and values": (
+    "lines without a name before them": (
         changed(content="kv-lines", transform={"function": {"name": "{content.f}", "arguments": "{content}"}}),
-        "was not understood",
+        "the name does not stand in the markup",
     ),
+    "lines with another sign": (lines(kv_sep="="), "'=' after the key"),
+    "pairs that are no lines": (lines(line_sep=";"), "';' before the next"),
 }
 
 
@@ -509,12 +529,6 @@ def test_a_chat_template_helps_out_where_a_response_template_is_of_no_use() -> N
 
 # ── response templates against vLLM's own tests ──────────────────────────────
 
-STRAY = "text stands between the arguments and the closer; the call before it is complete, so it counts and the text is shown"
-DIFFERENT = {
-    "vllm-response_template-9e121702": STRAY,
-    "vllm-response_template-8536294f": STRAY,
-    "vllm-response_template-2804ef2d": STRAY,
-}
 PREFIXES = {"prefilled_reasoning": "<|channel>thought\n", "is_state_only[reasoning]": "<|channel>thought\n"}
 
 
@@ -541,7 +555,7 @@ def test_what_vllm_reads_by_a_response_template_is_read_alike() -> None:
         content = row["content"] is None or parsed.text.strip() == row["content"].strip()
         if said(parsed.calls) != calls or not content:
             wrong.append(row["id"])
-    assert sorted(wrong) == sorted(DIFFERENT)
+    assert wrong == []
 
 
 # ── the pieces ───────────────────────────────────────────────────────────────
@@ -582,3 +596,42 @@ def test_texts_are_compared_in_whole_markers() -> None:
 def test_values_are_found_as_json_and_as_python_writes_them() -> None:
     found = [v for _, _, v in marks.values("a {'x': (1, None)} b [true] {broken")]
     assert found == [{"x": (1, None)}, [True]]
+
+
+# ── templates that would never end ───────────────────────────────────────────
+
+R = "range(99999)"
+ENDLESS = {
+    "loops in loops": f"{{% for a in {R} %}}{{% for b in {R} %}}{{% endfor %}}{{% endfor %}}",
+    "a list that grows while it is read": "{% set l = [1] %}{% for x in l %}{% set _ = l.append(x) %}{% endfor %}",
+    "a text that doubles": "{% set n = namespace(t='ab') %}{% for a in range(60) %}{% set n.t = n.t ~ n.t %}{% endfor %}",
+    "a text that is added to itself": "{% set n = namespace(t='ab') %}{% for a in range(60) %}{% set n.t = n.t + n.t %}{% endfor %}",
+    "a text that is replaced by more": "{% set n = namespace(t='a') %}{% for a in range(60) %}"
+    "{% set n.t = n.t.replace('a', 'aa') %}{% endfor %}",
+    "a filter that replaces": "{% set n = namespace(t='a') %}{% for a in range(60) %}{% set n.t = n.t | replace('a', 'aa') %}{% endfor %}",
+    "a text many times": "{{ 'a' * 1000000000 }}",
+    "a list many times": "{{ [1] * 1000000000 }}",
+    "a wide text": "{{ 'a'.ljust(10000000000) }}",
+    "a wide filter": "{{ 'a' | center(10000000000) }}",
+    "a wide number": "{{ '%9999999999d' % 1 }}",
+    "a wide format": "{{ '{:9999999999}'.format(1) }}",
+    "a number that explodes": "{% set n = namespace(i=9) %}{% for a in range(60) %}{% set n.i = n.i * n.i %}{% endfor %}",
+    "a power": "{{ 9 ** (9 ** 9) }}",
+    "much text printed often": f"{{% for a in {R} %}}{'x' * 500}{{% endfor %}}",
+    "a value printed often": f"{{% set t = 'x' * 9000 %}}{{% for a in {R} %}}{{{{ t }}}}{{% endfor %}}",
+    "a macro that calls itself twice": "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(80) }}",
+    "a macro that calls itself for ever": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+}
+
+
+@pytest.mark.parametrize("case", ENDLESS)
+def test_a_template_that_would_never_end_is_stopped_and_the_error_says_so(case: str) -> None:
+    with pytest.raises(LearnError) as raised:
+        learn(ENDLESS[case] + source("qwen25"))
+    assert re.search("never end|value of more than|recursion", str(raised.value))
+    assert "dragoman list dialects" in str(raised.value)
+
+
+def test_a_template_too_long_to_be_one_is_refused() -> None:
+    with pytest.raises(LearnError, match="more than 1,000,000 characters"):
+        learn("x" * 1_000_001)

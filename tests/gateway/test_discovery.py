@@ -85,6 +85,9 @@ def test_the_usual_places_are_the_servers_own_ports_and_the_environment_moves_th
         "vllm": "http://127.0.0.1:8000/v1",
         "sglang": "http://127.0.0.1:30000/v1",
         "lmstudio": "http://127.0.0.1:1234/v1",
+        "exo": "http://127.0.0.1:52415/v1",
+        "litellm": "http://127.0.0.1:4000/v1",
+        "koboldcpp": "http://127.0.0.1:5001/v1",
     }
     moved = {place.provider.name: place.base_url for place in usual_places({"OLLAMA_HOST": "0.0.0.0:9999"})}
     assert moved["ollama"] == "http://127.0.0.1:9999"

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ..relaxed import Broken, Cut, escaped, mend, quoted
+from ..relaxed import Broken, Cut, Repeated, decoded, escaped, mend, quoted
 from ..schema import Shape, coerce, read_text
 from ..types import Edit
 from .draft import Draft
@@ -25,6 +25,7 @@ from .spec import Typing
 Sink = Callable[[str], object]
 TEXT = frozenset({"string"})
 SEPARATORS = re.compile(r"[\s._-]")
+ELEMENT = re.compile(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
 ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
@@ -61,7 +62,7 @@ def unwrapped(value: Any, shape: Shape) -> dict[str, Any] | None:
     """The object inside a wrapper (or in a JSON string in it), typed by the schema, when its keys are the tool's."""
     if isinstance(value, str):
         try:
-            value, _ = mend(value, shape)
+            value, _ = decoded(value, shape)
         except (Broken, Cut):
             return None
     if not isinstance(value, dict) or not (value or not shape.required) or not all(map(shape.has, value)):
@@ -97,10 +98,10 @@ class RawArguments:
         self._begun = False
 
     def key(self, written: str) -> str:
-        """The key's declared spelling; `Broken` when it may not come again."""
+        """The key's declared spelling; `Repeated` when it may not come again."""
         key = take_key(self.draft, written, self.given)
         if key in self.given and key not in self._later:
-            raise Broken(f"the argument {key[:40]!r} is given twice")
+            raise Repeated(f"the argument {key[:40]!r} is given twice")
         return key
 
     def shape(self, key: str) -> Shape:
@@ -161,7 +162,13 @@ class RawArguments:
         return value
 
     def _mended(self, text: str, shape: Shape) -> Any:
-        """A list or an object whose spelling is not JSON's; the text as it is, where it is none."""
+        """A value inside an element of its own; a list or an object whose spelling is not JSON's; else the text."""
+        element = ELEMENT.fullmatch(text)
+        if element is not None:
+            value, _ = read_text(element[2], shape)
+            if not isinstance(value, str):
+                self.draft.edits.append(Edit("unwrapped"))
+                return value
         if not text.strip():
             return [] if "array" in shape.kinds else {} if "object" in shape.kinds else text
         if text.lstrip()[0] not in "[{":

@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ..events import Event
-from ..relaxed import Broken, Cut, Relaxed, check_repeated
+from ..relaxed import Broken, Cut, Relaxed, Repeated, check_repeated
 from ..text import Need, Source, finder, may_be_longer
 from ..types import Edit, IssueKind
 from .draft import Draft, close_json
-from .judge import Judge, Unknown
+from .judge import Judge, Unknown, slip_of
 from .row import Row
 from .segments import header
 from .spec import JsonCall, KeywordArgs, Listing
@@ -26,6 +26,7 @@ from .spec import JsonCall, KeywordArgs, Listing
 MAX_NAME = 256
 """No tool's name is longer (APIs allow 64 to 128)."""
 NAME = re.compile(r"[^\s\"'`<>{}()\[\],;=]+")
+PROSE = re.compile(r"\w\s+\w+\s+\w")
 TAG_END = re.compile(r"\s*>")
 WRONG = re.compile(r"\s*</(?P<name>[\w:.-]{1,64})>")
 THINKS = re.compile(r"think|reason|thought", re.IGNORECASE)
@@ -33,6 +34,8 @@ LINE_END = re.compile(r":?[ \t]*\r?\n")
 CALL_NAME = re.compile(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
 
 
+MAX_LATE = 200
+"""Text between a call's arguments and its closer is not looked through any further."""
 JOINTS = frozenset({",", ";"})
 
 
@@ -55,7 +58,7 @@ class Attempt:
         self.called = ""
         self.ended = False
         self.alone = False
-        self._torn = False
+        self._torn = self._framed = False
 
     @property
     def drafts(self) -> list[Draft]:
@@ -123,7 +126,14 @@ class Attempt:
             if src.eof and src.pos == len(src.buf):
                 self._note_unclosed()
                 return
+            self._doubt_end()
             raise Broken("the list of calls is not closed")
+
+    def _doubt_end(self) -> None:
+        """What follows a Python call cannot: a quote inside one of its strings was perhaps taken for its end."""
+        if isinstance(self.spec.args, KeywordArgs) and self.drafts:
+            draft, why = self.drafts[-1], "where its last string ends is not clear"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _item(self) -> Need[None]:
         """One call of a list; one that is damaged is refused alone, if its end can be found."""
@@ -141,7 +151,7 @@ class Attempt:
             if not (yield from self._skip_item()):
                 self.draft = broken
                 raise
-            broken.refuse(IssueKind.MALFORMED, str(why), self.judge.correction(broken, str(why)))
+            broken.refuse(slip_of(why), str(why), self.judge.correction(broken, str(why)))
             broken.write(close_json(broken.text()))
             broken.end = src.at
         else:
@@ -213,6 +223,7 @@ class Attempt:
         if not found or (found in opens and found not in marks):
             return False
         self.src.pos += size
+        self._framed = self._framed or marks is self.row.body_close
         return True
 
     @property
@@ -256,7 +267,7 @@ class Attempt:
 
     def _read(self) -> Need[None]:
         """One call by the row's notation; a reader that takes the call's closer itself sets `ended`."""
-        self.ended = False
+        self.ended = self._framed = False
         yield from self._readers[type(self.spec.args)](self)
 
     def _strays(self) -> Need[None]:
@@ -269,8 +280,29 @@ class Attempt:
         elif self.call_close[0][:2] == "</" and (yield from self._wrong_closer()):
             self.last_edit("wrong_closer")
             yield from self.closing(self.call_close)
+        elif (yield from self._late_closer()):
+            draft, why = self.drafts[-1], "text stands between the arguments and the call's end"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
         elif self.row.closer_needed and self.items and isinstance(self.items[-1], Draft):
             self.last_edit("unclosed")
+
+    def _late_closer(self) -> Need[bool]:
+        """Does the call's closer come on this line, behind other text?  Then it is taken, and the text with it."""
+        src, closers = self.src, tuple(c for c in self.call_close if len(c) > 2)
+        if self._framed or not (closers and self.row.closer_needed and self.drafts):
+            return False
+        pattern = finder((*closers, *self.row.openers, "\n"))[0]
+        ahead = yield from src._over_space(0)
+        while True:
+            start = src.pos + ahead
+            found = pattern.search(src.buf, start, start + MAX_LATE)
+            if found is not None or src.eof or len(src.buf) - start >= MAX_LATE:
+                break
+            yield
+        if found is None or found.group() not in closers:
+            return False
+        src.pos = found.end()
+        return True
 
     def _wrong_closer(self) -> Need[bool]:
         """A closing tag of another name in the closer's place (malformations.md 5); one of reasoning only where the
@@ -315,11 +347,19 @@ class Attempt:
             draft.edits += reader.edits
             reader.edits = []
             if reader.repeated:
-                check_repeated(draft.text())
+                self._refuse_repeated(draft)
             if reader.unfit:
                 self.judge.refuse_numbers(draft, reader.unfit)
         draft.done, draft.end = True, self.src.at
         self.draft = None
+
+    def _refuse_repeated(self, draft: Draft) -> None:
+        try:
+            check_repeated(draft.text())
+        except Repeated as why:
+            if not draft.strong:
+                raise
+            draft.refuse(IssueKind.DUPLICATE_KEYS, str(why), self.judge.correction(draft, str(why)))
 
     # ── the name in markup ───────────────────────────────────────────────────
 
@@ -387,7 +427,7 @@ class Attempt:
             if len(src.buf) - src.pos >= reach:
                 raise Mismatch
             if src.eof:
-                raise Cut
+                raise Mismatch if PROSE.search(src.buf, src.pos) else Cut
             yield
 
 

@@ -24,6 +24,7 @@ def attribute_args(attempt: Attempt) -> Need[None]:
     assert isinstance(args, AttributeArgs)
     draft = attempt.new()
     found, bodied = yield from _attributes(attempt)
+    attempt.ended = True
     name = next((found[k] for k in args.name if k in found), None)
     if name is None:
         raise Mismatch
@@ -97,9 +98,13 @@ def _attribute_value(attempt: Attempt) -> Need[str]:
     return _attribute_text("".join(got), quote)
 
 
+ESCAPED_QUOTE = re.compile("&(?:apos|#39|#x27);", re.IGNORECASE)
+"""In an attribute between single quotes it proves that the text was escaped: JSON in it has raw double ones."""
+
+
 def _attribute_text(text: str, quote: str) -> str:
     """An attribute's value as meant: entities decoded where it was escaped, backslashed quotes undone."""
-    if "&" in text and not re.search(r"[<\"]", text):
+    if "&" in text and "<" not in text and (ESCAPED_QUOTE.search(text) if quote == "'" else '"' not in text):
         text = html.unescape(text)
     if "\\" + quote in text and not _is_json(text):
         text = text.replace("\\" + quote, quote).replace("\\\\", "\\") if quote == '"' else text.replace("\\'", "'")

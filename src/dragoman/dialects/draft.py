@@ -19,12 +19,13 @@ class Draft:
     """One candidate call.
 
     `pieces` concatenate to strict JSON once `done`; `told` counts the pieces already told as events; `refusal` is why
-    it will not run.
+    it will not run; `spelt_out` says that markup of its own holds the name, whatever characters it is made of.
     """
 
     dialect: str
     start: int
     strong: bool
+    spelt_out: bool = False
     name: str = ""
     id: str = ""
     tool: Tool | None = None

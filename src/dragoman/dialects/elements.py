@@ -83,7 +83,7 @@ class _Elements:
         self.a, self.draft, self.args = attempt, draft, args
         self.out = RawArguments(draft, typing=args.typing, repeats=args.nested)
         self.lead = f"{args.prefix}<"
-        self.doubtful = False
+        self.doubtful, self.began = False, 0
         self.closers = attempt.row.body_close + attempt.call_close + attempt.row.section_close
 
     def head(self) -> Need[tuple[dict[str, str], bool]]:
@@ -143,18 +143,21 @@ class _Elements:
             return self.a.judge.known(tag["key"]) and not self.draft.shape.has(tag["key"])
         return bool((yield from self.a.src.glance(self.a.row.call_open))[1])
 
-    def _call_ends(self) -> Need[bool]:
+    def _call_ends(self, *, taken: bool = True) -> Need[bool]:
+        """Does the call's closer stand here?  One of the tool's own name is `taken`."""
         src = self.a.src
         _, found = yield from src.glance(self.closers)
         if found:
             return True
         if not self.a.called:
             return False
-        tag = yield from self._tag(CLOSE)
+        ahead = 0 if taken else (yield from src._over_space(0))
+        tag = yield from self._tag(CLOSE, ahead)
         if tag is None or tag["key"] != self.a.called:
             return False
-        src.pos = tag.end()
-        self.a.ended = True
+        if taken:
+            src.pos = tag.end()
+            self.a.ended = True
         return True
 
     def _is_rest_of_closer(self) -> bool:
@@ -224,7 +227,7 @@ class _Elements:
         src = self.a.src
         unescape = Unescape(sink, active=self.args.entities)
         trim = Trim(self.args.trim, unescape.feed)
-        self.doubtful = False
+        self.doubtful, self.began = False, src.at
         if (yield from src.glance(("<![CDATA[",)))[1]:
             raw = yield from self._balanced(key)
             node = tree(raw, self.args.prefix)
@@ -256,7 +259,7 @@ class _Elements:
         elif self.args.prefix or tag["key"] == self.a.called or self._is_closer(tag):
             ours = tag["key"] == self.a.called or self._is_closer(tag)
             if (yield from self._call_may_end(ours)):
-                if self.doubtful:
+                if self.doubtful or (ours and self._opened(key)):
                     raise Broken(f"where the argument {key[:40]!r} ends is not clear")
                 if ours:
                     src.rewind()
@@ -264,8 +267,18 @@ class _Elements:
                     src.release()
                 self.draft.edits.append(Edit("unclosed_argument" if ours else "wrong_closer", "$", tag["key"]))
                 return True
+        elif (yield from self._call_ends(taken=False)) and not self._opened(tag["key"]):
+            src.release()
+            self.draft.edits.append(Edit("wrong_closer", "$", tag["key"]))
+            return True
         src.rewind()
         return False
+
+    def _opened(self, key: str) -> bool:
+        """Is there an opening tag of this name in the present text?"""
+        src = self.a.src
+        text = src.behind(src.at - self.began)
+        return f"{self.lead}{key}" in text
 
     def _call_may_end(self, ours: bool) -> Need[bool]:
         """Can the call (or, at a closer of another name, the argument) end just before here?"""
@@ -327,7 +340,7 @@ class _Elements:
         keys = [c.key for c in node.children]
         if shape.kinds and not shape.kinds & {"array", "object"} and len(keys) == 1 and keys[0] in ITEMS:
             return self._leaf(node.children[0], shape)
-        if "array" in shape.kinds and "object" not in shape.kinds:
+        if "array" in shape.kinds and ("object" not in shape.kinds or (set(keys) <= ITEMS and not shape.has(keys[0]))):
             return self._items(node, shape.item)
         if not shape.kinds and not _mixed(node) and (set(keys) <= ITEMS or keys == [str(i) for i in range(len(keys))]):
             return self._items(node, ANYTHING)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import nearest
 from ..events import dumps
-from ..relaxed import Broken, Cut, mend
+from ..relaxed import Broken, Cut, Repeated, mend
 from ..schema import ANYTHING, Fault, Shape, faults, shape
 from ..types import Edit, Issue, IssueKind, Tool
 from .draft import Draft
@@ -50,13 +50,15 @@ ANNOUNCES = re.compile(
 )
 SHOWS = re.compile(
     r"\b(?:example|e\.g\.|for instance|such as|looks? like|would|could|might|format|sample|template|syntax|schema|"
-    r"usage|documentation|config(?:uration)?|payload|reads?|says?|asks? for|contains?|wrote|replied|sent|"
+    r"usage|documentation|payload|says?|asks? for|contains?|wrote|replied|sent|"
     r"returned|as follows|"
     r"previous(?:ly)?|earlier|Beispiel|etwa so|sieht .{0,40}aus|exemple|par exemple|ejemplo|exemplo|esempio|voorbeeld|"
     r"пример)\b"
     r"|例えば|例如|比如|示例|مثال",
     re.IGNORECASE,
 )
+REPORTS = re.compile(r"\b(?:config(?:uration)?|reads?)\b", re.IGNORECASE)
+"""Words that present what follows, unless the writer announces to do it ("I'll read the config")."""
 FORBIDS = re.compile(
     r"\b(?:do not|don't|never|must not|should not|shouldn't)\s+(?:\w+\s+){0,2}?(?:execute|run|call|send|invoke|use)\b"
     r"[^.!?\n]*\bfollowing\b",
@@ -87,6 +89,7 @@ class Judge:
         self.tools = None if tools is None else {t.name: t for t in tools}
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
         self._shown = Shown(shown)
+        self._forbidden = "", False
         self._folded: dict[str, list[str]] = {}
         for name in self.tools or ():
             self._folded.setdefault(_fold(name), []).append(name)
@@ -96,18 +99,27 @@ class Judge:
         """Was the model shown anything that a call could be copied from?"""
         return bool(self._shown)
 
+    @property
+    def may_guess(self) -> bool:
+        """May a call whose opener proves little stand beside other words?  Not while the tools are unknown."""
+        return self.tools is not None or self.asked_by_name
+
     # ── names ────────────────────────────────────────────────────────────────
 
     def known(self, name: str) -> bool:
         """Is this the exact name of a declared tool?"""
         return self.tools is not None and name in self.tools
 
+    def resolve(self, written: str) -> str | None:
+        """The declared tool that this name of a native call means, its notation normalised; None where none is."""
+        return self._find(_clean(written), written, loose=True)
+
     def name(self, draft: Draft, written: str) -> None:
         """Settle the draft's name, tool and shape; raises `Unknown`, or `Broken` for what is no name at all."""
         draft.name = written
         clean = _clean(written)
         if self.tools is None:
-            if not PLAIN_NAME.fullmatch(clean):
+            if not (draft.spelt_out or PLAIN_NAME.fullmatch(clean)):
                 raise Broken(f"{written[:40]!r} is not a tool's name")
             self._settle(draft, clean, None)
             return
@@ -220,15 +232,23 @@ class Judge:
     def announced(self, before: str) -> bool:
         """Does the text before a fence at the message's end announce a call in the first person?"""
         lead = _lead(before)
-        return bool(ANNOUNCES.search(lead)) and not SHOWS.search(lead)
+        return bool(ANNOUNCES.search(lead)) and not (SHOWS.search(lead) or REPORTS.search(lead))
 
     def shown_as_example(self, before: str) -> bool:
         """Does the line before a bare candidate present it rather than make it?"""
-        return bool(SHOWS.search(_lead(before)))
+        lead = _lead(before)
+        return bool(SHOWS.search(lead)) or bool(REPORTS.search(lead) and not ANNOUNCES.search(lead))
 
     def forbidden(self, before: str) -> bool:
-        """Does the sentence directly before live markup forbid it?"""
-        return bool(FORBIDS.search(_lead(before)))
+        """Does the sentence directly before live markup forbid it?  Asked for every row that an opener may begin."""
+        if before != self._forbidden[0]:
+            self._forbidden = before, bool(FORBIDS.search(_lead(before)))
+        return self._forbidden[1]
+
+
+def slip_of(why: Exception) -> IssueKind:
+    """The kind of issue that a reader's complaint is."""
+    return IssueKind.DUPLICATE_KEYS if isinstance(why, Repeated) else IssueKind.MALFORMED
 
 
 def breach(why: str, raw: str = "") -> Issue:
@@ -244,6 +264,8 @@ def unreadable(kind: IssueKind, why: str, raw: str, name: str, start: int) -> Is
     """The issue for a call that could not be read to its end."""
     if kind is IssueKind.TRUNCATED:
         correction = "The call was cut off before it ended and was not run. Send it again, in smaller parts."
+    elif kind is IssueKind.DUPLICATE_KEYS:
+        correction = f"The call has two readings and was not run: {why}. Send it again with every key once."
     else:
         correction = f"The call could not be read and was not run: {why}. Send it again as one complete, valid call."
     return Issue(

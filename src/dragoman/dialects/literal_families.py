@@ -46,8 +46,8 @@ PYTHON_TAG_LIST = Dialect(
 )
 PYTHONIC = Dialect(
     name="pythonic",
-    aliases=("llama4_pythonic",),
-    place=Place.LINE,
+    aliases=("llama4_pythonic", "lfm2"),
+    place=Place.LAST,
     strength=Strength.WEAK,
     listing=Listing.ARRAY,
     args=KeywordArgs(),

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from ..events import PartEnded, ReasoningDelta, TextDelta
-from ..relaxed import JSON, Broken, Cut, Form, Relaxed, mend, quoted
+from ..relaxed import JSON, Broken, Cut, Form, Relaxed, Repeated, decoded, quoted
 from ..schema import ANYTHING, coerce, shape
 from ..text import Need, Source
 from ..types import Edit, IssueKind
@@ -52,7 +52,7 @@ def _quoted_object(attempt: Attempt) -> Need[bool]:
         return False
     reader = Relaxed(attempt.src)
     text = json.loads((yield from reader.captured()))
-    value, _ = mend(text)
+    value, _ = decoded(text)
     inner = Source()
     inner.feed(json.dumps(value, ensure_ascii=False))
     inner.eof = True
@@ -213,7 +213,10 @@ class _Object:
         elif key in a.thought and c in "\"'“":
             self._thought(json.loads((yield from reader.captured())))
         elif key in a.name and self.name is None and c not in "{[":
+            before = len(reader.edits)
             self.name = json.loads((yield from reader.captured(_NAME_SHAPE)))
+            if any(e.kind == "coerced" for e in reader.edits[before:]):
+                raise Broken("the tool's name is not a string")
         elif a.single_key and self.name is None and c == "{":
             self.name = key
             yield from self._arguments(c)
@@ -247,7 +250,7 @@ class _Object:
     def _arguments(self, c: str) -> Need[None]:
         reader = self.reader
         if self.held is not None or self.draft.begun:
-            raise Broken("the arguments are given twice")
+            raise Repeated("the arguments are given twice")
         if self.name is not None and c == "{":
             self.a.begin(self.draft, self.name, self.id)
             yield from arguments_object(self.a, self.draft, reader)
@@ -259,14 +262,15 @@ class _Object:
         value = json.loads(self.held) if self.held is not None else None
         if self.held is None and not self.a.judge.bare_name(self.a.row.strong, str(self.name)):
             raise Mismatch
-        if isinstance(value, list | int | float) and not self.a.row.strong:
+        unfit = isinstance(value, list | int | float) or (value is None and not self.a.judge.may_guess)
+        if unfit and not self.a.row.strong:
             raise Mismatch
         self.a.begin(self.draft, self.name, self.id)
         shape = self.draft.shape
         edits: list[Edit] = []
         if isinstance(value, str):
             if value.strip():
-                value, edits = mend(value, shape)
+                value, edits = decoded(value, shape)
                 edits.insert(0, Edit("json_in_string"))
             else:
                 value = {}

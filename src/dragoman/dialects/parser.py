@@ -82,6 +82,7 @@ class Parser:
 
     tools     Tools or any provider's definitions; None: not known; []: nothing may run
     dialects  "auto" (all rows listen), a name, a row, or several
+    spoken    the row the model was told to speak: it counts as one named by the caller, among all that listen
     prefix    what the chat template had already opened (`<think>\\n`)
     finish    the stop reason, if known; "length" refuses a call that was cut (`close` may say it later)
     shown     texts the model was shown: a copy of a call in them is not a call
@@ -94,6 +95,7 @@ class Parser:
         *,
         tools: Tools = None,
         dialects: Dialects = "auto",
+        spoken: str = "",
         prefix: str = "",
         finish: str | None = None,
         shown: Iterable[str] = (),
@@ -106,8 +108,8 @@ class Parser:
         self._table = table(
             rows,
             calls=known is None or bool(known),
-            weak=known is not None or named,
             asked=named,
+            spoken=spoken,
             names=tuple(sorted(t.name for t in known or ())),
         )
         self._scan_table = self._table
@@ -143,6 +145,11 @@ class Parser:
         next(self._reader, None)
         self._teller.settle_end()
         return self._teller.drain()
+
+    @property
+    def reasoned(self) -> bool:
+        """Was a block of reasoning closed?"""
+        return self._reasoned
 
     # ── scanning ─────────────────────────────────────────────────────────────
 
@@ -373,6 +380,8 @@ class Parser:
 
     def _begin(self, prefix: str) -> None:
         """Reasoning, a segment, or a call."""
+        if not prefix:
+            return
         head = segments.begun(prefix, self._table.segments)
         if head:
             for _ in self._follow(segments.route(head, self._table.segments)):

@@ -181,7 +181,7 @@ def _grouped(row: Dialect) -> bool:
 
 def _place(row: Dialect) -> list[str]:
     rules = []
-    if row.place is Place.LINE:
+    if row.place in (Place.LINE, Place.LAST):
         fenced = row.call.open and row.call.close
         marks = " and ".join(f"`{m.strip()}`" for m in (row.call.open[0], row.call.close[0])) if fenced else ""
         rules.append(f"{marks} each stand alone on a line." if fenced else "A call stands on a line of its own.")

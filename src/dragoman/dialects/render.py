@@ -144,7 +144,7 @@ class _Writer:
             case JsonArgs():
                 return self.json(self.call.arguments)
             case YamlArgs():
-                return "\n".join(f"{_yaml_key(k)}: {self.json(v)}" for k, v in self.arguments()) or "{}"
+                return "\n".join(map(self.yaml_member, self.call.arguments)) or "{}"
             case TextArgs():
                 return self.only_text()
             case KeywordArgs():
@@ -204,7 +204,11 @@ class _Writer:
         head = f"{notation.name[0]}: {_scalar(self.call.name)}\n{notation.args[0]}:"
         if not self.call.arguments:
             return head + " {}"
-        return head + "".join(f"\n  {_yaml_key(k)}: {self.json(v)}" for k, v in self.arguments())
+        return head + "".join(f"\n  {self.yaml_member(key)}" for key in self.call.arguments)
+
+    def yaml_member(self, key: str) -> str:
+        """One argument on a line, the call's closer escaped where it stands in it."""
+        return _escaped(f"{_scalar(key)}: {self.json(self.call.arguments[key])}", self.ends())
 
     def attribute_call(self, notation: AttributeArgs) -> str:
         if not ATTRIBUTE.fullmatch(self.call.name):
@@ -230,10 +234,12 @@ class _Writer:
         row, call = self.dialect, self.call
         own = re.fullmatch(row.tool_re, call.id, re.DOTALL) if call.id else None
         kept = own is not None and own.groupdict().get("id") == call.id and own["name"] == call.name
-        written = call.id if kept else row.tool_form.format(name=call.name, id=call.id, index=self.index)
+        escaped = isinstance(row.args, TaggedArgs) and row.args.attributes
+        name = _attribute(call.name) if escaped else call.name
+        written = call.id if kept else row.tool_form.format(name=name, id=call.id, index=self.index)
         read = re.fullmatch(row.tool_re, written, re.DOTALL)
         ends = _bare(row.tool.close) or ("(" if isinstance(row.args, KeywordArgs) else "{",)
-        if read is None or read["name"].strip() != call.name or any(e in written for e in ends):
+        if read is None or read["name"].strip() != name or any(e in written for e in ends):
             raise self.refuse("the name", "the markup around it would cut it")
         return written
 
@@ -271,21 +277,23 @@ class _Writer:
     # ── arguments that are markup ────────────────────────────────────────────
 
     def tagged(self, key: str, value: Json, notation: TaggedArgs) -> str:
-        if not key or key != key.strip(" \t\r\n\"'") or _holds(key, _bare(notation.key.close)):
+        spelt = _attribute(key) if notation.attributes else key
+        if not key or key != key.strip(" \t\r\n\"'") or _holds(spelt, _bare(notation.key.close)):
             raise self.refuse(f"the key {key!r}", "the markup around it would cut it")
         marks = self.value_marks(notation)
         written = list(self.spellings(key, value, notation, marks))
         for end, text in written:
             if not _holds(text, marks):
-                opened = _first(notation.key.open) + key + end + _first(notation.value.open)
+                opened = _first(notation.key.open) + spelt + end + _first(notation.value.open)
                 closed = _first(notation.value.close)
                 return opened.rstrip() + notation.trim + text + notation.trim + closed.lstrip()
         raise self.refuse(f"the argument {key!r}", f"it holds one of {' '.join(marks)}" if written else LOST_TYPE)
 
     def value_marks(self, notation: TaggedArgs) -> tuple[str, ...]:
-        """What ends a raw value, also where its own closer is missing: the next key, the end of the body."""
+        """What ends a raw value, also where its own closer is missing: the next key, the end of body or section."""
         row = self.dialect
-        return _bare((*notation.value.close, *notation.key.open, *(row.body.close or row.call.close)))
+        ends = (*(row.body.close or row.call.close), *row.section.close)
+        return _bare((*notation.value.close, *notation.key.open, *ends))
 
     def spellings(
         self, key: str, value: Json, notation: TaggedArgs, marks: Sequence[str]
@@ -353,6 +361,10 @@ def _xml(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def _attribute(text: str) -> str:
+    return _xml(text).replace('"', "&quot;")
+
+
 def _padded(text: str, trim: str) -> str:
     """`text` with `trim` on both ends, if its own ends would otherwise be taken for it."""
     return trim + text + trim if trim and (text.startswith(trim) or text.endswith(trim)) else text
@@ -365,10 +377,6 @@ def _shows_ids(dialect: Dialect, key: str) -> bool:
 
 def _key(key: str) -> str:
     return key if BARE_KEY.fullmatch(key) else dumps(key)
-
-
-def _yaml_key(key: str) -> str:
-    return key if YAML_PLAIN.fullmatch(key) else dumps(key)
 
 
 def _scalar(text: str) -> str:

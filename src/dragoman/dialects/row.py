@@ -28,7 +28,7 @@ class Row:
         d = self.dialect = dialect
         mine = asked and d.strength in MINE
         self.strong = d.strength is Strength.STRONG or mine
-        self.place = Place.INLINE if mine else d.place
+        self.place = Place.INLINE if mine or (asked and d.place is Place.LAST) else d.place
         self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
         self.tools = {o.replace(NAME, n): n for n in names for o in _bare(d.call.open) if NAME in o}
         self.call_open = tuple(self.tools) or _plain(_bare(d.call.open))
@@ -38,7 +38,7 @@ class Row:
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
         self.between = _bare(d.between)
         self.pair_close = tuple(c for c in (s.lstrip(">") for s in self.call_close) if c.startswith("</"))
-        self.closer_needed = bool(d.call.close) and bool(self.call_open or self.tool_open)
+        self.closer_needed = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
         self._variants: dict[str, Row] = {}
         self._tags()
         self.openers = self._openers()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import cast
 
 from ..errors import UnknownName
 from . import (
@@ -72,6 +73,8 @@ def resolve(dialects: str | Dialect | Sequence[str | Dialect]) -> tuple[Dialect,
         return family(dialects)
     if isinstance(dialects, Dialect):
         return (dialects,)
+    if isinstance(dialects, tuple) and all(type(d) is Dialect for d in dialects):
+        return cast("tuple[Dialect, ...]", dialects)  # the very same one: what was made of it is known by it
     found = [row for d in dialects for row in ((d,) if isinstance(d, Dialect) else family(d))]
     return tuple(dict.fromkeys(found))
 

@@ -56,7 +56,7 @@ def header(src: Source, segmentations: Sequence[Segments], *, opened: bool = Tru
         if found or src.eof or len(src.buf) - src.pos >= MAX_HEADER:
             break
         yield
-    at = found.start() if found else len(src.buf)
+    at = found.start() if found else min(len(src.buf), src.pos + MAX_HEADER)
     if (found is None and not opened) or not any(
         _is_header(src.buf[src.pos : at], s, cut=found is None) for s in segmentations
     ):
@@ -69,11 +69,13 @@ def header(src: Source, segmentations: Sequence[Segments], *, opened: bool = Tru
 
 def _is_header(text: str, segments: Segments, *, cut: bool) -> bool:
     """Are these words of a header, and nothing else?  Where the message was `cut`, the last may be half a token."""
+    if len(text) >= MAX_HEADER:
+        return False
     word = _pattern(segments.words)
     words = [w for w in BETWEEN.split(text) if w]
     if cut and len(words) > 1 and HALF.fullmatch(words[-1]):
         words.pop()
-    return len(text) < MAX_HEADER and all(word.fullmatch(w) for w in words)
+    return all(word.fullmatch(w) for w in words)
 
 
 @lru_cache(maxsize=64)

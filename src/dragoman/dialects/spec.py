@@ -40,6 +40,7 @@ class Place(StrEnum):
 
     INLINE = "inline"  # anywhere in live text
     LINE = "line"      # first on its line
+    LAST = "last"      # first on its line; also behind other words on it where the caller says the model speaks this
     WHOLE = "whole"    # first in the message
 
 
@@ -110,7 +111,7 @@ class TaggedArgs:
     `key` delimits the key, `value` the raw value after it.  `trim` is dropped once from each end of a value.
     `raw_flag` are spellings that end the key and say "this value is text" (DSML's `" string="true">`);
     `json_flag` likewise "this value is JSON"; `type` is where a type may stand between key and value.  `entities` says
-    that text may be escaped as XML escapes it.
+    that text may be escaped as XML escapes it; `attributes` that the name and the keys are, since they are attributes.
     """
 
     key: Span
@@ -121,6 +122,7 @@ class TaggedArgs:
     raw_flag: tuple[str, ...] = ()
     json_flag: tuple[str, ...] = ()
     entities: bool = False
+    attributes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,3 +245,7 @@ class Dialect:
     aliases: tuple[str, ...] = ()
     source: str = ""
     sample: str = ""
+
+    def __hash__(self) -> int:
+        """By name: rows are keys of many tables, and hashing all of a row each time would cost more than it tells."""
+        return hash(self.name)

@@ -89,7 +89,7 @@ class Marks:
 class Table(Marks):
     """What the scanner needs, for one set of dialects.
 
-    `lead` finds a character that begins a marker, `line_lead` a line that begins with one that begins a `line` marker,
+    `lead` finds a character that begins a marker, or may, `line_lead` a line that begins with one that begins a `line` marker,
     `any_lead` either character anywhere.
     """
 
@@ -103,33 +103,33 @@ class Table(Marks):
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
 
 
-_TABLES: dict[tuple[int, bool, bool, bool, tuple[str, ...]], tuple[tuple[Dialect, ...], Table]] = {}
+_TABLES: dict[tuple[int, bool, bool, str, tuple[str, ...]], tuple[tuple[Dialect, ...], Table]] = {}
 
 
 def table(
-    dialects: tuple[Dialect, ...], *, calls: bool, weak: bool, asked: bool = False, names: tuple[str, ...] = ()
+    dialects: tuple[Dialect, ...], *, calls: bool, asked: bool = False, spoken: str = "", names: tuple[str, ...] = ()
 ) -> Table:
     """The table of these dialects.
 
-    `calls` False listens for reasoning only, `weak` False leaves weak openers out; `asked` says that the caller named
-    the dialects, `names` are the declared tools.  The very tuple that was asked for before is found without comparing
-    a hundred rows.
+    `calls` False listens for reasoning only; `asked` says that the caller named the dialects, `spoken` which of them
+    the model was told to speak, `names` are the declared tools.  The very tuple that was asked for before is found
+    without comparing a hundred rows.
     """
-    key = (id(dialects), calls, weak, asked, names)
+    key = (id(dialects), calls, asked, spoken, names)
     found = _TABLES.get(key)
     if found is None or found[0] is not dialects:
         if len(_TABLES) > 512:
             _TABLES.clear()
-        found = _TABLES[key] = (dialects, _table(dialects, calls, weak, asked, names))
+        found = _TABLES[key] = (dialects, _table(dialects, calls, asked, spoken, names))
     return found[1]
 
 
 @lru_cache(maxsize=256)
-def _table(dialects: tuple[Dialect, ...], calls: bool, weak: bool, asked: bool, names: tuple[str, ...]) -> Table:
-    rows = _rows(dialects, asked, names) if calls else []
+def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str, names: tuple[str, ...]) -> Table:
+    rows = _rows(dialects, asked, spoken, names) if calls else []
     by_marker: dict[str, list[Row]] = {}
     for row in rows:
-        for opener in row.openers if weak or row.strong else ():
+        for opener in row.openers:
             by_marker.setdefault(opener.casefold(), []).append(row)
     think = {k.casefold(): v for k, v in THINK.items()}
     for dialect in dialects:
@@ -147,9 +147,9 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, weak: bool, asked: bool, 
             quiet=(framing | ends | _folded((*QUIET, *closers))) - set(by_marker),
             turns=_folded(FOREIGN_TURN) if calls else NONE,
             fabricated=_folded(FABRICATED) if calls else NONE,
-            fences=frozenset(FENCES) if calls and weak else NONE,
+            fences=frozenset(FENCES) if calls else NONE,
             line=_line_only(by_marker) | frozenset(t for t in think if t[0].isalnum()) | _folded(f for r in rows for f in r.dialect.final),
-            finals={f.casefold(): r.dialect.name for r in rows for f in r.dialect.final} if weak else {},
+            finals={f.casefold(): r.dialect.name for r in rows for f in r.dialect.final},
             headers=_folded(m for s in segments for m in (*s.open, *s.head)),
             ends=ends,
             segments=segments,
@@ -157,8 +157,10 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, weak: bool, asked: bool, 
     )
 
 
-def _rows(dialects: tuple[Dialect, ...], asked: bool, names: tuple[str, ...]) -> list[Row]:
-    return [Row(d, names, asked=asked) for d in dialects if asked or d.strength is not Strength.ASKED]
+def _rows(dialects: tuple[Dialect, ...], asked: bool, spoken: str, names: tuple[str, ...]) -> list[Row]:
+    """The rows that listen; one that listens only when it is asked for does so when it is spoken."""
+    told = [(d, asked or d.name == spoken) for d in dialects]
+    return [Row(d, names, asked=mine) for d, mine in told if mine or d.strength is not Strength.ASKED]
 
 
 def _line_only(by_marker: dict[str, list[Row]]) -> frozenset[str]:
@@ -205,12 +207,13 @@ def _build(marks: Marks) -> Table:
     every = marks.every()
     ordered = sorted(every, key=len, reverse=True)
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
+    anywhere = _begun(every - marks.line)
     return Table(
         **{f.name: getattr(marks, f.name) for f in fields(Marks)},
-        lead=re.compile(f"[{inline}]" if inline else r"(?!)"),
+        lead=re.compile("|".join(anywhere) or r"(?!)"),
         line_lead=re.compile(rf"\n[ \t\r]*(?=[{at_line}])" if at_line else r"(?!)"),
         any_lead=re.compile(f"[{inline}{at_line}]" if inline or at_line else r"(?!)"),
-        run_lead=re.compile(f"[{inline}\n]"),
+        run_lead=re.compile("|".join((*anywhere, r"\n"))),
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
         longest=max(map(len, ordered), default=1),
@@ -224,6 +227,31 @@ def _folded(marks: Iterable[str]) -> frozenset[str]:
 def _leads(markers: frozenset[str]) -> str:
     """The first characters of these markers, in either case, for a character class."""
     return re.escape("".join(sorted({c for m in markers for c in (m[0], m[0].upper())})))
+
+
+LOOK = 5
+"""How far a letter is looked behind before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
+
+
+def _begun(markers: frozenset[str]) -> list[str]:
+    """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast."""
+    letters: dict[str, set[str]] = {}
+    for marker in markers:
+        for first in {marker[0], marker[0].upper()}:
+            letters.setdefault(first, set()).add(marker[1:LOOK] if first.isalpha() else "")
+    return [
+        re.escape(first) + ("" if "" in rest else f"(?={'|'.join(map(_so_far, sorted(rest)))})")
+        for first, rest in sorted(letters.items())
+    ]
+
+
+def _so_far(text: str) -> str:
+    """A pattern for `text` in either case, or for as much of it as there is at the end."""
+    if not text:
+        return ""
+    c = text[0]
+    one = f"[{c}{c.upper()}]" if c.isalpha() else re.escape(c)
+    return rf"(?:{one}{_so_far(text[1:])}|\Z)"
 
 
 def trie(markers: Iterable[str]) -> str:

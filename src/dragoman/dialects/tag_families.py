@@ -318,6 +318,7 @@ _XTML = TaggedArgs(
     key=span('<|open|>argument key="', ('"<|sep|>', '" type="string"<|sep|>')),
     value=span("", "<|close|>argument<|sep|>"),
     typing=Typing.LITERAL,
+    attributes=True,
     raw_flag=('" type="string"<|sep|>',),
     json_flag=tuple(f'" type="{kind}"<|sep|>' for kind in ("number", "integer", "boolean", "object", "array", "null")),
 )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from ..relaxed import Broken, Cut
 from ..text import Need
 from ..types import Edit
-from .arguments import RawArguments, Trim, Unescape, declared_key
+from .arguments import RawArguments, Trim, Unescape, declared_key, unescaped
 from .attempt import MAX_NAME, Attempt, Mismatch
 from .draft import Draft
 from .spec import TaggedArgs, Typing
@@ -29,8 +29,12 @@ def tagged_args(attempt: Attempt) -> Need[None]:
     src, row = attempt.src, attempt.row
     draft = attempt.new()
     name, call_id, mark = yield from attempt.tool()
+    if args.attributes:
+        name, draft.spelt_out = unescaped(name), True
     if mark and (mark in row.key_open or mark in row.ends):
         src.pos -= len(mark)
+    if mark in row.ends and (yield from src.glance(row.key_open, (mark,)))[1]:
+        src.pos += len(mark)
     _, found = yield from src.glance(row.after_value)
     empty = mark.endswith("/>")
     if not found and not empty and not (yield from _at_end(attempt, row.after_value)):
@@ -111,6 +115,7 @@ class _Tags:
         if mark == self.args.trim:
             src.pos -= len(mark)
         written = written.strip().strip("\"'")
+        written = unescaped(written) if self.args.attributes else written
         told = yield from self._type()
         if row.value_open:
             yield from src.space()

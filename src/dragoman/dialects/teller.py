@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import groupby
+from json import dumps
 
 from ..events import CallDelta, CallEnded, CallStarted, Event, Noticed, ReasoningDelta, TextDelta
 from ..types import Issue, IssueKind, Tier
@@ -57,8 +58,9 @@ class Teller:
         self._fresh = True
         self._reasoning_tail = "\n"
         self._taken: set[str] = set()
-        self._made: list[tuple[str, Any]] = []
+        self._made: dict[tuple[str, str], bool] = {}
         self._prose_since_call = False
+        self._unclosed: tuple[str, str] | None = None
 
     def drain(self) -> list[Event]:
         """The events settled so far, neighbouring deltas joined."""
@@ -93,7 +95,7 @@ class Teller:
         self.context.add(text)
         self._fresh = False
         if self.seen_call and not text.isspace():
-            self._prose_since_call = True
+            self._prose_since_call, self._unclosed = True, None
         self.emit(TextDelta(text))
 
     def _think(self, text: str) -> None:
@@ -127,6 +129,11 @@ class Teller:
                     return True
         return True
 
+    @property
+    def repeats(self) -> bool:
+        """May the next call be the last one once more, which was not closed?"""
+        return self._unclosed is not None
+
     def new_line(self) -> None:
         """A call was taken out of the text: what follows begins afresh."""
         self._fresh = True
@@ -138,7 +145,7 @@ class Teller:
     def forget(self) -> None:
         """What was told so far was reasoning."""
         self.context = Context()
-        self._fresh, self.seen_call, self._made = True, False, []
+        self._fresh, self.seen_call, self._made = True, False, {}
 
     # ── calls ────────────────────────────────────────────────────────────────
 
@@ -190,7 +197,9 @@ class Teller:
         if draft.refusal is not None:
             out.append(Noticed(located(draft, raw or draft.text())))
         else:
-            self._made.append((draft.name, draft.arguments()))
+            made = _call_of(draft)
+            self._made[made] = self._made.get(made, False) or draft.strong
+            self._unclosed = made if draft.strong and any(e.kind == "unclosed" for e in draft.edits) else None
 
     def end_all(self, items: list[Draft | Event], raws: dict[int, str], raw: str, broken: Draft | None = None) -> None:
         """Tell what an attempt read that has not been told yet."""
@@ -200,7 +209,7 @@ class Teller:
                 self.out.append(item)
             elif not item.ended:
                 written = raw if len(raws) == 1 else raws[id(item)]
-                if item is broken or self.judge.settle(item, raws[id(item)]):
+                if item is broken or self._is_call(item, raws[id(item)]):
                     self.end(item, written)
                 else:
                     self._show(written)
@@ -291,13 +300,19 @@ class Teller:
         self.new_line()
 
     def _is_call(self, draft: Draft, raw: str) -> bool:
-        return (not draft.done or self.judge.settle(draft, raw)) and not self._is_recap(draft)
+        return not self._is_recap(draft) and (not draft.done or self.judge.settle(draft, raw))
 
     def _is_recap(self, draft: Draft) -> bool:
-        """A weak repetition, after prose, of a call already made, is told to the reader, not made again (rule 10)."""
-        if draft.strong or not self._prose_since_call or draft.refusal is not None:
+        """Is this a weak repetition of a call already made, after prose or in stronger markup (rule 10, LFM2's echo)?
+
+        Or the same call begun once more, since it had not been closed (malformations.md 5)?
+        """
+        if draft.refusal is not None or not draft.done:
             return False
-        return (draft.name, draft.arguments()) in self._made
+        call = _call_of(draft)
+        if draft.strong:
+            return self._unclosed == call
+        return call in self._made and (self._made[call] or self._prose_since_call)
 
     def settle_end(self) -> None:
         """The message has ended: what awaited its end has it."""
@@ -342,11 +357,16 @@ class Teller:
 
     def _meant(self, pending: Pending) -> bool:
         """Rule 11 and the fence rule, for a candidate that ends the message."""
-        if pending.whole:
-            return True
+        if pending.whole or not self.judge.may_guess:
+            return pending.whole
         if pending.fenced:
             return self.judge.announced(pending.before)
         return pending.strong or not self.judge.shown_as_example(pending.before)
+
+
+def _call_of(draft: Draft) -> tuple[str, str]:
+    """A call by its value: its name, and its arguments in one spelling."""
+    return draft.name, dumps(draft.arguments(), sort_keys=True)
 
 
 def located(draft: Draft, raw: str) -> Issue:
@@ -367,11 +387,9 @@ def located(draft: Draft, raw: str) -> Issue:
 def _joined(events: list[Event]) -> list[Event]:
     """Neighbouring deltas of one kind made one."""
     out: list[Event] = []
-    for event in events:
-        last = out[-1] if out else None
-        if type(event) is type(last) and isinstance(event, TextDelta | ReasoningDelta):
-            assert isinstance(last, TextDelta | ReasoningDelta)
-            out[-1] = type(event)(last.text + event.text)
+    for kind, run in groupby(events, key=type):
+        if kind is TextDelta or kind is ReasoningDelta:
+            out.append(kind("".join(e.text for e in run if isinstance(e, TextDelta | ReasoningDelta))))
         else:
-            out.append(event)
+            out += run
     return out

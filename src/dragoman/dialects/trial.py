@@ -10,12 +10,12 @@ import re
 
 from ..events import Event, Noticed
 from ..relaxed import Broken, Cut
-from ..text import Need, Source
+from ..text import Need, Source, same
 from ..types import IssueKind, Stop
 from .attempt import Attempt, Mismatch
 from .context import LIVE, Quote, Standing
 from .draft import Draft, close_json
-from .judge import Judge, unreadable
+from .judge import Judge, slip_of, unreadable
 from .readers import READERS
 from .row import Row
 from .spec import JsonCall, Place, TaggedArgs
@@ -28,6 +28,8 @@ MAX_INFO = 200
 HARD = frozenset({Quote.FENCE, Quote.BLOCK, Quote.HTML, Quote.COMMENT})
 TENTATIVE = frozenset({Quote.SPAN, Quote.MARKS})
 REST_OF_LINE = re.compile(r"[ \t\r]*\n")
+STRUCTURE = re.compile(r"[{}\[\]<>\"'`]")
+WORD = re.compile(r"\S")
 DATA = frozenset({"", "json", "jsonc", "json5"})
 """Fence info words under which a call may end a message after an announcement (judge-rules.md 2)."""
 
@@ -84,12 +86,11 @@ class Trial:
         return failure is not None and (yield from self._unread(failure[0], failure[1], at))
 
     def _may_try(self, row: Row, standing: Standing, at: int) -> bool:
-        line_start = self.teller.line_start("")
-        if row.dialect.name in self.over:
+        if row.dialect.name in self.over or not (row.place is Place.INLINE or self.teller.line_start("")):
             return False
         if row.strong:
-            return row.place is Place.INLINE or line_start
-        if at < self._weak_from or standing.quote is not None or not line_start:
+            return True
+        if at < self._weak_from or standing.quote is not None:
             return False
         return row.place is not Place.WHOLE or not self.teller.context.any
 
@@ -106,7 +107,7 @@ class Trial:
     def _begun(self, draft: Draft) -> None:
         """A reader knows a name.  If the call stands live, its start is told at once."""
         self.teller.end_live()
-        if self._may_tell and draft.refusal is None:
+        if self._may_tell and draft.refusal is None and not self.teller.repeats:
             self.teller.begin_live(draft)
 
     # ── outcomes ─────────────────────────────────────────────────────────────
@@ -148,10 +149,10 @@ class Trial:
         src, teller = self.src, self.teller
         kind, message = self._why(why, row, src.held())
         broken = attempt.draft
-        if not row.strong and kind is IssueKind.MALFORMED:
-            self._weak_damaged(attempt.drafts[-1].name, message, at)
+        if not row.strong and kind is not IssueKind.TRUNCATED:
+            self._weak_damaged(attempt.drafts[-1].name, kind, message, at)
             return
-        if kind is IssueKind.MALFORMED:
+        if kind is not IssueKind.TRUNCATED:
             yield from self._to_closer(row)
         raw = src.held()
         src.release()
@@ -182,12 +183,12 @@ class Trial:
             src.rewind()
             self._no_closer.add(closers)
 
-    def _weak_damaged(self, name: str, message: str, at: int) -> None:
+    def _weak_damaged(self, name: str, kind: IssueKind, message: str, at: int) -> None:
         """A weak candidate that broke is text, and noticed, since it named a tool."""
         src = self.src
         self._weak_from = max(self._weak_from, src.at)
         src.rewind()
-        self.teller.emit(Noticed(unreadable(IssueKind.MALFORMED, message, "", name, at)))
+        self.teller.emit(Noticed(unreadable(kind, message, "", name, at)))
         first = src.buf[src.pos : src.pos + 1]
         src.pos += 1
         self.teller.say(first)
@@ -198,9 +199,8 @@ class Trial:
         if isinstance(why, Cut) and self.finish != Stop.LENGTH and not self._has_body(row):
             return False
         src.hold()
-        rest = src.buf[src.pos :].casefold()
-        src.pos += max((len(o) for o in row.openers if rest.startswith(o.casefold())), default=0)
-        yield from src.until(row.call_close + row.section_close, _ignore)
+        src.pos += self._opener_size(row)
+        yield from self._to_end(row)
         raw = src.held()
         src.release()
         if teller.reasoning:
@@ -213,10 +213,19 @@ class Trial:
         teller.emit(Noticed(unreadable(kind, message, raw, "", at)))
         return True
 
+    def _to_end(self, row: Row) -> Need[None]:
+        """Skip to the closer of what could not be read; to the next opener, where nothing like a call precedes it."""
+        src, got = self.src, list[str]()
+        mark = yield from src.until(row.call_close + row.section_close + row.openers, got.append)
+        if mark in row.openers and not STRUCTURE.search("".join(got)):
+            src.pos -= len(mark)
+        elif mark in row.openers:
+            yield from src.until(row.call_close + row.section_close, _ignore)
+
     def _why(self, why: Exception, row: Row, raw: str) -> tuple[IssueKind, str]:
         """Truncated or malformed?  A text that runs past its own closer to the end was not cut, it was never closed."""
         if not isinstance(why, Cut):
-            return IssueKind.MALFORMED, str(why) or "there is no call object in it"
+            return slip_of(why), str(why) or "there is no call object in it"
         if self.finish != Stop.LENGTH and raw.rstrip().endswith(row.call_close + row.section_close or ("\0",)):
             return IssueKind.MALFORMED, "a string or bracket is never closed"
         return IssueKind.TRUNCATED, "the text ends inside the call"
@@ -233,8 +242,12 @@ class Trial:
 
     def _has_body(self, row: Row) -> bool:
         """Does anything but white space follow the opener that stands here?"""
-        rest = self.src.buf[self.src.pos :]
-        return any(rest[len(o) :].strip() for o in row.openers if rest.casefold().startswith(o.casefold()))
+        return WORD.search(self.src.buf, self.src.pos + self._opener_size(row)) is not None
+
+    def _opener_size(self, row: Row) -> int:
+        """How long the opener is that stands here."""
+        buf, pos = self.src.buf, self.src.pos
+        return max((len(o) for o in row.openers if same(buf[pos : pos + len(o)], o)), default=0)
 
     # ── fences ───────────────────────────────────────────────────────────────
 

@@ -16,7 +16,7 @@ from .attempt import Attempt, Mismatch
 from .draft import Draft
 from .spec import YamlCall
 
-CDATA = re.compile(r"<!\[CDATA\[(.*)\]\]>", re.S)
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
 STRAY = re.compile(r"\n</(?P<key>[\w.:-]{1,80})>[ \t\r]*\n?\Z")
 
 
@@ -112,8 +112,7 @@ def text_args(attempt: Attempt) -> Need[None]:
     if not text or not key:
         raise Broken("text stands where the arguments should be")
     draft.edits.append(Edit("wrapped_text", "$", text[:40]))
-    cdata = CDATA.fullmatch(text)
-    _write(draft, {key: cdata[1] if cdata else unescaped(text)})
+    _write(draft, {key: CDATA.sub(r"\1", text) if CDATA.search(text) else unescaped(text)})
     attempt.finish(draft)
 
 

@@ -1,103 +1,21 @@
 """A Jinja chat template as a voice: what the model's own turn looks like, for calls of our choosing.
 
-The template is somebody else's program: it runs in jinja2's sandbox, on copies, with the helpers Hugging Face gives it
-and a fixed clock.  The sandbox keeps it from everything but its own text; it does not keep it from running for ever.
-jinja2 is imported here and nowhere else, when a template is first compiled.
+The template is somebody else's program; `sandbox.py` runs it.
 This module compares nothing and knows no dialect.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import product
 from typing import Any
 
 from ...types import Tool, ToolCall
 from .marks import pieces, prefix, suffix
-from .voice import REASONING_KEYS, REPLY, TEXT, USER, CannotWrite, LearnError
-
-NO_JINJA = "learning from a chat template needs jinja2; install it: pip install 'jinja2>=3.1.6'"
-TODAY = datetime(2025, 1, 2)
-"""A template's clock stands still, or learning would not be repeatable."""
-
-# ── the sandbox ──────────────────────────────────────────────────────────────
-
-
-def compile_template(source: str) -> Callable[[Mapping[str, Any]], str]:
-    """A function from variables to the rendered text.  Raises `LearnError` for what is no template."""
-    try:
-        import jinja2  # noqa: PLC0415 -- a heavy import that few need
-        import jinja2.ext  # noqa: PLC0415
-        import jinja2.sandbox  # noqa: PLC0415
-    except ImportError:
-        raise LearnError(NO_JINJA) from None
-
-    class Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
-        """Immutable, but for `list.append`: some templates collect calls in lists of their own (Kimi K2)."""
-
-        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-            return bool(super().is_safe_attribute(obj, attr, value)) or (isinstance(obj, list) and attr == "append")
-
-    class Generation(jinja2.ext.Extension):
-        """`{% generation %}` marks what the model writes; here it only passes its body on."""
-
-        tags = {"generation"}  # noqa: RUF012
-
-        def parse(self, parser: Any) -> Any:
-            line = next(parser.stream).lineno
-            body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-            return jinja2.nodes.CallBlock(self.call_method("_pass"), [], [], body).set_lineno(line)
-
-        def _pass(self, caller: Callable[[], str]) -> str:
-            return caller()
-
-    class Namespace(jinja2.utils.Namespace):
-        """Without names that begin with an underscore: they would reach what Python keeps behind an object."""
-
-        def __setitem__(self, name: str, value: Any) -> None:
-            if name.startswith("_"):
-                raise jinja2.exceptions.SecurityError(f"a template may not store {name!r}")
-            super().__setitem__(name, value)
-
-    def refuse(message: str) -> None:
-        raise jinja2.TemplateError(message)
-
-    environment = Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
-    environment.filters["tojson"] = _tojson
-    environment.globals.update(raise_exception=refuse, strftime_now=TODAY.strftime, namespace=Namespace)
-    try:
-        template = environment.from_string(source)
-    except jinja2.TemplateError as why:
-        raise LearnError(f"this is no Jinja template: {why}") from why
-
-    def render(variables: Mapping[str, Any]) -> str:
-        try:
-            return str(template.render(deepcopy(dict(variables))))
-        except Exception as why:  # a template may fail in any way Python can
-            raise CannotWrite(f"{type(why).__name__}: {why}") from why
-
-    return render
-
-
-def _tojson(
-    value: Any, ensure_ascii: bool = False, indent: int | None = None, separators: Any = None, sort_keys: bool = False
-) -> str:
-    """As transformers writes JSON: nothing escaped for HTML."""
-    return json.dumps(
-        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys, default=_listed
-    )
-
-
-def _listed(value: Any) -> Any:
-    """A generator that a filter made."""
-    if isinstance(value, Iterable):
-        return list(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
-
+from .sandbox import compile_template
+from .voice import REASONING_KEYS, REPLY, TEXT, USER, CannotWrite
 
 # ── conversations ────────────────────────────────────────────────────────────
 

@@ -24,6 +24,7 @@ from ..spec import (
     Notation,
     TaggedArgs,
     Typing,
+    YamlArgs,
     span,
 )
 from .marks import closing, prefix, suffix, values
@@ -45,7 +46,7 @@ class Form:
 
 def form_of(text: str, voice: Voice) -> Form:
     """The notation of the call of two arguments in `text`.  Raises `NotUnderstood`."""
-    for reader in (_json_call, _attributes, _json_args, _keywords, _elements, _braces, _tags):
+    for reader in (_json_call, _attributes, _json_args, _keywords, _elements, _braces, _lines, _tags):
         form = reader(text, voice)
         if form is not None:
             return form
@@ -143,6 +144,22 @@ def _braces(text: str, voice: Voice) -> Form | None:
     if found is None:
         return None
     return Form(BraceArgs(quotes=(found[2],) if found[2] else ('"',)), name_end="{")
+
+
+def _lines(text: str, voice: Voice) -> Form | None:
+    """`key: value`, a line for each argument."""
+    one, other = rf"{KEY}\s*(?P<sep>[:=|-]+>?)\s*{VALUE}", rf"{OTHER}\s*(?P=sep)\s*{SECOND}\b"
+    found = re.search(rf"(?P<line>[\n;,|][ \t]*){one}(?P=line){other}", text)
+    if found is None:
+        return None
+    if found["sep"] != ":" or found["line"][0] != "\n":
+        told = f"{found['sep']!r} after the key, {found['line']!r} before the next"
+        raise NotUnderstood(f"arguments stand as keys and values with {told}; only lines of 'key: value' can be read")
+    at = text.rfind(ALPHA, 0, found.start())
+    if at < 0:
+        raise NotUnderstood("lines of arguments were found, but the name does not stand in the markup before them")
+    begin, end = _named(text[: found.start()]) or (at, at + len(ALPHA))
+    return Form(YamlArgs(), name_end=text[end : found.start()], tool_form=_tool_form(text[begin:end]))
 
 
 def _elements(text: str, voice: Voice) -> Form | None:

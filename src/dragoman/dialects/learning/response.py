@@ -141,8 +141,8 @@ class ResponseTemplate:
             case "xml-inline":
                 return self._tags(value, args)
             case "kv-lines":
-                line, sep = args.get("line_sep", "\n"), args.get("kv_sep", ":")
-                return "".join(f"{line}{k}{sep} {_raw(v, args)}" for k, v in dict(value).items())
+                line, sep = str(args.get("line_sep", "\n")), str(args.get("kv_sep", ":"))
+                return "".join(f"{line}{k}{sep} {_raw(v, args)}" for k, v in dict(value).items()) + line
             case _:
                 raise NotUnderstood(f"the arguments are plain {parser}, without names")
 

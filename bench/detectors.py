@@ -1,0 +1,94 @@
+"""SGLang's tool-call detectors, taken from its wheel without its server: `load(folder)`.
+
+`folder` holds `sglang/srt/function_call` as the wheel packs it (`pip download sglang --no-deps`, then unzip that part).
+What they import from the server is replaced by the few names they use: the `Tool` of the API, one environment switch.
+They need `orjson`, `partial-json-parser` and `pydantic`.  Nothing of theirs is kept here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+ROOT = "sglang.srt"
+# our dialect → its module and class
+DETECTORS: Mapping[str, tuple[str, str]] = {
+    "hermes": ("hermes_detector", "HermesDetector"),
+    "qwen3_coder": ("qwen3_coder_detector", "Qwen3CoderDetector"),
+    "glm45": ("glm4_moe_detector", "Glm4MoeDetector"),
+    "kimi_k2": ("kimik2_detector", "KimiK2Detector"),
+    "deepseek_v3": ("deepseekv3_detector", "DeepSeekV3Detector"),
+    "deepseek_v31": ("deepseekv31_detector", "DeepSeekV31Detector"),
+    "deepseek_v32": ("deepseekv32_detector", "DeepSeekV32Detector"),
+    "mistral": ("mistral_detector", "MistralDetector"),
+    "llama3_json": ("llama32_detector", "Llama32Detector"),
+    "pythonic": ("pythonic_detector", "PythonicDetector"),
+    "minimax_m2": ("minimax_m2", "MinimaxM2Detector"),
+    "gigachat3": ("gigachat3_detector", "GigaChat3Detector"),
+    "gemma4": ("gemma4_detector", "Gemma4Detector"),
+    "lfm2": ("lfm2_detector", "Lfm2Detector"),
+    "internlm2": ("internlm_detector", "InternlmDetector"),
+    "step3": ("step3_detector", "Step3Detector"),
+    "harmony": ("gpt_oss_detector", "GptOssDetector"),
+}
+
+
+def load(folder: Path, tools: Sequence[Mapping[str, Any]]) -> dict[str, Callable[[str], int]]:
+    """Dialect → a function from a text to the number of calls the detector finds in it whole."""
+    _stand_in(folder)
+    protocol = import_module(f"{ROOT}.entrypoints.openai.protocol")
+    known = [protocol.Tool(function=protocol.Function(**tool)) for tool in tools]
+    found = {}
+    for dialect, (module, name) in DETECTORS.items():
+        try:
+            make = getattr(import_module(f"{ROOT}.function_call.{module}"), name)
+            make()
+        except Exception as why:  # a peer's own trouble: told, and left out of the table
+            print(f"left out: SGLang {module}: {type(why).__name__}: {why}", file=sys.stderr)
+            continue
+        found[dialect] = _counter(make, known)
+    return found
+
+
+def _counter(make: Callable[[], Any], tools: Sequence[Any]) -> Callable[[str], int]:
+    return lambda text: len(make().detect_and_parse(text, tools).calls)
+
+
+def _stand_in(folder: Path) -> None:
+    """Packages without their start-up code, and what the detectors take from the server."""
+    from pydantic import BaseModel  # noqa: PLC0415 -- only for this bench
+
+    class Function(BaseModel):
+        name: str
+        description: str | None = None
+        parameters: dict[str, Any] | None = None
+        strict: bool | None = None
+
+    class Tool(BaseModel):
+        type: str = "function"
+        function: Function
+
+    for package in (
+        "sglang",
+        ROOT,
+        f"{ROOT}.function_call",
+        f"{ROOT}.parser",
+        f"{ROOT}.entrypoints",
+        f"{ROOT}.entrypoints.openai",
+    ):
+        module = sys.modules.setdefault(package, ModuleType(package))
+        module.__path__ = [str(folder / package.replace(".", "/"))]
+    switch = SimpleNamespace(get=lambda: False)
+    standing_in: dict[str, dict[str, Any]] = {
+        f"{ROOT}.entrypoints.openai.protocol": {"Tool": Tool, "Function": Function, "ToolChoice": object},
+        f"{ROOT}.environ": {
+            "envs": SimpleNamespace(SGLANG_FORWARD_UNKNOWN_TOOLS=switch, SGLANG_TOOL_STRICT_LEVEL=switch)
+        },
+    }
+    for name, names in standing_in.items():
+        module = sys.modules.setdefault(name, ModuleType(name))
+        module.__dict__.update(names)

@@ -1,0 +1,85 @@
+"""`dragoman mcp`: tools listed, tools served."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp import Client
+from tests.mcp import lab
+
+from .conftest import Run
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "mcp.json"
+    row = {"command": sys.executable, "args": ["-m", "tests.mcp.lab"], "cwd": str(ROOT)}
+    path.write_text(json.dumps({"mcpServers": {"lab": row, "bad": {"command": "/nonexistent"}}}), encoding="utf-8")
+    return path
+
+
+def test_the_tools_of_servers_are_listed_for_people(run: Run, config: Path) -> None:
+    ran = run("mcp", "list", config)
+    assert ran.code == 1
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["tool", *(tool["name"] for tool in lab.TOOLS)]
+    rows = {line.split()[0]: line.split()[1:3] for line in ran.out.splitlines()}
+    assert (rows["echo"], rows["fail"], rows["wipe"]) == (["lab", "reads"], ["lab", "writes"], ["lab", "destroys"])
+    assert "cannot start MCP server 'bad'" in ran.err
+
+
+def test_the_tools_of_servers_are_listed_for_programs(run: Run, config: Path) -> None:
+    told = json.loads(run("mcp", "list", "--json", config).out)
+    [echo] = [tool for tool in told if tool["name"] == "echo"]
+    assert echo["parameters"] == lab.TEXT
+    assert (echo["server"], echo["read_only"], echo["approval"]) == ("lab", True, "policy")
+
+
+def test_tools_are_served_over_http_until_interrupted() -> None:
+    command = [sys.executable, "-m", "dragoman", "mcp", "serve", "tests.mcp.workbench:TOOLS", "--http", "127.0.0.1:0"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
+        try:
+            assert process.stderr is not None
+            url = process.stderr.readline().rpartition("listening on ")[2].split()[0]
+
+            async def main() -> str:
+                async with Client(url) as client:
+                    [block] = (await client.call_tool("add", {"a": 2, "b": 3})).content
+                    return block.text if block.type == "text" else ""
+
+            assert asyncio.run(main()) == "5"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) in (0, 130, -signal.SIGINT)
+        finally:
+            process.kill()
+
+
+WRONG = [
+    (("mcp", "serve"), 2, "Missing argument"),
+    (("mcp", "serve", "nonexistent_module"), 2, "cannot load nonexistent_module"),
+    (("mcp", "serve", "tests.mcp.workbench:TOOLS", "--http", "8000x"), 2, "write HOST:PORT"),
+    (("mcp", "list", "nonexistent.json"), 2, "does not exist"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), WRONG)
+def test_a_wrong_call_is_told_with_its_remedy(run: Run, arguments: tuple[str, ...], code: int, said: str) -> None:
+    ran = run(*arguments)
+    assert (ran.code, said in ran.err) == (code, True), ran.err
+
+
+def test_a_port_that_is_taken_is_told(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        ran = run("mcp", "serve", "tests.mcp.workbench:TOOLS", "--http", address)
+    assert ran.code == 1
+    assert "choose another address" in ran.err

@@ -1,0 +1,165 @@
+"""Every row of the table has vectors, and every vector holds whole, in pieces, alone and among all dialects.
+
+A line of `tests/vectors/dialects/NAME.jsonl` is `id`, `source`, `tools`, `prefix`, `text` → `calls`, `content`,
+`reasoning`, `issues` (their kinds; leaked framing is not listed).  Optional: `finish`, why the text ended; `verdicts`
+of the calls; `blind`, what is otherwise where nobody said which dialect this is.  The texts are written by hand after
+the source named, not by `render`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.dialects import DIALECTS, Parsed, Parser
+from dragoman.dialects.parser import fold
+from dragoman.dialects.spec import Strength
+from dragoman.events import Event
+from dragoman.profiles import order
+from dragoman.types import IssueKind
+
+from .test_laws import MARKS, WORD, check_strict
+
+FOLDER = Path(__file__).parents[1] / "vectors" / "dialects"
+ROWS = pytest.mark.parametrize("name", list(DIALECTS))
+LEAST = 5
+SEED = 20
+CUTS = 40
+"""Prefixes tried of each text; the slow test tries every one."""
+FRAMING = MARKS | {"cdata", "item", "apos", "quot", "6124c78e"}
+"""Words of markup that no row spells out: sections, list items, entities, a checkpoint's suffix."""
+
+
+@cache
+def vectors(name: str) -> tuple[dict[str, Any], ...]:
+    file = FOLDER / f"{name}.jsonl"
+    lines = file.read_text(encoding="utf-8").split("\n") if file.exists() else []
+    return tuple(json.loads(line) for line in lines if line)
+
+
+def heard_blind(name: str) -> list[dict[str, Any]]:
+    """The vectors of a row that listens unasked."""
+    return [] if DIALECTS[name].strength is Strength.ASKED else [v | v.get("blind", {}) for v in vectors(name)]
+
+
+def stream(v: dict[str, Any], dialects: Any, pieces: list[str]) -> list[Event]:
+    parser = Parser(tools=v["tools"], prefix=v["prefix"], finish=v.get("finish"), dialects=dialects)
+    return [e for piece in pieces for e in parser.feed(piece)] + parser.close()
+
+
+def whole(v: dict[str, Any], dialects: Any = "auto") -> Parsed:
+    return fold(stream(v, dialects, [v["text"]]))
+
+
+def cut(text: str, chance: random.Random) -> list[str]:
+    places = sorted(chance.sample(range(len(text) + 1), min(6, len(text))))
+    return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+def told(parsed: Parsed) -> dict[str, Any]:
+    """What a vector says of a text."""
+    return {
+        "calls": [{"name": call.name, "arguments": dict(call.arguments)} for call in parsed.calls],
+        "content": parsed.text,
+        "reasoning": parsed.reasoning,
+        "issues": [str(issue.kind) for issue in parsed.issues if issue.kind is not IssueKind.NOISE],
+        "verdicts": [str(call.report.verdict) for call in parsed.calls if call.report],
+    }
+
+
+def check(v: dict[str, Any], parsed: Parsed) -> None:
+    found = told(parsed)
+    wanted = {key: v.get(key, found[key]) for key in found}
+    # as JSON text: 1 is not 1.0, nor true
+    assert json.dumps(found, ensure_ascii=False) == json.dumps(wanted, ensure_ascii=False), v["id"]
+
+
+@ROWS
+def test_every_row_has_vectors_with_ids_and_sources(name: str) -> None:
+    found = vectors(name)
+    assert len(found) >= LEAST
+    assert len({v["id"] for v in found}) == len(found)
+    assert all(v["id"].startswith(name) and v["source"] for v in found)
+    assert any(v["calls"] for v in found)
+    assert any(not v["calls"] and "truncated" in v["issues"] for v in found)
+    assert any(not v["calls"] and v["content"] == v["text"] for v in found)
+
+
+def test_every_vector_belongs_to_a_row() -> None:
+    assert sorted(file.stem for file in FOLDER.glob("*.jsonl")) == sorted(DIALECTS)
+
+
+@ROWS
+def test_each_vector_is_read_as_it_says_by_its_own_dialect(name: str) -> None:
+    for v in vectors(name):
+        check(v, whole(v, name))
+
+
+@ROWS
+def test_each_vector_is_read_the_same_among_all_dialects(name: str) -> None:
+    for v in heard_blind(name):
+        check(v, whole(v))
+
+
+@ROWS
+def test_each_vector_is_read_the_same_in_any_pieces(name: str) -> None:
+    chance = random.Random(SEED)
+    for v in heard_blind(name):
+        for pieces in (list(v["text"]), cut(v["text"], chance), cut(v["text"], chance)):
+            events = stream(v, "auto", pieces)
+            check_strict(events)
+            check(v, fold(events))
+
+
+@pytest.mark.parametrize("model", ["qwen3-coder", "glm-4.6", "gpt-oss", "gemma-4-31b", "deepseek-r1"])
+def test_the_order_of_a_profile_loses_nothing(model: str) -> None:
+    for name in DIALECTS:
+        for v in heard_blind(name):
+            check(v, whole(v, order(model)))
+
+
+def prefixes(v: dict[str, Any], ends: Iterator[int]) -> None:
+    for end in ends:
+        events = stream(v | {"finish": None}, "auto", [v["text"][:end]])
+        check_strict(events)
+        runs = [call.name for call in fold(events).calls]
+        assert len(runs) <= len(v["calls"]), (v["id"], end)
+
+
+@ROWS
+def test_a_beginning_of_a_vector_never_breaks_and_never_runs_more(name: str) -> None:
+    chance = random.Random(SEED)
+    for v in heard_blind(name):
+        if v["calls"] or "truncated" in v["issues"]:
+            size = len(v["text"])
+            prefixes(v, iter(chance.sample(range(size), min(CUTS, size))))
+
+
+@pytest.mark.slow
+@ROWS
+def test_every_beginning_of_a_vector_never_breaks_and_never_runs_more(name: str) -> None:
+    for v in heard_blind(name):
+        if v["calls"] or "truncated" in v["issues"]:
+            prefixes(v, iter(range(len(v["text"]))))
+
+
+@ROWS
+def test_no_word_of_a_vector_is_lost(name: str) -> None:
+    for v in heard_blind(name):
+        parsed = whole(v)
+        kept = parsed.text + parsed.reasoning + "".join(issue.raw for issue in parsed.issues)
+        kept += "".join(f" {c.id} {c.name} {json.dumps(c.arguments, ensure_ascii=False)}" for c in parsed.calls)
+        lost = [w for w in WORD.findall(v["text"]) if w not in kept and w.casefold() not in FRAMING]
+        assert not lost, v["id"]
+
+
+def test_without_tools_nothing_of_any_vector_runs() -> None:
+    for name in DIALECTS:
+        for v in vectors(name):
+            assert whole(v | {"tools": []}).calls == ()

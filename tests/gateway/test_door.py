@@ -1,0 +1,364 @@
+"""Who comes in, how much each may ask, how long a request may take, and settings that change while all this goes on."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import hashlib
+import inspect
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.errors import ErrorKind, ProviderError
+from dragoman.gateway import Access, GatewayConfig, Limits, create_app, door
+from dragoman.gateway.door import Door, known, sent_key
+from dragoman.gateway.reloading import Watched, keep_current
+from dragoman.io.memory import Memory
+from dragoman.providers import COMPATIBLE
+from dragoman.route import Route
+
+from ..upstreams import model, refusal, said
+from .asgi import Client, Reply, call
+from .test_exchange import app, ask, asking, every_front
+from .test_failures import PIECE, Slow, converse, message_of
+
+KEY = "sk-a-key-of-alice"
+ROUTE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+
+
+def row(key: str = KEY, name: str = "alice", **more: Any) -> Access:
+    return Access(name=name, sha256=hashlib.sha256(key.encode()).hexdigest(), **more)
+
+
+def held(**more: Any) -> dict[str, Any]:
+    """A configuration that asks for Alice's key."""
+    return {"access": (row(**more),)}
+
+
+def bearer(key: str = KEY) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"}
+
+
+# ── keys ─────────────────────────────────────────────────────────────────────
+
+SENT: list[tuple[dict[str, str], str]] = [
+    ({"authorization": f"Bearer {KEY}"}, ""),
+    ({"authorization": f"bearer   {KEY} "}, ""),
+    ({"x-api-key": KEY}, ""),
+    ({"x-goog-api-key": KEY}, ""),
+    ({"api-key": KEY}, ""),
+    ({}, f"alt=sse&key={KEY}"),
+    ({"authorization": "Basic abc", "x-api-key": KEY}, ""),
+]
+
+
+@pytest.mark.parametrize(("headers", "query"), SENT, ids=[" ".join(h) or "query" for h, _ in SENT])
+def test_a_key_is_found_wherever_an_api_sends_one(headers: dict[str, str], query: str) -> None:
+    assert sent_key(headers, query) == KEY
+
+
+def test_of_several_keys_the_right_one_is_known() -> None:
+    rows = (row("first-key", "first"), row(), row("last-key", "last"))
+    assert [known(rows, key).name for key in ("first-key", KEY, "last-key")] == ["first", "alice", "last"]
+
+
+@pytest.mark.parametrize("key", ["", "wrong", KEY + "x", KEY[:-1], KEY.upper(), "\udcff", "é" * 1000])
+def test_any_other_key_is_refused_and_stands_in_no_message(key: str) -> None:
+    with pytest.raises(ProviderError) as refused:
+        known((row(),), key)
+    assert (refused.value.status, refused.value.kind) == (401, ErrorKind.AUTH)
+    assert not key or key not in str(refused.value)
+
+
+def test_keys_are_compared_in_constant_time_and_every_row_is() -> None:
+    tree = ast.parse(inspect.getsource(known))
+    compared = [node for node in ast.walk(tree) if isinstance(node, ast.Compare | ast.Match)]
+    called = [ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    early = [node for node in ast.walk(tree) if isinstance(node, ast.Break | ast.For | ast.While)]
+    assert compared == []
+    assert early == []
+    assert called.count("hmac.compare_digest") == 1
+
+
+def test_no_key_and_no_digest_of_one_is_shown() -> None:
+    assert row().sha256 not in repr(row())
+    assert KEY not in repr(row())
+
+
+@every_front
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("key", ["", "sk-wrong-key-of-mallory"])
+def test_without_a_right_key_nobody_is_asked_in_any_shape(front: str, stream: bool, key: str) -> None:
+    memory = model("openai_chat", said("hi"))
+    reply = ask(app(memory, config=held()), front, stream=stream, headers=bearer(key) if key else {})
+    assert reply.status == 401
+    assert "key" in message_of(front, reply)
+    assert "mallory" not in str(reply)
+    assert memory.sent == []
+
+
+@every_front
+def test_a_key_opens_the_models_it_is_for_and_no_other(front: str) -> None:
+    memory = model("openai_chat", said("hi"))
+    assert ask(app(memory, config=held(models=("m*",))), front, stream=False, headers=bearer()).status == 200
+    reply = ask(app(memory, config=held(models=("qwen*",))), front, stream=False, headers=bearer())
+    assert reply.status == 403
+    assert "may not ask for the model 'm'" in message_of(front, reply)
+    assert len(memory.sent) == 1
+
+
+def test_the_clients_key_never_reaches_the_provider() -> None:
+    memory = model("openai_chat", said("hi"))
+    ask(app(memory, config=held(), key="sk-of-the-provider"), "openai_chat", stream=False, headers=bearer())
+    (asked,) = memory.sent
+    assert KEY not in str(dict(asked.headers))
+    assert asked.headers["authorization"] == "Bearer sk-of-the-provider"
+
+
+# ── how much ─────────────────────────────────────────────────────────────────
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def come(at: Door, config: GatewayConfig) -> None:
+    with at.enter(config, bearer()):
+        pass
+
+
+def test_so_many_a_minute_and_again_once_the_first_is_a_minute_old() -> None:
+    clock = Clock()
+    at, config = Door(clock), GatewayConfig(access=(row(per_minute=2),))
+    come(at, config)
+    clock.now = 50
+    come(at, config)
+    with pytest.raises(ProviderError) as refused:
+        come(at, config)
+    assert (refused.value.status, refused.value.retry_after) == (429, 10)
+    clock.now = 60
+    come(at, config)
+    with pytest.raises(ProviderError) as refused:
+        come(at, config)
+    assert refused.value.retry_after == 50
+
+
+def test_a_refused_request_does_not_count_against_the_minute() -> None:
+    clock = Clock()
+    at, config = Door(clock), GatewayConfig(access=(row(per_minute=1, concurrent=1),))
+    with at.enter(config, bearer()), pytest.raises(ProviderError, match="wait until one of them"):
+        come(at, config)
+    clock.now = 60
+    come(at, config)
+
+
+def test_each_key_has_a_minute_of_its_own() -> None:
+    at, config = Door(Clock()), GatewayConfig(access=(row(per_minute=1), row("bobs", "bob", per_minute=1)))
+    come(at, config)
+    with at.enter(config, bearer("bobs")) as access:
+        assert access is not None
+        assert access.name == "bob"
+
+
+@every_front
+def test_one_time_too_many_is_told_in_every_shape_and_says_when_to_come_again(front: str) -> None:
+    gateway = app(model("openai_chat", said("hi"), said("hi")), config=held(per_minute=1))
+    assert ask(gateway, front, stream=False, headers=bearer()).status == 200
+    reply = ask(gateway, front, stream=False, headers=bearer())
+    assert reply.status == 429
+    assert "1 requests in a minute" in message_of(front, reply)
+    assert 0 < int(reply.headers["retry-after"]) <= 60
+
+
+@every_front
+@pytest.mark.parametrize("which", ["the key", "the gateway"])
+def test_whoever_is_inside_keeps_others_out_until_he_leaves(front: str, which: str) -> None:
+    config = held(concurrent=1) if which == "the key" else {"limits": Limits(concurrent=1)}
+
+    async def go() -> list[Reply]:
+        slow = Slow()
+        gateway = create_app(GatewayConfig(default=ROUTE, **config), slow)
+        first = Client(gateway, *asking(front, stream=True), headers=bearer())
+        running = asyncio.ensure_future(first.run())
+        await slow.opened.wait()
+        second = await Client(gateway, *asking(front, stream=True), headers=bearer()).run()
+        first.hang_up()  # that he hung up must count as leaving
+        await running
+        slow.opened.clear()
+        third = Client(gateway, *asking(front, stream=True), headers=bearer())
+        running = asyncio.ensure_future(third.run())
+        slow.pieces.put_nowait(PIECE)
+        await third.until(b"Hello")
+        third.hang_up()
+        return [second, await running]
+
+    refused, served = asyncio.run(go())
+    assert refused.status == 429
+    assert "at the same time" in message_of(front, refused)
+    assert refused.headers["retry-after"] == "1"
+    assert served.status == 200
+
+
+FAILING: list[tuple[str, Callable[[], Memory], Any]] = [
+    ("the provider fails", lambda: Memory([refusal(500, {})]), None),
+    ("the body is none", lambda: Memory([]), b"{"),
+    ("nobody answers", lambda: Memory([]), None),
+]
+
+
+@pytest.mark.parametrize(("made", "body"), [r[1:] for r in FAILING], ids=[r[0] for r in FAILING])
+def test_whatever_goes_wrong_the_place_is_free_again(
+    made: Callable[[], Memory], body: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    gateway = app(made(), config={**held(concurrent=1), "limits": Limits(concurrent=1)})
+    path, asked = asking("openai_chat", stream=False)
+    with caplog.at_level(logging.CRITICAL):
+        statuses = [call(gateway, path, body or asked, headers=bearer()).status for _ in range(3)]
+    assert 429 not in statuses
+    assert all(status >= 400 for status in statuses)
+
+
+def test_a_door_counts_down_when_its_guest_fails() -> None:
+    at = Door(Clock())
+    inside = []
+
+    def fail() -> None:
+        with at.enter(GatewayConfig(), {}):
+            inside.append(at.inside)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert [*inside, at.inside] == [1, 0]
+
+
+# ── how long ─────────────────────────────────────────────────────────────────
+
+
+@every_front
+def test_an_answer_that_takes_too_long_is_given_up_before_its_head(front: str) -> None:
+    async def go() -> Reply:
+        slow = Slow(head=False)
+
+        async def script(_: Client) -> None:
+            await slow.closed.wait()  # nobody hangs up: the gateway lets go of the provider by itself
+
+        return await converse(front, slow, script, limits=Limits(seconds=0.02))
+
+    reply = asyncio.run(go())
+    assert reply.status == 504
+    assert "limits.seconds" in message_of(front, reply)
+
+
+@every_front
+def test_an_answer_that_takes_too_long_is_given_up_in_its_middle(front: str) -> None:
+    async def go() -> Reply:
+        slow = Slow()
+        slow.pieces.put_nowait(PIECE)
+
+        async def script(_: Client) -> None:
+            await slow.closed.wait()
+
+        return await converse(front, slow, script, limits=Limits(seconds=0.05))
+
+    reply = asyncio.run(go())
+    assert reply.status == 200
+    assert b"limits.seconds" in reply.body
+    assert reply.ended
+
+
+@every_front
+def test_a_client_that_sends_too_slowly_is_told(front: str) -> None:
+    async def go() -> Reply:
+        gateway = create_app(GatewayConfig(default=ROUTE, limits=Limits(body_seconds=0.01)), Memory([]))
+        client = Client(gateway, *asking(front, stream=False))
+        client._messages = [{"type": "http.request", "body": b"{", "more_body": True}]
+        return await asyncio.wait_for(client.run(), 10)
+
+    reply = asyncio.run(go())
+    assert reply.status == 408
+    assert "send it faster" in message_of(front, reply)
+
+
+# ── settings that change ─────────────────────────────────────────────────────
+
+SETTINGS = '[models.{name}]\nroute = "ollama/qwen3"\n'
+
+
+def replaced(file: Path, text: str) -> None:
+    """The file, replaced as editors do it: another file takes its name."""
+    fresh = file.with_suffix(".new")
+    fresh.write_text(text)
+    os.replace(fresh, file)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "dragoman.toml"
+    made.write_text(SETTINGS.format(name="first"))
+    return made
+
+
+def test_a_file_that_was_replaced_is_taken_once(file: Path) -> None:
+    watched = Watched(file)
+    assert watched.look() is None
+    replaced(file, SETTINGS.format(name="second"))
+    config = watched.look()
+    assert config is not None
+    assert list(config.models) == ["second"]
+    assert watched.look() is None
+
+
+@pytest.mark.parametrize("text", ["[models", '[models.x]\nroute = "nobody/none"\n', "[sever]\n", "\x00"])
+def test_a_file_that_is_wrong_changes_nothing_and_is_told_once(
+    file: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    watched = Watched(file)
+    replaced(file, text)
+    with caplog.at_level(logging.WARNING, "dragoman.gateway"):
+        assert [watched.look(), watched.look()] == [None, None]
+    assert len(caplog.records) == 1
+    assert "not taken" in caplog.text
+    replaced(file, SETTINGS.format(name="mended"))
+    assert watched.look() is not None
+
+
+def test_a_file_that_is_away_for_a_moment_changes_nothing(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    watched = Watched(file)
+    file.unlink()
+    assert watched.look() is None
+    assert caplog.records == []
+
+
+def test_new_settings_hold_from_the_next_request_on(file: Path) -> None:
+    taken: list[GatewayConfig] = []
+
+    async def go() -> None:
+        got = asyncio.Event()
+
+        def take(config: GatewayConfig) -> None:
+            taken.append(config)
+            got.set()
+
+        watching = asyncio.ensure_future(keep_current(Watched(file), take, every=0.001))
+        await asyncio.sleep(0)
+        replaced(file, SETTINGS.format(name="second"))
+        await asyncio.wait_for(got.wait(), 10)
+        watching.cancel()
+
+    asyncio.run(go())
+    assert [list(config.models) for config in taken] == [["second"]]
+
+
+def test_the_doors_words_all_say_what_to_do() -> None:
+    told = [value for name, value in vars(door).items() if name.isupper() and isinstance(value, str)]
+    assert told
+    assert all(";" in text for text in told)

@@ -1,0 +1,194 @@
+"""A LiteLLM proxy's file: what it says holds here, and what cannot be carried over is told."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dragoman.errors import UsageError
+from dragoman.gateway.form import FORM
+from dragoman.gateway.litellm_import import PREFIXES, WITHIN, Imported, convert
+from dragoman.gateway.settings import load, read
+from dragoman.providers import PROVIDERS
+from dragoman.schema import faults
+
+LITERAL = "sk-a-literal-key-0123456789"
+FILE = f"""
+environment_variables: {{TEAM: red}}
+model_list:
+  - model_name: gpt
+    litellm_params: {{model: groq/llama, api_key: os.environ/GROQ_EU, rpm: 6, tpm: 100}}
+  - model_name: gpt
+    litellm_params: {{model: openai/gpt-5, api_key: {LITERAL}}}
+  - model_name: local
+    litellm_params: {{model: openai/qwen3, api_base: "http://vllm:8000/v1", api_key: {LITERAL}, timeout: 60}}
+  - model_name: claude
+    litellm_params: {{model: claude-sonnet-4-5}}
+  - model_name: llama
+    litellm_params: {{model: ollama_chat/llama3.1, api_base: "http://os.environ/BOX:11434"}}
+  - model_name: embed
+    litellm_params: {{model: text-embedding-3}}
+    model_info: {{mode: embedding}}
+  - model_name: "*"
+    litellm_params: {{model: "openrouter/*", api_key: os.environ/OPENROUTER_API_KEY}}
+router_settings: {{routing_strategy: simple-shuffle, num_retries: 1, cooldown_time: 5}}
+litellm_settings: {{drop_params: true, fallbacks: [{{gpt: [claude, nobody]}}], default_fallbacks: [llama]}}
+general_settings: {{master_key: os.environ/MASTER, database_url: "postgres://x"}}
+"""
+ENVIRON = {
+    "GROQ_EU": "g" * 12,
+    "OPENROUTER_API_KEY": "o" * 12,
+    "MASTER": "m" * 12,
+    "ANTHROPIC_API_KEY": "a" * 12,
+    "BOX": "box",
+}
+
+
+def listed(*rows: dict[str, Any], **more: Any) -> Imported:
+    return convert(yaml.safe_dump({"model_list": list(rows), **more}))
+
+
+def row(name: str, model: str, **params: Any) -> dict[str, Any]:
+    return {"model_name": name, "litellm_params": {"model": model, **params}}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "config.yaml"
+    made.write_text(FILE)
+    return made
+
+
+def test_a_whole_file_is_served_as_it_was_meant(file: Path) -> None:
+    config = load(file, ENVIRON).config
+    places = {
+        name: [f"{to.provider.name}/{to.model} {to.root()}" for to in config.routes(name)]
+        for name in (*config.models, "anything")
+    }
+    llama = "ollama/llama3.1 http://box:11434"
+    claude = "anthropic/claude-sonnet-4-5 https://api.anthropic.com"
+    assert places == {
+        "gpt": ["groq/llama https://api.groq.com/openai/v1", "openai/gpt-5 https://api.openai.com/v1", claude, llama],
+        "local": ["server-1/qwen3 http://vllm:8000/v1", llama],
+        "claude": [claude, llama],
+        "llama": [llama],
+        "anything": ["openrouter/ https://openrouter.ai/api/v1"],
+    }
+    groq, openai, *_ = config.routes("gpt")
+    assert (groq.key, openai.key, config.routes("local")[0].key) == ("g" * 12, LITERAL, LITERAL)
+    assert config.routes("local")[0].patience.idle == 60
+    assert (config.rules.retries, config.rules.cooldown) == (1, 5)
+    assert [access.name for access in config.access] == ["master"]
+
+
+def test_what_is_not_carried_over_is_told_and_no_key_is() -> None:
+    imported = convert(FILE)
+    told = "\n".join(imported.notices)
+    for word in ("rpm", "tpm", "routing_strategy", "drop_params", "database_url", "'nobody'", "embedding", "GPT_KEY"):
+        assert word in told
+    assert LITERAL not in told + imported.toml + repr(imported)
+    assert imported.environ == {"TEAM": "red", "GPT_KEY": LITERAL}
+
+
+def test_the_text_that_is_printed_says_the_same(file: Path) -> None:
+    imported = convert(FILE)
+    again = tomllib.loads(imported.toml)
+    assert again == imported.data
+    assert faults(FORM, again) == []
+    assert read(again, {**ENVIRON, **imported.environ}).config.models == load(file, ENVIRON).config.models
+
+
+def test_a_reference_to_what_is_not_set_is_told_with_its_name(file: Path) -> None:
+    with pytest.raises(UsageError, match="MASTER"):
+        load(file, {name: value for name, value in ENVIRON.items() if name != "MASTER"})
+
+
+def test_deployments_with_other_keys_get_rows_of_their_own_and_the_first_keeps_its() -> None:
+    imported = listed(
+        row("a", "openai/x"), row("b", "openai/x", api_key="os.environ/B"), row("c", "openai/y", api_key="os.environ/B")
+    )
+    assert [imported.data["models"][name]["route"] for name in "abc"] == ["openai/x", "openai-2/x", "openai-2/y"]
+    config = read(imported.data, {"OPENAI_API_KEY": "first-key", "B": "other-key"}).config
+    assert [config.routes(name)[0].key for name in "abc"] == ["first-key", "other-key", "other-key"]
+    assert config.routes("b")[0].root() == "https://api.openai.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("model", "route"),
+    [
+        ("gpt-5", "openai/gpt-5"),
+        ("claude-opus-4-5", "anthropic/claude-opus-4-5"),
+        ("hosted_vllm/qwen", "vllm/qwen"),
+        ("bedrock/converse/us.anthropic.claude", "bedrock/us.anthropic.claude"),
+        ("openrouter/z-ai/glm-5", "openrouter/z-ai/glm-5"),
+        ("together_ai/meta/llama", "together/meta/llama"),
+        ("github/gpt-5", "github-models/gpt-5"),
+        ("openai/responses/gpt-5", "openai-responses/gpt-5"),
+    ],
+)
+def test_a_models_prefix_names_its_provider(model: str, route: str) -> None:
+    assert listed(row("m", model)).data["models"]["m"] == {"route": route}
+
+
+def test_every_prefix_is_of_a_row() -> None:
+    assert {name for name in PREFIXES.values() if name and name not in PROVIDERS} == set()
+    assert {after for after in WITHIN.values() if after.removesuffix("/") not in PROVIDERS} == set()
+
+
+WRONG: list[tuple[str, str, str]] = [
+    ("no YAML", "model_list: [", "not YAML"),
+    ("a tag that runs code", "model_list: !!python/object/apply:os.system ['true']", "not YAML"),
+    ("nothing", "", "no model_list"),
+    ("a list", "- a", "no model_list"),
+    ("no list", "model_list: 7", "no model_list"),
+    ("a row that is none", "model_list: [7]", "model_list[0]"),
+    ("no params", "model_list: [{model_name: a}]", "model_list[0]"),
+    ("a model that is none", "model_list: [{model_name: a, litellm_params: {model: 7}}]", "model_list[0]"),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
+def test_what_is_no_such_file_says_what_is_wrong(text: str, says: str) -> None:
+    with pytest.raises(UsageError) as wrong:
+        convert(text, "config.yaml")
+    assert says in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+@pytest.mark.parametrize("model", ["nobody/x", "text-completion-openai/x", "openai/*"])
+def test_what_cannot_be_asked_is_left_out_and_told(model: str) -> None:
+    imported = listed(row("m", model))
+    assert imported.data == {}
+    assert len(imported.notices) == 1
+
+
+TEXTS = st.text(max_size=12)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
+    lambda v: st.lists(v, max_size=3) | st.dictionaries(TEXTS, v, max_size=3),
+    max_leaves=8,
+)
+ROWS = st.fixed_dictionaries(
+    {"model_name": TEXTS.filter(bool), "litellm_params": st.fixed_dictionaries(
+        {"model": st.sampled_from(["openai/x", "gpt-5", "ollama/a/b", "xai/y", "vllm/z"])},
+        optional={"api_key": TEXTS, "api_base": st.sampled_from(["http://a.test/v1", "http://b.test"]), "timeout": VALUES},
+    )}, optional={"model_info": VALUES},
+)  # fmt: skip
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(ROWS, max_size=5),
+    st.fixed_dictionaries({}, optional={"litellm_settings": VALUES, "general_settings": VALUES, "x": VALUES}),
+)
+def test_whatever_a_file_says_its_text_reads_back_and_has_the_form(rows: list[Any], more: dict[str, Any]) -> None:
+    imported = listed(*rows, **more)
+    again = tomllib.loads(imported.toml)
+    assert again == imported.data
+    assert faults(FORM, again) == []

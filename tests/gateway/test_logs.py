@@ -1,0 +1,173 @@
+"""What is written down: one line per exchange that says all but what was said, and never a secret."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.logs import ACCESS, OTHERS, ROOT, Form, Logs, configure, hidden
+from dragoman.gateway.metrics import Metrics
+from dragoman.gateway.observing import FORMAT, LEVEL, observers
+from dragoman.gateway.settings import Server
+from dragoman.io.memory import Memory
+from dragoman.providers import COMPATIBLE, Tools
+from dragoman.route import Route
+
+from ..upstreams import model, refusal, said
+from .asgi import call
+from .test_door import KEY, bearer, held
+from .test_exchange import ASKS, FENCE, PATHS, ask, every_front
+from .test_metrics import DOWN
+
+SECRET = "a-very-secret-key-of-the-provider"
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """The loggers as they were."""
+    loggers = [logging.getLogger(name) for name in (ROOT, *OTHERS)]
+    kept = [(logger, list(logger.handlers), logger.level, logger.propagate) for logger in loggers]
+    yield
+    for logger, handlers, level, propagate in kept:
+        logger.handlers[:], logger.propagate = handlers, propagate
+        logger.setLevel(level)
+
+
+def logged(memory: Memory, *, config: dict[str, Any] | None = None, form: Form = Form.JSON, **route: Any) -> Any:
+    """A gateway that logs, and what it writes to."""
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", key=SECRET, **route)
+    settings, out = GatewayConfig(default=to, **(config or {})), io.StringIO()
+    configure(form, "info", lambda: hidden(settings), out)
+    return create_app(settings, memory, observers=[Logs()]), out
+
+
+def lines(out: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+@every_front
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_an_exchange_is_one_line_that_says_what_it_came_to(front: str, stream: bool) -> None:
+    broken, slanted = FENCE.replace('"look"', '"lok_at_it"'), FENCE.replace('"sky"}}', '"sky",}}')
+    gateway, out = logged(model("openai_chat", said(broken), said(slanted)), tools=Tools.TEXT)
+    reply = ask(gateway, front, stream=stream, headers={"x-request-id": "mine-1"})
+    assert reply.headers["x-request-id"] == "mine-1"
+    (told,) = lines(out)
+    assert told.pop("time").endswith("+00:00")
+    assert all(told.pop(name) >= 0 for name in ("seconds", "first_byte"))
+    assert told == {
+        "level": "info",
+        "logger": ACCESS,
+        "request_id": "mine-1",
+        "front": front,
+        "model": "m",
+        "route": "compatible/m",
+        "status": 200,
+        "outcome": "ok",
+        "stream": stream,
+        "attempts": 2,
+        "reasks": 1,
+        "stop": "tool_calls",
+        "tokens": {"input": 14, "output": 10},
+        "calls": 1,
+        "dialects": ["tool_call_fence"],
+        "verdicts": {"mended": 1},
+        "edits": {"trailing_comma": 1},
+        "issues": {"unknown_tool": 1, "reasked": 1},
+    }
+
+
+def test_nothing_that_was_said_is_written() -> None:
+    gateway, out = logged(model("openai_chat", said("It is blue.")))
+    ask(gateway, "openai_chat", stream=False)
+    assert [word for word in ("What is up?", "It is blue.", "Look.", "sky") if word in out.getvalue()] == []
+
+
+def test_a_failure_says_which_provider_failed_how_and_not_in_whose_words() -> None:
+    gateway, out = logged(Memory([refusal(500, {"error": {"message": f"What is up? {SECRET}", "code": "boom"}})]))
+    ask(gateway, "openai_chat", stream=False)
+    (told,) = lines(out)
+    assert (told["level"], told["status"], told["outcome"]) == ("error", 500, "server_error")
+    assert told["failures"] == [{"route": "compatible/m", "kind": "server_error", "status": 500, "code": "boom"}]
+    assert SECRET not in out.getvalue()
+    assert "What is up?" not in out.getvalue()
+
+
+def test_a_client_without_its_key_is_written_down_and_its_key_is_not() -> None:
+    gateway, out = logged(model("openai_chat", said("hi")), config=held())
+    ask(gateway, "openai_chat", stream=False, headers=bearer("sk-wrong-key-of-mallory"))
+    ask(gateway, "openai_chat", stream=False, headers=bearer())
+    refused, served = lines(out)
+    assert (refused["status"], refused["outcome"], "key" in refused) == (401, "auth", False)
+    assert served["key"] == "alice"
+    assert "mallory" not in out.getvalue()
+    assert KEY not in out.getvalue()
+
+
+def test_whatever_a_client_calls_itself_stays_one_line() -> None:
+    gateway, out = logged(Memory([DOWN]))
+    body = {**ASKS["openai_chat"], "model": 'a"b\nlevel=fatal\u2028' + "m" * 10_000}
+    call(gateway, PATHS["openai_chat"], body, headers={"x-request-id": "x" * 5000})
+    (told,) = lines(out)
+    assert len(out.getvalue()) < 2000
+    assert told["model"].startswith('a"b\nlevel=fatal')
+
+
+def test_text_is_for_people_and_as_silent() -> None:
+    gateway, out = logged(Memory([DOWN]), form=Form.TEXT)
+    call(gateway, PATHS["openai_chat"], {**ASKS["openai_chat"], "model": "a b\nc"})
+    (line,) = out.getvalue().splitlines()
+    assert " error dragoman.access request_id=req_" in line
+    assert r'model="a b\nc"' in line
+    assert "status=502" in line
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_secrets_are_blotted_out_of_whatever_is_logged(form: Form) -> None:
+    _, out = logged(Memory([]), form=form)
+    try:
+        raise ValueError(f"cannot send {SECRET}\nBearer sk-ant-0123456789abcdef0123456789")
+    except ValueError:
+        logging.getLogger("dragoman.gateway").exception("failed with %s", SECRET)
+    assert SECRET not in out.getvalue()
+    assert "sk-ant-0123456789" not in out.getvalue()
+    assert "ValueError" in out.getvalue()
+    assert len(out.getvalue().splitlines()) == 1
+
+
+def test_the_servers_own_warnings_are_lines_of_the_same_form() -> None:
+    _, out = logged(Memory([]))
+    logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+    logging.getLogger("uvicorn.error").info("chatter")
+    (told,) = lines(out)
+    assert (told["level"], told["logger"], told["message"]) == (
+        "warning", "uvicorn.error", "Invalid HTTP request received.",
+    )  # fmt: skip
+
+
+ASKED: list[tuple[Server, dict[str, str], str, int]] = [
+    (Server(), {}, "text", logging.WARNING),
+    (Server(log_format="json"), {}, "json", logging.INFO),
+    (Server(log_format="json", log_level="error"), {}, "json", logging.ERROR),
+    (Server(log_format="json", log_level="error"), {FORMAT: "text", LEVEL: "debug"}, "text", logging.DEBUG),
+    (Server(), {FORMAT: "json"}, "json", logging.INFO),
+]
+
+
+@pytest.mark.parametrize(("server", "environ", "form", "level"), ASKED)
+def test_the_environment_counts_before_the_file(server: Server, environ: dict[str, str], form: str, level: int) -> None:
+    told = observers(server, GatewayConfig(), environ)
+    assert logging.getLogger(ROOT).level == level
+    (handler,) = logging.getLogger(ROOT).handlers
+    assert getattr(handler.formatter, "_form", None) == form
+    assert [type(one) for one in told] == [Logs, Metrics]
+
+
+def test_what_is_turned_off_is_not_made() -> None:
+    assert [type(one) for one in observers(Server(metrics=False), GatewayConfig(), {})] == [Logs]

@@ -1,0 +1,215 @@
+"""Spans: one for the exchange, one for each asking, by the conventions' names, and nothing that was said."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.carrying import carried
+from dragoman.gateway.tracing import CAPTURE, Tracing, configured
+from dragoman.providers import COMPATIBLE, Tools
+from dragoman.route import Route
+
+from ..upstreams import Says, model, said
+from .asgi import Client
+from .test_exchange import FENCE, ask, asking, every_front
+from .test_failures import PIECE, Slow
+from .test_metrics import DOWN
+
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+class Told:
+    """What was told to a tracing of its own."""
+
+    def __init__(self, **more: Any) -> None:
+        self._spans, self._reader = InMemorySpanExporter(), InMemoryMetricReader()
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(self._spans))
+        self.tracing = Tracing(provider, MeterProvider([self._reader]), **more)
+
+    @property
+    def spans(self) -> list[ReadableSpan]:
+        return sorted(self._spans.get_finished_spans(), key=lambda span: span.start_time or 0)
+
+    @property
+    def points(self) -> dict[str, list[Any]]:
+        found: Any = self._reader.get_metrics_data()
+        metrics = found.resource_metrics[0].scope_metrics[0].metrics
+        return {metric.name: list(metric.data.data_points) for metric in metrics}
+
+
+def traced(memory: Any, told: Told, **route: Any) -> Any:
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test:8000", **route)
+    return create_app(GatewayConfig(default=to), memory, observers=[told.tracing])
+
+
+def attributes(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+@every_front
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_an_exchange_is_a_span_and_its_asking_one_below(front: str, stream: bool) -> None:
+    told = Told()
+    ask(traced(model("openai_chat", said("It is blue.")), told), front, stream=stream)
+    exchange, asking = told.spans
+    assert (exchange.name, exchange.kind) == (f"exchange {front}", SpanKind.SERVER)
+    assert (asking.name, asking.kind) == ("chat m", SpanKind.CLIENT)
+    assert asking.parent is not None
+    assert asking.parent.span_id == exchange.context.span_id
+    known = attributes(asking)
+    assert {key: known[key] for key in known if key.startswith(("gen_ai", "server"))} == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "compatible",
+        "gen_ai.request.model": "m",
+        "gen_ai.request.stream": stream,
+        "server.address": "model.test",
+        "server.port": 8000,
+        **({"gen_ai.request.max_tokens": 100} if front == "anthropic_messages" else {}),
+        "gen_ai.response.finish_reasons": ("stop",),
+        "gen_ai.response.id": "u1",
+        "gen_ai.response.model": "up",
+        "gen_ai.usage.input_tokens": 7,
+        "gen_ai.usage.output_tokens": 5,
+    }
+    assert attributes(exchange)["http.response.status_code"] == 200
+    assert attributes(exchange)["dragoman.route"] == "compatible/m"
+
+
+def test_the_clients_trace_goes_on_and_the_provider_is_told_its_own_parent() -> None:
+    told, memory = Told(), model("openai_chat", said("hi"))
+    headers = {"traceparent": PARENT, "tracestate": "vendor=1"}
+    ask(traced(memory, told), "openai_chat", stream=False, headers=headers)
+    exchange, asking = told.spans
+    assert exchange.parent is not None
+    assert f"{exchange.context.trace_id:032x}-{exchange.parent.span_id:016x}" in PARENT
+    (sent,) = memory.sent
+    assert sent.headers["traceparent"] == f"00-{asking.context.trace_id:032x}-{asking.context.span_id:016x}-01"
+    assert sent.headers["tracestate"] == "vendor=1"
+
+
+def test_without_tracing_the_clients_trace_is_passed_on_as_it_came() -> None:
+    memory = model("openai_chat", said("hi"))
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", key="sk-0123456789")
+    gateway = create_app(GatewayConfig(default=to), memory)
+    ask(gateway, "openai_chat", stream=False, headers={"traceparent": PARENT, "tracestate": "vendor=1"})
+    (sent,) = memory.sent
+    assert (sent.headers["traceparent"], sent.headers["tracestate"]) == (PARENT, "vendor=1")
+    assert sent.headers["authorization"] == "Bearer sk-0123456789"
+
+
+@pytest.mark.parametrize("parent", ["", "x", PARENT.upper(), PARENT + "\r\nx-evil: 1", PARENT[:-1], "٠" * 55])
+def test_what_is_no_trace_is_not_passed_on(parent: str) -> None:
+    assert carried({"traceparent": parent, "tracestate": "vendor=1"}) == {}
+
+
+def test_each_asking_again_is_a_span_and_says_what_was_judged() -> None:
+    broken = FENCE.replace('"look"', '"lok_at_it"')
+    slanted = FENCE.replace('"sky"}}', '"sky",}}')
+    told, memory = Told(), model("openai_chat", said(broken), said(slanted))
+    ask(traced(memory, told, tools=Tools.TEXT), "openai_chat", stream=False)
+    exchange, first, again = told.spans
+    assert [attributes(span)["dragoman.reask"] for span in (first, again)] == [0, 1]
+    assert attributes(first)["dragoman.issues"] == ("unknown_tool",)
+    judged = attributes(again)
+    assert judged["dragoman.call.dialects"] == ("tool_call_fence",)
+    assert judged["dragoman.call.verdicts"] == ("mended",)
+    assert judged["dragoman.edits"] == ("trailing_comma",)
+    assert attributes(exchange)["dragoman.reasks"] == 1
+    parents = [sent.headers["traceparent"].split("-")[2] for sent in memory.sent]
+    assert parents == [f"{span.context.span_id:016x}" for span in (first, again)]
+
+
+def test_a_failure_is_told_by_its_kind_alone() -> None:
+    told = Told()
+    ask(traced(model("openai_chat", DOWN), told), "openai_chat", stream=False)
+    for span in told.spans:
+        assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, "network")
+        assert attributes(span)["error.type"] == "network"
+        assert not span.events
+
+
+def test_a_client_that_hangs_up_leaves_no_span_open() -> None:
+    told = Told()
+
+    async def go() -> None:
+        slow = Slow()
+        client = Client(traced(slow, told), *asking("openai_chat", stream=True))
+        running = asyncio.ensure_future(client.run())
+        slow.pieces.put_nowait(PIECE)
+        await client.until(b"Hello")
+        client.hang_up()
+        await running
+
+    asyncio.run(go())
+    assert [attributes(span).get("http.response.status_code") for span in told.spans] == [499, None]
+    assert told.tracing._spans == {}
+
+
+SAID = ("What is up?", "I look.", "sky", "Look.")
+
+
+def test_nothing_that_was_said_is_in_a_span() -> None:
+    told = Told()
+    says = Says(("I look.",), (("a1", "look", {"at": "sky"}),))
+    ask(traced(model("openai_chat", says), told), "openai_chat", stream=False)
+    shown = " ".join(span.to_json() for span in told.spans)
+    assert [word for word in SAID if word in shown] == []
+
+
+@pytest.mark.parametrize("value", ["true", "SPAN_ONLY", "span_and_event"])
+def test_unless_the_environment_asks_for_it(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CAPTURE, value)
+    told = Told()
+    says = Says(("I look.",), (("a1", "look", {"at": "sky"}),))
+    ask(traced(model("openai_chat", says), told), "openai_chat", stream=False)
+    known = attributes(told.spans[1])
+    assert json.loads(known["gen_ai.input.messages"]) == [
+        {"role": "user", "parts": [{"type": "text", "content": "What is up?"}]}
+    ]
+    (answer,) = json.loads(known["gen_ai.output.messages"])
+    text, call = answer["parts"]
+    assert text == {"type": "text", "content": "I look."}
+    assert (call["type"], call["name"], call["arguments"]) == ("tool_call", "look", {"at": "sky"})
+    assert answer["finish_reason"] == "tool_call"
+    assert json.loads(known["gen_ai.tool.definitions"])[0]["name"] == "look"
+
+
+@pytest.mark.parametrize("value", ["", "false", "no_content", "event_only"])
+def test_and_only_then(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CAPTURE, value)
+    told = Told()
+    ask(traced(model("openai_chat", said("hi")), told), "openai_chat", stream=False)
+    assert "gen_ai.input.messages" not in attributes(told.spans[1])
+
+
+def test_time_and_tokens_are_measured_by_the_conventions_names() -> None:
+    told = Told()
+    ask(traced(model("openai_chat", said("hi")), told), "openai_chat", stream=False)
+    points = told.points
+    (took,) = points["gen_ai.client.operation.duration"]
+    assert took.count == 1
+    used = {point.attributes["gen_ai.token.type"]: point.sum for point in points["gen_ai.client.token.usage"]}
+    assert used == {"input": 7, "output": 5}
+
+
+def test_where_no_sdk_was_set_up_nobody_listens_and_nothing_is_loaded() -> None:
+    assert isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    assert not configured()
+    code = "import dragoman.gateway.app, sys; print('opentelemetry.trace' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
