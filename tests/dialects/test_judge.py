@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from dragoman import Parsed, parse
+from dragoman import Parsed, Parser, parse
+from dragoman.dialects.parser import fold
 from dragoman.types import IssueKind, Verdict
 
 from .samples import TOOLS
@@ -119,3 +120,37 @@ def test_unknown_tools_let_a_weak_call_count_where_it_is_the_whole_message() -> 
 def test_an_unknown_dialect_is_named_with_its_nearest_neighbours() -> None:
     with pytest.raises(ValueError, match="did you mean 'hermes'"):
         parse("x", dialects="hermess")
+
+
+# ── what is cut, and what runs past its place ────────────────────────────────
+
+WRITE = {"name": "write", "parameters": {"type": "object", "properties": {"path": {"type": "string"}, "text": {"type": "string"}}}}
+DRAFTED = "<tool_call>\n<function=write>\n<parameter=path>\na.txt\n</parameter>\n<parameter=text>\nhello\n"
+MEANT = "<tool_call>\n<function=write>\n<parameter=path>\nb.txt\n</parameter>\n</function>\n</tool_call>"
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_draft_in_reasoning_that_was_not_closed_does_not_take_the_answer_for_its_argument(size: int) -> None:
+    text = f"<think>\nPerhaps:\n{DRAFTED}</think>\nNow:\n{MEANT}"
+    parser = Parser(tools=[WRITE])
+    events = [e for i in range(0, len(text), size) for e in parser.feed(text[i : i + size])]
+    parsed = fold([*events, *parser.close()])
+    assert [dict(call.arguments) for call in parsed.calls] == [{"path": "b.txt"}]
+    assert parsed.text.strip() == "Now:"
+    assert "hello" in parsed.reasoning
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize("torn", ["~~~to", "<tool_c", "<tool", "<|tool_calls_sec"])
+def test_an_answer_stopped_inside_a_calls_first_mark_was_cut(torn: str, size: int) -> None:
+    parser, text = Parser(tools=[WRITE]), f"One moment.\n{torn}"
+    events = [e for i in range(0, len(text), size) for e in parser.feed(text[i : i + size])]
+    parsed = fold([*events, *parser.close("length")])
+    assert [(issue.kind, issue.raw) for issue in parsed.issues] == [(IssueKind.TRUNCATED, torn)]
+    assert parsed.text == "One moment.\n"
+
+
+@pytest.mark.parametrize("tail", ["a <b", "5 <", "~~", "see <to", "~~~to"])
+def test_an_answer_that_was_not_stopped_or_ends_in_prose_is_shown_to_its_last_character(tail: str) -> None:
+    parsed = parse(tail, tools=[WRITE], finish="stop")
+    assert (parsed.text, parsed.issues) == (tail, ())

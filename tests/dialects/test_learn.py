@@ -211,8 +211,9 @@ def test_a_call_after_learned_reasoning_counts_and_one_inside_it_does_not(family
 
 def test_what_the_prompt_opened_of_a_call_is_given_to_the_parser() -> None:
     found = learned("functionary32")
-    parsed = parse('ping\n{}>>>ping\n{}', tools=TOOLS, dialects=[found.dialect], prefix=found.prefix)
-    assert [c.name for c in parsed.calls] == ["ping", "ping"]
+    text = 'ping\n{}>>>write_file\n{"path": "a"}'
+    parsed = parse(text, tools=TOOLS, dialects=[found.dialect], prefix=found.prefix)
+    assert [c.name for c in parsed.calls] == ["ping", "write_file"]
 
 
 def test_ids_are_learned_with_the_place_where_they_stand() -> None:

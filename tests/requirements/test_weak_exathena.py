@@ -110,8 +110,16 @@ def test_a_slip_in_the_markup_loses_no_call(text: str) -> None:
 
 @pytest.mark.requirement("weak-exathena-6")
 def test_a_missing_closer_between_two_fences_loses_neither() -> None:
-    text = f"~~~tool_call\n{CALL}\n~~~tool_call\n{CALL}\n~~~"
-    assert said(parse(text).calls) == ONE * 2
+    other = CALL.replace("1", "2")
+    text = f"~~~tool_call\n{CALL}\n~~~tool_call\n{other}\n~~~"
+    assert said(parse(text).calls) == [*ONE, ("t", {"x": 2})]
+
+
+@pytest.mark.requirement("weak-exathena-6")
+def test_a_call_begun_twice_is_one_call_and_the_second_is_told_of_not_shown() -> None:
+    parsed = parse(f"~~~tool_call\n{CALL}\n~~~tool_call\n{CALL}\n~~~")
+    assert (said(parsed.calls), parsed.text.strip()) == (ONE, "")
+    assert [issue.kind for issue in parsed.issues] == [IssueKind.NOISE]
 
 
 @pytest.mark.requirement("weak-exathena-6")

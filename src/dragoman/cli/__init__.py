@@ -23,11 +23,17 @@ COMMANDS = MappingProxyType(
     {
         "demo": ("demo", "Run a real task through the gateway with a model that has no tools."),
         "serve": ("serve", "Serve the gateway in front of a model."),
+        "run": ("run", "Give a model a task and tools, and let it finish."),
+        "chat": ("chat", "Talk with a model that has tools."),
+        "mcp": ("mcp", "Serve tools over MCP, or list the tools of MCP servers."),
         "parse": ("parse", "Find the tool calls in what a model wrote."),
         "render": ("render", "Write tool calls in a dialect."),
         "prompt": ("prompt", "Write the prompt that explains tools to a model without them."),
         "learn": ("learn", "Learn how a model writes tool calls from its chat template."),
         "convert": ("convert", "Convert a request, a response or a stream from one API to another."),
+        "check": ("check", "Check a dragoman.toml, and show where each model goes."),
+        "connect": ("connect", "Show or write the settings that make a client program use the gateway."),
+        "doctor": ("doctor", "Probe a deployment: what can it really do, and what would help it?"),
         "list": ("listing", "List the dialects, codecs or providers there are."),
     }
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ..gateway.form import FORM
-from ..gateway.settings import FILE, Settings, load
+from ..gateway.settings import FILE, Settings, import_litellm, load
 from ..profiles import profile
 from ..route import Route
 from .printing import print_json, print_table
@@ -23,11 +23,15 @@ HEAD = ("MODEL", "ASKED", "API", "TOOLS", "DIALECT", "WHERE")
 @click.command(name="check")
 @click.argument("file", type=click.Path(path_type=Path), default=FILE)
 @click.option("--schema", is_flag=True, help="Print the form of the file, a JSON Schema for editors.")
+@click.option("--litellm", is_flag=True, help="FILE is a LiteLLM proxy's: print what a dragoman.toml says of the same.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(file: Path, schema: bool, as_json: bool) -> None:
+def command(file: Path, schema: bool, litellm: bool, as_json: bool) -> None:
     """Check FILE (dragoman.toml when not given), and show where each model goes."""
     if schema:
         print_json(FORM)
+        return
+    if litellm:
+        click.echo(import_litellm(file).toml, nl=False)
         return
     settings = load(file)
     rows = list(_rows(settings))

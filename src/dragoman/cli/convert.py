@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -143,7 +143,7 @@ def _print(made: Mapping[str, Any], *, as_json: bool) -> None:
     issues: list[Issue] = made["issues"]
     if as_json:
         shown = {**made, "issues": [issue_as_json(issue) for issue in issues]}
-        shown |= {"stream": [asdict(frame) for frame in made["stream"]]} if "stream" in made else {}
+        shown |= {"stream": [frame._asdict() for frame in made["stream"]]} if "stream" in made else {}
         print_json(shown)
         return
     body = made.get("request", made.get("response"))

@@ -36,7 +36,8 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
 ) -> None:
     """Find the tool calls in FILE (standard input when not given).
 
-    Without --tools any name is believed where the markup is strong; with it only those tools can be called.
+    Without --tools any name is believed where the markup is strong, or where a call is all there is; with it only those
+    tools can be called.
     """
     text = read_text(file)
     asked: dict[str, Any] = {

@@ -6,8 +6,10 @@ and a machine without a model server each end with a sentence that says what to 
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
+import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,19 +21,29 @@ import uvicorn
 
 from ..codecs import CODECS
 from ..dialects import DIALECTS
-from ..errors import DragomanError
+from ..errors import DragomanError, UsageError
 from ..gateway import Found, GatewayConfig, create_app, discover
 from ..gateway.discovery import Place, usual_places
 from ..gateway.factory import VARIABLE
-from ..gateway.settings import FILE, load
+from ..gateway.logs import LEVELS, Form
+from ..gateway.metrics import MULTIPROCESS
+from ..gateway.observing import FORMAT, LEVEL, observers
+from ..gateway.settings import FILE, YAML, Server, load
 from ..io.environment import route_to
+from ..io.listening import listen
 from ..providers import COMPATIBLE, PROVIDERS, Provider, Tools
 from ..route import Route
 from ..sim import WeakModel, running
 
 HOST, PORT = "127.0.0.1", 4242
 APP = "dragoman.gateway.factory:app"
-QUIET: dict[str, Any] = {"log_level": "warning", "access_log": False, "ws": "none", "timeout_graceful_shutdown": 30}
+QUIET: dict[str, Any] = {
+    "log_level": "warning",
+    "log_config": None,
+    "access_log": False,
+    "ws": "none",
+    "timeout_graceful_shutdown": 30,
+}
 """How the server runs; answers being given may take 30 seconds more once it is told to end."""
 NOTHING_FOUND = (
     "found no model server on this machine (looked at {places}).\n"
@@ -58,21 +70,30 @@ NOTHING_FOUND = (
 @click.option("--config", type=click.Path(path_type=Path), help="A dragoman.toml; ./dragoman.toml where there is one.")
 @click.option("--host", default=None, help="127.0.0.1 when nothing says otherwise.")
 @click.option("--port", type=click.IntRange(0, 65535), help="4242 when nothing says otherwise; 0 takes a free one.")
+@click.option("--litellm", type=click.Path(path_type=Path), help="A LiteLLM proxy's YAML file, read as it is.")
+@click.option("--log-format", type=click.Choice([f.value for f in Form]), help="How lines of the log are written.")
+@click.option("--log-level", type=click.Choice(LEVELS), help="info tells of every request; warning when not given.")
 @click.option("--demo", is_flag=True, help="Serve a scripted model that has no tools, to try clients with.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
     upstream: str | None,
     upstream_api: str | None,
     demo: bool,
     config: Path | None,
+    litellm: Path | None,
     host: str | None,
     port: int | None,
+    log_format: str | None,
+    log_level: str | None,
     **options: Any,
 ) -> None:
     """Serve the gateway in front of a model.
 
     Clients of OpenAI chat completions, Anthropic messages and Ollama chat find their API below the address shown.
     """
-    file = config or (Path(FILE) if not (upstream or demo) and Path(FILE).is_file() else None)
+    os.environ.update({name: told for name, told in ((FORMAT, log_format), (LEVEL, log_level)) if told})
+    if litellm is not None and litellm.suffix not in YAML:
+        raise UsageError(f"{litellm} is no YAML file by its name; give a LiteLLM proxy's file, ending in .yaml")
+    file = litellm or config or (Path(FILE) if not (upstream or demo) and Path(FILE).is_file() else None)
     if file is not None:
         _serve_file(file, host, port)
         return
@@ -80,7 +101,8 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     with ExitStack() as stack:
         if demo:
             upstream, upstream_api = stack.enter_context(running(WeakModel())), "openai_chat"
-        app = create_app(_config(upstream, upstream_api, fields))
+        served = _config(upstream, upstream_api, fields)
+        app = create_app(served, observers=observers(Server(), served))
         listening = stack.enter_context(_listen(host or HOST, PORT if port is None else port))
         _run(uvicorn.Config(app, **QUIET), listening)
 
@@ -92,11 +114,20 @@ def _serve_file(file: Path, host: str | None, port: int | None) -> None:
     where: dict[str, Any] = {"host": host or server.host, "port": server.port if port is None else port}
     tls: dict[str, Any] = {"ssl_certfile": server.certificate or None, "ssl_keyfile": server.certificate_key or None}
     if server.workers > 1:
+        _count_together(server)
         _announce(where["host"], where["port"], secure=bool(server.certificate))
         uvicorn.run(APP, factory=True, workers=server.workers, **where, **tls, **QUIET)
         return
     with _listen(**where) as listening:
         _run(uvicorn.Config(APP, factory=True, **tls, **QUIET), listening)
+
+
+def _count_together(server: Server) -> None:
+    """The workers count what they serve in one place."""
+    if server.metrics and MULTIPROCESS not in os.environ:
+        place = tempfile.TemporaryDirectory(prefix="dragoman-metrics-")
+        atexit.register(place.cleanup)
+        os.environ[MULTIPROCESS] = place.name
 
 
 def _run(config: uvicorn.Config, listening: socket.socket) -> None:
@@ -155,7 +186,7 @@ def _ask(upstream: str) -> Provider:
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        return socket.create_server((host, port))
+        return listen(host, port)
     except OSError as error:
         raise DragomanError(
             f"cannot listen on {host}:{port}: {error.strerror}; choose another --port or --host"

@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import definitions
-from ..events import Assembler, Event, Recast
+from ..events import Assembler, Event, Noticed, Recast
 from ..text import Need, Source
-from ..types import Issue, IssueKind, Part, Tool, ToolCall
+from ..types import Issue, IssueKind, Part, Stop, Tool, ToolCall
 from . import segments
 from .context import Quote
-from .judge import Judge
+from .judge import Judge, unreadable
 from .rows import ALL, resolve
 from .spec import Dialect, JsonCall, Route
-from .table import NOISE, Table, addressed_table, reasoning_table, table
+from .table import NOISE, Table, addressed_table, closing, reasoning_table, table
 from .teller import Teller
 from .trial import HARD, Trial
 
@@ -173,6 +173,8 @@ class Parser:
             t = self._scan_table
             start = src.pos
             cut, marker = self._next_marker(t)
+            if src.eof and cut >= (torn := self._torn(t, start)):
+                return self._end_torn(start, torn)
             src.pos = cut
             say(src.buf[start:cut])
             if marker or src.eof:
@@ -202,6 +204,29 @@ class Parser:
                 inline = self._inline.next(src, at + 1)
             if at == at_line:
                 at_line = self._at_line.next(src, at + 1)
+
+    def _torn(self, t: Table, start: int) -> int:
+        """Where an opener begins in which the message was cut; beyond the text's end where there is none.
+
+        Only where the model was stopped, and only three characters or more of a strong opener: that is no prose.
+        """
+        buf, size = self._src.buf, len(self._src.buf)
+        if self._trial.finish != Stop.LENGTH or self._teller.reasoning:
+            return size + 1
+        first = max(start, size - t.longest + 1)
+        begun = (at for at in range(first, size - 2) if buf[at:].casefold() in t.prefixes)
+        return next((at for at in begun if self._opens(t, buf[at:].casefold())), size + 1)
+
+    def _opens(self, t: Table, begun: str) -> bool:
+        return any(marker.startswith(begun) and any(row.strong for row in rows) for marker, rows in t.rows.items())
+
+    def _end_torn(self, start: int, torn: int) -> str:
+        """The message ends inside an opener: the text before it is told, and that a call was cut."""
+        src, why = self._src, "the text ends inside a call's first mark"
+        text, src.pos = src.buf[torn:], len(src.buf)
+        self._teller.say(src.buf[start:torn])
+        self._teller.emit(Noticed(unreadable(IssueKind.TRUNCATED, why, text, "", src.base + torn)))
+        return ""
 
     def _first_on_line(self, t: Table, start: int) -> int:
         """The first place from `start` on that stands first on its line and may begin a line marker."""
@@ -320,6 +345,7 @@ class Parser:
     def _open_reasoning(self, closers: tuple[str, ...]) -> None:
         self._teller.reasoning = True
         self._scan_table = reasoning_table(self._table, closers)
+        self._trial.thinks_until = closing(closers)
 
     def _close_reasoning(self) -> None:
         """Reasoning ends: what was drafted in it was a rehearsal (judge-rules.md 1)."""

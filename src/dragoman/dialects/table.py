@@ -168,6 +168,12 @@ def _line_only(by_marker: dict[str, list[Row]]) -> frozenset[str]:
     return frozenset(m for m, rows in by_marker.items() if all(r.place is not Place.INLINE for r in rows)) | LINE_MARKS
 
 
+@lru_cache(maxsize=64)
+def closing(closers: tuple[str, ...]) -> re.Pattern[str] | None:
+    """What ends reasoning, anywhere in a text; None where nothing does."""
+    return re.compile("|".join(map(re.escape, closers)), re.IGNORECASE) if closers else None
+
+
 def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
     """The table inside reasoning: its closers, and the strong openers (a call may end reasoning that never closes)."""
     found = base.derived.get(closers)
@@ -254,12 +260,17 @@ def _so_far(text: str) -> str:
     return rf"(?:{one}{_so_far(text[1:])}|\Z)"
 
 
+DEEPEST = 64
+"""Characters of a marker that branch; what is left of a longer one (a tool's name may be any length) is taken whole."""
+
+
 def trie(markers: Iterable[str]) -> str:
     """A pattern for the longest of `markers` at a place; it looks at each character once, however many there are."""
     tree: dict[str, Any] = {}
     for marker in markers:
         node = tree
-        for c in marker.casefold():
+        folded = marker.casefold()
+        for c in filter(None, (*folded[:DEEPEST], folded[DEEPEST:])):
             node = node.setdefault(c, {})
         node[""] = {}
     return _branches(tree)
@@ -267,7 +278,7 @@ def trie(markers: Iterable[str]) -> str:
 
 def _branches(node: dict[str, Any]) -> str:
     ends = "" in node
-    parts = [re.escape(c) + _branches(rest) for c, rest in sorted(node.items()) if c]
+    parts = [re.escape(c) + _branches(rest) for c, rest in sorted(node.items(), reverse=True) if c]  # longest first
     if not parts:
         return ""
     joined = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"

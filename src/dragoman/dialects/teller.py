@@ -212,7 +212,19 @@ class Teller:
                 if item is broken or self._is_call(item, raws[id(item)]):
                     self.end(item, written)
                 else:
-                    self._show(written)
+                    self._leave(item, written)
+
+    def _leave(self, draft: Draft, written: str) -> None:
+        """A candidate that is no call stands as text; the same call begun once more is told of, not shown."""
+        if self._is_echo(draft):
+            message = f"the call of {draft.name!r} was begun twice, for the first was not closed; it is one call"
+            self.emit(Noticed(Issue(kind=IssueKind.NOISE, message=message, raw=written, name=draft.name)))
+        else:
+            self._show(written)
+
+    def _is_echo(self, draft: Draft) -> bool:
+        """Is this the last call begun once more, since it had not been closed (malformations.md 5)?"""
+        return draft.refusal is None and draft.done and draft.strong and self._unclosed == _call_of(draft)
 
     # ── candidates that await what follows ───────────────────────────────────
 
@@ -285,7 +297,7 @@ class Teller:
         """A candidate counts, as far as the judge lets it; if none of its calls does, it is text as it stands."""
         drafts = [i for i in pending.items if isinstance(i, Draft)]
         text = {id(d) for d in drafts if not self._is_call(d, pending.raws[id(d)])}
-        if drafts and len(text) == len(drafts):
+        if drafts and len(text) == len(drafts) and not any(map(self._is_echo, drafts)):
             self._release(pending)
             return
         for item in pending.items:
@@ -294,7 +306,7 @@ class Teller:
                 continue
             written = pending.raw if len(pending.raws) == 1 else pending.raws[id(item)]
             if id(item) in text:
-                self._show(written)
+                self._leave(item, written)
             else:
                 self.end(item, written)
         self.new_line()
@@ -303,15 +315,12 @@ class Teller:
         return not self._is_recap(draft) and (not draft.done or self.judge.settle(draft, raw))
 
     def _is_recap(self, draft: Draft) -> bool:
-        """Is this a weak repetition of a call already made, after prose or in stronger markup (rule 10, LFM2's echo)?
-
-        Or the same call begun once more, since it had not been closed (malformations.md 5)?
-        """
+        """Is this a weak repetition of a call made before, after prose or in stronger markup (rule 10)?"""
         if draft.refusal is not None or not draft.done:
             return False
-        call = _call_of(draft)
         if draft.strong:
-            return self._unclosed == call
+            return self._is_echo(draft)
+        call = _call_of(draft)
         return call in self._made and (self._made[call] or self._prose_since_call)
 
     def settle_end(self) -> None:

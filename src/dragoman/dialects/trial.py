@@ -45,6 +45,8 @@ class Trial:
         self.over: set[str] = set()
         self._fence_from = -1
         self._no_closer: set[tuple[str, ...]] = set()
+        self.thinks_until: re.Pattern[str] | None = None
+        self._thinks_to: int | None = None
 
     # ── a marker that may open calls ─────────────────────────────────────────
 
@@ -56,6 +58,8 @@ class Trial:
             return False
         indented = standing.quote is Quote.INDENTED and teller.context.any
         at = src.at
+        if self._thinks_to is not None and at < self._thinks_to:
+            return False
         failure: tuple[Row, Exception] | None = None
         reached = 0
         for row in rows:
@@ -70,6 +74,8 @@ class Trial:
             except (Mismatch, Broken, Cut) as why:
                 src.unwind(depth)
                 row = attempt.row
+                if self._swallows(at):
+                    return False
                 if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
                     yield from self._damaged(attempt, row, why, at)
                     return True
@@ -80,10 +86,26 @@ class Trial:
                 continue
             finally:
                 self._may_tell = False
+            if self._swallows(at):
+                return False
             self._complete(attempt, row, at, standing)
             return True
         self._weak_from = max(self._weak_from, reached)
         return failure is not None and (yield from self._unread(failure[0], failure[1], at))
+
+    def _swallows(self, at: int) -> bool:
+        """Did a call drafted in reasoning run past the reasoning's end?  Then it is none, and its text is read again.
+
+        An argument that was never closed would else take the answer, and the calls in it, for its value.
+        """
+        if self.thinks_until is None or not self.teller.reasoning:
+            return False
+        found = self.thinks_until.search(self.src.held())
+        if found is None:
+            return False
+        self._thinks_to = at + found.start()
+        self.src.rewind()
+        return True
 
     def _may_try(self, row: Row, standing: Standing, at: int) -> bool:
         if row.dialect.name in self.over or not (row.place is Place.INLINE or self.teller.line_start("")):

@@ -1,0 +1,74 @@
+"""`dragoman run`: one task, with tools, to its end.
+
+stdout gets the answer and nothing else (or, with --json, every step); calls, results and corrections go to stderr.
+Exit codes: 0 answered, 1 not (a limit, a refusal, a failure), 2 called wrongly, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ..events import TextDelta
+from ..io.cancel import Cancel
+from ..loop import Interrupted, Run, TurnEnded
+from .approval import stopping
+from .session import opened, said, with_options
+from .telling import outcome, print_step, show, why
+
+INTERRUPTED = 130
+
+
+@click.command(name="run")
+@click.argument("task", nargs=-1)
+@with_options
+@click.option("--journal", type=click.Path(dir_okay=False), help="Write every step there, to go on after a crash.")
+@click.option("--resume", is_flag=True, help="Go on with the run in --journal.")
+def command(
+    task: tuple[str, ...], journal: str | None, resume: bool, as_json: bool, quiet: bool, **options: Any
+) -> int:
+    """Give a model a task and tools, and let it finish.
+
+    The task is read from standard input when it is not given, or "-".
+    """
+    if resume and not journal:
+        raise click.UsageError("--resume needs --journal PATH: the run to go on with")
+    prompt = "" if resume else said(task)
+    cancel, tell = Cancel(), _teller(as_json=as_json, quiet=quiet)
+    with opened(lambda: cancel, **options) as session, stopping(cancel):
+        if resume and journal:
+            run = session.client.resume(journal, on_event=tell, cancel=cancel)
+        else:
+            run = session.client.run(prompt, journal=journal, on_event=tell, cancel=cancel)
+    return finish(run, as_json=as_json)
+
+
+def _teller(*, as_json: bool, quiet: bool) -> Callable[[Any], None]:
+    if as_json:
+        return print_step
+    return _nothing if quiet else _show
+
+
+def _nothing(_: Any) -> None:
+    return None
+
+
+def _show(step: Any) -> None:
+    """Text before calls is no answer: it is shown with them."""
+    if isinstance(step, TurnEnded) and step.response.calls and step.response.text.strip():
+        click.secho(step.response.text.strip(), dim=True, err=True)
+    elif not isinstance(step, TextDelta):
+        show(step)
+
+
+def finish(run: Run, *, as_json: bool) -> int:
+    """Print what the run came to; the exit code that says it."""
+    if as_json:
+        print_step(run)
+    elif text := outcome(run).strip():
+        click.echo(text)
+    if reason := why(run):
+        click.secho(reason, fg="red", err=True)
+    return INTERRUPTED if isinstance(run.end, Interrupted) else 0 if run.done else 1

@@ -1,0 +1,16 @@
+"""MCP both ways, through the official SDK: the tools of servers as ordinary tools, and any `ToolSet` as a server.
+
+In reading order: `config` (the servers a file names), `results` (answers as MCP has them, both ways), `answers` (what
+servers ask of us), `hearing` and `connection` (one server), `portal` (a loop for synchronous callers), `servers` (all
+of them), and `serving` (the other way round).  Importing this package imports the SDK; nothing else in Dragoman does.
+"""
+
+from .answers import Answers as Answers
+from .config import Http as Http
+from .config import ServerSpec as ServerSpec
+from .config import Stdio as Stdio
+from .config import read_servers as read_servers
+from .servers import McpServers as McpServers
+from .serving import http_app as http_app
+from .serving import serve as serve
+from .serving import serve_stdio as serve_stdio
