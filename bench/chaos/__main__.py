@@ -13,19 +13,34 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from dragoman import Client, ToolSet
 from dragoman.loop import Policy
+from dragoman.tools import runnable
 
 from ..table import machine, publish, table
 from .server import Counted, running
 from .tasks import Desk, Tally, tasks
 
 RATES = (0.0, 0.1, 0.3, 0.6)
+DIALECTS = (
+    "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "kimi_k2", "glm45", "react", "json_protocol",
+    "pythonic",
+)  # fmt: skip
+"""What the model speaks, and is spoken to, where each task has another; all dialects are listened for throughout."""
+READS = frozenset({"read_file", "calculate", "find_train"})
 SLIPS = 10
 PEERS = ("pydantic-ai", "forge-guardrails")
 SYSTEM = "Do what the user asks with the tools."
+
+
+OURS = (
+    ("dragoman, no tool API", False, ("",)),
+    ("dragoman, no tool API, ten dialects", False, DIALECTS),
+    ("dragoman, tool API", True, ("",)),
+)
 
 
 def name_of(rate: float, dialect: str = "") -> str:
@@ -34,17 +49,26 @@ def name_of(rate: float, dialect: str = "") -> str:
     return f"weak{'-' + dialect if dialect else ''}+errors={each:.6f}"
 
 
-def ours(server: Counted, model: str, count: int, seed: int) -> Tally:
-    """The tasks by our client."""
+def ours(server: Counted, rate: float, dialects: Sequence[str], count: int, seed: int) -> Tally:
+    """The tasks by our client; each speaks the next of `dialects`."""
     tally = Tally()
     begun = time.perf_counter()
-    with Client(base_url=f"{server.url}/v1", policy=Policy(turns=25), system=SYSTEM) as client:
-        for task in tasks(count, seed):
-            desk = Desk(task)
-            run = client.run(task.prompt, tools=ToolSet(*desk.tools().values()), model=f"compatible/{model}")
+    with ExitStack() as stack:
+        clients = [stack.enter_context(_client(server, dialect)) for dialect in dialects]
+        for number, task in enumerate(tasks(count, seed)):
+            desk, model = Desk(task), name_of(rate, dialects[number % len(dialects)])
+            client = clients[number % len(clients)]
+            tools = ToolSet(*(runnable(f, read_only=name in READS) for name, f in desk.tools().items()))
+            run = client.run(task.prompt, tools=tools, model=f"compatible/{model}")
             tally.add(desk, "" if desk.finished else type(run.end).__name__)
     tally.seconds = time.perf_counter() - begun
     return tally
+
+
+def _client(server: Counted, dialect: str) -> Client:
+    """A client that tells tools and history in the model's own dialect, and listens for all of them."""
+    spoken = {"speak": dialect} if dialect else {}
+    return Client(base_url=f"{server.url}/v1", policy=Policy(turns=25), system=SYSTEM, **spoken)
 
 
 def theirs(python: str, peer: str, server: Counted, model: str, count: int, seed: int) -> Tally:
@@ -61,9 +85,9 @@ def measure(count: int, seed: int, python: str) -> list[list[str]]:
     """One row per rate and driver."""
     rows = []
     for rate in RATES:
-        for who, native in (("dragoman, no tool API", False), ("dragoman, tool API", True)):
+        for who, native, dialects in OURS:
             with running(native=native, seed=seed) as server:
-                rows.append(_row(rate, who, ours(server, name_of(rate), count, seed), server))
+                rows.append(_row(rate, who, ours(server, rate, dialects, count, seed), server))
         for peer in PEERS if python else ():
             with running(native=True, seed=seed) as server:
                 tally = theirs(python, peer, server, name_of(rate), count, seed)

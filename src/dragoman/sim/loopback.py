@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from ..io.listening import listen
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
@@ -44,7 +46,7 @@ class _Server(uvicorn.Server):
 @contextmanager
 def serving(app: ASGIApp, *, port: int = 0) -> Iterator[str]:
     """Serve `app` on `port` (0: a free one); gives the base URL, without a slash at its end."""
-    listening = socket.create_server((LOOPBACK, port))
+    listening = listen(LOOPBACK, port)
     config = uvicorn.Config(app, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=GRACE)
     server = _Server(config)
     thread = threading.Thread(target=server.work, args=(listening,), name="dragoman-loopback", daemon=True)

@@ -83,6 +83,7 @@ class _Progress:
     task: Task
     seen: list[Seen] = field(default_factory=list)
     pending: tuple[ToolCall, ...] = ()
+    wrote: str = ""
     corrected: bool = False
     answered: bool = False
 
@@ -133,6 +134,7 @@ class WeakModel:
             if message.role == "system":
                 continue
             if message.role == "assistant":
+                progress.wrote = message.text
                 progress.pending = reading.own_calls(message.text, dialect, reading.as_tools(offers))
                 progress.corrected = False
                 progress.answered = not progress.pending and _is_answer(message.text, progress)
@@ -147,18 +149,21 @@ class WeakModel:
             back, text = reading.results(text, dialect)
             if message.role == "tool" and not back:
                 back, text = (text,), ""
+            if len(back) != len(progress.pending):
+                every = reading.own_calls(progress.wrote, dialect, None)  # also those of tools there are not
+                progress.pending = every if len(back) == len(every) else progress.pending
             seen = reading.witnessed(progress.pending, back)
             progress.seen += seen
             progress.pending = progress.pending[len(back) :]
             progress.corrected = progress.corrected or any(s.failed for s in seen)
             if back and not text:
                 return progress
-        known = recognise(text, self._plans)
-        if known is None and not progress.answered:
-            progress.corrected = True
+        scenario, words = recognise(text, self._plans) or (scenarios.INTRODUCTION, {})
+        task = Task(text, words, progress.task.offers)
+        if not progress.answered and (reading.corrects(text) or isinstance(pursue(scenario, task, ()), str)):
+            progress.corrected = True  # nothing that could be done: it is about what was said before
             return progress
-        scenario, words = known or (scenarios.INTRODUCTION, {})
-        return _Progress(scenario, Task(text, words, progress.task.offers))
+        return _Progress(scenario, task)
 
 
 def _is_answer(text: str, progress: _Progress) -> bool:

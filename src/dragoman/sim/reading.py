@@ -23,11 +23,12 @@ from ..dialects.spec import AttributeArgs, Dialect, JsonCall, TaggedArgs, YamlCa
 from ..types import JsonObject, Tool, ToolCall
 from .plans import Offer, Seen
 
-_ITEM = re.compile(r"^[ \t]*[-*][ \t]+(?P<tick>`?)(?P<name>[A-Za-z_][\w.:/-]*)(?P=tick)(?P<rest>[^\n]*)", re.MULTILINE)
+_ITEM = re.compile(r"^(?P<margin>[ \t]*)[-*][ \t]+(?P<tick>`?)(?P<name>[A-Za-z_][\w.:/-]*)(?P=tick)(?P<rest>[^\n]*)", re.MULTILINE)
 _SCHEMA = re.compile(r"^[ \t]*Schema:[ \t]*(?=\{)", re.MULTILINE)
 _SIGNATURE = re.compile(r"\((?P<inside>[^()]*)\)")
 _NONCE = re.compile(r"(?P<fence>(?:~~~|```)\w+):(?P<nonce>[A-Za-z0-9]{4,32})")
 _FAILED = re.compile(r"\s*\[ERROR\b")
+_CORRECTION = re.compile(r"^(?:\d+\. )?\[ERROR\b", re.MULTILINE)
 _KINDS = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
 _DEFINITION_KEYS = ("parameters", "input_schema", "inputSchema")
 
@@ -46,6 +47,8 @@ def _listed(prompt: str) -> Iterator[Offer]:
     """Items of a list: a name with a schema on a line of its own, with a signature, or with a description only."""
     listing = prompt.rpartition(LIST_HEAD)[2]
     items = list(_ITEM.finditer(listing))
+    margin = min((len(item["margin"]) for item in items), default=0)
+    items = [item for item in items if len(item["margin"]) == margin]  # lists in descriptions stand further in
     ends = (*(item.start() for item in items[1:]), len(listing))
     for item, end in zip(items, ends, strict=False):
         rest = item["rest"].lstrip()
@@ -141,8 +144,8 @@ def _markup(row: Dialect) -> tuple[str, ...]:
 # ── calls made and results come back ─────────────────────────────────────────
 
 
-def own_calls(text: str, dialect: Dialect, tools: tuple[Tool, ...]) -> tuple[ToolCall, ...]:
-    """The calls in a past message of the model itself."""
+def own_calls(text: str, dialect: Dialect, tools: tuple[Tool, ...] | None) -> tuple[ToolCall, ...]:
+    """The calls in a past message of the model itself; `tools` None takes any name for a tool's."""
     return parse(text, dialects=[dialect], tools=tools).calls
 
 
@@ -184,6 +187,11 @@ def _result_pattern(form: str) -> re.Pattern[str]:
     fields = {"{content}": "(?P<content>.*?)", "{name}": "[^\n]*?", "{id}": "[^\n]*?", "{{": r"\{", "}}": r"\}"}
     pattern = "".join(fields.get(piece) or re.escape(piece) for piece in pieces)
     return re.compile(pattern + (r"\Z" if form.endswith("{content}") else ""), re.DOTALL)
+
+
+def corrects(text: str) -> bool:
+    """Does this tell what was wrong with a call, by an error mark?"""
+    return bool(_CORRECTION.search(text))
 
 
 def witnessed(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple[Seen, ...]:
