@@ -132,6 +132,31 @@ def test_ollamas_results_without_ids_answer_the_calls_in_order() -> None:
     assert [result.call_id for result in request.messages[1].results] == ids
 
 
+def test_ollamas_results_with_ids_the_client_made_up_answer_the_calls_that_came_without() -> None:
+    calls = [{"function": {"name": "look", "arguments": {"at": at}}} for at in ("a", "b")]
+    results = [{"role": "tool", "tool_call_id": f"made-up-{n}", "content": str(n)} for n in (1, 2)]
+    messages = read("ollama_chat", {"role": "assistant", "content": "", "tool_calls": calls}, *results).messages
+    assert [r.call_id for r in messages[1].results] == [c.id for c in messages[0].calls]
+
+
+def test_ollamas_result_with_an_unknown_id_answers_no_call_that_has_one() -> None:
+    calls = [{"id": "c1", "function": {"name": "look", "arguments": {}}}]
+    result = {"role": "tool", "tool_call_id": "c9", "content": "?"}
+    messages = read("ollama_chat", {"role": "assistant", "content": "", "tool_calls": calls}, result).messages
+    assert messages[1].results[0].call_id == "c9"
+
+
+def test_a_turn_sent_back_to_gemini_in_pieces_is_one_turn_and_its_results_answer_it() -> None:
+    """Recorded: google-genai 3.4 calling functions itself while it streams."""
+    pieces = [{"text": "\n"}, *({"functionCall": {"id": f"c{n}", "name": "look", "args": {}}} for n in (1, 2)), {"text": ""}]
+    turns = [{"role": "model", "parts": [piece]} for piece in pieces]
+    answers = [{"functionResponse": {"name": "look", "response": {"result": str(n)}}} for n in (1, 2)]
+    body = {"contents": [*turns, {"role": "user", "parts": answers}]}
+    messages = codec("gemini").decode_request({"model": "m", **body}).messages
+    assert [m.role for m in messages] == ["assistant", "assistant", "tool"]
+    assert [r.call_id for r in messages[2].results] == [c.id for c in messages[1].calls] == ["c1", "c2"]
+
+
 def test_a_broken_call_of_the_past_keeps_its_text_on_its_wire_and_is_no_call_with_invented_arguments() -> None:
     wire = {
         "role": "assistant",

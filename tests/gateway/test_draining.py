@@ -12,17 +12,21 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from dragoman.codecs import CODECS
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.fallback import Rules, place
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.app import Gateway
+from dragoman.gateway.app import Gateway, Serve
 from dragoman.gateway.draining import on_sigterm
+from dragoman.gateway.endpoints import Ready
+from dragoman.gateway.fronts import FRONTS
 from dragoman.io.memory import Memory
 from dragoman.providers import COMPATIBLE
 from dragoman.route import Route
@@ -30,8 +34,8 @@ from dragoman.route import Route
 from ..peer import Exchange, peer
 from ..upstreams import model, said
 from .asgi import call
-from .test_exchange import ASKS, PATHS, ask, every_front
-from .test_metrics import DOWN
+from .test_exchange import ASKS, PATHS, asking, every_front
+from .test_failures import message_of
 
 ONE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://one.test", model="one")
 TWO = Route(provider=COMPATIBLE["openai_chat"], base_url="http://two.test", model="two")
@@ -95,26 +99,44 @@ def test_in_a_thread_nothing_is_touched(handled: list[int]) -> None:
     assert seen == [before]
 
 
-@pytest.mark.parametrize("path", ["/readyz", "/health/readiness"])
-def test_it_is_ready_as_long_as_one_route_may_be_asked(path: str) -> None:
+def resting(*routes: Route) -> Gateway:
+    """A gateway of two routes, these of them resting for a long time."""
     gateway = Gateway(GatewayConfig(models={"m": (ONE, TWO)}), Memory([]))
-    error, rules = ProviderError("down; try later", kind=ErrorKind.NETWORK), Rules(cooldown=60)
-    now = 1e12  # long after any clock of ours: what rests until then rests
-    assert gateway.why_not_ready() == ("", 0)
-    gateway.health.failed(place(ONE), error, rules, began=now, now=now)
-    assert gateway.why_not_ready() == ("", 0)
-    gateway.health.failed(place(TWO), error, rules, began=now, now=now)
-    why, seconds = gateway.why_not_ready()
-    assert why == "resting"
-    assert seconds > 0
+    error, far = ProviderError("down; try later", kind=ErrorKind.NETWORK), 1e12
+    for route in routes:
+        gateway.health.failed(place(route), error, Rules(cooldown=60), began=far, now=far)
+    return gateway
 
 
-def test_a_gateway_whose_routes_all_rest_says_so_to_probes_and_lives() -> None:
-    gateway = create_app(GatewayConfig(models={"m": (ONE, TWO)}, rules=Rules(retries=0)), model("openai_chat", DOWN, DOWN))
-    assert call(gateway, "/readyz", method="GET").status == 200
-    ask(gateway, "openai_chat", stream=False)  # the scripted clock stands at 1970: what failed then rests no more
-    assert call(gateway, "/readyz", method="GET").status == 200
-    assert call(gateway, "/healthz", method="GET").status == 200
+@pytest.mark.parametrize("routes", [(), (ONE,), (TWO,)])
+def test_it_is_ready_as_long_as_one_route_may_be_asked(routes: tuple[Route, ...]) -> None:
+    reply = call(Ready(resting(*routes).why_not_ready), "/readyz", method="GET")
+    assert (reply.status, reply.json) == (200, {"status": "ok"})
+
+
+def test_a_gateway_whose_routes_all_rest_is_not_ready_and_says_for_how_long() -> None:
+    reply = call(Ready(resting(ONE, TWO).why_not_ready), "/readyz", method="GET")
+    assert (reply.status, reply.json) == (503, {"status": "resting"})
+    assert int(reply.headers["retry-after"]) >= 60
+
+
+@pytest.mark.parametrize("path", ["/readyz", "/health/readiness", "/healthz", "/health", "/health/liveliness"])
+def test_probes_find_a_gateway_well_that_has_nothing_to_complain_of(path: str) -> None:
+    gateway = create_app(GatewayConfig(models={"m": (ONE, TWO)}), Memory([]))
+    assert call(gateway, path, method="GET").json == {"status": "ok"}
+
+
+@every_front
+def test_a_gateway_that_is_about_to_end_refuses_what_is_new_in_every_shape(front: str) -> None:
+    memory = model("openai_chat", said("hi"))
+    gateway = Gateway(GatewayConfig(default=ONE), memory)
+    row = next(row for row in FRONTS if row.codec is CODECS[front])
+    gateway.drain()
+    assert gateway.why_not_ready() == ("ending", 1)
+    reply = call(Serve(gateway, row, row.endpoints[0]), *asking(front, stream=True))
+    assert (reply.status, reply.headers["retry-after"]) == (503, "1")
+    assert "another will take it" in message_of(front, reply)
+    assert memory.sent == []
 
 
 # ── a process that is told to end ────────────────────────────────────────────
@@ -130,16 +152,42 @@ base_url = "{url}"
 FIRST, LAST = b'data: {"choices":[{"index":0,"delta":{"content":"Once "}}]}\n\n', b"data: [DONE]\n\n"
 
 
-def fetched(url: str, path: str, body: Any = None) -> http.client.HTTPResponse:
+@contextmanager
+def opened(url: str, path: str, body: Any = None) -> Iterator[http.client.HTTPResponse]:
     where = urlsplit(url)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port or 0, timeout=20)
-    method = "GET" if body is None else "POST"
-    connection.request(method, path, json.dumps(body) if body is not None else None)
-    return connection.getresponse()
+    with closing(http.client.HTTPConnection(where.hostname or "", where.port or 0, timeout=20)) as connection:
+        connection.request("GET" if body is None else "POST", path, json.dumps(body) if body is not None else None)
+        with connection.getresponse() as response:
+            yield response
+
+
+def told(url: str, path: str, body: Any = None) -> tuple[int, str]:
+    """The status of an answer, and when to come again."""
+    with opened(url, path, body) as response:
+        return response.status, response.headers.get("retry-after", "")
+
+
+def until(response: http.client.HTTPResponse, word: bytes) -> None:
+    while word not in response.readline():
+        pass
+
+
+@contextmanager
+def serving(file: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [sys.executable, "-m", "dragoman", "serve", "--config", str(file), "--port", "0", "--log-format", "json"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            found = re.search(r"listening on (\S+)", process.stderr.readline())
+            assert found is not None
+            yield process, found[1]
+        finally:
+            process.kill()
 
 
 def test_a_process_that_is_told_to_end_finishes_what_it_began(tmp_path: Path) -> None:
-    go_on = threading.Event()
+    go_on, file = threading.Event(), tmp_path / "dragoman.toml"
+    asked = {**ASKS["openai_chat"], "stream": True, "tools": []}
 
     def talk(exchange: Exchange) -> None:
         exchange.head()
@@ -148,40 +196,20 @@ def test_a_process_that_is_told_to_end_finishes_what_it_began(tmp_path: Path) ->
         exchange.say(FIRST.replace(b"Once ", b"upon") + LAST)
 
     with peer(talk) as upstream:
-        file = tmp_path / "dragoman.toml"
         file.write_text(SETTINGS.format(url=upstream.url))
-        command = [sys.executable, "-m", "dragoman", "serve", "--config", str(file), "--port", "0", "--log-format", "json"]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-            try:
-                assert process.stderr is not None
-                found = re.search(r"listening on (\S+)", process.stderr.readline())
-                assert found is not None
-                url, asked = found[1], {**ASKS["openai_chat"], "stream": True, "tools": []}
-                running = fetched(url, PATHS["openai_chat"], asked)
-                assert b"Once" in running.readline()
-                process.send_signal(signal.SIGTERM)
-                ready = fetched(url, "/readyz")
-                while ready.status == 200:
-                    ready = fetched(url, "/readyz")
-                refused = fetched(url, PATHS["openai_chat"], asked)
-                go_on.set()
-                told = running.read()
-                process.send_signal(signal.SIGTERM)  # enough is enough
-                lines = [json.loads(line) for line in process.stderr]
-                ended = process.wait(20)
-            finally:
-                process.kill()
-    assert (ready.status, refused.status) == (503, 503)
-    assert refused.headers["retry-after"] == "1"
-    assert b"upon" in told
-    assert told.endswith(LAST)
-    assert ended in {0, -signal.SIGTERM}
+        with serving(file) as (process, url), opened(url, PATHS["openai_chat"], asked) as running:
+            until(running, b"Once")
+            process.send_signal(signal.SIGTERM)
+            while (ready := told(url, "/readyz")) == (200, ""):
+                pass
+            refused = told(url, PATHS["openai_chat"], asked)
+            go_on.set()
+            rest = running.read()
+            process.send_signal(signal.SIGTERM)  # it has half a minute still; twice means now
+            lines = [json.loads(line) for line in process.stderr or ()]
+            ended = process.wait(20)
+    assert ready == refused == (503, "1")
+    assert b"upon" in rest
+    assert rest.rstrip().endswith(LAST.strip())
+    assert ended in {0, -signal.SIGTERM, 128 + signal.SIGTERM}
     assert sorted(line["status"] for line in lines if line["logger"] == "dragoman.access") == [200, 503]
-
-
-@every_front
-def test_a_gateway_that_is_about_to_end_refuses_what_is_new_in_every_shape(front: str) -> None:
-    memory = model("openai_chat", said("hi"))
-    gateway = Gateway(GatewayConfig(default=ONE), memory)
-    gateway.drain()
-    assert gateway.why_not_ready() == ("ending", 1)

@@ -146,6 +146,7 @@ TABLE: list[tuple[BaseException, str]] = [
 ]
 
 
+@pytest.mark.requirement("weak-chatcli-10")
 @pytest.mark.parametrize(("error", "code"), TABLE, ids=[f"{i}-{type(row[0]).__name__}" for i, row in enumerate(TABLE)])
 def test_an_error_has_its_code(error: BaseException, code: str) -> None:
     found = failure_of(CALL, error)

@@ -1,0 +1,270 @@
+"""Clients that mean no good, or were never tested: a right status, in the caller's shape, and the next one is served."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from dragoman.cli.serve import QUIET
+from dragoman.gateway import GatewayConfig, Limits, create_app
+from dragoman.io.listening import listen
+from dragoman.io.memory import Memory
+from dragoman.providers import COMPATIBLE, Tools
+from dragoman.route import Route
+
+from .asgi import Reply, call
+from .test_exchange import PATHS, SCHEMA, app, asking, every_front
+from .test_failures import message_of
+from .test_openapi import always
+
+LOOK = "look"
+Named = dict[str, Any]
+
+
+def told(front: str, *, tools: Named | None = None, text: str = "") -> tuple[str, dict[str, Any]]:
+    """A request in that API with these tools (name → schema), or this text."""
+    path, body = asking(front, stream=False)
+    body = dict(body)
+    if tools is not None:
+        forms: dict[str, Callable[[str, Any], Any]] = {
+            "openai_responses": lambda name, schema: {"type": "function", "name": name, "parameters": schema},
+            "anthropic_messages": lambda name, schema: {"name": name, "input_schema": schema},
+            "gemini": lambda name, schema: {"functionDeclarations": [{"name": name, "parametersJsonSchema": schema}]},
+        }
+        plain: Callable[[str, Any], Any] = lambda name, schema: {  # noqa: E731
+            "type": "function",
+            "function": {"name": name, "parameters": schema},
+        }
+        body["tools"] = [forms.get(front, plain)(name, schema) for name, schema in tools.items()]
+    if text:
+        messages = [{"role": "user", "content": text}]
+        fields = {
+            "gemini": {"contents": [{"role": "user", "parts": [{"text": text}]}]},
+            "openai_responses": {"input": text},
+        }
+        body |= fields.get(front, {"messages": messages})
+    return path, body
+
+
+def serve(front: str, *, text_tools: bool = False, **what: Any) -> Reply:
+    path, body = told(front, **what)
+    return call(app(Memory(always), tools=Tools.TEXT if text_tools else Tools.NATIVE), path, body)
+
+
+def nested(depth: int, wrap: Callable[[Any], Any]) -> Any:
+    schema: Any = {"type": "string"}
+    for _ in range(depth):
+        schema = wrap(schema)
+    return schema
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """A schema of 2**levels leaves in a few kilobytes."""
+    both = {f"d{n}": {"properties": {k: {"$ref": f"#/$defs/d{n + 1}"} for k in "ab"}} for n in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**both, f"d{levels}": {"type": "string"}}}
+
+
+SCHEMAS: dict[str, Any] = {
+    "deep objects": nested(400, lambda s: {"type": "object", "properties": {"a": s}}),
+    "deep arrays": nested(400, lambda s: {"type": "array", "items": s}),
+    "deep choices": nested(300, lambda s: {"anyOf": [s, {"type": "null"}]}),
+    "many properties": {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(5000)}},
+    "many values": {"type": "object", "properties": {"at": {"enum": [f"v{n}" for n in range(20_000)]}}},
+    "a reference to itself": {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
+    "a tree without end": {
+        "$ref": "#/$defs/a",
+        "$defs": {"a": {"properties": {k: {"$ref": "#/$defs/a"} for k in "xy"}}},
+    },
+    "references that double": doubling(40),
+    "an endless pattern": {"type": "object", "properties": {"at": {"type": "string", "pattern": "^(a+)+$"}}},
+    "somebody else's file": {"$ref": "file:///etc/passwd"},
+    "somebody else's address": {"$ref": "http://127.0.0.1:9/schema"},
+}
+
+
+@pytest.mark.parametrize("front", ["openai_chat", "gemini"])
+@pytest.mark.parametrize("text_tools", [True, False], ids=["text", "native"])
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
+def test_a_schema_may_be_anything_and_is_served_or_refused(front: str, text_tools: bool, schema: Any) -> None:
+    reply = serve(front, text_tools=text_tools, tools={LOOK: schema})
+    assert reply.status in {200, 400}
+    assert "root:" not in str(reply.body)
+    assert reply.status == 200 or message_of(front, reply)
+
+
+@every_front
+@pytest.mark.parametrize("text_tools", [True, False], ids=["text", "native"])
+def test_tools_may_be_many(front: str, text_tools: bool) -> None:
+    assert serve(front, text_tools=text_tools, tools={f"tool{n}": SCHEMA for n in range(1000)}).status == 200
+
+
+@pytest.mark.slow
+@every_front
+@pytest.mark.parametrize("text_tools", [True, False], ids=["text", "native"])
+def test_tools_may_be_ten_thousand(front: str, text_tools: bool) -> None:
+    assert serve(front, text_tools=text_tools, tools={f"tool{n}": SCHEMA for n in range(10_000)}).status == 200
+
+
+NAMES = {"odd": "ünï\u2028\x00", "a path": "../../etc", "markup": "<tool_call>", "an end": "look\r\n\r\nGET /"}
+
+
+@every_front
+@pytest.mark.parametrize("text_tools", [True, False], ids=["text", "native"])
+@pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
+def test_a_tools_name_may_be_odd(front: str, text_tools: bool, name: str) -> None:
+    assert serve(front, text_tools=text_tools, tools={name: SCHEMA}).status in {200, 400}
+
+
+@every_front
+@pytest.mark.parametrize("text_tools", [True, False], ids=["text", "native"])
+def test_an_endless_name_is_the_callers_mistake(front: str, text_tools: bool) -> None:
+    reply = serve(front, text_tools=text_tools, tools={"x" * 1_000_000: SCHEMA})
+    assert reply.status == 400
+    assert "1000000 characters" in message_of(front, reply)
+    assert len(reply.body) < 1000
+
+
+REPEATED = [
+    "<",
+    "{",
+    "[",
+    '"',
+    "`",
+    "\\",
+    "```\n",
+    "<tool_call>",
+    "~~~tool_call\n",
+    "\u2028",
+    "\x00",
+    "\N{GRINNING FACE}",
+]
+
+
+@pytest.mark.parametrize("front", ["openai_chat", "anthropic_messages"])
+@pytest.mark.parametrize("text_tools", [True, False], ids=["text", "native"])
+@pytest.mark.parametrize("piece", REPEATED, ids=[json.dumps(piece) for piece in REPEATED])
+def test_a_text_may_be_one_piece_a_hundred_thousand_times(front: str, text_tools: bool, piece: str) -> None:
+    assert serve(front, text_tools=text_tools, text=piece * 100_000).status == 200
+
+
+@every_front
+def test_a_long_name_of_a_model_is_not_said_back_at_length(front: str) -> None:
+    gateway = create_app(
+        GatewayConfig(models={"m": Route(provider=COMPATIBLE["openai_chat"], base_url="http://a.test")})
+    )
+    name = "m" * 500_000
+    path, body = told(front)
+    reply = call(gateway, path.replace("/m:", f"/{name}:"), {**body, "model": name})
+    assert reply.status == 404
+    assert len(reply.body) < 2000
+
+
+VALUES: list[Any] = [None, True, 7, -1, 1e308, 10**400, "", "x", [], [[]], {}, {"a": {}}, [None, 7]]
+
+
+@every_front
+@pytest.mark.parametrize("value", VALUES, ids=[json.dumps(value)[:12] for value in VALUES])
+def test_every_field_may_hold_anything(front: str, value: Any) -> None:
+    path, body = told(front)
+    for field in (
+        *body,
+        "temperature",
+        "max_tokens",
+        "stop",
+        "tool_choice",
+        "response_format",
+        "metadata",
+        "seed",
+        "system",
+        "think",
+    ):
+        reply = call(app(Memory(always)), path, {**body, field: value})
+        assert reply.status < 500 or reply.json.get("error", {}).get("code") == 422, (field, reply.body)
+
+
+# ── on the wire ──────────────────────────────────────────────────────────────
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[int]:
+    """A real server of our own, as the command runs it."""
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    gateway = create_app(GatewayConfig(default=to, limits=Limits(body=100_000, body_seconds=0.2)), Memory(always))
+    server = uvicorn.Server(uvicorn.Config(gateway, **QUIET))
+    with listen("127.0.0.1", 0) as place:
+        thread = threading.Thread(target=server.run, args=([place],))
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.001)
+            yield place.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with listening() as found:
+        yield found
+
+
+def say(port: int, data: bytes) -> bytes:
+    """Send these bytes and read whatever comes until the other side is done, or nothing more is sure to come."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
+        with contextlib.suppress(ConnectionError):
+            wire.sendall(data)
+            wire.shutdown(socket.SHUT_WR)
+        read = b""
+        with contextlib.suppress(ConnectionError):
+            while piece := wire.recv(65536):
+                read += piece
+        return read
+
+
+BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
+HEAD = f"POST {PATHS['openai_chat']} HTTP/1.1\r\nhost: a\r\n".encode()
+SMUGGLED = b"GET /healthz HTTP/1.1\r\nhost: evil\r\n\r\n"
+TRICKS: list[tuple[str, bytes]] = [
+    ("no HTTP", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20),
+    ("a head without end", HEAD + b"x: " + b"y" * 500_000),
+    ("a thousand headers", HEAD + b"x: y\r\n" * 20_000 + b"\r\n"),
+    ("a length and chunks", HEAD + b"content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n" + SMUGGLED),
+    ("two lengths", HEAD + b"content-length: 5\r\ncontent-length: 50\r\n\r\nhello" + SMUGGLED),
+    ("a length below nothing", HEAD + b"content-length: -5\r\n\r\n"),
+    ("a length that is a word", HEAD + b"content-length: many\r\n\r\n"),
+    ("a chunk of endless size", HEAD + b"transfer-encoding: chunked\r\n\r\nffffffffffffffffffff\r\n"),
+    ("a name with a space", HEAD + b"x y: z\r\ncontent-length: 0\r\n\r\n"),
+    ("a bare line end in a value", HEAD + b"x: a\rb: c\r\ncontent-length: 0\r\n\r\n"),
+    ("a null in a value", HEAD + b"x-request-id: a\x00b\r\ncontent-length: 0\r\n\r\n"),
+    ("another version", HEAD.replace(b"1.1", b"9.9") + b"\r\n"),
+    ("a body that announces too much", HEAD + b"content-length: 99999999999\r\n\r\n{"),
+    ("a body that stops half way", HEAD + b"content-length: 500\r\n\r\n{"),
+    ("a body that never begins", HEAD + b"content-length: 500\r\n\r\n"),
+    ("a key that is no text", HEAD + b"authorization: Bearer \xff\xfe\xff\r\ncontent-length: 2\r\n\r\n{}"),
+]
+
+
+@pytest.mark.parametrize("data", [data for _, data in TRICKS], ids=[name for name, _ in TRICKS])
+def test_a_trick_gets_an_error_or_nothing_and_the_next_one_is_served(port: int, data: bytes) -> None:
+    answer = say(port, data)
+    statuses = [line.split()[1] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
+    assert all(status.startswith(b"4") for status in statuses), answer
+    assert len(statuses) <= 1, answer
+    honest = HEAD + b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(BODY) + BODY
+    assert say(port, honest).startswith(b"HTTP/1.1 200")
+
+
+def test_an_id_that_a_client_gives_cannot_become_a_header(port: int) -> None:
+    head = HEAD + b"x-request-id: " + b"\xe4" * 300 + b"\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(BODY)
+    answer = say(port, head + BODY)
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert b"\r\nx-request-id: " + b"\xe4" * 128 + b"\r\n" in answer

@@ -1,0 +1,86 @@
+"""The OpenAPI document says what is served, and nothing that it allows makes the gateway fail."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.effects import Open
+from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.fronts import FRONTS
+from dragoman.gateway.openapi import ASKED, document
+from dragoman.io.memory import Answer, Memory
+from dragoman.providers import COMPATIBLE
+from dragoman.route import Route
+from dragoman.schema import check_schema, faults
+
+from ..upstreams import Says, answered
+from .asgi import call
+from .test_exchange import ASKS, asking, every_front
+
+CALLS = Says(("I look.",), (("a1", "look", {"at": "sky"}),))
+
+
+def always(sent: Open) -> Answer:
+    """A model that answers whatever it is asked."""
+    return answered("openai_chat", CALLS, json.loads(sent.body) if sent.body else {})
+
+
+def gateway() -> Any:
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    return create_app(GatewayConfig(default=to, models={"m": to}), Memory(always))
+
+
+def test_the_document_is_served_and_is_json() -> None:
+    reply = call(gateway(), "/openapi.json", method="GET")
+    assert reply.status == 200
+    assert reply.json == document()
+    assert reply.json["openapi"].startswith("3.1")
+
+
+def test_every_front_is_in_it_with_a_form_of_its_own() -> None:
+    assert set(ASKED) == {front.codec.name for front in FRONTS}
+    for schema in ASKED.values():
+        check_schema(schema, "a request")
+
+
+def test_every_address_in_it_is_served_by_the_method_it_says() -> None:
+    app = gateway()
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            body = b"{" if "requestBody" in operation else None
+            reply = call(app, path.replace("{model}", "m"), body, method=method.upper())
+            assert reply.status in {200, 400}, path
+            assert reply.status == (200 if body is None else 400), path
+
+
+@every_front
+def test_what_clients_really_send_is_allowed(front: str) -> None:
+    _, body = asking(front, stream=False)
+    assert faults(ASKED[front], body) == []
+    assert faults(ASKED[front], {**ASKS[front], "an-unknown-field": {"of": "a client"}}) == []
+
+
+@pytest.mark.slow
+def test_nothing_that_it_allows_and_nothing_near_it_makes_the_gateway_fail() -> None:
+    schemathesis = pytest.importorskip("schemathesis")
+    hypothesis = pytest.importorskip("hypothesis")
+    schema = schemathesis.openapi.from_asgi("/openapi.json", gateway())
+    asked = []
+    for result in schema.get_all_operations():
+        operation = result.ok()
+
+        @hypothesis.given(
+            case=operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
+            | operation.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
+        )
+        @hypothesis.settings(max_examples=100, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+        def never_fails(case: Any) -> None:
+            response = case.call()
+            assert response.status_code < 500, response.text
+
+        never_fails()
+        asked.append(operation.label)
+    assert len(asked) == sum(map(len, document()["paths"].values()))

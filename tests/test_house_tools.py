@@ -1,0 +1,466 @@
+"""Tools the house runs: the client sees one answer, the model its tools and their results, no call is lost or run twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.effects import Machine, Sleep, relay, run
+from dragoman.errors import ErrorKind, ProviderError, ToolError
+from dragoman.events import (
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    PartEnded,
+    ReasoningDelta,
+    Recast,
+    Started,
+    TextDelta,
+    assemble,
+    replay,
+)
+from dragoman.house_memory import Memory, remainder
+from dragoman.house_tools import HOUSE, TAKEN, HouseRan, named, with_tools
+from dragoman.io.memory import Memory as World
+from dragoman.loop import Policy
+from dragoman.redress import redress
+from dragoman.tools import Context, Runnable, ToolSet, tool
+from dragoman.types import (
+    Issue,
+    IssueKind,
+    JsonObject,
+    Message,
+    OutputSchema,
+    Part,
+    Reasoning,
+    Request,
+    Response,
+    Stop,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+    Usage,
+)
+
+WRITE = Tool(
+    name="write_file",
+    parameters={"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+)
+ASKED = Request(model="m", messages=(Message("user", "what time is it?"),), tools=(WRITE,), stream=True)
+COST = Usage(input=10, output=5)
+
+
+class Clock:
+    """A house tool that says what it was asked; counts how often it ran."""
+
+    def __init__(self) -> None:
+        self.ran: list[Any] = []
+
+    def tools(self) -> ToolSet:
+        @tool(read_only=True)
+        def now(zone: str = "UTC") -> str:
+            """The time."""
+            self.ran.append(zone)
+            return f"12:00 {zone}"
+
+        @tool(read_only=True)
+        def broken(zone: str = "UTC") -> str:
+            """Fail."""
+            self.ran.append(zone)
+            raise ToolError("ENOENT", "no such zone")
+
+        @tool(read_only=True)
+        def long() -> str:
+            """Say much."""
+            self.ran.append("long")
+            return "x" * 5000
+
+        return ToolSet(now, broken, long)
+
+
+def said(*parts: Part | str, stop: Stop | None = None, issues: Sequence[Issue] = ()) -> Response:
+    given = [Text(part) if isinstance(part, str) else part for part in parts]
+    calls = any(isinstance(part, ToolCall) for part in given)
+    ended = stop or (Stop.TOOL_CALLS if calls else Stop.END)
+    return Response(message=Message("assistant", given), stop=ended, usage=COST, issues=tuple(issues), model="up")
+
+
+def call(name: str = "now", call_id: str = "c1", **arguments: Any) -> ToolCall:
+    return ToolCall(id=call_id, name=name, arguments=arguments)
+
+
+class Model:
+    """Answers in order; keeps what it was asked."""
+
+    def __init__(self, *answers: Response | ProviderError | Sequence[Event]) -> None:
+        self._answers = list(answers)
+        self.asked: list[Request] = []
+
+    def __call__(self, request: Request) -> Machine[Response]:
+        self.asked.append(request)
+        answer = self._answers.pop(0)
+        if isinstance(answer, ProviderError):
+            raise answer
+        events = list(replay(answer)) if isinstance(answer, Response) else list(answer)
+        yield from events
+        return assemble(events)
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """All results it was shown in the end."""
+        return [result for message in self.asked[-1].messages for result in message.results]
+
+
+def heard_by(machine: Machine[Response], steps: list[Any]) -> Machine[Response]:
+    """`machine`, with its steps kept."""
+    return relay(machine, hear=lambda step: steps.append(step) or ())
+
+
+class Heard:
+    """One request served by a model and a house."""
+
+    def __init__(self, *answers: Any, request: Request = ASKED, **more: Any) -> None:
+        self.clock, self.model = Clock(), Model(*answers)
+        house: Mapping[str, ToolSet] = more.pop("house", None) or {"clock": self.clock.tools()}
+        ask = with_tools(self.model, house, **more)
+        self.steps: list[Any] = []
+        self.response = run(heard_by(redress(request, ask), self.steps), World([]).world_now())
+
+    @property
+    def events(self) -> list[Event]:
+        return [step for step in self.steps if isinstance(step, Event)]
+
+
+both_ways = pytest.mark.parametrize("request_", [ASKED, replace(ASKED, stream=False)], ids=["streamed", "whole"])
+
+
+# ── one answer out of several ────────────────────────────────────────────────
+
+
+@both_ways
+def test_a_call_of_the_house_is_run_and_the_client_sees_only_the_answer(request_: Request) -> None:
+    heard = Heard(said("Let me look. ", call(zone="CET")), said("It is noon."), request=request_)
+    assert heard.clock.ran == ["CET"]
+    assert heard.response.text == "Let me look. \n\nIt is noon."
+    assert heard.response.calls == ()
+    assert heard.response.stop is Stop.END
+    assert heard.response.usage == Usage(input=20, output=10)
+    assert assemble(heard.events) == heard.response
+    assert not any(isinstance(event, CallStarted) for event in heard.events)
+    assert [tool.name for tool in heard.model.asked[0].tools] == ["write_file", "now", "broken", "long"]
+    asked, answer = heard.model.asked[1].messages[1:]
+    assert (asked.role, asked.text, asked.calls) == ("assistant", "Let me look. ", (call(zone="CET"),))
+    assert (answer.role, answer.results[0].text) == ("tool", "12:00 CET")
+
+
+@both_ways
+def test_an_answer_without_calls_of_the_house_passes_as_it_is(request_: Request) -> None:
+    answer = said(Reasoning("hm", metadata={"signature": "s"}), "I write.", call("write_file", path="a"))
+    heard = Heard(answer, request=request_)
+    assert heard.response == answer
+    assert assemble(heard.events) == answer
+    assert len(heard.model.asked) == 1
+
+
+def test_without_tools_of_the_house_nothing_is_wrapped() -> None:
+    model = Model()
+    assert with_tools(model, {"clock": ToolSet()}) == model
+
+
+def test_text_streams_while_the_model_speaks_and_its_answers_stand_apart() -> None:
+    first = [Started("up"), TextDelta("Let "), TextDelta("me see"), CallStarted(0, "c1", "now"), CallEnded(0), Ended()]
+    second = [Started("up"), TextDelta("\n"), TextDelta(" It is"), TextDelta(" noon"), Ended(Stop.END)]
+    heard = Heard(first, second)
+    at = next(n for n, step in enumerate(heard.steps) if isinstance(step, HouseRan))
+    assert [s.text for s in heard.steps[:at] if isinstance(s, TextDelta)] == ["Let ", "me see"]
+    assert [s.text for s in heard.steps[at:] if isinstance(s, TextDelta)] == ["\n\nIt is", " noon"]
+    assert sum(isinstance(event, Started) for event in heard.events) == 1
+
+
+def test_the_thoughts_of_two_answers_stay_two() -> None:
+    one, two = (Reasoning(t, metadata={"signature": t.upper()}) for t in ("first", "second"))
+    heard = Heard(said(one, call()), said(two, "Noon."))
+    assert [p for p in heard.response.message.parts if isinstance(p, Reasoning)] == [one, two]
+    plain = Heard(said(Reasoning("first"), call()), said(Reasoning("second"), "Noon."))
+    assert [p.text for p in plain.response.message.parts] == ["first", "second", "Noon."]
+    assert PartEnded() in plain.events
+
+
+def test_a_recast_of_a_later_answer_does_not_touch_what_was_told_before() -> None:
+    late = [Started("up"), TextDelta("I muse"), Recast(), TextDelta("Noon."), Ended(Stop.END)]
+    heard = Heard(said("Let me look.", call()), late)
+    assert Recast() not in heard.events
+    assert heard.response.text.startswith("Let me look.")
+    assert heard.response.text.endswith("Noon.")
+
+
+def test_a_call_that_turns_out_to_stand_in_reasoning_is_not_run() -> None:
+    musing = [Started("up"), CallStarted(0, "c1", "now"), CallEnded(0), Recast(), TextDelta("Noon."), Ended(Stop.END)]
+    heard = Heard(musing)
+    assert heard.clock.ran == []
+    assert heard.response.text == "Noon."
+
+
+def test_where_a_form_is_demanded_only_the_last_text_is_told() -> None:
+    schema = {"type": "object", "properties": {"time": {"type": "string"}}, "required": ["time"]}
+    request = replace(ASKED, tools=(), output_schema=OutputSchema(schema=schema))
+    heard = Heard(said('{"draft": 1} I look.', call()), said('{"time": "12:00"}'), request=request)
+    assert heard.response.text == '{"time": "12:00"}'
+
+
+# ── both kinds in one answer ─────────────────────────────────────────────────
+
+
+@both_ways
+def test_an_answer_with_both_kinds_runs_its_own_and_hands_on_the_clients(request_: Request) -> None:
+    write = call("write_file", "w1", path="a")
+    heard = Heard(said("So.", write, call(call_id="c2")), said("Noon."), request=request_)
+    assert heard.clock.ran == ["UTC"]
+    assert heard.response.calls == (write,)
+    assert heard.response.stop is Stop.TOOL_CALLS
+    assert [(r.call_id, r.text) for r in heard.model.results] == [("w1", TAKEN), ("c2", "12:00 UTC")]
+
+
+def test_a_clients_call_made_again_is_told_once_and_another_is_told_too() -> None:
+    one, two = call("write_file", "w1", path="a"), call("write_file", "w1", path="b")
+    heard = Heard(said(one, call(call_id="c2")), said(replace(one, id="w9"), two))
+    assert [(c.id, c.arguments["path"]) for c in heard.response.calls] == [("w1", "a"), ("w1_2", "b")]
+    assert any("told once" in issue.message for issue in heard.response.issues)
+
+
+def test_a_clients_call_that_is_wrong_is_asked_for_again_beside_what_the_house_did() -> None:
+    good = call("write_file", path="a")
+    heard = Heard(said(call("write_file", "w1", file=1), call(call_id="c2")), said("Hm."), said(good))
+    assert [c.arguments for c in heard.response.calls] == [{"path": "a"}]
+    assert heard.clock.ran == ["UTC"]
+    assert [r.text for r in heard.model.results] == [TAKEN, "12:00 UTC"]
+
+
+def test_what_the_house_did_is_known_when_an_answer_is_asked_for_again() -> None:
+    broken = Issue(
+        kind=IssueKind.MALFORMED, message="broken", raw='{"name": write', name="write_file", correction="Mend it."
+    )
+    heard = Heard(said("I look.", call()), said("Now.", issues=[broken]), said(call("write_file", path="a")))
+    roles = [m.role for m in heard.model.asked[2].messages]
+    assert roles == ["user", "assistant", "tool", "assistant", "user"]
+    assert heard.model.asked[2].messages[3].text == 'Now.\n{"name": write'
+    assert [c.arguments for c in heard.response.calls] == [{"path": "a"}]
+    assert heard.clock.ran == ["UTC"]
+
+
+def test_a_broken_call_of_the_client_that_the_model_makes_again_by_itself_is_not_asked_for_twice() -> None:
+    broken = Issue(
+        kind=IssueKind.MALFORMED, message="broken", raw="{", name="write_file", correction="Mend it.", span=(0, 1)
+    )
+    heard = Heard(said(call(), issues=[broken]), said(call("write_file", path="a")))
+    assert [c.arguments for c in heard.response.calls] == [{"path": "a"}]
+    assert len(heard.model.asked) == 2
+    assert "'write_file' was not run: broken" in heard.model.asked[1].messages[-1].text
+
+
+# ── what goes wrong ──────────────────────────────────────────────────────────
+
+
+def test_a_tool_that_fails_is_a_result_with_a_code() -> None:
+    heard = Heard(said(call("broken")), said("No such zone."))
+    (result,) = heard.model.results
+    assert (result.is_error, result.error_code) == (True, "ENOENT")
+    assert heard.response.text == "No such zone."
+
+
+def test_wrong_arguments_are_told_to_the_model_and_not_to_the_client() -> None:
+    heard = Heard(said(call(zone=[1])), said(call(call_id="c2", zone="CET")), said("Noon."))
+    assert heard.clock.ran == ["CET"]
+    assert (heard.model.results[0].is_error, heard.model.results[0].error_code) == (True, "InvalidArgs")
+    assert heard.response.text == "Noon."
+
+
+def test_a_call_in_text_that_is_broken_is_corrected_in_the_house() -> None:
+    slip = Issue(kind=IssueKind.MALFORMED, message="broken", raw="<now", name="now", correction="Mend it.", span=(0, 4))
+    heard = Heard(said("Hm ", issues=[slip]), said(call()), said("Noon."))
+    assert "You wrote: <now" in heard.model.asked[1].messages[-1].text
+    assert heard.clock.ran == ["UTC"]
+    assert heard.response.text == "Hm \n\nNoon."
+
+
+def test_a_model_that_never_gets_a_call_right_is_told_honestly() -> None:
+    slip = Issue(kind=IssueKind.MALFORMED, message="broken", raw="<now", name="now", correction="Mend it.", span=(0, 4))
+    heard = Heard(*[said(issues=[slip])] * 4)
+    assert len(heard.model.asked) == 4
+    assert "call of 'now' was not run" in heard.response.text
+    assert heard.clock.ran == []
+
+
+def test_a_failure_of_the_provider_between_two_answers_is_told() -> None:
+    with pytest.raises(ProviderError, match="gone"):
+        Heard(said(call()), ProviderError("gone", kind=ErrorKind.NETWORK))
+
+
+# ── limits ───────────────────────────────────────────────────────────────────
+
+
+def test_turns_are_bounded_and_the_model_is_asked_once_more_to_answer() -> None:
+    calls = [said(call(call_id=f"c{n}", zone=str(n))) for n in range(3)]
+    heard = Heard(*calls, said("I could not look."), policy=replace(HOUSE, turns=2))
+    assert heard.clock.ran == ["0", "1"]
+    assert "no more tools" in heard.model.results[-1].text
+    assert heard.response.text == "I could not look."
+
+
+def test_a_model_that_never_stops_calling_is_ended_honestly() -> None:
+    heard = Heard(*[said(call(call_id=f"c{n}")) for n in range(9)], policy=replace(HOUSE, turns=2))
+    assert (len(heard.model.asked), len(heard.clock.ran)) == (4, 2)
+    assert "call of 'now' was not run" in heard.response.text
+    assert heard.response.stop is Stop.END
+
+
+def test_time_is_bounded() -> None:
+    def sleepy(request: Request) -> Machine[Response]:
+        yield Sleep(100.0)
+        return (yield from model(request))
+
+    model, clock = Model(said(call()), said(call(call_id="c2")), said("Late.")), Clock()
+    ask = with_tools(sleepy, {"clock": clock.tools()}, replace(HOUSE, seconds=150.0))
+    assert run(ask(ASKED), World([]).world_now()).text == "Late."
+    assert clock.ran == ["UTC"]
+
+
+def test_long_results_are_shortened_and_can_be_read_on() -> None:
+    more = call("read_more", "c2", key="r1", start=100)
+    heard = Heard(said(call("long")), said(more), said("Much."), policy=replace(HOUSE, result_limit=500))
+    first, second = heard.model.results
+    assert len(first.text) <= 500
+    assert "read_more" in first.text
+    assert second.text.startswith("xxx")
+    assert "read_more" not in [tool.name for tool in heard.model.asked[0].tools]
+
+
+# ── what the client demands ──────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("choice", [ToolChoice("none"), ToolChoice("named", "write_file")])
+def test_no_tools_of_the_house_where_the_client_decides_what_is_called(choice: ToolChoice) -> None:
+    heard = Heard(said(call("write_file", path="a")), said("x"), request=replace(ASKED, tool_choice=choice))
+    assert [tool.name for tool in heard.model.asked[0].tools] == ["write_file"]
+
+
+def test_a_demand_for_a_call_is_a_demand_for_one_of_the_clients() -> None:
+    request = replace(ASKED, tool_choice=ToolChoice("required"))
+    heard = Heard(said(call()), said("Noon."), said(call("write_file", path="a")), request=request)
+    assert [c.name for c in heard.response.calls] == ["write_file"]
+    assert [asked.tool_choice for asked in heard.model.asked] == [ToolChoice("required")] * 3
+
+
+def test_the_clients_tools_keep_their_names_and_the_houses_give_way() -> None:
+    sets = {
+        "my clock": Clock().tools().only("now"),
+        "b": Clock().tools().only("now"),
+        "c": Clock().tools().only("long"),
+    }
+    assert list(named(sets, {"now"})) == ["my_clock.now", "b.now", "long"]
+    assert list(named({"b": sets["b"]}, {"now", "b.now"})) == ["b.now_2"]
+
+
+def test_a_tool_told_by_another_name_runs() -> None:
+    clients = Tool(name="now", description="the client's own")
+    request = replace(ASKED, tools=(clients,))
+    heard = Heard(said(call("clock.now"), call("now", "c2")), said("Noon."), request=request)
+    assert heard.clock.ran == ["UTC"]
+    assert [c.id for c in heard.response.calls] == ["c2"]
+
+
+# ── the requests that follow ─────────────────────────────────────────────────
+
+
+def following(response: Response, *more: Message, request: Request = ASKED) -> Request:
+    return replace(request, messages=(*request.messages, response.message, *more))
+
+
+def test_the_model_remembers_what_it_found_out() -> None:
+    memory = Memory()
+    first = Heard(said("I look.", call(zone="CET")), said("Noon."), memory=memory)
+    asked = following(first.response, Message("user", "and now?"))
+    second = Heard(said("Still."), request=asked, memory=memory)
+    roles = [(m.role, m.text) for m in second.model.asked[0].messages]
+    assert roles == [
+        ("user", "what time is it?"), ("assistant", "I look."), ("tool", ""), ("assistant", "Noon."), ("user", "and now?")
+    ]  # fmt: skip
+    other = Heard(said("Still."), request=asked, memory=memory, owner="somebody else")
+    assert [m.role for m in other.model.asked[0].messages] == ["user", "assistant", "user"]
+
+
+def test_a_mixed_answer_is_remembered_by_its_calls() -> None:
+    memory = Memory()
+    write = call("write_file", "w1", path="a")
+    first = Heard(said(call(), write), said(""), memory=memory)
+    echoed = Response(message=Message("assistant", [replace(write, id="other")]))
+    asked = following(echoed, Message("tool", [ToolResult(call_id="other", content="ok")]))
+    second = Heard(said("Done."), request=asked, memory=memory)
+    assert [m.role for m in second.model.asked[0].messages] == ["user", "assistant", "tool", "assistant", "tool"]
+    assert first.response.calls == (write,)
+
+
+def test_memory_is_bounded_and_forgets_the_oldest() -> None:
+    memory = Memory(limit=300)
+    for n in range(10):
+        turns = [Message("tool", [ToolResult(call_id="c", content="x" * 100)])]
+        memory.remember("", [Message("user", str(n))], Message("assistant", "ok"), turns)
+    refilled = [len(memory.refill("", [Message("user", str(n)), Message("assistant", "ok")])) for n in range(10)]
+    assert refilled == [2] * 7 + [3] * 3
+
+
+def test_what_the_turns_say_is_not_said_twice() -> None:
+    turns = [Message("assistant", [Reasoning("a"), Text("I look.")])]
+    told = Message("assistant", [Reasoning("a"), Text("I "), Text("look."), Reasoning("b"), Text("\n\nNoon.")])
+    assert remainder(told, turns).parts == (Reasoning("b"), Text("Noon."))
+    assert remainder(Message("assistant", "Other"), turns).parts == (Text("Other"),)
+
+
+# ── the law ──────────────────────────────────────────────────────────────────
+
+KINDS = st.sampled_from(["now", "write_file", "broken", "nobody"])
+ANSWERS = st.lists(st.tuples(st.text("ab \n", max_size=4), st.lists(KINDS, max_size=4)), min_size=1, max_size=6)
+
+
+@given(ANSWERS, st.booleans(), st.integers(1, 4))
+def test_no_call_is_lost_told_twice_or_run_twice(
+    answers: list[tuple[str, list[str]]], stream: bool, turns: int
+) -> None:
+    ran: Counter[str] = Counter()
+
+    def count(arguments: JsonObject, _: Context) -> str:
+        ran[str(arguments["n"])] += 1
+        return "ok"
+
+    schema = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]}
+    house = ToolSet(*(Runnable(tool=Tool(name=name, parameters=schema), function=count) for name in ("now", "broken")))
+    made: list[list[ToolCall]] = []
+    for text, names in answers:
+        calls = [call(name, f"i{n}", n=f"{len(made)}.{n}", path="p") for n, name in enumerate(names)]
+        made.append(calls)
+    script = [said(text, *calls) for (text, _), calls in zip(answers, made, strict=True)]
+    model = Model(*script, *[said("end")] * 2)
+    events: list[Event] = []
+    asked = replace(ASKED, stream=stream)
+    response = run(heard_by(with_tools(model, {"h": house}, Policy(turns=turns))(asked), events), World([]).world_now())
+    assert assemble(events) == response
+    heard = [each for calls in made[: len(model.asked)] for each in calls]
+    theirs = [each for each in heard if each.name not in house]
+    assert [each.arguments for each in response.calls] == [each.arguments for each in theirs]
+    assert len({each.id for each in response.calls}) == len(theirs)
+    assert set(ran.values()) <= {1}
+    shown = [each for message in model.asked[-1].messages for each in message.calls]
+    assert sum(len(message.results) for message in model.asked[-1].messages) == len(shown)
+    unrun = "".join(issue.raw for issue in response.issues)
+    for each in heard:
+        if each.name in house:
+            assert each.arguments in [one.arguments for one in shown] or f'"{each.arguments["n"]}"' in unrun
