@@ -403,7 +403,7 @@ REFUSED: list[tuple[Any, Any, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "written", "path", "word"), REFUSED, ids=[str(row[0]) for row in REFUSED])
+@pytest.mark.parametrize(("annotation", "written", "path", "word"), REFUSED, ids=map(str, range(len(REFUSED))))
 def test_what_only_the_type_refuses_is_told_as_a_fault(annotation: Any, written: Any, path: str, word: str) -> None:
     form = form_of(annotation)
     assert faults(form.schema, written) == []

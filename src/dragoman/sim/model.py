@@ -177,8 +177,13 @@ def _ask(
 ) -> Utterance:
     calls = tuple(ToolCall(id="", name=w.tool, arguments=w.arguments) for w in wishes)
 
+    known = {tool.name: tool for tool in tools}
+
     def write(said: Utterance) -> Utterance:
-        return replace(said, written=render(said.calls, dialect, tools=tools))
+        """What is written of a tool by a wrong name is what that tool's types are written as."""
+        pairs = [(known.get(meant.name), call.name) for meant, call in zip(calls, said.calls, strict=True)]
+        misnamed = [replace(tool, name=name) for tool, name in pairs if tool is not None and name not in known]
+        return replace(said, written=render(said.calls, dialect, tools=[*tools, *misnamed]))
 
     try:
         return stumble(Utterance(calls), slips, luck, write)

@@ -23,7 +23,9 @@ from ..dialects.spec import AttributeArgs, Dialect, JsonCall, TaggedArgs, YamlCa
 from ..types import JsonObject, Tool, ToolCall
 from .plans import Offer, Seen
 
-_ITEM = re.compile(r"^(?P<margin>[ \t]*)[-*][ \t]+(?P<tick>`?)(?P<name>[A-Za-z_][\w.:/-]*)(?P=tick)(?P<rest>[^\n]*)", re.MULTILINE)
+_ITEM = re.compile(
+    r"^(?P<margin>[ \t]*)[-*][ \t]+(?P<tick>`?)(?P<name>[A-Za-z_][\w.:/-]*)(?P=tick)(?P<rest>[^\n]*)", re.MULTILINE
+)
 _SCHEMA = re.compile(r"^[ \t]*Schema:[ \t]*(?=\{)", re.MULTILINE)
 _SIGNATURE = re.compile(r"\((?P<inside>[^()]*)\)")
 _NONCE = re.compile(r"(?P<fence>(?:~~~|```)\w+):(?P<nonce>[A-Za-z0-9]{4,32})")
