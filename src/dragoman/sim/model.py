@@ -185,10 +185,12 @@ def _ask(
         misnamed = [replace(tool, name=name) for tool, name in pairs if tool is not None and name not in known]
         return replace(said, written=render(said.calls, dialect, tools=[*tools, *misnamed]))
 
-    try:
-        return stumble(Utterance(calls), slips, luck, write)
-    except Unrenderable as unable:
-        return Utterance((), f"I cannot write this call: {unable}")
+    for mistakes in (slips, frozenset[Slip]()):  # a dialect may have no way to write a mistake
+        try:
+            return stumble(Utterance(calls), mistakes, luck, write)
+        except Unrenderable as unable:
+            why = unable
+    return Utterance((), f"I cannot write this call: {why}")
 
 
 def _answer(text: str, dialect: Dialect, prompt: str) -> Utterance:
