@@ -12,6 +12,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +67,27 @@ def test_the_demo_model_serves_tool_calls_to_clients_and_ends_on_an_interrupt() 
         assert process.wait(20) == 130
         assert process.stdout is not None
         assert process.stdout.read() == ""
+
+
+WEATHER = """
+from dragoman.tools import tool
+
+@tool(read_only=True)
+def get_weather(city: str) -> str:
+    \"\"\"The weather of a city.\"\"\"
+    return f"11 degrees in {city}"
+"""
+
+
+def test_tools_of_mcp_servers_are_run_for_a_client_that_has_none(tmp_path: Path) -> None:
+    (tmp_path / "weather.py").write_text(WEATHER)
+    command = {"command": sys.executable, "args": ["-m", "dragoman", "mcp", "serve", str(tmp_path / "weather.py")]}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": command}}))
+    with _serving("--demo", "--mcp", str(tmp_path / "mcp.json")) as (_, url, _):
+        answer = _post(f"{url}/v1/chat/completions", {"model": "weak", "messages": [QUESTION]})
+    message = answer["choices"][0]["message"]
+    assert "11 degrees in Oslo" in message["content"]
+    assert not message.get("tool_calls")
 
 
 def test_an_upstream_is_asked_which_api_it_speaks() -> None:

@@ -32,7 +32,9 @@ NO_KEY = "dragoman"
 @click.option("--key", envvar="DRAGOMAN_KEY", default=NO_KEY, help="The key the gateway asks for; DRAGOMAN_KEY too.")
 @click.option("--write", "writing", is_flag=True, help="Write the settings files.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(name: str | None, url: str, model: str, key: str, writing: bool, as_json: bool) -> None:
+def command(  # noqa: PLR0917 -- click hands over every option by name
+    name: str | None, url: str, model: str, key: str, writing: bool, as_json: bool
+) -> None:
     """Show, or write, what makes the client NAME use the gateway; without NAME, list the clients."""
     if name is None:
         _list(as_json=as_json)
@@ -48,15 +50,16 @@ def command(name: str | None, url: str, model: str, key: str, writing: bool, as_
 
 
 def _list(*, as_json: bool) -> None:
-    rows = [
-        {"name": row.name, "title": row.title, "kind": row.kind.value, "api": list(row.api), "settings": _places(row)}
-        for row in CLIENTS.values()
-    ]
+    rows = CLIENTS.values()
     if as_json:
-        print_json(rows)
+        print_json([{**_about(row), "settings": _places(row)} for row in rows])
         return
-    shown = ([r["name"], r["kind"], ", ".join(r["api"]), ", ".join(r["settings"])] for r in rows)
+    shown = ((row.name, row.kind.value, ", ".join(row.api), ", ".join(_places(row))) for row in rows)
     print_table(("NAME", "KIND", "API", "SETTINGS"), shown)
+
+
+def _about(row: Client) -> dict[str, Any]:
+    return {"name": row.name, "title": row.title, "kind": row.kind.value, "api": list(row.api)}
 
 
 def _places(row: Client) -> list[str]:
@@ -101,7 +104,7 @@ def _write(file: File) -> dict[str, Any]:
 
 def _as_json(row: Client) -> dict[str, Any]:
     return {
-        "name": row.name,
+        **_about(row),
         "files": [
             {"path": str(located(f.path)), "form": f.form.value, "text": merged("", f.form, f.content)}
             for f in row.files

@@ -33,7 +33,7 @@ COLOURS = {Grade.GOOD: "green", Grade.POOR: "yellow", Grade.BAD: "red", Grade.UN
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
     target: str, model: str, api: str, key: str, context: int, write: Path | None, as_json: bool
-) -> None:
+) -> int:
     """Probe a deployment: an address (http://127.0.0.1:8080) or a model (ollama/qwen3:8b).
 
     Native tools, streaming, parallel calls, forced choice, the dialect it speaks, constrained answers, and the context
@@ -54,8 +54,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     if write:
         write.write_text(settings, encoding="utf-8")
         click.echo(f"wrote {write}", err=True)
-    if not any(f.grade is not Grade.BAD for f in findings if "tools" in f.probe):
-        raise SystemExit(1)
+    return int(all(f.grade is Grade.BAD for f in findings if "tools" in f.probe))
 
 
 def _target(target: str, model: str, api: str, key: str, pool: Pool) -> tuple[Route, str]:

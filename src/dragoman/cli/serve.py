@@ -28,7 +28,7 @@ from ..gateway.factory import VARIABLE
 from ..gateway.logs import LEVELS, Form
 from ..gateway.metrics import MULTIPROCESS
 from ..gateway.observing import FORMAT, LEVEL, observers
-from ..gateway.settings import FILE, YAML, Server, load
+from ..gateway.settings import FILE, MCP_VARIABLE, YAML, Server, load, read
 from ..io.environment import route_to
 from ..io.listening import listen
 from ..providers import COMPATIBLE, PROVIDERS, Provider, Tools
@@ -71,6 +71,7 @@ NOTHING_FOUND = (
 @click.option("--host", default=None, help="127.0.0.1 when nothing says otherwise.")
 @click.option("--port", type=click.IntRange(0, 65535), help="4242 when nothing says otherwise; 0 takes a free one.")
 @click.option("--litellm", type=click.Path(path_type=Path), help="A LiteLLM proxy's YAML file, read as it is.")
+@click.option("--mcp", type=click.Path(path_type=Path), help="A file of MCP servers; every model gets their tools.")
 @click.option("--log-format", type=click.Choice([f.value for f in Form]), help="How lines of the log are written.")
 @click.option("--log-level", type=click.Choice(LEVELS), help="info tells of every request; warning when not given.")
 @click.option("--demo", is_flag=True, help="Serve a scripted model that has no tools, to try clients with.")
@@ -84,13 +85,15 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     port: int | None,
     log_format: str | None,
     log_level: str | None,
+    mcp: Path | None,
     **options: Any,
 ) -> None:
     """Serve the gateway in front of a model.
 
     Clients of OpenAI chat completions, Anthropic messages and Ollama chat find their API below the address shown.
     """
-    os.environ.update({name: told for name, told in ((FORMAT, log_format), (LEVEL, log_level)) if told})
+    said = ((FORMAT, log_format), (LEVEL, log_level), (MCP_VARIABLE, mcp and str(mcp.resolve())))
+    os.environ.update({name: told for name, told in said if told})
     if litellm is not None and litellm.suffix not in YAML:
         raise UsageError(f"{litellm} is no YAML file by its name; give a LiteLLM proxy's file, ending in .yaml")
     file = litellm or config or (Path(FILE) if not (upstream or demo) and Path(FILE).is_file() else None)
@@ -101,7 +104,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     with ExitStack() as stack:
         if demo:
             upstream, upstream_api = stack.enter_context(running(WeakModel())), "openai_chat"
-        served = _config(upstream, upstream_api, fields)
+        served = replace(_config(upstream, upstream_api, fields), mcp=read({}).config.mcp)
         app = create_app(served, observers=observers(Server(), served))
         listening = stack.enter_context(_listen(host or HOST, PORT if port is None else port))
         _run(uvicorn.Config(app, **QUIET), listening)

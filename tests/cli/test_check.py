@@ -1,0 +1,57 @@
+"""`dragoman check` and `dragoman doctor`: files and deployments, told right and wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli import main
+from dragoman.sim import WeakModel, running
+
+TOML = '[models.small]\nroutes = ["ollama/qwen3:8b", "llamacpp/x"]\n[default]\nroute = "ollama"\n'
+
+
+def test_a_file_that_is_right_is_shown_model_by_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "dragoman.toml"
+    file.write_text(TOML)
+    assert main(["check", str(file)]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines()] == ["MODEL", "small", "small", "(any"]
+    assert "right: 1 models" in err
+    assert main(["check", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["asked"] == "1. ollama/qwen3:8b"
+
+
+def test_a_file_that_is_wrong_is_refused_with_all_that_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "dragoman.toml"
+    file.write_text('[models.a]\nroute = "no/x"\n[models.b]\nroute = "not/y"\n')
+    assert main(["check", str(file)]) == 2
+    told = capsys.readouterr().err
+    assert "$.models.a" in told
+    assert "$.models.b" in told
+
+
+def test_the_form_is_printed_for_editors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "dragoman.toml"
+
+
+def test_a_deployment_is_examined_and_the_settings_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running(WeakModel()) as url:
+        code = main(["doctor", url, "--model", "weak", "--context", "2000", "--write", str(tmp_path / "found.toml")])
+    told = capsys.readouterr().out
+    assert code == 1, "the scripted model knows no such question, so it calls nothing"
+    assert "the server refuses tools" in told
+    assert "streaming: an answer came in" in told
+    assert '[models."weak"]' in (tmp_path / "found.toml").read_text()
+
+
+def test_a_deployment_that_is_not_there_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "http://127.0.0.1:9", "--model", "m"]) == 1
+    assert "cannot reach" in capsys.readouterr().out
