@@ -9,6 +9,7 @@ Whether a call may run is for the host to ask its user: approvals are told as an
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -28,10 +29,12 @@ from ..io.ids import mint
 from ..io.tasks import Hands
 from ..loop.checking import Checker, Ready
 from ..loop.corrections import answer
-from ..tools import Approval, Runnable, ToolSet
+from ..tools import Approval, Runnable, ToolSet, failure_of
 from ..types import ToolCall, ToolResult
 from ..version import __version__
 from .results import written
+
+log = logging.getLogger("dragoman.mcp")
 
 PATH = "/mcp"
 """Where the HTTP endpoint stands, as in the SDK's own servers."""
@@ -89,12 +92,21 @@ class _Served:
         call = ToolCall(id=mint("call_"), name=params.name, arguments=params.arguments or {})
         checked = self._checker.check(call)
         if isinstance(checked, Ready):
-            result = await _run(checked, context.session.report_progress)
+            result = await self._result(checked, context.session.report_progress)
         else:
             told = answer(checked, self._checker.tools, level=1)
             result = ToolResult(call_id=call.id, name=call.name, content=told, is_error=True, error_code=checked.code)
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         return types.CallToolResult.model_validate(written(result, any_json=modern))
+
+
+    async def _result(self, ready: Ready, progress: Callable[..., Any]) -> ToolResult:
+        """What the tool answered; whatever goes wrong around it is told like a failure of its own, and logged."""
+        try:
+            return await _run(ready, progress)
+        except Exception as error:
+            log.exception("a call of %s could not be run", ready.call.name)
+            return failure_of(ready.call, error)
 
 
 async def _run(ready: Ready, progress: Callable[[float, float | None, str | None], Any]) -> ToolResult:
