@@ -19,7 +19,6 @@ from dragoman.events import (
     Ended,
     Event,
     PartEnded,
-    ReasoningDelta,
     Recast,
     Started,
     TextDelta,
@@ -36,12 +35,14 @@ from dragoman.types import (
     Issue,
     IssueKind,
     JsonObject,
+    Media,
     Message,
     OutputSchema,
     Part,
     Reasoning,
     Request,
     Response,
+    Sampling,
     Stop,
     Text,
     Tool,
@@ -122,7 +123,12 @@ class Model:
 
 def heard_by(machine: Machine[Response], steps: list[Any]) -> Machine[Response]:
     """`machine`, with its steps kept."""
-    return relay(machine, hear=lambda step: steps.append(step) or ())
+
+    def hear(step: Any) -> tuple[()]:
+        steps.append(step)
+        return ()
+
+    return relay(machine, hear=hear)
 
 
 class Heard:
@@ -191,7 +197,11 @@ def test_the_thoughts_of_two_answers_stay_two() -> None:
     heard = Heard(said(one, call()), said(two, "Noon."))
     assert [p for p in heard.response.message.parts if isinstance(p, Reasoning)] == [one, two]
     plain = Heard(said(Reasoning("first"), call()), said(Reasoning("second"), "Noon."))
-    assert [p.text for p in plain.response.message.parts] == ["first", "second", "Noon."]
+    assert [p.text for p in plain.response.message.parts if isinstance(p, Reasoning | Text)] == [
+        "first",
+        "second",
+        "Noon.",
+    ]
     assert PartEnded() in plain.events
 
 
@@ -303,6 +313,22 @@ def test_a_model_that_never_gets_a_call_right_is_told_honestly() -> None:
 def test_a_failure_of_the_provider_between_two_answers_is_told() -> None:
     with pytest.raises(ProviderError, match="gone"):
         Heard(said(call()), ProviderError("gone", kind=ErrorKind.NETWORK))
+
+
+def test_an_empty_answer_to_what_the_house_did_is_asked_for_again() -> None:
+    heard = Heard(said("I look.", call()), said(""), said("Noon."))
+    assert "was empty" in heard.model.asked[2].messages[-1].text
+    assert heard.response.text == "I look.\n\nNoon."
+    assert len(Heard(said(call()), said(""), said(""), said("")).model.asked) == 4
+
+
+def test_a_call_cut_by_the_clients_own_limit_is_not_asked_for_again() -> None:
+    cut = Issue(kind=IssueKind.TRUNCATED, message="cut", raw="<now", name="now", correction="Shorter.", span=(0, 4))
+    request = replace(ASKED, sampling=Sampling(max_tokens=5))
+    heard = Heard(said("Hm ", stop=Stop.LENGTH, issues=[cut]), request=request)
+    assert heard.response.stop is Stop.LENGTH
+    assert len(heard.model.asked) == 1
+    assert "<now" in {issue.raw for issue in heard.response.issues}
 
 
 # ── limits ───────────────────────────────────────────────────────────────────
@@ -419,13 +445,64 @@ def test_memory_is_bounded_and_forgets_the_oldest() -> None:
 
 
 def test_what_the_turns_say_is_not_said_twice() -> None:
-    turns = [Message("assistant", [Reasoning("a"), Text("I look.")])]
-    told = Message("assistant", [Reasoning("a"), Text("I "), Text("look."), Reasoning("b"), Text("\n\nNoon.")])
+    seen = Media(url="http://picture")
+    turns = [Message("assistant", [Reasoning("a"), Text("I look."), seen])]
+    told = Message("assistant", [Reasoning("a"), seen, Text("I "), Text("look."), Reasoning("b"), Text("\n\nNoon.")])
     assert remainder(told, turns).parts == (Reasoning("b"), Text("Noon."))
     assert remainder(Message("assistant", "Other"), turns).parts == (Text("Other"),)
 
 
 # ── the law ──────────────────────────────────────────────────────────────────
+
+SLIPS = st.sampled_from([("now", None), ("write_file", None), ("", None), ("now", (0, 1)), ("write_file", (0, 1))])
+STOPS = st.sampled_from([None, Stop.LENGTH, Stop.ERROR, Stop.REFUSED, Stop.PAUSE])
+ODD = st.lists(
+    st.tuples(
+        st.text("ab \n", max_size=3), st.lists(st.sampled_from(["now", "write_file", "nobody"]), max_size=3),
+        st.lists(SLIPS, max_size=2), STOPS, st.booleans(),
+    ),
+    min_size=1, max_size=8,
+)  # fmt: skip
+
+
+@given(ODD, st.booleans(), st.booleans(), st.sampled_from([None, 5]))
+def test_whatever_a_model_says_one_whole_answer_comes_of_it(
+    answers: list[Any], stream: bool, form: bool, most: int | None
+) -> None:
+    script: list[list[Event]] = []
+    for n, (text, names, slips, stop, recast) in enumerate(answers):
+        calls = [call(name, f"i{at}", path="p", zone=f"{n}.{at}") for at, name in enumerate(names)]
+        issues = [
+            Issue(
+                kind=IssueKind.MALFORMED, message="no", raw=f"<{n}", name=name, correction="Mend it.", span=span,
+                call_id="" if span else f"x{at}",
+            )
+            for at, (name, span) in enumerate(slips)
+        ]  # fmt: skip
+        events = list(replay(said(text, *calls, stop=stop, issues=issues)))
+        script.append([*events[:-1], *([Recast()] if recast else []), events[-1]])
+    model, clock = Model(*script, *[said("end")] * 30), Clock()
+    schema = OutputSchema(schema={"type": "string"}) if form else None
+    asked = replace(ASKED, stream=stream, output_schema=schema, sampling=Sampling(max_tokens=most))
+    events = list[Event]()
+    ask = with_tools(model, {"clock": clock.tools()}, replace(HOUSE, turns=3))
+    try:
+        response = run(heard_by(redress(asked, ask), events), World([]).world_now())
+    except ProviderError as error:
+        if form and error.code == "demand_not_met":
+            return
+        raise
+    assert assemble(events) == response
+    assert max(Counter(clock.ran).values(), default=0) <= 1
+    assert {each.name for each in response.calls} <= {"write_file"}
+    assert len(model.asked) < 30
+    for request in model.asked:
+        due: list[str] = []
+        for message in request.messages:
+            assert [each.call_id for each in message.results] == due
+            due = [each.id for each in message.calls]
+        assert not due
+
 
 KINDS = st.sampled_from(["now", "write_file", "broken", "nobody"])
 ANSWERS = st.lists(st.tuples(st.text("ab \n", max_size=4), st.lists(KINDS, max_size=4)), min_size=1, max_size=6)
@@ -444,7 +521,7 @@ def test_no_call_is_lost_told_twice_or_run_twice(
     schema = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]}
     house = ToolSet(*(Runnable(tool=Tool(name=name, parameters=schema), function=count) for name in ("now", "broken")))
     made: list[list[ToolCall]] = []
-    for text, names in answers:
+    for _, names in answers:
         calls = [call(name, f"i{n}", n=f"{len(made)}.{n}", path="p") for n, name in enumerate(names)]
         made.append(calls)
     script = [said(text, *calls) for (text, _), calls in zip(answers, made, strict=True)]

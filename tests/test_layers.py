@@ -17,7 +17,7 @@ NAME = "dragoman"
 
 LAYERS: dict[int, str] = {
     0: "errors events tabular types version",  # values
-    1: "bare_words cache_plan coercion definitions frames grammar narrowing quoting relaxed schema schema_rules schema_words shape spelling"
+    1: "bare_words cache_plan coercion definitions frames grammar kept narrowing quoting relaxed schema schema_rules schema_words shape spelling"
     " structured yaml_text"
     " text",  # text machinery
     2: "codecs dialects",  # formats

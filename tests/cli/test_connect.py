@@ -186,6 +186,17 @@ def test_a_file_that_has_the_settings_is_left_alone(form: Form, before: str, set
     assert merged(after, form, settings) == after
 
 
+@pytest.mark.parametrize("form", list(Form))
+def test_what_is_wrong_with_a_file_is_told_without_showing_what_is_in_it(form: Form) -> None:
+    broken = "key: sk-secret\n  - [sk-secret\n: = {" if form is Form.YAML else '{"key": "sk-secret" = ['
+    if form is Form.DOTENV:
+        assert read(broken, form) == {}
+        return
+    with pytest.raises(UsageError, match="mend it") as raised:
+        read(broken, form)
+    assert "sk-secret" not in str(raised.value)
+
+
 def test_a_file_laid_out_in_another_way_is_refused_and_not_spoilt() -> None:
     with pytest.raises(UsageError, match="by hand"):
         merged("p = { name = 'a' }\n", Form.TOML, {"p": {"k": 1}})

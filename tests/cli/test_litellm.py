@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dragoman.gateway.litellm_import import convert
+from dragoman.sim import WeakModel, running
 
 from ..gateway.test_litellm_import import ENVIRON, FILE, LITERAL
 from .conftest import Run
+from .test_serve import CHAT, _post, _serving
 
 
 @pytest.fixture
@@ -39,3 +45,22 @@ def test_a_file_of_another_name_is_not_taken(run: Run) -> None:
     told = run("serve", "--litellm", "config.toml")
     assert told.code == 2
     assert ".yaml" in told.err
+
+
+def test_a_litellm_file_is_served_as_it_is(tmp_path: Path) -> None:
+    with running(WeakModel()) as upstream:
+        place = tmp_path / "proxy.yaml"
+        row = {"model": "openai/weak", "api_base": upstream, "api_key": LITERAL}
+        listed = [{"model_name": "gpt", "litellm_params": row}]
+        place.write_text(
+            yaml.safe_dump({"model_list": listed, "general_settings": {"master_key": "os.environ/MASTER"}})
+        )
+        with _serving("--litellm", str(place), MASTER="a-master-key") as (_, url, _):
+            request = urllib.request.Request(f"{url}/v1/models", headers={"authorization": "Bearer a-master-key"})
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                served = [row["id"] for row in json.load(answer)["data"]]
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                _post(f"{url}/v1/chat/completions", {**CHAT, "model": "gpt"})
+            refused.value.close()
+    assert served == ["gpt"]
+    assert refused.value.code == 401

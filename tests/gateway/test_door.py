@@ -112,6 +112,46 @@ def test_a_key_opens_the_models_it_is_for_and_no_other(front: str) -> None:
     assert len(memory.sent) == 1
 
 
+BESIDE: list[tuple[str, str, dict[str, Any] | None]] = [
+    ("GET", "/v1/models", None),
+    ("GET", "/v1/models/m", None),
+    ("GET", "/v1beta/models", None),
+    ("GET", "/api/tags", None),
+    ("GET", "/api/ps", None),
+    ("POST", "/api/show", {"model": "m"}),
+    ("POST", "/v1/messages/count_tokens", {"messages": []}),
+    ("POST", "/v1beta/models/m:countTokens", {"contents": []}),
+    ("POST", "/v1/parse", {"text": "hi"}),
+    ("POST", "/v1/render", {"calls": [], "dialect": "hermes"}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), BESIDE, ids=[row[1] for row in BESIDE])
+def test_what_is_served_beside_the_models_asks_for_the_same_key(method: str, path: str, body: Any) -> None:
+    gateway = create_app(GatewayConfig(models={"m": ROUTE}, **held()), Memory([]))
+    for wrong in ({}, bearer("sk-wrong-key-of-mallory")):
+        refused = call(gateway, path, body, method=method, headers=wrong)
+        assert refused.status == 401
+        assert "key" in refused.json["error"]["message"]
+        assert "mallory" not in str(refused)
+    served = call(gateway, path, body, method=method, headers={**bearer(), "x-request-id": "mine-1"})
+    assert served.status == 200
+    assert served.headers["x-request-id"] == "mine-1"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/api/version", "/", "/openapi.json"])
+def test_what_probes_ask_needs_no_key(path: str) -> None:
+    assert call(create_app(GatewayConfig(models={"m": ROUTE}, **held()), Memory([])), path, method="GET").status == 200
+
+
+def test_a_key_sees_the_models_it_may_ask_for() -> None:
+    config = GatewayConfig(models={"qwen": ROUTE, "gpt": ROUTE}, **held(models=("q*",)))
+    gateway = create_app(config, Memory([]))
+    listed = call(gateway, "/v1/models", method="GET", headers=bearer()).json["data"]
+    assert [row["id"] for row in listed] == ["qwen"]
+    assert call(gateway, "/v1/models/gpt", method="GET", headers=bearer()).status == 404
+
+
 def test_the_clients_key_never_reaches_the_provider() -> None:
     memory = model("openai_chat", said("hi"))
     ask(app(memory, config=held(), key="sk-of-the-provider"), "openai_chat", stream=False, headers=bearer())

@@ -185,12 +185,15 @@ def test_where_keys_are_asked_for_the_numbers_need_one_too() -> None:
     assert call(gateway, "/metrics", method="GET", headers=bearer()).status == 200
 
 
-def test_without_metrics_there_is_no_such_address_and_the_library_is_not_loaded() -> None:
+def test_without_metrics_there_is_no_such_address() -> None:
     gateway = create_app(GatewayConfig(default=ROUTE), Memory([]))
     assert call(gateway, "/metrics", method="GET").status == 404
-    code = "import dragoman.gateway, dragoman.gateway.observing, sys; print('prometheus_client' in sys.modules, 'yaml' in sys.modules)"
+
+
+def test_what_nobody_asked_for_is_not_loaded() -> None:
+    code = "import dragoman.gateway.observing, sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "False"]
+    assert {"prometheus_client", "yaml", "opentelemetry.trace"} & set(run.stdout.split()) == set()
 
 
 @pytest.mark.parametrize("accept", ["", "application/openmetrics-text; version=1.0.0"])
@@ -204,30 +207,31 @@ def test_every_metric_says_what_it_is_in_a_sentence() -> None:
 
 
 SHARED = """
+import os
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.metrics import Metrics
 from dragoman.providers import COMPATIBLE
 from dragoman.route import Route
 from tests.gateway.asgi import call
 from tests.upstreams import model, said
+child = os.fork()
 to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
 gateway = create_app(GatewayConfig(default=to), model("openai_chat", said("hi")), observers=[Metrics()])
 call(gateway, "/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "hi"}]})
-print(call(gateway, "/metrics", method="GET").body.decode())
+if child:
+    os.waitpid(child, 0)
+    print(call(gateway, "/metrics", method="GET").body.decode())
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_several_processes_count_together(tmp_path: Path) -> None:
     environ = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
     root = Path(__file__).parents[2]
-    shown = [
-        subprocess.run(
-            [sys.executable, "-c", SHARED], capture_output=True, text=True, check=True, env=environ, cwd=root
-        )
-        for _ in range(2)
-    ]
-    counts = [re.findall(r"^dragoman_requests_total\{.*\} (\S+)$", run.stdout, re.MULTILINE) for run in shown]
-    assert counts == [["1.0"], ["2.0"]]
+    run = subprocess.run(
+        [sys.executable, "-c", SHARED], capture_output=True, text=True, check=True, env=environ, cwd=root
+    )
+    assert re.findall(r"^dragoman_requests_total\{.*\} (\S+)$", run.stdout, re.MULTILINE) == ["2.0"]
 
 
 def test_an_answer_names_its_route_and_nothing_unprintable() -> None:
@@ -239,3 +243,29 @@ def test_an_answer_names_its_route_and_nothing_unprintable() -> None:
         told = reply.headers["x-dragoman-route"]
         assert told.startswith("compatible/k?se??x-evil: 1?mmm")
         assert len(told) <= 500
+
+
+class Broken:
+    """An observer that fails at whatever it hears."""
+
+    def take(self, config: GatewayConfig) -> None:
+        """Only this it can."""
+
+    def began(self, *_: Any) -> None:
+        raise ZeroDivisionError
+
+    asked = answered = ended = began
+
+
+@every_front
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_an_observer_that_fails_is_told_of_and_nobody_else_notices(
+    front: str, stream: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    counted = Metrics()
+    gateway = create_app(GatewayConfig(default=ROUTE), model("openai_chat", CALLS), observers=[Broken(), counted])
+    assert ask(gateway, front, stream=stream).status == 200
+    assert sum(of(read(gateway), "requests_total").values()) == 1
+    assert [record.getMessage() for record in caplog.records] == [
+        "an observer failed; the exchange goes on without it"
+    ] * 4

@@ -87,7 +87,7 @@ def test_a_whole_file_comes_out_as_it_was_meant() -> None:
     assert key.sha256 == hashlib.sha256(b"alices-secret").hexdigest()
     assert (key.allows("qwen3"), key.allows("gpt")) == (True, False)
     assert (told.server.host, told.server.port, told.server.workers) == ("0.0.0.0", 8080, 2)
-    assert (dict(told.mcp), dict(told.attached)) == ({"time": {"command": "mcp-server-time"}}, {"gpt": ["time"]})
+    assert [[each.server for each in config.attached(name)] for name in ("gpt", "qwen")] == [["time"], []]
 
 
 def test_no_secret_is_shown() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -207,9 +205,6 @@ def test_time_and_tokens_are_measured_by_the_conventions_names() -> None:
     assert used == {"input": 7, "output": 5}
 
 
-def test_where_no_sdk_was_set_up_nobody_listens_and_nothing_is_loaded() -> None:
+def test_where_no_sdk_was_set_up_nobody_listens() -> None:
     assert isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
     assert not configured()
-    code = "import dragoman.gateway.app, sys; print('opentelemetry.trace' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"

@@ -8,6 +8,7 @@ when it has ended, whatever happened in between, and of every asking the same.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -17,7 +18,10 @@ from ..errors import DragomanError, ProviderError
 from ..fallback import Place, RouteAsked, RouteFailed
 from ..redress import Ask
 from ..route import Route
-from ..types import NOTHING, IssueKind, Request, Response
+from ..types import NOTHING, IssueKind, Request, Response, ToolCall, ToolResult
+from .config import GatewayConfig
+
+log = logging.getLogger("dragoman.gateway")
 
 GONE = 499
 """The status of an exchange whose client went away: nginx's word for it, which log readers know."""
@@ -48,7 +52,10 @@ class Asking:
 
 
 class Observer(Protocol):
-    """Hears of exchanges; what it raises is a bug."""
+    """Hears of exchanges.  What it raises is a bug of its own: it is logged, and the exchange goes on."""
+
+    def take(self, config: GatewayConfig) -> None:
+        """From now on `config` holds."""
 
     def began(self, account: Account) -> None:
         """An exchange begins: its head is known, its body is not."""
@@ -70,6 +77,7 @@ class Account:
     front      the API the client speaks (a codec's name)
     key        the name of the client's key, "" where none is asked for
     model      what the client asked for;  `stream` whether streamed
+    house      what tools run here did, one entry for each answer of the model that called them
     askings    every place asked, in order;  `response` the answer as it was told
     status     of our answer; a failure inside a stream counts with the status it would have had
     begun, first, ended  seconds of `clock`; `first` is when the first bytes of the answer were ready
@@ -82,6 +90,7 @@ class Account:
     model: str = ""
     stream: bool = False
     askings: list[Asking] = field(default_factory=list)
+    house: list[tuple[tuple[ToolCall, ToolResult], ...]] = field(default_factory=list)
     response: Response | None = None
     error: Exception | None = None
     status: int = 0
@@ -133,8 +142,7 @@ class Account:
     def begin(self) -> None:
         """The exchange begins."""
         self.begun = self.clock()
-        for observer in self.observers:
-            observer.began(self)
+        self._tell("began")
 
     def flowing(self) -> None:
         """Bytes of the answer are ready."""
@@ -150,8 +158,14 @@ class Account:
         if self.askings:
             self._end(self.askings[-1])
         self.ended = self.clock()
+        self._tell("ended")
+
+    def _tell(self, what: str, *more: Asking) -> None:
         for observer in self.observers:
-            observer.ended(self)
+            try:
+                getattr(observer, what)(self, *more)
+            except Exception:
+                log.exception("an observer failed; the exchange goes on without it")
 
     # ── who is asked ─────────────────────────────────────────────────────────
 
@@ -161,7 +175,7 @@ class Account:
 
         def asking(request: Request) -> Machine[Response]:
             nonlocal count
-            reask, count = count, count + 1
+            reask, count = count - len(self.house), count + 1
             steps = ask(request)
             if alone is None:
                 return self._chain(steps, request, reask)
@@ -197,12 +211,10 @@ class Account:
     def _begin(self, asking: Asking) -> None:
         asking.begun = self.clock()
         self.askings.append(asking)
-        for observer in self.observers:
-            observer.asked(self, asking)
+        self._tell("asked", asking)
 
     def _end(self, asking: Asking, response: Response | None = None, failure: ProviderError | None = None) -> None:
         if asking.ended or asking.failure is not None or asking.response is not None:
             return
         asking.ended, asking.response, asking.failure = self.clock(), response, failure
-        for observer in self.observers:
-            observer.answered(self, asking)
+        self._tell("answered", asking)

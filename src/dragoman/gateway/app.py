@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 import uvicorn
 from starlette.routing import Route, Router
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp
 from ..effects import PerformAsync, arun
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..fallback import Health, place
+from ..house_memory import Memory
 from ..io.aio import Pool
 from ..io.ids import mint
 from ..route import Route as To
@@ -29,15 +31,19 @@ from .carrying import carried, carrying
 from .config import Access, GatewayConfig
 from .door import Door, check_model
 from .draining import on_sigterm
-from .endpoints import Exposed, Fixed, Methods, Models, Reads, Ready, Words, headers_of, problem, tell
-from .exchange import Exchange, failure
+from .endpoints import Exposed, Fixed, Guarded, Methods, Models, Reads, Ready, Words, headers_of, problem, tell
+from .exchange import ALONE, Attached, Exchange, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .items import Items
 from .metrics import Metrics
 from .models import GEMINI, OLLAMA, list_models
+from .openapi import document
 from .plain import parse_body, render_body
 from .reloading import Watched, keep_current
 from .serving import Gone, Receive, Scope, Send, TooLarge, TooSlow, answer, read_body, read_json, run_exchange
+
+if TYPE_CHECKING:
+    from .house import House
 
 OLLAMA_VERSIONS = ("", "/v1")
 ALIVE = ("/healthz", "/health", "/health/liveliness")
@@ -71,6 +77,9 @@ class Gateway:
         self.health = Health()
         self.door = Door(time.monotonic)
         self.items = Items()
+        self.memory = Memory()
+        self._house: House | None = None
+        self._open = False
         for metrics in self.metrics:
             metrics.health = self.health
         self.take(config)
@@ -78,14 +87,36 @@ class Gateway:
     def take(self, config: GatewayConfig) -> None:
         """From the next request on `config` holds."""
         self.config = config
-        for metrics in self.metrics:
-            metrics.know(config.models)
-            metrics.know(route.model for route in config.all_routes())
+        if config.mcp.servers and self._house is None:
+            self._house = import_module(".house", __package__).House(config.mcp)  # it brings in MCP's SDK
+            if self._open:
+                self._opening = asyncio.ensure_future(self._house.open())
+        elif self._house is not None:
+            self._house.take(config.mcp)
+        for observer in self.observers:
+            observer.take(config)
 
     @property
     def metrics(self) -> list[Metrics]:
         """Those of the observers that count."""
         return [observer for observer in self.observers if isinstance(observer, Metrics)]
+
+    async def open(self) -> None:
+        """Reach what is to be reached before requests are taken."""
+        self._open = True
+        if self._house is not None:
+            await self._house.open()
+
+    async def aclose(self) -> None:
+        """Let go of everything."""
+        if self._house is not None:
+            await self._house.aclose()
+        await self.upstreams.aclose()
+
+    def attached(self, config: GatewayConfig, model: str) -> Attached:
+        """The tools `model` gets besides its client's."""
+        told = config.attached(model)
+        return self._house.attached(told) if self._house is not None and told else ALONE
 
     def drain(self) -> None:
         """Take nothing new any more."""
@@ -129,6 +160,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
+        await gateway.open()
         watching = asyncio.ensure_future(keep_current(watched, gateway.take)) if watched is not None else None
         try:
             with on_sigterm(gateway.drain, drain):
@@ -136,42 +168,68 @@ def create_app(
         finally:
             if watching is not None:
                 watching.cancel()
-            await gateway.upstreams.aclose()
+            await gateway.aclose()
             for observer in observers:
                 if isinstance(observer, Metrics):
                     observer.leave()
 
-    return Router(routes=list(_routes(gateway)), default=_no_such_endpoint, lifespan=lifespan)
+    return _Router(routes=list(_routes(gateway)), default=_no_such_endpoint, lifespan=lifespan)
+
+
+class _Router(Router):
+    """A router that finds an address without variables at once: the ones most asked for have dozens before them."""
+
+    def __init__(self, **told: Any) -> None:
+        super().__init__(**told)
+        plain = [one for one in self.routes if isinstance(one, Route) and not one.param_convertors]
+        self._plain = {one.path: one.app for one in reversed(plain)}
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or the application's life."""
+        found = None if scope.get("root_path") else self._plain.get(scope.get("path", ""))
+        await (found or super().app)(scope, receive, send)
 
 
 def _routes(gateway: Gateway) -> Iterator[Route]:
     for front in FRONTS:
         for path, endpoint in front.served:
             yield Route(path, Methods(POST=Serve(gateway, front, endpoint)))
-    limit, named = gateway.config.limits.body, gateway.models
-    for version in VERSIONS:
-        yield Route(f"{version}/messages/count_tokens", Methods(POST=Reads(endpoints.count_anthropic, limit)))
-    for version in GOOGLE_VERSIONS:
-        yield Route(f"{version}/models/{{model:path}}:countTokens", Methods(POST=Reads(endpoints.count_gemini, limit)))
-    for version, shape in {"/v1beta": GEMINI, "/v1alpha": GEMINI, **dict.fromkeys(VERSIONS)}.items():
-        yield Route(f"{version}/models", Methods(GET=Models(named, shape)))
-        yield Route(f"{version}/models/{{model:path}}", Methods(GET=Models(named, shape)))
+    for path, endpoints_of in _beside(gateway):
+        guarded = {method: Guarded(one, lambda: gateway.config.access) for method, one in endpoints_of.items()}
+        yield Route(path, Methods(**guarded))
     for version in OLLAMA_VERSIONS:
-        yield Route(f"{version}/api/tags", Methods(GET=Models(named, OLLAMA)))
-        yield Route(f"{version}/api/ps", Methods(GET=Models(named, OLLAMA)))
         yield Route(f"{version}/api/version", Methods(GET=Fixed({"version": __version__})))
-        yield Route(f"{version}/api/show", Methods(POST=Reads(endpoints.show, limit)))
-    yield Route("/v1/parse", Methods(POST=Reads(parse_body, limit)))
-    yield Route("/v1/render", Methods(POST=Reads(render_body, limit)))
     for path in TELEMETRY:
         yield Route(path, Methods(POST=endpoints.take))
     for path in ALIVE:
         yield Route(path, Methods(GET=Fixed({"status": "ok"})))
     for path in READY:
         yield Route(path, Methods(GET=Ready(gateway.why_not_ready)))
-    for metrics in gateway.metrics:
-        yield Route("/metrics", Methods(GET=Exposed(metrics.exposed, lambda: gateway.config.access)))
+    yield Route("/openapi.json", Methods(GET=Fixed(document())))
     yield Route("/", Methods(GET=Words(BANNER)))
+
+
+def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoint]]]:
+    """What is served beside the fronts to whoever has a key: the address, and an endpoint per method."""
+
+    def reads(say: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, endpoints.Endpoint]:
+        return {"POST": Reads(say, lambda: gateway.config.limits)}
+
+    for version in VERSIONS:
+        yield f"{version}/messages/count_tokens", reads(endpoints.count_anthropic)
+    for version in GOOGLE_VERSIONS:
+        yield f"{version}/models/{{model:path}}:countTokens", reads(endpoints.count_gemini)
+    for version, shape in {"/v1beta": GEMINI, "/v1alpha": GEMINI, **dict.fromkeys(VERSIONS)}.items():
+        yield f"{version}/models", {"GET": Models(gateway.models, shape)}
+        yield f"{version}/models/{{model:path}}", {"GET": Models(gateway.models, shape)}
+    for version in OLLAMA_VERSIONS:
+        yield f"{version}/api/tags", {"GET": Models(gateway.models, OLLAMA)}
+        yield f"{version}/api/ps", {"GET": Models(gateway.models, OLLAMA)}
+        yield f"{version}/api/show", reads(endpoints.show)
+    yield "/v1/parse", reads(parse_body)
+    yield "/v1/render", reads(render_body)
+    for metrics in gateway.metrics:
+        yield "/metrics", {"GET": Exposed(metrics.exposed)}
 
 
 class Serve:
@@ -195,7 +253,9 @@ class Serve:
         account.begin()
         try:
             if gateway.draining:
-                raise ProviderError(ENDING, status=503, kind=ErrorKind.OVERLOADED, code="ending", retry_after=1.0)
+                ending = ProviderError(ENDING, kind=ErrorKind.OVERLOADED, code="ending", retry_after=1.0)
+                await self._refuse(send, ending, account, 503)  # what balancers know; Anthropic's own is 529
+                return
             with gateway.door.enter(config, headers, scope.get("query_string", b"").decode("latin-1")) as access:
                 account.key = access.name if access is not None else ""
                 body = await self._body(scope, receive, send, config, account)
@@ -234,6 +294,8 @@ class Serve:
             path=self._said(scope),
             items=gateway.items,
             account=account,
+            attach=lambda model: gateway.attached(config, model),
+            memory=gateway.memory,
         )
 
     async def _run(

@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any, Literal
 
 from ..errors import ErrorKind, ProviderError
 from ..fallback import Rules
+from ..house_tools import HOUSE
+from ..loop.policy import Policy
 from ..route import Route
 from ..types import NOTHING
 
@@ -54,6 +57,40 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """An MCP server whose tools a model gets.
+
+    run    "server": the gateway runs their calls, unseen by clients; "offer": clients are told of them and run them
+    tools  patterns of the names of those the model gets
+    allow  patterns of those that are run here although they do not say that they only read
+    """
+
+    server: str
+    run: Literal["server", "offer"] = "server"
+    tools: tuple[str, ...] = ("*",)
+    allow: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mcp:
+    """The MCP servers of a gateway, and which models get their tools.
+
+    servers  name → the configuration that names it: its content, or a path.  Out of `repr`: it holds secrets
+    models   model name → its attachments;  default  those of the default route;  every  those of all models
+    policy   how often, how long and how much is run for one request
+    """
+
+    servers: Mapping[str, Mapping[str, Any] | str] = field(default=NOTHING, repr=False)
+    models: Mapping[str, tuple[Attachment, ...]] = NOTHING
+    default: tuple[Attachment, ...] = ()
+    every: tuple[Attachment, ...] = ()
+    policy: Policy = HOUSE
+
+
+NO_SERVERS = Mcp()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayConfig:
     """One gateway.
 
@@ -64,6 +101,7 @@ class GatewayConfig:
     keep_alive        seconds of silence after which an event stream gets a comment, so that nobody on the way hangs up
     limits, access    see there; without any `access` no key is asked for
     rules             how patient a chain of several routes is
+    mcp               the MCP servers whose tools models get
     """
 
     default: Routes | None = None
@@ -74,17 +112,23 @@ class GatewayConfig:
     limits: Limits = Limits()
     access: tuple[Access, ...] = ()
     rules: Rules = Rules()  # noqa: RUF009
+    mcp: Mcp = NO_SERVERS
 
     def all_routes(self) -> tuple[Route, ...]:
         """Every place this gateway may ask."""
         told = [*self.models.values(), *([] if self.default is None else [self.default])]
         return tuple(route for found in told for route in ([found] if isinstance(found, Route) else found))
 
+    def attached(self, model: str) -> tuple[Attachment, ...]:
+        """The MCP servers whose tools `model` gets."""
+        own = self.mcp.models.get(model, ()) if model in self.models else self.mcp.default
+        return (*own, *(each for each in self.mcp.every if each.server not in {one.server for one in own}))
+
     def routes(self, model: str) -> tuple[Route, ...]:
         """Where `model` goes.  Raises ProviderError (not found) for one that is not served."""
         found = self.models.get(model, self.default)
         if found is None:
             served = ", ".join(sorted(self.models)) or "none"
-            message = f"the model {model!r} is not served here; ask for one of: {served}"
+            message = f"the model {model[:100]!r} is not served here; ask for one of: {served}"
             raise ProviderError(message, status=404, kind=ErrorKind.NOT_FOUND, code="model_not_found")
         return (found,) if isinstance(found, Route) else tuple(found)

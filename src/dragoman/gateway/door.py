@@ -101,5 +101,5 @@ def known(rows: tuple[Access, ...], key: str) -> Access:
 def check_model(access: Access | None, model: str) -> None:
     """Raises ProviderError (403) where this key may not ask for `model`."""
     if access is not None and not access.allows(model):
-        message = NOT_FOR.format(model=model)
+        message = NOT_FOR.format(model=model[:100])
         raise ProviderError(message, status=403, kind=ErrorKind.AUTH, code="model_not_allowed")

@@ -6,6 +6,7 @@ Contract: an address that is served answers a wrong method with 405, one that is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -16,11 +17,11 @@ from ..errors import CodecError, DragomanError, ProviderError
 from ..frames import to_json
 from ..io.ids import mint
 from ..types import NOTHING
-from .config import Access
+from .config import Access, Limits
 from .door import known, sent_key
 from .exchange import JSON_TYPE, Head
 from .models import Shape, shape_for, shown
-from .serving import Gone, Receive, Scope, Send, TooLarge, answer, read_body, read_json
+from .serving import Gone, Receive, Scope, Send, TooLarge, TooSlow, answer, read_body, read_json
 
 Endpoint: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Named: TypeAlias = Callable[[], Awaitable[list[str]]]
@@ -86,26 +87,58 @@ class Ready:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Say it."""
         why, seconds = self._why_not()
-        more = {"retry-after": f"{max(seconds, 1):.0f}"} if why else {}
+        more = {"retry-after": str(max(math.ceil(seconds), 1))} if why else {}
         await tell(send, {"status": why or "ok"}, 503 if why else 200, more)
 
 
-class Exposed:
-    """What was counted; where clients need a key, any key of theirs opens it."""
+class Guarded:
+    """An endpoint for whoever has a key, where keys are asked for; its answers carry the id the client gave.
 
-    def __init__(self, exposed: Callable[[str], tuple[str, bytes]], access: Callable[[], tuple[Access, ...]]) -> None:
-        self._exposed, self._access = exposed, access
+    The access of the key stands in the scope, under `ACCESS`.
+    """
+
+    def __init__(self, endpoint: Endpoint, access: Callable[[], tuple[Access, ...]]) -> None:
+        self._endpoint, self._access = endpoint, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Show it."""
+        """Serve one request."""
         headers, rows = headers_of(scope), self._access()
+        send = _named(send, headers.get("x-request-id", "")[:128])
         try:
             if rows:
-                known(rows, sent_key(headers))
+                scope[ACCESS] = known(rows, sent_key(headers, scope.get("query_string", b"").decode("latin-1")))
         except ProviderError as error:
             await tell(send, problem(error.message, "authentication_error"), error.status)
             return
-        kind, body = self._exposed(headers.get("accept", ""))
+        await self._endpoint(scope, receive, send)
+
+
+ACCESS = "dragoman.access"
+
+
+def _named(send: Send, request_id: str) -> Send:
+    if not request_id:
+        return send
+    named = (b"x-request-id", request_id.encode("latin-1"))
+
+    async def sent(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            others = [pair for pair in message["headers"] if pair[0] != named[0]]
+            message = {**message, "headers": [*others, named]}
+        await send(message)
+
+    return sent
+
+
+class Exposed:
+    """What was counted."""
+
+    def __init__(self, exposed: Callable[[str], tuple[str, bytes]]) -> None:
+        self._exposed = exposed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Show it."""
+        kind, body = self._exposed(headers_of(scope).get("accept", ""))
         told = {"content-type": kind, "content-length": str(len(body)), "x-request-id": mint("req_")}
         await answer(send, Head(200, told), body)
 
@@ -132,7 +165,8 @@ class Models:
         """List them, or show the one the address names."""
         shape = self._shape or shape_for(headers_of(scope))
         name = unquote(scope.get("path_params", {}).get("model", ""))
-        names = await self._named()
+        access = scope.get(ACCESS)
+        names = [one for one in await self._named() if access is None or access.allows(one)]
         if not name:
             await tell(send, shape.all(names))
         elif names and name not in names:
@@ -148,20 +182,23 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 class Reads:
-    """Answers a JSON body by a function; what is wrong with it is told in OpenAI's shape."""
+    """Answers a JSON body by a function, within `limits`; what is wrong with it is told in OpenAI's shape."""
 
-    def __init__(self, say: Callable[[Mapping[str, Any]], dict[str, Any]], limit: int) -> None:
-        self._say, self._limit = say, limit
+    def __init__(self, say: Callable[[Mapping[str, Any]], dict[str, Any]], limits: Callable[[], Limits]) -> None:
+        self._say, self._limits = say, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        limits = self._limits()
         try:
-            body = read_json(scope, await read_body(scope, receive, self._limit))
+            body = read_json(scope, await read_body(scope, receive, limits.body, limits.body_seconds))
             told = self._say(body)
         except Gone:
             return
         except TooLarge as error:
             await tell(send, problem(str(error), "invalid_request_error"), 413)
+        except TooSlow as error:
+            await tell(send, problem(str(error), "invalid_request_error"), 408)
         except DragomanError as error:
             status, refused = CODECS["openai_chat"].encode_error(error)
             await tell(send, refused, status)
@@ -193,7 +230,7 @@ def show(body: Mapping[str, Any]) -> dict[str, Any]:
 async def take(scope: Scope, receive: Receive, send: Send) -> None:
     """Telemetry that a client sends beside its requests: taken and forgotten."""
     try:
-        await read_body(scope, receive, 4 * 1024 * 1024)
-    except (Gone, TooLarge):
+        await read_body(scope, receive, 4 * 1024 * 1024, 30.0)
+    except (Gone, TooLarge, TooSlow):
         return
     await tell(send, {})

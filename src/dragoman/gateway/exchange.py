@@ -8,21 +8,26 @@ status while nothing was sent, in the stream's own form after that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from ..codecs.spec import Stamp
-from ..effects import Effect, Machine, NewId, Now, relay
+from ..effects import Machine, NewId, Now, relay
 from ..errors import CodecError, DragomanError, ProviderError
-from ..events import Event
+from ..events import EVENTS
 from ..fallback import Health, Rules, chain
 from ..frames import FrameKind, to_json, writers
+from ..house_memory import Memory
+from ..house_tools import HOUSE, HouseRan, with_tools
+from ..loop.policy import Policy
 from ..redress import LOST, Ask, redress
 from ..route import Route
+from ..tools import ToolSet
 from ..turn import Learned, turn
-from ..types import NOTHING, IssueKind, JsonObject, Request, Response, Tier
+from ..types import NOTHING, IssueKind, JsonObject, Request, Response, Tier, Tool
 from .accounts import GONE, Account
 from .fronts import STREAM_TYPES, Front
 from .items import Items
@@ -41,12 +46,25 @@ class Head:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attached:
+    """The tools a model gets besides its client's: those run here (by server), and those the client is to run."""
+
+    tools: Mapping[str, ToolSet] = field(default_factory=dict)
+    offered: tuple[Tool, ...] = ()
+    policy: Policy = HOUSE
+
+
+ALONE = Attached()
+
+
 class Exchange:
     """Serves one request.
 
-    `pick` says where a model goes, `health` and `rules` how several places are asked, `path` what the address said of
-    the request (model, stream), `items` keeps what a client may refer to, `account` is written while it runs;
-    `committed` is whether the head has been sent, `pings` whether comments may be sent while the provider is silent.
+    `pick` says where a model goes, `attach` which tools it gets besides its client's, `memory` what those did
+    before, `health` and `rules` how several places are asked, `path` what the address said of the request (model,
+    stream). `items` keeps what a client may refer to, `account` is written while it runs; `committed` is whether
+    the head has been sent, `pings` whether comments may be sent while the provider is silent.
     """
 
     def __init__(
@@ -64,6 +82,8 @@ class Exchange:
         path: Mapping[str, Any] = NOTHING,
         items: Items | None = None,
         account: Account | None = None,
+        attach: Callable[[str], Attached] | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self._front, self._body, self._pick = front, body, pick
         self._learned, self._health, self._rules = learned, health, rules
@@ -73,6 +93,7 @@ class Exchange:
         self._path = path
         self._items = items if front.refers else None
         self._account = account or Account(request_id=request_id, front=front.codec.name)
+        self._attach, self._memory = attach, memory
         self._streams = False
         self.committed = False
 
@@ -108,7 +129,10 @@ class Exchange:
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
         stamp = Stamp(id=(yield NewId(self._front.ids)), created=int((yield Now())), model=request.model)
         self._streams = request.stream
-        steps = redress(request, self._asking(routes), self._reasks, whole_calls=self._whole_calls)
+        attached = self._attach(request.model) if self._attach is not None else ALONE
+        request = _offered(request, attached.offered)
+        ask = self._at_home(self._asking(routes), attached)
+        steps = redress(request, ask, self._reasks, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
@@ -122,11 +146,26 @@ class Exchange:
         asks = partial(chain, routes=routes, health=self._health, learned=self._learned, rules=self._rules)
         return self._account.watch(asks, None)
 
+    def _at_home(self, ask: Ask, attached: Attached) -> Ask:
+        """`ask`, with the house's tools; what they did is written into the account."""
+        home = with_tools(ask, attached.tools, attached.policy, self._memory, self._account.key)
+        if home is ask:
+            return ask
+
+        def hear(step: Any) -> tuple[Any, ...]:
+            if not isinstance(step, HouseRan):
+                return (step,)
+            self._account.house.append(step.results)
+            return ()
+
+        return lambda request: relay(home(request), hear=hear)
+
     def _request(self) -> Request:
         codec, body = self._front.codec, self._body
         if self._items is not None:
             body = self._items.resolve(body, codec.name)
-        return replace(codec.decode_request(body), **self._path)
+        request = codec.decode_request(body)
+        return replace(request, **self._path) if self._path else request
 
     def _stream(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
         codec = self._front.codec
@@ -135,12 +174,16 @@ class Exchange:
         pieces: list[bytes] = []
 
         def hear(step: Any) -> tuple[()]:
-            if isinstance(step, Event):
-                pieces.extend(map(write, encoder.feed(step)))
+            if type(step) in EVENTS:
+                for frame in encoder.feed(step):
+                    pieces.append(write(frame))
             return ()
 
+        def before() -> Iterable[Head | bytes]:
+            return self._send(pieces) if pieces else ()
+
         try:
-            response = yield from relay(steps, lambda effect: self._performed(effect, pieces), hear)
+            response = yield from relay(steps, hear=hear, before=before)
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed is told before the failure
             raise
@@ -152,11 +195,6 @@ class Exchange:
     def _keep(self, response: Response, stamp: Stamp, request: Request) -> None:
         if self._items is not None:
             self._items.keep(self._front.codec.encode_response(response, stamp, request))
-
-    def _performed(self, effect: Effect, pieces: list[bytes]) -> Machine[Any]:
-        """The reply to `effect`; what was said before it is sent before it."""
-        yield from self._send(pieces)
-        return (yield effect)
 
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
         if not pieces:
@@ -175,8 +213,14 @@ class Exchange:
         self._keep(response, stamp, request)
         body = to_json(self._front.codec.encode_response(response, stamp, request)).encode()
         self.committed = True
-        yield self._head(200, JSON_TYPE, {**audit(response), "content-length": str(len(body))})
+        told = {**audit(response), **self._ran(), "content-length": str(len(body))}
+        yield self._head(200, JSON_TYPE, told)
         yield body
+
+    def _ran(self) -> dict[str, str]:
+        """Which tools were run here."""
+        names = [call.name for results in self._account.house for call, _ in results]
+        return {"x-dragoman-ran": _printable(",".join(names))} if names else {}
 
     def fail(self, error: Exception) -> Iterator[Head | bytes]:
         """Tell `error`: as an answer where none was begun, inside the stream where one was."""
@@ -201,13 +245,20 @@ class Exchange:
         return {"x-dragoman-route": _printable(route)} if route else {}
 
 
+def _offered(request: Request, offered: Sequence[Tool]) -> Request:
+    """`request` with tools its client is to run besides its own; its own keep their names."""
+    own = {tool.name for tool in request.tools}
+    more = tuple(tool for tool in offered if tool.name not in own)
+    return replace(request, tools=(*request.tools, *more)) if more else request
+
+
 def failure(front: Front, error: Exception, request_id: str = "", status: int = 0) -> tuple[Head, bytes]:
     """`error` as a whole answer in the shape of `front`; `status` replaces the one it would have."""
     told, body = front.codec.encode_error(error)
     data = to_json(body).encode()
     headers = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": request_id}
     if isinstance(error, ProviderError) and error.retry_after is not None:
-        headers["retry-after"] = f"{error.retry_after:.0f}"
+        headers["retry-after"] = str(math.ceil(error.retry_after))
     return Head(status or told, headers), data
 
 

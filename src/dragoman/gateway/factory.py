@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 
 from ..errors import UsageError
 from .app import create_app
+from .observing import observers
 from .reloading import Watched
 from .settings import load
 
@@ -21,7 +22,13 @@ VARIABLE = "DRAGOMAN_CONFIG"
 def from_file(path: Path) -> ASGIApp:
     """The application that serves by the settings in `path`.  Raises UsageError for settings that are wrong."""
     settings = load(path)
-    return create_app(settings.config, watched=Watched(path) if settings.server.reload else None)
+    server = settings.server
+    return create_app(
+        settings.config,
+        watched=Watched(path) if server.reload else None,
+        observers=observers(server, settings.config),
+        drain=server.drain,
+    )
 
 
 def app() -> ASGIApp:

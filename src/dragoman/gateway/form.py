@@ -42,7 +42,10 @@ SERVER = _object(
         "drain": _number("Seconds it says that it is about to end, once told to, before it ends.", 0, "number"),
         "metrics": _flag("Count what is served, and show it at /metrics."),
         "log_format": {"enum": ["json", "text"], "description": "How lines of the log are written."},
-        "log_level": {"enum": ["debug", "info", "warning", "error"], "description": "What is logged; info when a format is given."},
+        "log_level": {
+            "enum": ["debug", "info", "warning", "error"],
+            "description": "What is logged; info when a format is given.",
+        },
         "reasks": _number("How often a model is asked again for what was wrong with its answer."),
         "stream_arguments": _flag("Send a call's arguments as they come; such a call cannot be taken back."),
         "keep_alive": _number("Seconds of silence after which an event stream gets a comment.", 0.01, "number"),
@@ -91,6 +94,26 @@ PROVIDER = _object(
     }
 )
 ROUTE = _text("provider/model, like ollama/qwen3:8b.", minLength=1)
+PATTERNS = {"type": "array", "items": {"type": "string"}}
+ATTACHMENT = _object(
+    {
+        "server": _text("Its name in mcpServers.", minLength=1),
+        "run": {"enum": ["server", "offer"], "description": "Who runs its tools: the gateway (server), or the client."},
+        "tools": {**PATTERNS, "description": "Patterns of the tools the model gets; all when not given."},
+        "allow": {**PATTERNS, "description": "Patterns of tools the gateway runs although they may change something."},
+    },
+    "server",
+)
+MCP = _object(
+    {
+        "turns": _number("Answers with calls of its tools the gateway runs for one request.", 1),
+        "corrections": _number("How often in a row a wrong call of them is corrected."),
+        "seconds": _number("Seconds all of that may take.", 0.01, "number"),
+        "tool_timeout": _number("Seconds one call may take.", 0.01, "number"),
+        "result_limit": _number("Characters of a result the model gets at once.", 200),
+        "at_once": _number("Calls that run at the same time.", 1),
+    }
+)
 _MODEL = {
     "route": ROUTE,
     "routes": {"type": "array", "items": ROUTE, "minItems": 1, "description": "In the order in which they are asked."},
@@ -102,7 +125,11 @@ _MODEL = {
     "nonce": _flag("Count only calls that carry a code made for the request."),
     "prefix": _text("What the chat template has opened when the model begins (<think>)."),
     "timeout": _number("Seconds of silence after which a provider is given up.", 0.01, "number"),
-    "mcp": {"type": "array", "items": {"type": "string"}, "description": "MCP servers whose tools this model gets."},
+    "mcp": {
+        "type": "array",
+        "items": {"anyOf": [{"type": "string"}, ATTACHMENT]},
+        "description": "MCP servers whose tools this model gets.",
+    },
 }
 MODEL = _object(_MODEL, oneOf=[{"required": ["route"]}, {"required": ["routes"]}])
 
@@ -118,6 +145,7 @@ FORM: Mapping[str, Any] = {
             "providers": {"type": "object", "additionalProperties": PROVIDER},
             "models": {"type": "object", "additionalProperties": MODEL, "description": "By the name clients say."},
             "default": MODEL,
+            "mcp": MCP,
             "mcpServers": {"type": "object", "additionalProperties": {"type": "object"}},
         }
     ),

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
 from typing import Any
 
 from ..fallback import Health, Place
 from ..types import Issue, ToolCall
 from .accounts import Account, Asking
+from .config import GatewayConfig
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """The directory where several processes count together; prometheus-client's own variable."""
@@ -23,20 +23,22 @@ OTHER = "other"
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 """Upper bounds of the buckets: from a refusal at the door to a model that thinks for ten minutes."""
 
+SHAPE = ("front", "model", "stream")
 COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "requests": ("Counter", "Requests served, by what became of them.", ("front", "model", "route", "status", "stream")),
-    "request_duration_seconds": ("Histogram", "From the head of a request to the end of its answer.", ("front", "model", "stream")),
-    "time_to_first_byte_seconds": ("Histogram", "Until the first bytes of an answer were ready.", ("front", "model", "stream")),
+    "requests": ("Counter", "Requests served, by what became of them.", (*SHAPE, "route", "status")),
+    "request_duration_seconds": ("Histogram", "From the head of a request to the end of its answer.", SHAPE),
+    "time_to_first_byte_seconds": ("Histogram", "Until the first bytes of an answer were ready.", SHAPE),
     "in_flight_requests": ("Gauge", "Requests being served.", ("front",)),
-    "tokens": ("Counter", "Tokens as the providers count them, what was asked again included.", ("model", "route", "type")),
+    "tokens": ("Counter", "Tokens as providers count them, for answers asked again too.", ("model", "route", "type")),
     "tool_calls": ("Counter", "Calls told to clients.", ("dialect", "tier", "verdict")),
+    "house_calls": ("Counter", "Calls of MCP tools that were run here.", ("tool", "outcome")),
     "edits": ("Counter", "What was mended in calls.", ("kind",)),
     "issues": ("Counter", "What was refused, left out or noticed in answers.", ("kind",)),
     "reasks": ("Counter", "Answers asked for again for what was wrong with them.", ("model", "route")),
     "upstream_requests": ("Counter", "Askings of providers, by how they went.", ("route", "outcome")),
     "upstream_duration_seconds": ("Histogram", "How long an asking of a provider took.", ("route",)),
-    "route_rests_until_seconds": ("Gauge", "Until when a route rests (seconds since 1970); 0: it may be asked.", ("route",)),
-}  # fmt: skip
+    "route_rests_until_seconds": ("Gauge", "Until when a route rests, in seconds since 1970; else 0.", ("route",)),
+}
 """Every metric, after `dragoman_`: its kind, what it says, its labels."""
 
 TOGETHER = {"in_flight_requests": "livesum", "route_rests_until_seconds": "livemax"}
@@ -64,9 +66,10 @@ class Metrics:
             more["multiprocess_mode"] = TOGETHER[name]
         return getattr(self._library, kind)(f"dragoman_{name}", says, labels, registry=self._registry, **more)
 
-    def know(self, names: Iterable[str]) -> None:
-        """These models count under their own names."""
-        self._names.update(names)
+    def take(self, config: GatewayConfig) -> None:
+        """The models of `config` count under their own names."""
+        routes = (route.model for route in config.all_routes())
+        self._names.update(name for name in (*config.models, *routes) if name)
 
     # ── what happens ─────────────────────────────────────────────────────────
 
@@ -95,10 +98,12 @@ class Metrics:
         made["in_flight_requests"].labels(front).dec()
         model, stream = self._model(account.model), str(account.stream).lower()
         route = self._route(account.place) if account.place is not None else ""
-        made["requests"].labels(front, model, route, str(account.status), stream).inc()
+        made["requests"].labels(front, model, stream, route, str(account.status)).inc()
         made["request_duration_seconds"].labels(front, model, stream).observe(account.seconds)
         if account.first is not None:
             made["time_to_first_byte_seconds"].labels(front, model, stream).observe(account.first - account.begun)
+        for call, result in (pair for results in account.house for pair in results):
+            made["house_calls"].labels(call.name, "error" if result.is_error else "ok").inc()
         if account.response is not None:
             self._answer(account, model, route)
 

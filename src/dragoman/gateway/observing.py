@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from .accounts import Observer
 from .config import GatewayConfig
-from .logs import Form, Logs, configure, hidden
+from .logs import Form, Logs, configure
 from .metrics import Metrics
 from .settings import Server
 from .tracing import Tracing, configured
@@ -26,8 +26,10 @@ def observers(server: Server, config: GatewayConfig, environ: Mapping[str, str] 
     """
     form = environ.get(FORMAT, "") or server.log_format
     level = environ.get(LEVEL, "") or server.log_level or (SPOKEN if form else QUIET)
-    configure(Form(form or Form.TEXT), level, lambda: hidden(config))
-    told: list[Observer] = [Logs()]
+    logs = Logs()
+    logs.take(config)
+    configure(Form(form or Form.TEXT), level, lambda: logs.secrets)
+    told: list[Observer] = [logs]
     if server.metrics:
         told.append(Metrics())
     if configured():

@@ -12,14 +12,12 @@ import asyncio
 import contextlib
 import json
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import aclosing
 from typing import Any, TypeAlias
 
 import orjson
 
-from ..effects import PerformAsync, adrive
+from ..effects import PerformAsync, arun
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..frames import KEEP_ALIVE
 from .exchange import Exchange, Head
@@ -32,8 +30,9 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 log = logging.getLogger("dragoman.gateway")
 
 TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise limits.seconds"
-LONG_NUMBER = re.compile(rb"[0-9]{16}")
-"""Digits that a 64-bit reader may not keep."""
+DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+LONG_NUMBER = b"0" * 16
+"""Digits, all of them written as 0, that a 64-bit reader may not keep."""
 
 
 class TooLarge(DragomanError):
@@ -93,7 +92,8 @@ def read_json(scope: Scope, body: bytes) -> Mapping[str, Any]:
     if coding not in {"", "identity"}:
         raise CodecError(f"bodies in content-encoding {coding!r} are not read; send it plain", "")
     try:
-        value = json.loads(body, parse_constant=_no_constant) if LONG_NUMBER.search(body) else orjson.loads(body)
+        long = LONG_NUMBER in body.translate(DIGITS)
+        value = json.loads(body, parse_constant=_no_constant) if long else orjson.loads(body)
     except ValueError:
         value = _read_carefully(body)
     except RecursionError:
@@ -168,9 +168,7 @@ async def _end(task: asyncio.Future[None]) -> None:
 
 async def _pump(exchange: Exchange, perform: PerformAsync, out: _Out) -> None:
     try:
-        async with aclosing(adrive(exchange.steps(), perform)) as steps:
-            async for step in steps:
-                await out.tell(step)
+        await arun(exchange.steps(), perform, out.tell)
     except Exception:
         log.exception("an exchange failed for a reason of our own")
     await out.end()
@@ -186,10 +184,12 @@ class _Out:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._lock = asyncio.Lock()
+        self._pinging = asyncio.Lock()
+        self._giving = False
         self._clock = asyncio.get_running_loop().time
         self._begun = self._last = self._clock()
-        self._started = False
+        self._started = self._ended = False
+        self._left = -1  # bytes of a body whose length was told; below 0 where it was not
 
     @property
     def age(self) -> float:
@@ -206,34 +206,41 @@ class _Out:
 
     async def start(self, head: Head) -> None:
         """Send the head."""
-        async with self._lock:
-            await self._start(head)
+        await self._give(self._opening(head))
 
     async def body(self, data: bytes) -> None:
         """Send more of the body."""
-        async with self._lock:
-            await self._body(data)
-
-    async def ping(self, exchange: Exchange) -> None:
-        """A sign of life; it commits the answer to a stream."""
-        async with self._lock:
-            if not self._started:
-                if exchange.committed:
-                    return  # its head is on the way and is sign of life enough
-                await self._start(exchange.commit())
-            await self._body(KEEP_ALIVE)
+        self._left -= len(data)
+        self._ended = self._left == 0
+        await self._give({"type": "http.response.body", "body": data, "more_body": not self._ended})
 
     async def end(self) -> None:
         """The body is complete."""
-        async with self._lock:
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        if not self._ended:
+            await self._give({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _start(self, head: Head) -> None:
+    async def ping(self, exchange: Exchange) -> None:
+        """A sign of life; it commits the answer to a stream."""
+        if self._giving or (exchange.committed and not self._started):
+            return  # what is on the way is sign of life enough
+        async with self._pinging:
+            if not self._started:
+                await self._send(self._opening(exchange.commit()))
+            self._last = self._clock()
+            await self._send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
+
+    async def _give(self, message: Message) -> None:
+        if self._pinging.locked():
+            async with self._pinging:
+                pass  # nothing comes between its end and what follows: no ping begins before this is given
+        self._giving, self._last = True, self._clock()
+        try:
+            await self._send(message)
+        finally:
+            self._giving = False
+
+    def _opening(self, head: Head) -> Message:
         self._started = True
-        self._last = self._clock()
+        self._left = int(head.headers.get("content-length", self._left))
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head.headers.items()]
-        await self._send({"type": "http.response.start", "status": head.status, "headers": headers})
-
-    async def _body(self, data: bytes) -> None:
-        self._last = self._clock()
-        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        return {"type": "http.response.start", "status": head.status, "headers": headers}

@@ -12,8 +12,9 @@ import os
 import random
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,24 @@ from ..dialects import DIALECTS
 from ..effects import Patience
 from ..errors import DragomanError, UnknownName, UsageError
 from ..fallback import Rules
+from ..house_tools import HOUSE
 from ..io.environment import route_to
 from ..provider import Provider, Tools
 from ..providers import COMPATIBLE, ROWS, Providers
 from ..route import Route
 from ..schema import faults
-from .config import Access, GatewayConfig, Limits
+from .config import Access, Attachment, GatewayConfig, Limits, Mcp
 from .form import FORM
+from .litellm_import import Imported, convert
 
 FILE = "dragoman.toml"
+YAML = frozenset({".yaml", ".yml"})
 REFERENCE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 NOT_SET = "{path}: the environment variable {name} is not set; set it, or write ${{{name}:-}} where none is needed"
 PLAIN_KEY = "{path}: write a key as ${{NAME}} and set the variable NAME; keys do not belong into files"
+NO_SERVER = "{path}: no MCP server is named {name!r}; name one of mcpServers: {known}"
+MCP_VARIABLE = "DRAGOMAN_MCP"
+"""Names a file of MCP servers, in any host's form, whose tools every model gets."""
 UNITS = {"": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3}
 SIZE = re.compile(r"\s*(\d+)\s*([kmg]?b?)\s*", re.IGNORECASE)
 
@@ -55,17 +62,21 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All that a file says: the gateway's configuration, where it listens, and the MCP servers each model gets."""
+    """All that a file says: the gateway's configuration, and where it listens."""
 
     config: GatewayConfig
     server: Server = Server()
-    mcp: Mapping[str, Any] = field(default_factory=dict)
-    attached: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def load(path: str | Path, environ: Mapping[str, str] | None = None) -> Settings:
-    """The settings in the file at `path`.  Raises UsageError that says all that is wrong with it."""
+    """The settings in the file at `path`; a YAML file is taken for LiteLLM's.
+
+    Raises UsageError that says all that is wrong with it.
+    """
     place = Path(path)
+    if place.suffix in YAML:
+        imported = import_litellm(place)
+        return read(imported.data, {**(os.environ if environ is None else environ), **imported.environ}, str(place))
     try:
         data = tomllib.loads(place.read_text(encoding="utf-8"))
     except OSError as error:
@@ -73,6 +84,15 @@ def load(path: str | Path, environ: Mapping[str, str] | None = None) -> Settings
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{place} is not TOML: {error}; mend that line") from error
     return read(data, environ, str(place))
+
+
+def import_litellm(place: Path) -> Imported:
+    """What a LiteLLM proxy's file says.  Raises UsageError for one that cannot be read."""
+    try:
+        return convert(place.read_text(encoding="utf-8"), str(place))
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise UsageError(f"cannot read {place}: {why}; give the path of a LiteLLM proxy's YAML file") from error
 
 
 def read(data: Mapping[str, Any], environ: Mapping[str, str] | None = None, source: str = FILE) -> Settings:
@@ -107,13 +127,45 @@ class _Reader:
             limits=self._limits(self._data.get("limits", {})),
             access=tuple(self._access()),
             rules=Rules(chance=random.random, **self._data.get("fallback", {})),
+            mcp=self._mcp(),
             **{key: server[key] for key in ("reasks", "stream_arguments", "keep_alive") if key in server},
         )
         told = {key: server[key] for key in Server.__dataclass_fields__ if key in server}
-        attached = {name: row["mcp"] for name, row in self._data.get("models", {}).items() if row.get("mcp")}
-        return Settings(
-            config=config, server=Server(**told), mcp=self._data.get("mcpServers", {}), attached=attached
+        return Settings(config=config, server=Server(**told))
+
+    # ── MCP servers ──────────────────────────────────────────────────────────
+
+    def _mcp(self) -> Mcp:
+        """The servers that some model gets, and which; the others are not started."""
+        rows = self._data.get("mcpServers", {})
+        models = {
+            name: self._attachments(row, f"$.models.{name}") for name, row in self._data.get("models", {}).items()
+        }
+        default = self._attachments(self._data.get("default", {}), "$.default")
+        try:
+            on = servers_in({"mcpServers": rows}, self._environ) if rows else ()
+            file = self._environ.get(MCP_VARIABLE, "")
+            every = servers_in(file, self._environ) if file else ()
+        except DragomanError as error:
+            self.wrong.append(f"$.mcpServers: {error}")
+            return Mcp()
+        used = {each.server for told in (*models.values(), default) for each in told}
+        return Mcp(
+            servers={n: {"mcpServers": {n: rows[n]}} for n in on if n in used} | dict.fromkeys(every, file),
+            models={name: told for name, told in models.items() if told},
+            default=default,
+            every=tuple(Attachment(server=name) for name in every),
+            policy=replace(HOUSE, **self._data.get("mcp", {})),
         )
+
+    def _attachments(self, row: Mapping[str, Any], path: str) -> tuple[Attachment, ...]:
+        known = self._data.get("mcpServers", {})
+        told = [{"server": each} if isinstance(each, str) else each for each in row.get("mcp", ())]
+        for each in told:
+            if each["server"] not in known:
+                names = ", ".join(known) or "none is there"
+                self.wrong.append(NO_SERVER.format(path=f"{path}.mcp", name=each["server"], known=names))
+        return tuple(map(_attachment, told))
 
     # ── values ───────────────────────────────────────────────────────────────
 
@@ -211,6 +263,20 @@ class _Reader:
             self.wrong.append(f"{path}: {error}")
             return None
         return route
+
+
+def _attachment(row: Mapping[str, Any]) -> Attachment:
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return Attachment(**fields)
+
+
+def servers_in(config: Mapping[str, Any] | str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the MCP servers of a configuration, or of the file at a path, that are not switched off.
+
+    Raises UsageError for what cannot be used.  MCP's SDK is imported only where there are servers.
+    """
+    config_of = import_module("..mcp.config", __package__)
+    return tuple(spec.name for spec in config_of.read_servers(config, environ))
 
 
 def _bytes(size: int | str) -> int:

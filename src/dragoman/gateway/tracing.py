@@ -22,6 +22,7 @@ from ..events import dumps
 from ..types import Media, Message, Opaque, Part, Reasoning, Request, Response, Text, ToolCall
 from ..version import __version__
 from .accounts import Account, Asking
+from .config import GatewayConfig
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 CAPTURING = frozenset({"true", "1", "span_only", "span_and_event"})
@@ -69,11 +70,17 @@ class Tracing:
         self._tracer = self._trace.get_tracer(NAME, __version__, tracers)
         meter = metrics.get_meter(NAME, __version__, meters)
         self._took = meter.create_histogram(
-            "gen_ai.client.operation.duration", "s", "Duration of an asking", explicit_bucket_boundaries_advisory=BUCKETS
+            "gen_ai.client.operation.duration",
+            "s",
+            "Duration of an asking",
+            explicit_bucket_boundaries_advisory=BUCKETS,
         )
         self._used = meter.create_histogram("gen_ai.client.token.usage", "{token}", "Tokens used")
         self._content = os.environ.get(CAPTURE, "").strip().lower() in CAPTURING if content is None else content
         self._spans: dict[Account | Asking, Any] = {}
+
+    def take(self, config: GatewayConfig) -> None:
+        """Nothing of a span depends on it."""
 
     # ── the exchange ─────────────────────────────────────────────────────────
 
@@ -231,7 +238,11 @@ def _part(part: Part) -> dict[str, Any]:
         case ToolCall():
             return {"type": "tool_call", "id": part.id, "name": part.name, "arguments": part.arguments}
         case Media():
-            return {"type": "uri", "uri": part.url, "mime_type": part.mime} if part.url else {"type": "blob", "mime_type": part.mime}
+            return (
+                {"type": "uri", "uri": part.url, "mime_type": part.mime}
+                if part.url
+                else {"type": "blob", "mime_type": part.mime}
+            )
         case Opaque():
             return {"type": part.block.get("type", "unknown")}
         case result:

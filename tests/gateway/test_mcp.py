@@ -1,0 +1,415 @@
+"""MCP servers attached to models: every client of every API gets their tools, and none breaks for a server that does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from dragoman.cli import check
+from dragoman.errors import UsageError
+from dragoman.frames import KEEP_ALIVE
+from dragoman.gateway import house as houses
+from dragoman.gateway.app import Gateway, create_app
+from dragoman.gateway.config import Attachment, GatewayConfig, Mcp
+from dragoman.gateway.logs import Logs
+from dragoman.gateway.metrics import Metrics
+from dragoman.gateway.settings import read
+from dragoman.io.memory import Memory
+from dragoman.providers import COMPATIBLE, Tools
+from dragoman.route import Route
+from dragoman.sim import serving
+
+from ..mcp import lab
+from ..upstreams import Says, model, said, sent
+from .asgi import Client, Reply
+from .test_exchange import ASKS, asking, called, every_front, streamed_and_whole
+from .test_exchange import read as reply_of
+
+ROOT = str(Path(__file__).parents[2])
+LAB: dict[str, Any] = {"command": sys.executable, "args": ["-m", "tests.mcp.lab"], "cwd": ROOT}
+ECHO = Says(("I ask.",), (("e1", "echo", {"text": "blue"}),))
+BOTH = Says(("So.",), (("l1", "look", {"at": "sky"}), ("e1", "echo", {"text": "blue"})))
+FENCE = '~~~tool_call\n{"name": "echo", "arguments": {"text": "blue"}}\n~~~'
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[dict[str, Any]]:
+    """The same server behind HTTP: what a test needs that is not about processes."""
+    with serving(lab.app()) as url:
+        yield {"url": f"{url}/mcp", "type": "http"}
+
+
+def served(memory: Memory, *attachments: Attachment, servers: dict[str, Any] | None = None, **route: Any) -> Any:
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", **route)
+    rows = {"lab": LAB} if servers is None else servers
+    mcp = Mcp(
+        servers={name: {"mcpServers": {name: row}} for name, row in rows.items()},
+        every=attachments or (Attachment(server="lab"),),
+    )
+    return create_app(GatewayConfig(default=to, mcp=mcp), memory, observers=[Metrics(), Logs()])
+
+
+@asynccontextmanager
+async def alive(app: Any) -> AsyncIterator[Any]:
+    """`app` between its start and its end, as a server runs it."""
+    inbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    outbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    task = asyncio.ensure_future(app({"type": "lifespan", "asgi": {"version": "3.0"}}, inbox.get, outbox.put))
+    await inbox.put({"type": "lifespan.startup"})
+    assert (await outbox.get())["type"] == "lifespan.startup.complete"
+    try:
+        yield app
+    finally:
+        await inbox.put({"type": "lifespan.shutdown"})
+        await task
+
+
+async def ask(app: Any, front: str = "openai_chat", *, stream: bool = False, **more: Any) -> Reply:
+    path, body = asking(front, stream=stream)
+    return await Client(app, path, {**body, **more}).run()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def offered(memory: Memory, index: int = -1) -> list[str]:
+    return [tool["function"]["name"] for tool in sent(memory, index).get("tools", [])]
+
+
+def shown(memory: Memory) -> list[str]:
+    """The results the model was shown last."""
+    return [message["content"] for message in sent(memory)["messages"] if message["role"] == "tool"]
+
+
+# ── every front ──────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def replies(web: dict[str, Any]) -> dict[tuple[str, bool, str], tuple[Reply, list[Any]]]:
+    """Every front, streamed and whole, in each of three ways, through one gateway with one server."""
+    told: dict[tuple[str, bool, str], tuple[Reply, list[Any]]] = {}
+    scripts = {"native": ECHO, "both": BOTH, "text": said(f"I ask.\n{FENCE}")}
+
+    async def go() -> None:
+        for way, script in scripts.items():
+            turns = [each for _ in range(10) for each in (script, said("It is blue."))]
+            memory = model("openai_chat", *turns)
+            mode = Tools.TEXT if way == "text" else Tools.NATIVE
+            servers = {"lab": LAB if way == "native" else web}
+            async with alive(served(memory, servers=servers, tools=mode)) as app:
+                for front in ("openai_chat", "openai_responses", "anthropic_messages", "ollama_chat", "gemini"):
+                    for stream in (True, False):
+                        reply = await ask(app, front, stream=stream)
+                        told[front, stream, way] = reply, sent(memory)["messages"]
+
+    asyncio.run(go())
+    return told
+
+
+@every_front
+@streamed_and_whole
+def test_the_client_gets_the_answer_and_never_sees_the_call(
+    front: str, stream: bool, replies: dict[tuple[str, bool, str], tuple[Reply, list[Any]]]
+) -> None:
+    reply, messages = replies[front, stream, "native"]
+    got = reply_of(front, reply, stream=stream)
+    assert (got.text, got.calls) == ("I ask.\n\nIt is blue.", ())
+    assert b"echo" not in reply.body
+    assert (got.usage.input, got.usage.output) == (14, 10) if got.usage else False
+    assert messages[-1]["content"] == "blue"
+    assert messages[-2]["tool_calls"][0]["function"]["name"] == "echo"
+
+
+@every_front
+@streamed_and_whole
+def test_a_model_without_tools_uses_them_in_text(
+    front: str, stream: bool, replies: dict[tuple[str, bool, str], tuple[Reply, list[Any]]]
+) -> None:
+    reply, messages = replies[front, stream, "text"]
+    got = reply_of(front, reply, stream=stream)
+    assert (" ".join(got.text.split()), got.calls) == ("I ask. It is blue.", ())
+    assert b"~~~" not in reply.body
+    assert "blue" in messages[-1]["content"]
+
+
+@every_front
+@streamed_and_whole
+def test_the_clients_own_call_beside_it_is_handed_on(
+    front: str, stream: bool, replies: dict[tuple[str, bool, str], tuple[Reply, list[Any]]]
+) -> None:
+    reply, _ = replies[front, stream, "both"]
+    assert called(reply_of(front, reply, stream=stream)) == [("look", {"at": "sky"})]
+    assert b"echo" not in reply.body
+
+
+@pytest.mark.parametrize("back", ["anthropic_messages", "ollama_chat"])
+@streamed_and_whole
+def test_it_is_the_same_over_every_back(back: str, stream: bool, web: dict[str, Any]) -> None:
+    async def go() -> None:
+        memory = model(back, BOTH, said("It is blue."), said("Done."))
+        to = Route(provider=COMPATIBLE[back], base_url="http://model.test")
+        mcp = Mcp(servers={"lab": {"mcpServers": {"lab": web}}}, every=(Attachment(server="lab"),))
+        async with alive(create_app(GatewayConfig(default=to, mcp=mcp), memory)) as app:
+            got = reply_of(back, await ask(app, back, stream=stream), stream=stream)
+            assert called(got) == [("look", {"at": "sky"})]
+            assert got.text == "So.\n\nIt is blue."
+            words = json.dumps(sent(memory))
+            assert "This call was taken" in words
+            assert '"blue"' in words
+
+    asyncio.run(go())
+
+
+@every_front
+def test_where_arguments_are_streamed_the_calls_of_such_an_answer_come_whole(front: str, web: dict[str, Any]) -> None:
+    async def go() -> None:
+        memory = model("openai_chat", BOTH, said("It is blue."))
+        to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+        mcp = Mcp(servers={"lab": {"mcpServers": {"lab": web}}}, every=(Attachment(server="lab"),))
+        async with alive(create_app(GatewayConfig(default=to, mcp=mcp, stream_arguments=True), memory)) as app:
+            got = reply_of(front, await ask(app, front, stream=True), stream=True)
+        assert (called(got), got.text) == ([("look", {"at": "sky"})], "So.\n\nIt is blue.")
+
+    asyncio.run(go())
+
+
+# ── which tools run ──────────────────────────────────────────────────────────
+
+
+def test_what_may_change_something_runs_only_when_it_is_allowed_by_name(web: dict[str, Any]) -> None:
+    async def go(*attachments: Attachment, **row: Any) -> list[str]:
+        memory = model("openai_chat", said("hi"))
+        async with alive(served(memory, *attachments, servers={"lab": {**web, **row}})) as app:
+            await ask(app)
+        return offered(memory)
+
+    assert asyncio.run(go()) == ["echo", "look"]
+    assert asyncio.run(go(Attachment(server="lab", allow=("wipe",)))) == ["echo", "look", "wipe"]
+    assert asyncio.run(go(alwaysAllow=["fail"])) == ["echo", "fail", "look"]
+    assert asyncio.run(go(Attachment(server="lab", tools=("w*",), allow=("*",)))) == ["look", "where", "wipe"]
+
+
+def test_tools_that_are_only_offered_are_for_the_client_to_run(web: dict[str, Any]) -> None:
+    async def go() -> None:
+        memory = model("openai_chat", ECHO)
+        async with alive(
+            served(memory, Attachment(server="lab", run="offer", tools=("echo", "wipe")), servers={"lab": web})
+        ) as app:
+            reply = await ask(app)
+        assert offered(memory) == ["echo", "look", "wipe"]
+        assert called(reply_of("openai_chat", reply, stream=False)) == [("echo", {"text": "blue"})]
+
+    asyncio.run(go())
+
+
+def test_a_destructive_tool_that_was_allowed_runs_and_a_whole_answer_says_what_ran(
+    web: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "dragoman.access")
+
+    async def go() -> None:
+        memory = model("openai_chat", Says((), (("w", "wipe", {"text": "it"}),)), said("Gone."))
+        async with alive(served(memory, Attachment(server="lab", allow=("wipe",)), servers={"lab": web})) as app:
+            reply = await ask(app)
+            counted = (await Client(app, "/metrics", method="GET").run()).body.decode()
+        assert shown(memory) == ["gone: it"]
+        assert 'dragoman_house_calls_total{outcome="ok",tool="wipe"} 1.0' in counted
+        assert reply.headers["x-dragoman-ran"] == "wipe"
+        (access,) = [record.told for record in caplog.records if record.name == "dragoman.access"]  # type: ignore[attr-defined]
+        assert (access["ran"], access["attempts"], access["reasks"]) == ({"wipe": 1}, 2, 0)
+
+    asyncio.run(go())
+
+
+def test_the_model_knows_in_the_next_request_what_it_found_out(web: dict[str, Any]) -> None:
+    async def go() -> None:
+        memory = model("openai_chat", ECHO, said("It is blue."), said("As I said."))
+        async with alive(served(memory, servers={"lab": web})) as app:
+            first = reply_of("openai_chat", await ask(app), stream=False)
+            turns = [
+                *ASKS["openai_chat"]["messages"],
+                {"role": "assistant", "content": first.text},
+                {"role": "user", "content": "Sure?"},
+            ]
+            await ask(app, messages=turns)
+        assert shown(memory) == ["blue"]
+        assert [m["role"] for m in sent(memory)["messages"]] == ["user", "assistant", "tool", "assistant", "user"]
+
+    asyncio.run(go())
+
+
+def test_a_client_hears_signs_of_life_while_a_tool_runs_and_the_tool_is_let_go_with_it() -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    class Slow(lab.Lab):
+        async def do_slow(self, ctx: Any, arguments: dict[str, Any]) -> str:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.set()
+            return ""
+
+    async def go(url: str) -> None:
+        memory = model("openai_chat", Says(("I wait.",), (("s", "slow", {}),)))
+        to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+        mcp = Mcp(
+            servers={"lab": {"mcpServers": {"lab": {"url": url}}}}, every=(Attachment(server="lab", allow=("slow",)),)
+        )
+        async with alive(create_app(GatewayConfig(default=to, mcp=mcp, keep_alive=0.02), memory)) as app:
+            path, body = asking("openai_chat", stream=True)
+            client = Client(app, path, body)
+            running = asyncio.ensure_future(client.run())
+            await client.until(KEEP_ALIVE, times=2)
+            assert client.reply.body.index(b"I wait.") < client.reply.body.index(KEEP_ALIVE)
+            client.hang_up()
+            await running
+            await until(ended.is_set)
+
+    with serving(lab.app(Slow())) as url:
+        asyncio.run(go(f"{url}/mcp"))
+    assert begun.is_set()
+
+
+# ── servers that fail ────────────────────────────────────────────────────────
+
+
+def test_a_server_that_cannot_be_started_breaks_nothing_and_the_log_says_why(
+    web: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def go() -> None:
+        memory = model("openai_chat", said("hi"))
+        servers = {"lab": web, "gone": {"command": "/nowhere/at/all"}}
+        async with alive(served(memory, Attachment(server="gone"), Attachment(server="lab"), servers=servers)) as app:
+            assert (await ask(app)).status == 200
+        assert offered(memory) == ["echo", "look"]
+
+    with caplog.at_level(logging.WARNING, "dragoman.gateway.mcp"):
+        asyncio.run(go())
+    assert "'gone' cannot be used; its tools are not offered" in caplog.text
+
+
+def test_a_server_that_dies_is_an_error_for_the_model_and_its_tools_come_back(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(houses, "EVERY", 0.01)
+
+    async def go() -> None:
+        dies = Says((), (("d", "die", {}),))
+        memory = model("openai_chat", dies, said("It died."), said("hi"))
+        async with alive(served(memory, Attachment(server="lab", allow=("die",)))) as app:
+            assert reply_of("openai_chat", await ask(app), stream=False).text == "It died."
+            assert "[ERROR:ECONNRESET]" in shown(memory)[0]
+            await until(lambda: "has failed" in caplog.text)
+            await until(lambda: caplog.text.count("offers") == 2)
+            await ask(app)
+            assert offered(memory) == ["die", "echo", "look"]
+
+    with caplog.at_level(logging.INFO, "dragoman.gateway.mcp"):
+        asyncio.run(go())
+
+
+def test_servers_are_changed_while_it_runs_and_the_others_stay(web: dict[str, Any]) -> None:
+    async def go() -> None:
+        house = houses.House(Mcp(servers={"a": {"mcpServers": {"a": web}}}))
+        await house.open()
+        both = Mcp(servers={"a": {"mcpServers": {"a": web}}, "b": {"mcpServers": {"b": web}}})
+        house.take(both)
+        told = (Attachment(server="a"), Attachment(server="b"))
+        await until(lambda: len(house.attached(told).tools["b"]) == 1)
+        assert list(house.attached(told).tools["a"]) == ["echo"]
+        house.take(Mcp(servers={"b": both.servers["b"]}))
+        assert [list(tools) for tools in house.attached(told).tools.values()] == [[], ["echo"]]
+        await house.aclose()
+
+    asyncio.run(go())
+
+
+def test_servers_that_come_with_new_settings_are_reached_while_it_runs(web: dict[str, Any]) -> None:
+    async def go() -> None:
+        memory = model("openai_chat", said("hi"))
+        gateway = Gateway(GatewayConfig(), memory)
+        await gateway.open()
+        mcp = Mcp(servers={"lab": {"mcpServers": {"lab": web}}}, every=(Attachment(server="lab"),))
+        gateway.take(GatewayConfig(mcp=mcp))
+        await until(lambda: list(gateway.attached(gateway.config, "m").tools.get("lab", ())) == ["echo"])
+        gateway.take(GatewayConfig())
+        assert gateway.attached(gateway.config, "m").tools == {}
+        await gateway.aclose()
+
+    asyncio.run(go())
+
+
+# ── settings ─────────────────────────────────────────────────────────────────
+
+ROWS = {"mcpServers": {"time": {"command": "t"}, "files": {"command": "f"}, "idle": {"command": "i"}}}
+
+
+def settings(environ: dict[str, str] | None = None, **data: Any) -> GatewayConfig:
+    return read({"default": {"route": "ollama"}, **ROWS, **data}, environ or {}).config
+
+
+def test_models_say_which_servers_they_get_and_only_those_are_started() -> None:
+    files = {"server": "files", "tools": ["read_*"], "allow": ["write_file"], "run": "offer"}
+    config = settings(
+        models={"a": {"route": "ollama/a", "mcp": ["time", files]}, "b": {"route": "ollama/b"}},
+        default={"route": "ollama", "mcp": ["time"]},
+        mcp={"turns": 3, "result_limit": 1000},
+    )
+    time = Attachment(server="time")
+    told = Attachment(server="files", run="offer", tools=("read_*",), allow=("write_file",))
+    assert [config.attached(name) for name in ("a", "b", "c")] == [(time, told), (), (time,)]
+    assert set(config.mcp.servers) == {"time", "files"}
+    assert (config.mcp.policy.turns, config.mcp.policy.result_limit) == (3, 1000)
+
+
+def test_a_check_of_the_file_names_the_servers_that_are_used(tmp_path: Path) -> None:
+    file = tmp_path / "dragoman.toml"
+    file.write_text(
+        '[default]\nroute = "ollama"\nmcp = ["time"]\n[mcpServers]\ntime.command = "t"\nidle.command = "i"\n'
+    )
+    checked = CliRunner().invoke(check.command, [str(file)])
+    assert "MCP servers attached: time;" in checked.output
+
+
+def test_a_file_of_the_environment_is_for_every_model(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"servers": {"web": {"url": "http://w"}, "off": {"command": "x", "disabled": True}}}))
+    config = settings({"DRAGOMAN_MCP": str(file)}, models={"a": {"route": "ollama/a", "mcp": ["time"]}})
+    assert [each.server for each in config.attached("a")] == ["time", "web"]
+    assert [each.server for each in config.attached("z")] == ["web"]
+    assert config.mcp.servers["web"] == str(file)
+
+
+WRONG = [
+    ({"default": {"route": "ollama", "mcp": ["tiem"]}}, "no MCP server is named 'tiem'"),
+    ({"default": {"route": "ollama", "mcp": [{"server": "time", "run": "both"}]}}, "$.default"),
+    ({"mcp": {"turns": 0}}, "$.mcp.turns"),
+    ({"mcpServers": {"time": {}}}, "MCP server 'time'"),
+    ({"mcpServers": {"time": {"command": "${NOBODY}"}}}, "NOBODY is not set"),
+]
+
+
+@pytest.mark.parametrize(("data", "says"), WRONG, ids=[says for _, says in WRONG])
+def test_what_is_wrong_with_the_settings_is_said(data: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError) as wrong:
+        settings(**data)
+    assert says in str(wrong.value)
+
+
+def test_secrets_of_servers_are_not_shown() -> None:
+    rows = {"time": {"command": "t", "env": {"TOKEN": "${TOKEN}"}, "headers": {"x": "plain-secret"}}}
+    config = settings({"TOKEN": "env-secret"}, mcpServers=rows, default={"route": "ollama", "mcp": ["time"]})
+    assert "secret" not in repr(config)
