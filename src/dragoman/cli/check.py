@@ -63,4 +63,6 @@ def _summary(settings: Settings) -> str:
     keys = len(settings.config.access)
     asked = f"{keys} keys are known" if keys else "no key is asked for"
     server = settings.server
-    return f"right: {len(settings.config.models)} models; {asked}; listens on {server.host}:{server.port}"
+    mcp = ", ".join(settings.config.mcp.servers)
+    attached = f"MCP servers attached: {mcp}; " if mcp else ""
+    return f"right: {len(settings.config.models)} models; {asked}; {attached}listens on {server.host}:{server.port}"

@@ -1,0 +1,7 @@
+# What is not part of the default tests: it installs and runs programs of others.
+PYTHON ?= .venv/bin/python
+ONLY ?=
+
+.PHONY: clients
+clients:  ## run real clients against the gateway and renew docs/clients.md; ONLY="pi codex" runs some, DRAGOMAN_CLIENTS_CACHE says where they are installed
+	$(PYTHON) clients/run.py --page $(ONLY)
