@@ -180,7 +180,7 @@ def sglang(folder: Path, repeats: int) -> str:
 def _beside(name: str, text: str, peer: Callable[[str], int], repeats: int) -> list[float]:
     """Median seconds of ours with all dialects, ours with this one, theirs; interleaved, since machines drift."""
     works = (lambda: parse(text, tools=[TOOL]), lambda: parse(text, tools=[TOOL], dialects=name), lambda: peer(text))
-    batch = max(1, 20_000 // len(text))
+    batch = max(4, 200_000 // len(text))  # long enough that changing over between them costs nothing
     spent = [[timed(lambda work=work: [work() for _ in range(batch)], 1) for work in works] for _ in range(repeats)]  # type: ignore[misc]
     return [statistics.median(column) / batch for column in zip(*spent, strict=True)]
 

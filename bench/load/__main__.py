@@ -76,13 +76,14 @@ def litellm(executable: str, upstream: str, folder: Path) -> contextlib.Abstract
     """LiteLLM's proxy in front of the same upstream."""
     port, config = free_port(), folder / "litellm.yaml"
     row = {"model_name": "m", "litellm_params": {"model": "openai/m", "api_base": f"{upstream}/v1", "api_key": "none"}}
-    config.write_text(json.dumps({"model_list": [row]}), encoding="utf-8")
+    settings = {"dangerously_permit_weak_or_unset_master_key": True}  # else it does not start without a key
+    config.write_text(json.dumps({"model_list": [row], "general_settings": settings}), encoding="utf-8")
     command = [executable, "--config", str(config), "--port", str(port), "--host", "127.0.0.1"]
     return process(command, f"http://127.0.0.1:{port}")
 
 
-async def load(url: str, *, stream: bool, at_once: int, seconds: float) -> list[float]:
-    """Ask for `seconds`, `at_once` at a time; how long each answer took."""
+async def load(url: str, *, stream: bool, at_once: int, seconds: float) -> tuple[list[float], float]:
+    """Ask for `seconds`, `at_once` at a time; how long each answer took, and all of them until the last one ended."""
     body = json.dumps({**ASKED, "stream": stream}).encode()
     headers = {"content-type": "application/json", "authorization": "Bearer none"}
     took: list[float] = []
@@ -102,9 +103,9 @@ async def load(url: str, *, stream: bool, at_once: int, seconds: float) -> list[
 
         await one()
         took.clear()
-        end = time.perf_counter() + seconds
-        await asyncio.gather(*(client(end) for _ in range(at_once)))
-    return took
+        begun = time.perf_counter()
+        await asyncio.gather(*(client(begun + seconds) for _ in range(at_once)))
+    return took, time.perf_counter() - begun
 
 
 def row(name: str, took: list[float], direct: list[float] | None, seconds: float, *, stream: bool, at_once: int) -> list[str]:
@@ -130,8 +131,8 @@ def measure(seconds: float, executable: str) -> list[list[str]]:
             for at_once in AT_ONCE:
                 direct: list[float] | None = None
                 for name, url in places.items():
-                    took = asyncio.run(load(url, stream=stream, at_once=at_once, seconds=seconds))
-                    rows.append(row(name, took, direct, seconds, stream=stream, at_once=at_once))
+                    took, lasted = asyncio.run(load(url, stream=stream, at_once=at_once, seconds=seconds))
+                    rows.append(row(name, took, direct, lasted, stream=stream, at_once=at_once))
                     direct = direct or took
                     print(rows[-1], file=sys.stderr, flush=True)
     return rows

@@ -41,7 +41,9 @@ def _chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
     return b"data: " + json.dumps(body).encode() + b"\n\n"
 
 
-STREAM = [_chunk({"role": "assistant"}), *[_chunk({"content": "word "})] * CHUNKS, _chunk({}, "stop"), b"data: [DONE]\n\n"]
+# LiteLLM ends streams in which one chunk comes again and again.
+SAID = [_chunk({"content": f"{'a' if n % 2 else 'the'} word "}) for n in range(CHUNKS)]
+STREAM = [_chunk({"role": "assistant"}), *SAID, _chunk({}, "stop"), b"data: [DONE]\n\n"]
 
 
 def upstream() -> Starlette:

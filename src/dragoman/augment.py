@@ -15,7 +15,8 @@ from .dialects.neutral import neutralise
 from .dialects.prompt import tool_prompt, with_nonce
 from .dialects.render import render_message, render_result
 from .dialects.spec import Dialect, JsonCall
-from .types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, ToolResult
+from .kept import by_identity
+from .types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult
 
 OURS = "ours"
 """Key of the metadata of a text that we wrote ourselves: its markup is meant to be read, so it is not broken."""
@@ -51,14 +52,23 @@ def left_out(request: Request) -> tuple[Issue, ...]:
 
 
 def _prompt(request: Request, tongue: Tongue) -> str:
-    return tool_prompt(
-        request.tools,
-        tongue.dialect,
-        compact=tongue.compact,
-        nonce=tongue.nonce,
-        choice=request.tool_choice,
-        parallel=request.parallel,
-    )
+    if tongue.nonce:
+        return tool_prompt(
+            request.tools,
+            tongue.dialect,
+            compact=tongue.compact,
+            nonce=tongue.nonce,
+            choice=request.tool_choice,
+            parallel=request.parallel,
+        )
+    return _told_once(request.tools, tongue.dialect, tongue.compact, request.tool_choice, request.parallel)
+
+
+@by_identity
+def _told_once(
+    tools: tuple[Tool, ...], dialect: Dialect, compact: bool, choice: ToolChoice | None, parallel: bool | None
+) -> str:
+    return tool_prompt(tools, dialect, compact=compact, choice=choice, parallel=parallel)
 
 
 def _prompted(turns: Sequence[Message], prompt: str) -> list[Message]:

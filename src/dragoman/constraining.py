@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from .dialects import DIALECTS
 from .dialects.constraint import call_schema, grammar, structural_tag
 from .dialects.spec import Dialect
+from .kept import by_identity
 from .provider import Holds, Provider
-from .types import NOTHING, JsonObject, OutputSchema, Request, Tool
+from .types import NOTHING, JsonObject, OutputSchema, Request, Tool, ToolChoice
 
 BARE = "bare_json"
 """The row of a call as the whole message: what a schema of the answer can hold a model to."""
@@ -44,9 +45,15 @@ def held(request: Request, provider: Provider, spoken: Dialect) -> Held:
         return FREE
     if choice is not None and choice.mode == "none":
         return FREE
+    return _held(request.tools, provider, spoken, choice, request.parallel is not False)
+
+
+@by_identity
+def _held(
+    offered: tuple[Tool, ...], provider: Provider, spoken: Dialect, choice: ToolChoice | None, parallel: bool
+) -> Held:
     required = choice is not None and choice.mode in {"required", "named"}
-    tools = [tool for tool in request.tools if choice is None or not choice.name or tool.name == choice.name]
-    parallel = request.parallel is not False
+    tools = [tool for tool in offered if choice is None or not choice.name or tool.name == choice.name]
     if Holds.GRAMMAR in provider.holds:
         rules = grammar(spoken, tools, required=required, parallel=parallel)
         return Held({"grammar": rules}) if rules else FREE

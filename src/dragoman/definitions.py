@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .errors import UsageError
+from .kept import KeptTools
 from .schema import standard
 from .shape import KINDS
 from .types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Tool
@@ -35,8 +36,8 @@ def tools(definitions: Iterable[Tool | Mapping[str, Any]] | None) -> tuple[Tool,
     The same definition given twice counts once.  Raises `UsageError` when one cannot be read or two different ones have
     the same name.
     """
-    if definitions is None:
-        return None
+    if definitions is None or type(definitions) is KeptTools:
+        return definitions
     if isinstance(definitions, Tool | Mapping | str) or not isinstance(definitions, Iterable):
         raise UsageError(f"tools must be a list of definitions, not {type(definitions).__name__}: put it in a list")
     found: dict[str, Tool] = {}

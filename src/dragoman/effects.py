@@ -225,22 +225,41 @@ def run(machine: Machine[T], perform: Perform) -> T:
             return value
 
 
-async def arun(machine: Machine[T], perform: PerformAsync) -> T:
-    """`run` where performing is awaited."""
-    outcome: Outcome[T] = Outcome()
-    async for _ in adrive(machine, perform, outcome):
-        pass
-    return outcome.value
+async def arun(machine: Machine[T], perform: PerformAsync, hear: Callable[[Any], Awaitable[object]] | None = None) -> T:
+    """`run` where performing is awaited, and so is `hear`, which is told the steps.
+
+    `adrive` turned inside out: a gateway sends thousands of pieces a second, and an asynchronous generator costs as
+    much for each as all else that is done here.
+    """
+    resume: Callable[[Any], Any] = machine.send
+    reply: Any = None
+    try:
+        while True:
+            step = resume(reply)
+            resume, reply = machine.send, None
+            if isinstance(step, Effect):
+                try:
+                    reply = await perform(step)
+                except Exception as error:
+                    resume, reply = machine.throw, error
+            elif hear is not None:
+                await hear(step)
+    except StopIteration as done:
+        return _ended(done, None)
+    finally:
+        machine.close()
+        await perform(Close())
 
 
 def relay(
     steps: Machine[T],
     perform: Callable[[Effect], Machine[Any]] | None = None,
     hear: Callable[[Any], Iterable[Any]] | None = None,
+    before: Callable[[], Iterable[Any]] | None = None,
 ) -> Machine[T]:
     """`steps` as a machine whose effects `perform` replies to and whose steps `hear` passes on; both tell more steps.
 
-    Without one of them, its kind passes as it is.
+    Without one of them, its kind passes as it is.  `before` tells more steps before each effect.
     """
     resume: Callable[[Any], Any] = steps.send
     reply: Any = None
@@ -249,8 +268,13 @@ def relay(
             step = resume(reply)
             resume, reply = steps.send, None
             if not isinstance(step, Effect):
-                yield from hear(step) if hear is not None else (step,)
+                if hear is None:
+                    yield step
+                else:
+                    yield from hear(step)
                 continue
+            if before is not None:
+                yield from before()
             try:
                 reply = (yield from perform(step)) if perform is not None else (yield step)
             except Exception as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from .types import (
     NOTHING,
@@ -140,6 +140,9 @@ Event: TypeAlias = (
 )
 
 
+EVENTS: frozenset[type] = frozenset(get_args(Event))
+"""The classes of all events."""
+
 _NOWHERE = -1  # the place of a call that was open when all before turned out to be reasoning
 
 
@@ -166,9 +169,10 @@ class Assembler:
 
     def add(self, event: Event) -> None:
         """Take one event."""
+        if type(event) is TextDelta:
+            self._pour(Text, event.text)
+            return
         match event:
-            case TextDelta(text):
-                self._pour(Text, text)
             case ReasoningDelta(text):
                 self._pour(Reasoning, text)
             case CallDelta(index, piece):

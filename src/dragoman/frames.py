@@ -12,10 +12,10 @@ import json
 import struct
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from .errors import ErrorKind, ProviderError, UsageError
 
@@ -25,8 +25,7 @@ KEEP_ALIVE = b": keep-alive\n\n"
 _BOM = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One frame: its payload, and the event name and id where the framing carries them ("" where it does not)."""
 
     data: str
@@ -75,7 +74,7 @@ class _Lines:
         self._tail.append(data[:cut])
         lines = self._decode()
         if cut + 1 < len(data):
-            self._tail.append(data[cut + 1 :])
+            self._tail = [data[cut + 1 :]]
         return lines
 
     def close(self) -> list[str]:
@@ -83,8 +82,9 @@ class _Lines:
 
     def _decode(self) -> list[str]:
         # No byte of a multi-byte character equals LF or CR, so whole lines hold whole characters.
-        text = b"".join(self._tail).decode("utf-8", "replace")
-        self._tail.clear()
+        tail = self._tail
+        text = (tail[0] if len(tail) == 1 else b"".join(tail)).decode("utf-8", "replace")
+        tail.clear()
         if self._at_start:
             self._at_start = False
             text = text.removeprefix(_BOM)
@@ -252,13 +252,13 @@ def _garbled(what: str) -> ProviderError:
 
 def write_sse(frame: Frame) -> bytes:
     """The frame as a server-sent event.  Line breaks of any kind in `data` become several data lines."""
-    if _breaks(frame.event) or _breaks(frame.id):
-        raise UsageError("the event name and id of a frame are one line each: remove their line breaks")
-    head = f"event: {frame.event}\n" if frame.event else ""
-    if frame.id:
-        head += f"id: {frame.id}\n"
-    data = frame.data
-    if _breaks(data):
+    data, event, id_ = frame
+    head = ""
+    if event or id_:
+        if _breaks(event) or _breaks(id_):
+            raise UsageError("the event name and id of a frame are one line each: remove their line breaks")
+        head = (f"event: {event}\n" if event else "") + (f"id: {id_}\n" if id_ else "")
+    if "\n" in data or "\r" in data:
         data = data.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\ndata: ")
     return f"{head}data: {data}\n\n".encode("utf-8", "replace")
 
@@ -314,7 +314,7 @@ def to_json(value: Any) -> str:
     `UsageError` for what JSON cannot say (NaN, infinity, foreign objects, endless nesting).
     """
     try:
-        return _ENCODER.encode(value)
+        return _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"not JSON: {error}; give numbers that are finite and plain values") from error
 
@@ -325,4 +325,20 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
+def quoted(text: str) -> str:
+    """`text` as `to_json` writes it."""
+    return encode_basestring_ascii(text)
+
+
+def _encoding() -> Callable[[Any], str]:
+    """`json.JSONEncoder.encode`, without the encoder in C that it makes anew for every value, where there is one."""
+    made = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return made.encode
+    # Circles are found by their depth, not by marks: an encoder that is kept must not keep what it has seen.
+    pieces = make(None, _plain, encode_basestring_ascii, None, ":", ",", False, False, False)
+    return lambda value: "".join(pieces(value, 0))
+
+
+_encode = _encoding()

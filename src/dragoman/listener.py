@@ -32,6 +32,7 @@ from .types import Issue, IssueKind, Stop
 UNSPECIFIC = frozenset({None, Stop.END, Stop.STOP_SEQUENCE})
 """Stops that say nothing about calls: many servers end an answer with calls by a plain `stop`."""
 
+SAID = frozenset({TextDelta, ReasoningDelta})
 GAVE_WAY = "a call of {name!r} stood in the text of an answer that made native calls; it was not run"
 REHEARSED = "the call of {name!r} stood in reasoning; it was not run"
 
@@ -142,9 +143,9 @@ class Listener:
 
     def hear(self, event: Event) -> list[Event]:
         """What `event` comes to, in order."""
+        if type(event) is TextDelta:
+            return [event] if self._parser is None else self._search(self._parser, event.text)
         match event:
-            case TextDelta(text):
-                return [event] if self._parser is None else self._search(self._parser, text)
             case PartEnded(metadata) if self._searched and not metadata:
                 return []  # the parser may hold text of this part back: what belongs together stays together
             case ReasoningDelta():
@@ -164,12 +165,12 @@ class Listener:
         """What an event of a native call comes to, once it is judged."""
         match event:
             case CallStarted(index):
-                return [*self._give_way(), replace(event, index=index + self._found)]
+                return [*self._give_way(), replace(event, index=index + self._found) if self._found else event]
             case CallDelta(index):
                 return [replace(event, index=index + self._found)] if self._found else [event]
             case CallEnded(index):
                 self._count(event)
-                return [replace(event, index=index + self._found)]
+                return [replace(event, index=index + self._found) if self._found else event]
             case _:
                 self._note(event)
                 return [event]
@@ -185,7 +186,8 @@ class Listener:
         released, self._held = self._held, []
         for held in released:
             self._count(held)
-        return [*last, *released, replace(event, stop=self._stop(event.stop))]
+        stop = self._stop(event.stop)
+        return [*last, *released, event if event.stop is stop else replace(event, stop=stop)]
 
     def _stop(self, stop: Stop | None) -> Stop:
         """What the wire said, corrected by what really came."""
@@ -213,6 +215,8 @@ class Listener:
 
     def _sort(self, found: list[Event]) -> list[Event]:
         """The parser's events: calls are held where native ones may still come, everything else passes."""
+        if len(found) == 1 and type(found[0]) in SAID:
+            return found
         told: list[Event] = []
         for event in found:
             self._found += isinstance(event, CallStarted)

@@ -109,7 +109,7 @@ class _Work:
         self._source = standard(schema) if isinstance(schema, Mapping) else {}
         self._rules = rules
         self._lost: dict[str, dict[str, None]] = {}
-        self._notes: list[tuple[str, str]] = []
+        self._notes: dict[tuple[str, str], None] = {}
         self._entered: list[str] = []
         self._loops: dict[str, str] = {}
         self._reaches: dict[str, frozenset[str]] = {}
@@ -488,8 +488,7 @@ class _Work:
         self._lost.setdefault(path, {})[key] = None
 
     def _note(self, path: str, said: str) -> None:
-        if (path, said) not in self._notes:
-            self._notes.append((path, said))
+        self._notes[path, said] = None
 
 
 def _short(value: Any) -> str:

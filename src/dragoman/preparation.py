@@ -16,10 +16,11 @@ from .codecs.spec import PLAIN, Quirks
 from .demands import MISTRAL_IDS, Demands, Turns
 from .events import CallStarted, Event, Noticed
 from .history import identify, in_turns, one_by_one, without_system
+from .kept import KeptTools, by_identity, by_rows
 from .narrowing import narrow, narrow_tool
 from .profiles import Demand, Forced, Ids, Profile, Replay
 from .provider import Provider
-from .schema_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE
+from .schema_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
 from .spelling import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
 from .types import (
     EMPTY_OBJECT_SCHEMA,
@@ -64,6 +65,11 @@ class Prepared:
 
 def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> Demands:
     """What is demanded where this provider serves a model of this family."""
+    return _demands_of(provider, profile, text)
+
+
+@by_rows
+def _demands_of(provider: Provider, profile: Profile, text: bool) -> Demands:
     demands = provider.asks
     if profile.ids is Ids.NINE and demands.ids is ANY_SPELLING:
         demands = replace(demands, ids=MISTRAL_IDS)
@@ -78,6 +84,7 @@ def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> D
     return demands
 
 
+@by_rows
 def quirks_of(provider: Provider, profile: Profile) -> Quirks:
     """How this provider's wire departs from the plain one where it serves a model of this family."""
     quirks = provider.quirks
@@ -130,7 +137,8 @@ def prepare(
             planned(request, provider.quirks.cache, takes=takes), quirks, request.tools, issues=(*left_out, *issues)
         )
     request, told = _choice(request, provider, profile)
-    request = replace(request, tools=in_order(request.tools))
+    if (ordered := in_order(request.tools)) != request.tools:
+        request = replace(request, tools=ordered)
     heard = {tool.name for tool in request.tools}
     if profile.replay is Replay.DEMANDED and wants_thinking(request) is not False:
         request = replace(request, messages=tuple(map(_reasoned, request.messages)))
@@ -139,10 +147,9 @@ def prepare(
     names = respell(_names(request), demands.names)
     request = _renamed(request, names)
     messages, issues = _conversation(request.messages, demands, profile, text=False)
-    request = replace(request, messages=messages)
-    tools, cut = _narrowed(request.tools, demands, {names.spelled(name) for name in bare})
-    known = tuple(tool for tool in request.tools if names.original(tool.name) in heard)
-    request, output = _output(replace(request, tools=tools), demands)
+    tools, cut = _narrowed(request.tools, demands.schema, frozenset(map(names.spelled, bare)) or NONE)
+    known = request.tools if heard else ()
+    request, output = _output(replace(request, messages=messages, tools=tools), demands)
     if names.forth:
         issues.append(_respelled(names, demands.names))
     issues += [*left_out, *told, *(replace(issue, name=names.original(issue.name)) for issue in cut), *output]
@@ -249,14 +256,18 @@ def _respelled(names: Respelled, spelling: Spelling) -> Issue:
 # ── tools and what is demanded of the answer ─────────────────────────────────
 
 
-def _narrowed(tools: Sequence[Tool], demands: Demands, bare: set[str]) -> tuple[tuple[Tool, ...], list[Issue]]:
+NONE: frozenset[str] = frozenset()
+
+
+@by_identity
+def _narrowed(tools: Sequence[Tool], rules: SchemaRules, bare: frozenset[str]) -> tuple[tuple[Tool, ...], list[Issue]]:
     told: list[Tool] = []
     issues: list[Issue] = []
     for tool in tools:
-        cut, lost = narrow_tool(tool, BARE if tool.name in bare else demands.schema)
+        cut, lost = narrow_tool(tool, BARE if tool.name in bare else rules)
         told.append(cut)
         issues += lost
-    return tuple(told), issues
+    return (KeptTools(told) if type(tools) is KeptTools else tuple(told)), issues
 
 
 def _output(request: Request, demands: Demands) -> tuple[Request, tuple[Issue, ...]]:

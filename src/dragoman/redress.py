@@ -176,10 +176,10 @@ class _Telling:
 
     def hear(self, event: Event) -> list[Event]:
         """What of `event` is told now."""
+        if type(event) is TextDelta:
+            self._spoke = self._spoke or not (event.text.isspace() or not event.text)
+            return [] if self._demands_form else [event]
         match event:
-            case TextDelta(text):
-                self._spoke = self._spoke or bool(text.strip())
-                return [] if self._demands_form else [event]
             case PartEnded(metadata) if self._demands_form and not metadata:
                 return []
             case CallStarted(index):

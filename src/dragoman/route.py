@@ -16,6 +16,7 @@ from .dialects.rows import DIALECTS, resolve
 from .dialects.spec import Dialect
 from .effects import PATIENT, Patience
 from .errors import UsageError
+from .kept import by_rows
 from .profiles import Profile, order, profile
 from .provider import Provider, Tools
 from .types import NOTHING, Issue
@@ -167,6 +168,7 @@ class Route:
         return tuple(filter(None, (self.key, signing, *self.secrets.values())))
 
 
+@by_rows
 def _of_control_tokens(row: Dialect) -> bool:
     marks = (mark for span in (row.section, row.call, row.tool) for mark in span.open[:1])
     return row.segments is not None or any(map(CONTROL.search, marks))

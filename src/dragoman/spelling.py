@@ -80,7 +80,8 @@ def respell(words: Iterable[str], spelling: Spelling, *, readable: bool = True) 
     on that word alone, so that it stays when other words come.
     """
     distinct = sorted(set(words))
-    taken = {word for word in distinct if spelling.allows(word)}
+    fits = _pattern(spelling).fullmatch
+    taken = {word for word in distinct if fits(word)}
     odd = [word for word in distinct if word not in taken]
     if not odd:
         return UNCHANGED

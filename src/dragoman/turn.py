@@ -10,12 +10,13 @@ nothing is ever told from two attempts.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from .admission import Tokens, admit, signals
+from .answers import SHOWN_GARBAGE, Source, Streamed, Whole
 from .augment import Tongue, augment, left_out
 from .auth import redact
 from .cache_plan import in_order
@@ -29,10 +30,11 @@ from .dialects.parser import Parser
 from .dialects.prompt import compact_for, with_nonce
 from .dialects.rows import ALL
 from .effects import Machine, NewId, Now, Open, Opened, Read
-from .errors import CodecError, ErrorKind, ProviderError, UsageError
-from .events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, Noticed, Started, TextDelta, replay
-from .frames import FrameKind, readers, to_json
+from .errors import ErrorKind, ProviderError, UsageError
+from .events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, Noticed, TextDelta
+from .frames import FrameKind, to_json
 from .history import repair
+from .kept import KeptTools, KeptWire, by_identity
 from .listener import Listener, Presumed, Reads, Restorer
 from .narrowing import narrow
 from .native import Natives
@@ -44,12 +46,8 @@ from .schema import check_schema
 from .sidecar import EMPTY
 from .types import Issue, IssueKind, JsonObject, Request, Response, Tool
 
-MAX_WHOLE = 64 * 1024 * 1024
-"""Bytes of a whole answer; a model's longest is a hundredth of it."""
 MAX_REFUSAL = 256 * 1024
 """Bytes of a refusal that are read; the rest says nothing new."""
-SHOWN_GARBAGE = 200
-
 ACCEPTS: Mapping[FrameKind, str] = {
     FrameKind.SSE: "text/event-stream",
     FrameKind.NDJSON: "application/x-ndjson",
@@ -58,9 +56,8 @@ ACCEPTS: Mapping[FrameKind, str] = {
 
 
 STREAMS = frozenset(ACCEPTS.values())
-GARBAGE = "{root} did not answer in the {codec} API{why}; it said {said}; check the base URL and which API it serves"
+SPEECH = (TextDelta, CallStarted)
 REDIRECTED = "{root} answered with a redirect ({status}), which is not followed; give its target as base URL"
-TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or stream it"
 NONCE_LENGTH = 8
 UNAUTHORISED = 401
 CONSTRAINT_REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.SERVER, ErrorKind.UNKNOWN})
@@ -142,19 +139,27 @@ ATTEMPTS = 4
 """As asked; without the schemas it refuses; without native tools; without a constraint on its decoding."""
 
 
+LONGEST_NAME = 256
+"""Characters of a tool's name; no API takes more than 128, and what is listened for in text grows with their square."""
+LONG_NAME = "the name of the tool {name:.40}… has {size} characters; give it one of at most 64, as every API takes it"
+
+
+@by_identity
 def _sound(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
-    """The tools by name, each once, and what had to be mended.  Raises UsageError for two of one name.
+    """The tools by name, each once, and what had to be mended.  Raises UsageError for a name twice or without end.
 
     A schema that is none is mended, not refused: one odd tool must not kill a request with fifty good ones.
     """
     told: list[Tool] = []
     issues: list[Issue] = []
     for tool in in_order(as_tools(given) or ()):
+        if len(tool.name) > LONGEST_NAME:
+            raise UsageError(LONG_NAME.format(name=tool.name, size=len(tool.name)))
         schema, why = _sound_schema(tool.name, to_json(tool.parameters))
         told.append(replace(tool, parameters=schema))
         if why:
             issues.append(Issue(kind=IssueKind.LOSSY, message=f"{why}; what is sound of it is used", name=tool.name))
-    return tuple(told), issues
+    return (KeptTools(told) if type(given) is KeptTools else tuple(told)), issues
 
 
 @lru_cache(maxsize=1024)
@@ -190,9 +195,7 @@ class ConstraintRefused(Exception):
 # ── one request ──────────────────────────────────────────────────────────────
 
 
-def _ask(
-    request: Request, route: Route, learned: Learned, issues: Sequence[Issue], *, text: bool
-) -> Machine[Response]:
+def _ask(request: Request, route: Route, learned: Learned, issues: Sequence[Issue], *, text: bool) -> Machine[Response]:
     """Raises ToolsRefused or SchemasRefused instead of the provider's error where the caller may ask another way."""
     codec = CODECS[route.provider.codec]
     mint = yield from _minter()
@@ -206,8 +209,8 @@ def _ask(
         while True:
             data = yield Read()
             for heard in source.feed(data) if data else source.close():
-                for event in (*([] if committed else noticed), *hear(heard)):
-                    committed, spoke = True, spoke or isinstance(event, TextDelta | CallStarted)
+                for event in hear(heard) if committed else (*noticed, *hear(heard)):
+                    committed, spoke = True, spoke or isinstance(event, SPEECH)
                     told.add(event)
                     yield event
             if not data:
@@ -261,7 +264,8 @@ class Plan:
         self._spoken = self.held.tongue or spoken
         self.stream = route.stream if route.stream is not None else request.stream
         self._bare = [tool for tool in request.tools if bare and _signed(tool) in bare]
-        told = replace(augment(request, self._tongue()) if text else request, stream=self.stream)
+        told = augment(request, self._tongue()) if text else request
+        told = replace(told, stream=self.stream) if told.stream != self.stream else told
         told = replace(told, output_schema=self.held.form) if self.held.form else told
         names = [tool.name for tool in self._bare]
         self._prepared = prepare(told, route.provider, self.family, text=text, bare=names)
@@ -288,7 +292,9 @@ class Plan:
 
     def listener(self, mint: Callable[[str], Ids]) -> Callable[[Event], list[Event]]:
         """What to make of each event the wire tells."""
-        listener = Listener(self._parser(mint("t")), self._natives().hear, native=not self.text)
+        listener = Listener(self._parser(mint("t")), self._judged(), native=not self.text)
+        if not (self.text or self._prepared.names.back):
+            return listener.hear
         undo = Restorer().hear if self.text else self._prepared.restored
         return lambda event: [undo(heard) for heard in listener.hear(event)]
 
@@ -301,7 +307,7 @@ class Plan:
         if route.compact is not None:
             return route.compact
         allowed = route.allowance(asked.model)
-        return bool(allowed) and compact_for(asked.tools, self._spoken, allowed)
+        return bool(allowed) and _must_be_short(asked.tools, self._spoken, allowed)
 
     @property
     def _forbids(self) -> bool:
@@ -313,9 +319,17 @@ class Plan:
         """The tools as the answer may name them."""
         return self.asked.tools if self.text else self._prepared.heard
 
-    def _natives(self) -> Natives:
-        others = bool(self.asked.extra.get("tools") or self.route.fields.get("tools"))
-        return Natives(Judge(self._tools), allowed=not self._forbids, others=others)
+    def _judged(self) -> Callable[[Event], list[Event]]:
+        """What native calls come to; most answers make none."""
+        natives: list[Natives] = []
+
+        def hear(event: Event) -> list[Event]:
+            if not natives:
+                others = bool(self.asked.extra.get("tools") or self.route.fields.get("tools"))
+                natives.append(Natives(Judge(self._tools), allowed=not self._forbids, others=others))
+            return natives[0].hear(event)
+
+        return hear
 
     def _parser(self, ids: Ids) -> Reads | None:
         """None where nothing may be called: then text is text, untouched."""
@@ -344,6 +358,9 @@ class Plan:
         return "" if thinks is False else self.family.prefix(thinking=bool(thinks))
 
 
+_must_be_short = by_identity(compact_for)
+
+
 def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) -> Machine[Source]:
     """Send the request; the source of the answer's events.  Raises ProviderError for a refusal."""
     route, sent = plan.route, plan.sent
@@ -352,7 +369,7 @@ def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) 
     asked = Open(
         url=route.request_url(path, sent.model),
         headers={**route.headers(), **signals(plan.asked, route), "accept": accept},
-        body=to_json(_with_fields(codec.encode_request(sent, plan.quirks), plan)).encode(),
+        body=_written(_with_fields(codec.encode_request(sent, plan.quirks), plan)),
         patience=route.patience,
     )
     opened: Opened = yield (yield from admit(asked, route, tokens))
@@ -371,6 +388,13 @@ def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
         held = body.get(key)
         body[key] = [*held, *value] if isinstance(held, list) and isinstance(value, list) else value
     return body
+
+
+def _written(body: dict[str, Any]) -> bytes:
+    """`body` as JSON; tools that come with every request are written already."""
+    tools = body.pop("tools") if type(body.get("tools")) is KeptWire else None
+    written = to_json(body)
+    return (f'{written[:-1]},"tools":{tools.json}}}' if tools and body else written).encode()
 
 
 def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderError]:
@@ -397,84 +421,3 @@ def _without_secrets(error: ProviderError, route: Route) -> ProviderError:
         retry_after=error.retry_after,
         body=redact(error.body, route.hidden),
     )
-
-
-# ── where the events come from ───────────────────────────────────────────────
-
-
-class Source(Protocol):
-    """Bytes of an answer → events."""
-
-    def feed(self, data: bytes) -> Iterable[Event]:
-        """The events that `data` completes."""
-
-    def close(self) -> Iterable[Event]:
-        """The events still due, `Ended` last.  Raises ProviderError where nothing was understood at all."""
-
-
-class Streamed:
-    """An answer in frames."""
-
-    def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
-        self._reader = readers[codec.frames]()
-        self._decoder = codec.decode_stream(ids)
-        self._route = route
-        self._start = b""
-        self._spoke = False
-
-    def feed(self, data: bytes) -> Iterator[Event]:
-        """Events leave one by one: what came before an error in the same bytes is told before it."""
-        if not self._spoke:
-            self._start += data[: SHOWN_GARBAGE - len(self._start)]
-        for frame in self._reader.feed(data):
-            yield from self._heard(self._decoder.feed(frame))
-
-    def close(self) -> Iterator[Event]:
-        for frame in self._reader.close():
-            yield from self._heard(self._decoder.feed(frame))
-        last = self._heard(self._decoder.close())
-        if not self._spoke:
-            raise _garbled(self._start, self._route)
-        yield from last
-
-    def _heard(self, events: list[Event]) -> list[Event]:
-        self._spoke = self._spoke or any(map(_says_something, events))
-        return events
-
-
-def _says_something(event: Event) -> bool:
-    return not isinstance(event, Started | Noticed | Ended) or (isinstance(event, Ended) and event.stop is not None)
-
-
-class Whole:
-    """An answer in one piece."""
-
-    def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
-        self._codec, self._ids, self._route = codec, ids, route
-        self._pieces: list[bytes] = []
-        self._size = 0
-
-    def feed(self, data: bytes) -> Iterable[Event]:
-        self._pieces.append(data)
-        self._size += len(data)
-        if self._size > MAX_WHOLE:
-            raise ProviderError(TOO_LONG.format(root=self._route.root()), kind=ErrorKind.GARBLED)
-        return ()
-
-    def close(self) -> Iterable[Event]:
-        body = b"".join(self._pieces)
-        try:
-            parsed = json.loads(body)
-        except (ValueError, RecursionError):
-            raise _garbled(body, self._route) from None
-        try:
-            return replay(self._codec.decode_response(parsed, self._ids))
-        except CodecError as error:
-            raise _garbled(body, self._route, f"; {error}") from error
-
-
-def _garbled(start: bytes, route: Route, why: str = "") -> ProviderError:
-    shown = redact(start[:SHOWN_GARBAGE].decode("utf-8", "replace"), route.hidden)
-    said = f"{shown!r}" if shown else "nothing"
-    message = GARBAGE.format(root=route.root(), codec=route.provider.codec, said=said, why=why)
-    return ProviderError(message, kind=ErrorKind.GARBLED, body=shown)

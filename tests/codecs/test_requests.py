@@ -148,7 +148,11 @@ def test_ollamas_result_with_an_unknown_id_answers_no_call_that_has_one() -> Non
 
 def test_a_turn_sent_back_to_gemini_in_pieces_is_one_turn_and_its_results_answer_it() -> None:
     """Recorded: google-genai 3.4 calling functions itself while it streams."""
-    pieces = [{"text": "\n"}, *({"functionCall": {"id": f"c{n}", "name": "look", "args": {}}} for n in (1, 2)), {"text": ""}]
+    pieces = [
+        {"text": "\n"},
+        *({"functionCall": {"id": f"c{n}", "name": "look", "args": {}}} for n in (1, 2)),
+        {"text": ""},
+    ]
     turns = [{"role": "model", "parts": [piece]} for piece in pieces]
     answers = [{"functionResponse": {"name": "look", "response": {"result": str(n)}}} for n in (1, 2)]
     body = {"contents": [*turns, {"role": "user", "parts": answers}]}

@@ -11,6 +11,7 @@ from dragoman.dialects import DIALECTS, Dialect, parse
 from dragoman.dialects.documents import COMMAND, HERMES, JSON_PROTOCOL, TILDE_FENCE
 from dragoman.dialects.prompt import (
     EXAMPLE,
+    LIST_HEAD,
     augment_system_prompt,
     compact_for,
     estimate,
@@ -21,6 +22,7 @@ from dragoman.dialects.prompt import (
     with_nonce,
 )
 from dragoman.errors import UsageError
+from dragoman.sim.reading import offers
 from dragoman.types import Tool, ToolCall, ToolChoice
 
 from .ten_tools import TEN
@@ -83,6 +85,20 @@ def test_every_tool_is_named_with_its_schema(dialect: Dialect) -> None:
         assert json.dumps(tool.parameters, separators=(",", ":")) in prompt
 
 
+def test_a_list_in_a_description_stands_further_in_than_the_list_of_tools() -> None:
+    """Recorded: opencode and Kilo Code describe their tools in lines, some of which begin like the items of a list."""
+    told = Tool(
+        name="note",
+        description="Write a note.\n\nUsage:\n- Use it often.\n- Never twice.",
+        parameters={"type": "object", "properties": {}},
+    )
+    prompt = tool_prompt([told, TEN[0]])
+    items = [line for line in prompt.partition(LIST_HEAD)[2].splitlines() if line.startswith("- ")]
+    assert [line.split("`")[1] for line in items] == ["note", TEN[0].name]
+    assert "  - Use it often.\n  - Never twice.\n  Schema: " in prompt
+    assert [offer.name for offer in offers(prompt)] == ["note", TEN[0].name]
+
+
 def test_the_prompt_stands_alone_where_there_is_none_before_it() -> None:
     alone = augment_system_prompt(None, [READ])
     assert alone == augment_system_prompt(" \n", [READ]) == tool_prompt([READ])
@@ -95,9 +111,7 @@ def test_an_existing_prompt_comes_first_and_a_blank_line_follows_it() -> None:
 def test_compact_is_one_signature_line_per_tool() -> None:
     prompt = augment_system_prompt(None, [READ, {"name": "ping", "schema": {}}], compact=True)
     listed = prompt.split("Available tools:\n\n")[1]
-    assert listed == (
-        "- ping()\n- read_file(path: string, content?: string) — Read a file from the filesystem."
-    )
+    assert listed == ("- ping()\n- read_file(path: string, content?: string) — Read a file from the filesystem.")
 
 
 def test_full_and_compact_show_the_same_form() -> None:

@@ -14,6 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..cache_plan import CacheMode
+from ..frames import to_json
+from ..kept import KeptTools, KeptWire, by_content, by_identity
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -136,6 +139,7 @@ def _read_choice(body: JsonObject) -> tuple[ToolChoice | None, bool | None]:
     return ToolChoice(mode, name), parallel  # type: ignore[arg-type]
 
 
+@by_content("tools")
 def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []
@@ -278,7 +282,12 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     extra = dict(wished(NAME, request.extra))
     head, turns = split_system(request.messages, _stands_among)
     system = [block for message in head for block in _write_blocks(message, quirks)]
-    tools = woven((write_tool(tool) for tool in request.tools), extra.pop("tools", None))
+    foreign = extra.pop("tools", None)
+    tools = (
+        _written_once(request.tools, quirks.cache)
+        if foreign is None
+        else _marked(woven(map(write_tool, request.tools), foreign), quirks.cache)
+    )
     messages = _write_messages(turns, quirks)
     _mark(tools, system, messages, quirks, taken=bool(extra.get("cache_control")))
     body: dict[str, Any] = {"model": request.model} if request.model else {}
@@ -430,19 +439,35 @@ def _source(media: Media) -> dict[str, Any] | None:
 # ── cache markers ────────────────────────────────────────────────────────────
 
 
+@by_identity
+def _written_once(tools: tuple[Tool, ...], mode: CacheMode) -> list[Any]:
+    listed = _marked(list(map(write_tool, tools)), mode)
+    return KeptWire(listed, to_json(listed)) if type(tools) is KeptTools else listed
+
+
+def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:
+    """The tools with one marker at most, which is set here where markers are always."""
+    if mode == "always":
+        for block in tools[-1:]:
+            block.setdefault("cache_control", dict(_MARKER))
+    cap_markers(tools, 0 if mode == "never" else 1)
+    return tools
+
+
 def _mark(
     tools: list[Any], system: list[dict[str, Any]], messages: list[dict[str, Any]], quirks: Quirks, *, taken: bool
 ) -> None:
-    """Set the markers the quirks ask for, and drop what is over the limit: of each kind the earliest first."""
+    """Set the markers the quirks ask for, and drop what is over the limit: of each kind the earliest first.
+
+    Those of the tools are set already.
+    """
     inside = [block for message in messages for block in message["content"] if isinstance(block, dict)]
     if quirks.cache == "always":
-        for last in (tools[-1:], system[-1:]):
-            for block in last:
-                block.setdefault("cache_control", dict(_MARKER))
+        for block in system[-1:]:
+            block.setdefault("cache_control", dict(_MARKER))
     if quirks.cache == "never":
-        cap_markers([*tools, *system, *inside], 0)
+        cap_markers([*system, *inside], 0)
         return
-    cap_markers(tools, 1)
     held = sum("cache_control" in tool for tool in tools) + taken
     cap_markers([*system, *inside], MAX_MARKERS - held)
 

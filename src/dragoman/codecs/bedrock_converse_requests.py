@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..events import dumps
+from ..kept import by_content
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -134,6 +135,7 @@ def _read_choice(calling: JsonObject) -> ToolChoice | None:
     return ToolChoice("required" if "any" in choice else "auto")
 
 
+@by_content("tools")
 def _read_tools(calling: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []

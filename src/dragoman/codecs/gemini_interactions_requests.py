@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..kept import by_content
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -45,7 +46,7 @@ from .body import (
 from .gemini_requests import SIGNATURE
 from .media import from_url, joined, media_kind
 from .options import read_options, write_options
-from .requests import finished, foreign_tools, nearest_choice, past_call, results_merged, split_system, woven
+from .requests import finished, foreign_tools, nearest_choice, offered, past_call, results_merged, split_system
 from .results import Pairing, marked, read_mark, results_first
 from .spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
 
@@ -129,6 +130,7 @@ def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None
     return OutputSchema(schema=object_at(form, "schema", "$.response_format"))
 
 
+@by_content("tools")
 def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []
@@ -276,7 +278,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     if system := "\n\n".join(filter(None, (joined(message.parts) for message in head))):
         body["system_instruction"] = system
     body["input"] = [step for message in turns for step in _write_message(message)]
-    tools = woven((write_tool(tool) for tool in request.tools), extra.pop("tools", None))
+    tools = offered(request.tools, write_tool, extra.pop("tools", None))
     if tools:
         body["tools"] = tools
     choice = nearest_choice(request.tool_choice, quirks) if request.tools else None  # refused without functions

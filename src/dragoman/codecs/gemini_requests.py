@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..kept import by_content
 from ..schema import standard
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
@@ -157,6 +158,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     return ToolChoice(_MODES.get(mode, "auto")) if mode else None  # type: ignore[arg-type]
 
 
+@by_content("tools")
 def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []
@@ -204,7 +206,32 @@ def _read_contents(body: JsonObject) -> list[Message]:
         body = {**body, "contents": [given]}
     an_array(body.get("contents"), "$.contents")
     pairing = Pairing()
-    return [message for path, one in objects(body, "contents") for message in _read_content(one, path, pairing)]
+    contents = _whole_turns(objects(body, "contents"))
+    return [message for path, one in contents for message in _read_content(one, path, pairing)]
+
+
+def _whole_turns(contents: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+    """The contents, where a turn of the model that was sent back in pieces is one again.
+
+    Google's Python SDK, calling functions itself while it streams, sends back one content per chunk: without this the
+    results would follow the last piece and answer none of the calls before it.
+    """
+    turns: list[tuple[str, JsonObject]] = []
+    for path, one in contents:
+        if turns and one.get("role") == "model" and _calls(turns[-1][1]) and isinstance(one.get("parts"), list):
+            begun, before = turns[-1]
+            turns[-1] = (begun, {**before, "parts": [*before["parts"], *one["parts"]]})
+        else:
+            turns.append((path, one))
+    return turns
+
+
+def _calls(content: JsonObject) -> bool:
+    """Is it the model's, and does it call something?"""
+    parts = content.get("parts")
+    if content.get("role") != "model" or not isinstance(parts, list):
+        return False
+    return any("functionCall" in part or "function_call" in part for part in map(mapping, parts))
 
 
 def _read_content(one: JsonObject, path: str, pairing: Pairing) -> list[Message]:

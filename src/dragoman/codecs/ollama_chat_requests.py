@@ -42,7 +42,7 @@ from .body import (
 from .media import joined, media_kind, note
 from .openai_chat_requests import read_tools, write_tool
 from .options import read_options, write_options
-from .requests import finished, past_call, results_merged, woven
+from .requests import finished, offered, past_call, results_merged
 from .results import Pairing, marked, read_mark, results_first
 from .spec import PLAIN, Quirks, WireFields, carried, own, wished
 
@@ -123,7 +123,7 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
     shown = _read_content(one, path)
     if role == "tool":
         name, call_id = string_at(one, "tool_name", path), string_at(one, "tool_call_id", path)
-        call_id = call_id or pairing.answered(name)
+        call_id = pairing.resolved(call_id, name)
         content, is_error, code = read_mark([*shown, *_read_images(one, path)])
         result = ToolResult(
             call_id=call_id,
@@ -192,7 +192,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     """`body` with what /api/chat and /api/generate have in common; takes from `extra` what it uses."""
-    tools = woven((write_tool(tool) for tool in request.tools), extra.pop("tools", None))
+    tools = offered(request.tools, write_tool, extra.pop("tools", None))
     if tools and request.tool_choice != ToolChoice("none"):
         body["tools"] = tools
     body["stream"] = request.stream

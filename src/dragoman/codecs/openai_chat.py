@@ -24,7 +24,7 @@ from ..events import (
     TextDelta,
     assemble,
 )
-from ..frames import Frame, FrameKind, to_json
+from ..frames import Frame, FrameKind, quoted, to_json
 from ..types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from .body import an_array, an_object, count, items, mapping, rest, text
 from .calls import CallBook
@@ -80,6 +80,8 @@ _MESSAGE = frozenset(
         "reasoning_details",
     }
 )
+_BARE = frozenset({"index", "delta", "finish_reason", "logprobs"})
+_UNLIKE: JsonObject = {"": object()}  # as no chunk
 _REASONING = ("reasoning_content", "reasoning")
 _CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")  # DeepSeek, Kimi, Mistral
 _MODELLED_USAGE = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
@@ -120,6 +122,7 @@ class _Decoder:
         self._run = ""
         self._run_data: dict[str, Any] = {}
         self._thoughts: list[str] = []
+        self._around = _UNLIKE  # what the chunk before said beside its choices
 
     def feed(self, frame: Frame) -> list[Event]:
         if self._closed:
@@ -130,8 +133,30 @@ class _Decoder:
         chunk = frame_body(frame)
         if isinstance(chunk, Noticed):
             return [chunk]
+        choices = chunk.pop("choices", None)
+        said = self._goes_on(choices) if chunk == self._around else None
+        if said is not None:
+            return said
+        around, chunk["choices"] = dict(chunk), choices
         raise_error(chunk)
-        return self.chunk(chunk)
+        events = self.chunk(chunk)
+        self._around = around if "logprobs" not in around else _UNLIKE
+        return events
+
+    def _goes_on(self, choices: Any) -> list[Event] | None:
+        """The events of a chunk that says nothing but more of the running text; None for any other.
+
+        Nearly all chunks are such: all around their text is as it was in the chunk before.
+        """
+        choice = choices[0] if type(choices) is list and len(choices) == 1 and self._run == "text" else None
+        if type(choice) is not dict or not _BARE.issuperset(choice) or (choice.get("index") or 0) != self._chosen:
+            return None
+        delta = choice.get("delta")
+        said = delta.get("content") if type(delta) is dict and len(delta) == 1 else None
+        if type(said) is not str or choice.get("finish_reason") or choice.get("logprobs") is not None:
+            return None
+        self._said = self._said or bool(said)
+        return [TextDelta(said)] if said else []
 
     def close(self) -> list[Event]:
         if self._closed:
@@ -369,6 +394,7 @@ class _Encoder(Encoder):
         self._whole = whole_calls
         self._stamp, self._wants_usage = stamp, usage
         self._base: dict[str, Any] = {}
+        self._head = ""
         self._place = -1
         self._called: CallStarted | None = None
 
@@ -381,10 +407,12 @@ class _Encoder(Encoder):
             "created": self._stamp.created,
             "model": self._stamp.model or event.model,
         }
+        self._head = _head_of(self._base)
         return [self._chunk({"role": "assistant", "content": ""})]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return self._tell({"content": event.text})
+        chunk = Frame(f'{self._head}{{"content":{quoted(event.text)}}},"finish_reason":null}}]}}')
+        return [chunk] if self._head else [*self._on_started(Started()), *self._on_text(event)]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         return self._tell({"reasoning_content": event.text})
@@ -409,6 +437,7 @@ class _Encoder(Encoder):
         left = wished(NAME, event.extra)
         usage = mapping(left.get("usage"))
         self._base |= {key: left[key] for key in left if key not in ("usage", "choice", "message", "created")}
+        self._head = _head_of(self._base)
         finish = self._chunk({}, _WORDS[settled(event.stop, self._place + 1)])
         if event.usage is None or not self._wants_usage:
             return [*head, finish]
@@ -422,7 +451,12 @@ class _Encoder(Encoder):
         return [*self._on_started(Started()), self._chunk(delta)]
 
     def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> Frame:
-        return Frame(to_json({**self._base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+        return Frame(f'{self._head}{to_json(delta)},"finish_reason":{to_json(finish)}}}]}}')
+
+
+def _head_of(base: JsonObject) -> str:
+    """What all chunks begin with, up to the delta."""
+    return f'{to_json(base)[:-1]},"choices":[{{"index":0,"delta":'
 
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..kept import by_content
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -35,7 +36,7 @@ from .body import (
 )
 from .openai_chat_messages import NAME, read_messages, write_message
 from .options import read_options, write_options
-from .requests import finished, foreign_tools, nearest_choice, woven
+from .requests import finished, foreign_tools, nearest_choice, offered
 from .spec import PLAIN, Quirks, WireFields, carried, own, wished
 
 _OPTIONS = {
@@ -98,7 +99,8 @@ def wants_usage(request: Request | None) -> bool:
 def _read_sampling(body: JsonObject) -> Sampling:
     limits = [whole_at(body, key) for key in reversed(_LIMITS)]  # the modern name counts
     limit = next((limit for limit in limits if limit is not None), None)
-    return replace(read_options(body, _OPTIONS), max_tokens=limit)
+    options = read_options(body, _OPTIONS)
+    return options if limit is None else replace(options, max_tokens=limit)
 
 
 def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -141,6 +143,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     return ToolChoice(_MODES.get(word, "required"))  # type: ignore[arg-type]
 
 
+@by_content("tools", "functions")
 def read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     """The functions among the tools of `body`, and the others in their places (`foreign_tools`)."""
     tools: list[Tool] = []
@@ -180,7 +183,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     extra = dict(wished(NAME, request.extra))
     body: dict[str, Any] = {"model": request.model} if request.model else {}
     body["messages"] = [wire for message in request.messages for wire in write_message(message, quirks)]
-    tools = woven((write_tool(tool) for tool in request.tools), extra.pop("tools", None))
+    tools = offered(request.tools, write_tool, extra.pop("tools", None))
     if tools:
         body["tools"] = tools
     choice = nearest_choice(request.tool_choice, quirks)

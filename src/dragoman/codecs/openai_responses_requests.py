@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from ..kept import by_content
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -56,7 +57,7 @@ from .openai_responses_items import (
     write_result,
 )
 from .options import read_options, write_options
-from .requests import finished, foreign_tools, nearest_choice, results_merged, woven
+from .requests import finished, foreign_tools, nearest_choice, offered, results_merged
 from .results import Pairing, results_first
 from .spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
 
@@ -147,6 +148,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     return ToolChoice(mode if mode in _MODES else "auto")  # type: ignore[arg-type]
 
 
+@by_content("tools")
 def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []
@@ -295,8 +297,10 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     body["input"] = [item for message in turns for item in _write_message(message, names, quirks)]
     foreign = extra.pop("tools", None)
     grouped = {mapping(one).get("name") for one in items(foreign) if mapping(one).get("type") == "namespace"}
-    listed = [tool for tool in request.tools if own(NAME, tool.metadata).get("namespace", ...) not in grouped]
-    tools = woven((write_tool(tool) for tool in listed), foreign)
+    listed = request.tools
+    if grouped:
+        listed = tuple(tool for tool in listed if own(NAME, tool.metadata).get("namespace", ...) not in grouped)
+    tools = offered(listed, write_tool, foreign)
     if tools:
         body["tools"] = tools
     choice = nearest_choice(request.tool_choice, quirks)

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..types import NOTHING, Issue, JsonObject, Message, Report, Request, Tier, ToolCall, ToolChoice, Verdict
+from ..frames import to_json
+from ..kept import KeptTools, KeptWire, by_identity
+from ..types import NOTHING, Issue, JsonObject, Message, Report, Request, Tier, Tool, ToolCall, ToolChoice, Verdict
 from .arguments import read_arguments
 from .body import items
 from .media import joined
@@ -43,6 +45,17 @@ def woven(tools: Iterable[dict[str, Any]], foreign: Any) -> list[Any]:
     ours = iter(tools)
     placed = [next(ours, None) if one is None else one for one in items(foreign)]
     return [one for one in placed if one is not None] + list(ours)
+
+
+def offered(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]], foreign: Any) -> list[Any]:
+    """The tools of a body, as `woven` gives them: those that come with every request are written once."""
+    return _written_once(tools, write) if foreign is None else woven(map(write, tools), foreign)
+
+
+@by_identity
+def _written_once(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]]) -> list[Any]:
+    listed = [write(tool) for tool in tools]
+    return KeptWire(listed, to_json(listed)) if type(tools) is KeptTools else listed
 
 
 def foreign_tools(listed: Sequence[Any]) -> list[Any] | None:

@@ -81,6 +81,7 @@ class Pairing:
         self._legacy: dict[str, str] = {}
         self._waiting: list[tuple[str, str]] = []
         self._minted = 0
+        self._own: set[str] = set()
 
     def see(self, calls: Iterable[ToolCall]) -> None:
         """These calls were made in one turn; those of turns before are not answered any more."""
@@ -98,11 +99,19 @@ class Pairing:
         """The id of the latest call of `name`, for wires that answer by name; a new one when there was none."""
         return self._legacy.get(name) or self.mint()
 
-    def answered(self, name: str) -> str:
+    def resolved(self, call_id: str, name: str) -> str:
+        """The id of the call a result answers, where ids may be left away: the id itself if a call has it.  One that no
+        call has was made up by the client, and stands for a call that came without (litellm's `ollama_chat`)."""
+        if call_id in self._names:
+            return call_id
+        return self.answered(name, given=not call_id) or call_id
+
+    def answered(self, name: str, *, given: bool = True) -> str:
         """The id of the call that a result without an id answers: the first of that name that has no answer yet, or
-        the first of any name where the result has none; "" when all are answered."""
+        the first of any name where the result has none; "" when all are answered.  With `given` false, only calls
+        whose id was not given are looked at."""
         for i, (call_id, called) in enumerate(self._waiting):
-            if name in ("", called):
+            if name in ("", called) and (given or call_id in self._own):
                 del self._waiting[i]
                 return call_id
         return ""
@@ -113,4 +122,5 @@ class Pairing:
             minted = f"call_h{self._minted}"
             self._minted += 1
             if minted not in self._names:
+                self._own.add(minted)
                 return minted

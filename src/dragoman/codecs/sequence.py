@@ -34,6 +34,8 @@ from ..events import (
 from ..frames import Frame
 from ..types import Stop
 
+_OF_CALLS = frozenset({CallStarted, CallDelta, CallEnded})
+
 
 @dataclass(slots=True)
 class _Held:
@@ -53,6 +55,8 @@ class Sequencer:
 
     def feed(self, event: Event) -> list[Event]:
         """The events that may go out now."""
+        if not self._queue and type(event) not in _OF_CALLS:
+            return [event]
         match event:
             case CallStarted(index):
                 self._calls[index] = held = _Held(event)
@@ -61,8 +65,6 @@ class Sequencer:
                 self._calls[index].pieces.append(piece)
             case CallEnded(index):
                 self._calls.pop(index).ended = event
-            case _ if not self._queue:
-                return [event]
             case _:
                 self._queue.append(event)
         return self._flush()
@@ -130,7 +132,8 @@ class Encoder:
 
     def feed(self, event: Event) -> list[Frame]:
         """The frames `event` allows to send."""
-        return self._write(self._sequencer.feed(event))
+        events = self._sequencer.feed(event)
+        return self._handlers[type(events[0])](events[0]) if len(events) == 1 else self._write(events)
 
     def close(self) -> list[Frame]:
         """What ends the stream, also where no `Ended` came."""

@@ -40,6 +40,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, pars
 
 
 _BODY_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_scan_body: Callable[[str, int], tuple[Any, int]] = _BODY_DECODER.scan_once  # type: ignore[attr-defined]
 
 
 def loads(text: str) -> Any:
@@ -53,9 +54,14 @@ def loads(text: str) -> Any:
 def loads_leniently(text: str) -> Any:
     """The value of `text` as peers write bodies: only NaN and nesting without end are refused."""
     try:
-        return _BODY_DECODER.decode(text)
+        value, end = _scan_body(text, 0)
+        if end == len(text):
+            return value
+    except StopIteration:
+        pass
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    return _BODY_DECODER.decode(text)  # white space around it, or no JSON: said in the decoder's own words
 
 
 # ── growing ──────────────────────────────────────────────────────────────────

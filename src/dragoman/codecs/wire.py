@@ -9,7 +9,7 @@ from typing import Any
 
 from ..events import Noticed
 from ..frames import Frame
-from ..types import Issue, IssueKind, JsonObject
+from ..types import Issue, IssueKind
 from . import strict
 from .arguments import as_text
 from .body import kind
@@ -17,7 +17,7 @@ from .body import kind
 _SHOWN = 2000
 
 
-def frame_body(frame: Frame) -> JsonObject | Noticed:
+def frame_body(frame: Frame) -> dict[str, Any] | Noticed:
     """The object in `frame`, or what to tell where there is none."""
     try:
         body = strict.loads_leniently(frame.data)

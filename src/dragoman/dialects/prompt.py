@@ -208,7 +208,8 @@ def _results(row: Dialect) -> str:
 
 
 def _full(tool: Tool) -> str:
-    told = f" — {tool.description.strip()}" if tool.description.strip() else ""
+    # Descriptions hold lists of their own; set back, their lines cannot be taken for tools.
+    told = f" — {tool.description.strip().replace(chr(10), chr(10) + '  ')}" if tool.description.strip() else ""
     return f"- `{tool.name}`{told}\n  Schema: {_compact_json(tool.parameters)}"
 
 

@@ -181,7 +181,8 @@ class World:
         if self._answer is None:
             raise UsageError("nothing to read; yield Open first")
         try:
-            return await interruptible(self._answer.content.readany(), self._cancel)
+            reading = self._answer.content.readany()
+            return await (reading if self._cancel is None else interruptible(reading, self._cancel))
         except Exception as error:
             raise tell(error, self._url, FAILURES) or error from error
 
