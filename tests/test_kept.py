@@ -1,0 +1,162 @@
+"""What is made of the same tools is made once, and says what it would have said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dragoman.cache_plan import CacheMode
+from dragoman.codecs import CODECS
+from dragoman.codecs.spec import PLAIN
+from dragoman.definitions import tools as read_definitions
+from dragoman.effects import Open, Opened, Read, run
+from dragoman.kept import LARGEST, KeptTools, by_content, by_identity, by_rows
+from dragoman.providers import COMPATIBLE
+from dragoman.route import Route
+from dragoman.turn import turn
+from dragoman.types import Message, Request, Tool
+
+SCHEMA: dict[str, Any] = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+TOOLS = (
+    Tool(name="write", description="Writes.", parameters=SCHEMA),
+    Tool(name="read", description="Reads.", parameters=SCHEMA),
+)
+ASKED = Request(model="m", messages=(Message("user", "hi"),), tools=TOOLS)
+CARRYING = [name for name, codec in CODECS.items() if codec.decode_request(codec.encode_request(ASKED)).tools]
+
+
+def reading(log: list[Any]) -> Any:
+    @by_content("tools")
+    def read(body: Mapping[str, Any]) -> tuple[tuple[Tool, ...], list[Any] | None]:
+        log.append(body)
+        return tuple(Tool(name=one["name"], parameters=one.get("parameters", {})) for one in body["tools"]), None
+
+    return read
+
+
+@pytest.mark.parametrize("name", CARRYING)
+def test_the_same_tools_in_another_body_are_the_same_tools(name: str) -> None:
+    codec = CODECS[name]
+    first, second = (codec.decode_request(json.loads(json.dumps(codec.encode_request(ASKED)))) for _ in range(2))
+    assert first.tools is second.tools
+    assert [tool.name for tool in first.tools] == ["write", "read"]
+
+
+@pytest.mark.parametrize("name", CARRYING)
+def test_what_a_caller_does_to_its_body_does_not_reach_the_tools(name: str) -> None:
+    codec = CODECS[name]
+    body = json.loads(json.dumps(codec.encode_request(replace(ASKED, messages=(Message("user", name),)))))
+    before = codec.decode_request(deepcopy(body)).tools
+    codec.decode_request(body)
+    body.clear()
+    again = codec.decode_request(json.loads(json.dumps(codec.encode_request(ASKED))))
+    assert again.tools == before
+    assert {tool.name: dict(tool.parameters) for tool in again.tools} == {tool.name: SCHEMA for tool in TOOLS}
+
+
+def test_content_that_differs_in_kind_alone_is_read_apart() -> None:
+    log: list[Any] = []
+    read = reading(log)
+    values: list[Any] = [1, 1.0, True, "1"]
+    for value in values:
+        tools, _ = read({"tools": [{"name": "a", "parameters": {"const": value}}], "model": "m"})
+        assert type(tools[0].parameters["const"]) is type(value)
+    assert len(log) == len(values)
+
+
+def test_other_fields_do_not_count() -> None:
+    log: list[Any] = []
+    read = reading(log)
+    assert read({"tools": [{"name": "a"}], "model": "m"})[0] is read({"tools": [{"name": "a"}], "stream": True})[0]
+    assert log == [{"tools": [{"name": "a"}]}]
+
+
+def test_tools_of_one_name_are_not_kept_as_settled() -> None:
+    tools, _ = reading([])({"tools": [{"name": "a"}, {"name": "a"}]})
+    assert type(tools) is tuple
+
+
+@pytest.mark.parametrize("odd", [{"x": object}, {"x": "y" * LARGEST}])
+def test_what_is_odd_or_very_large_is_read_each_time(odd: dict[str, Any]) -> None:
+    log: list[Any] = []
+    read = reading(log)
+    for _ in range(2):
+        read({"tools": [{"name": "a", "parameters": odd}]})
+    assert len(log) == 2
+
+
+def test_a_fault_is_told_each_time() -> None:
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            reading([])({"tools": [{"nameless": True}]})
+
+
+def test_identity_counts_for_kept_tools_only() -> None:
+    made: list[Any] = []
+
+    @by_identity
+    def make(tools: Any, other: str) -> int:
+        made.append((tools, other))
+        return len(made)
+
+    kept, other = KeptTools(TOOLS), "other"
+    assert (make(kept, other), make(kept, other), make(KeptTools(TOOLS), other)) == (1, 1, 2)
+    assert (make(TOOLS, other), make(TOOLS, other)) == (3, 4)
+
+
+def test_rows_are_told_apart_by_which_they_are() -> None:
+    @by_rows
+    def make(one: list[int], two: list[int]) -> int:
+        return len(one) + len(two)
+
+    one, two = [1], [1, 2]
+    assert (make(one, two), make(one, one), make(two, one)) == (3, 2, 3)
+
+
+def test_kept_tools_are_definitions_already() -> None:
+    kept = KeptTools(TOOLS)
+    assert read_definitions(kept) is kept
+
+
+def sent(request: Request, provider: str) -> dict[str, Any]:
+    """The body that asks `request`."""
+    bodies: list[bytes] = []
+
+    def perform(effect: Any) -> Any:
+        match effect:
+            case Open():
+                bodies.append(effect.body)
+                return Opened(400, {})
+            case Read():
+                return b""
+        return "x" * 24
+
+    with pytest.raises(Exception, match="400"):
+        run(turn(request, Route(provider=COMPATIBLE[provider], base_url="http://x/v1")), perform)
+    body: dict[str, Any] = json.loads(bodies[0])
+    return body
+
+
+@pytest.mark.parametrize("name", sorted(set(COMPATIBLE) & set(CARRYING)))
+def test_kept_tools_are_sent_as_others_are(name: str) -> None:
+    kept = replace(ASKED, tools=KeptTools(TOOLS))
+    assert sent(kept, name) == sent(kept, name) == sent(ASKED, name)
+    assert "write" in json.dumps(sent(kept, name))
+
+
+def test_markers_set_on_the_tools_of_one_request_do_not_stay() -> None:
+    claude = CODECS["anthropic_messages"]
+    server = {"type": "web_search_20250305", "name": "web_search"}
+    asked = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+    for tools in ([server], [{"name": "f", "input_schema": SCHEMA}], [{"name": "f", "input_schema": SCHEMA}, server]):
+        body = {**asked, "tools": tools}
+        modes: list[tuple[CacheMode, int]] = [("asked", 0), ("always", 1), ("asked", 0), ("never", 0), ("always", 1)]
+        for mode, marks in modes:
+            request = claude.decode_request(deepcopy(body))
+            told = claude.encode_request(request, replace(PLAIN, cache=mode))
+            assert json.dumps(told["tools"]).count("cache_control") == marks
