@@ -70,9 +70,11 @@ class Context:
         self._last = "\n"
         self._any = False
         self._tail = ""           # the last text read, for the words before a candidate
+        self._stands: Standing | None = None  # what was said last, while no text has come since
 
     def add(self, text: str) -> None:
         """More visible text."""
+        self._stands = None
         self._new.append(text)
         self._size += len(text)
         if self._size > PENDING:
@@ -102,6 +104,11 @@ class Context:
 
     def standing(self) -> Standing:
         """How the present place stands."""
+        if self._stands is None:
+            self._stands = self._look()
+        return self._stands
+
+    def _look(self) -> Standing:
         self._read(final=True)
         if self._fence or self._fence_line == "open":
             return Standing(Quote.FENCE)

@@ -90,9 +90,7 @@ class Judge:
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
         self._shown = Shown(shown)
         self._forbidden = "", False
-        self._folded: dict[str, list[str]] = {}
-        for name in self.tools or ():
-            self._folded.setdefault(_fold(name), []).append(name)
+        self._folded: dict[str, list[str]] | None = None
 
     @property
     def watches_copies(self) -> bool:
@@ -144,8 +142,16 @@ class Judge:
         once, _, again = clean.partition(".")
         if once == again and once in tools:
             return once
-        same = self._folded.get(_fold(clean), ()) if loose else ()
+        same = self._alike(_fold(clean)) if loose else ()
         return same[0] if len(same) == 1 else None
+
+    def _alike(self, folded: str) -> list[str]:
+        """The declared tools whose names fold to `folded`; most answers never ask."""
+        if self._folded is None:
+            self._folded = {}
+            for name in self.tools or ():
+                self._folded.setdefault(_fold(name), []).append(name)
+        return self._folded.get(folded, [])
 
     def _settle(self, draft: Draft, name: str, tool: Tool | None) -> None:
         if name != draft.name:

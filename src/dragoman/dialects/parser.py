@@ -20,7 +20,7 @@ from .. import definitions
 from ..events import Assembler, Event, Noticed, Recast
 from ..text import Need, Source
 from ..types import Issue, IssueKind, Part, Stop, Tool, ToolCall
-from . import segments
+from . import segments, whole
 from .context import Quote
 from .judge import Judge, unreadable
 from .rows import ALL, resolve
@@ -436,6 +436,10 @@ def parse(
     strict: bool = False,
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded."""
+    if not prefix and not shown and finish != Stop.LENGTH:
+        found = whole.read(text, tools, dialects, strict)
+        if found is not None:
+            return Parsed(calls=found[0], text=found[1], reasoning="", issues=(), parts=found[2])
     parser = Parser(tools=tools, dialects=dialects, prefix=prefix, finish=finish, shown=shown, strict=strict)
     return fold([*parser.feed(text), *parser.close()])
 

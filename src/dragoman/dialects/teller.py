@@ -93,7 +93,7 @@ class Teller:
 
     def _show(self, text: str) -> None:
         self.context.add(text)
-        self._fresh = False
+        self._fresh = self._fresh and text.isspace()
         if self.seen_call and not text.isspace():
             self._prose_since_call, self._unclosed = True, None
         self.emit(TextDelta(text))

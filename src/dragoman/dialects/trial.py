@@ -16,9 +16,10 @@ from .attempt import Attempt, Mismatch
 from .context import LIVE, Quote, Standing
 from .draft import Draft, close_json
 from .judge import Judge, slip_of, unreadable
+from .openings import unlike, unlike_all
 from .readers import READERS
 from .row import Row
-from .spec import JsonCall, Place, TaggedArgs
+from .spec import JsonCall, Listing, Place, TaggedArgs
 from .table import Table
 from .teller import Pending, Teller
 
@@ -53,6 +54,8 @@ class Trial:
     def candidate(self, rows: tuple[Row, ...]) -> Need[bool]:
         """Try the dialects that the marker at hand may open.  False: it is text."""
         src, teller = self.src, self.teller
+        if self._are_others(rows):
+            return False
         standing = LIVE if teller.reasoning else teller.context.standing()
         if standing.quote in HARD:
             return False
@@ -63,7 +66,7 @@ class Trial:
         failure: tuple[Row, Exception] | None = None
         reached = 0
         for row in rows:
-            if (indented and not row.special) or not self._may_try(row, standing, at):
+            if (indented and not row.special) or not self._may_try(row, standing, at) or self._is_other(row):
                 continue
             depth = src.hold()
             self._may_tell = self._tells(row, standing)
@@ -92,6 +95,24 @@ class Trial:
             return True
         self._weak_from = max(self._weak_from, reached)
         return failure is not None and (yield from self._unread(failure[0], failure[1], at))
+
+    def _are_others(self, rows: tuple[Row, ...]) -> bool:
+        """Does what follows the opener show that none of these rows was meant?"""
+        buf, pos = self.src.buf, self.src.pos
+        looks = unlike_all(rows)
+        for look in looks:
+            if not look(buf, pos):
+                return False
+        return bool(looks)
+
+    def _is_other(self, row: Row) -> bool:
+        """Does what follows the opener show that this row was not meant?
+
+        How far a weak one reads is noted; one that wants an object reads nothing where there is none.
+        """
+        single = isinstance(row.dialect.args, JsonCall) and row.dialect.listing is Listing.REPEAT
+        told = unlike(row) if row.strong or single else None
+        return told is not None and told(self.src.buf, self.src.pos)
 
     def _swallows(self, at: int) -> bool:
         """Did a call drafted in reasoning run past the reasoning's end?  Then it is none, and its text is read again.
