@@ -1,4 +1,4 @@
-"""Seeded tasks against a weak model that errs, by us and by peers: `python -m bench.chaos [--tasks N] [--peers PYTHON]`.
+"""Seeded tasks against a weak model that errs, by us and by peers: `python -m bench.chaos [--peers PYTHON]`.
 
 For each rate, the same tasks, the same model and the same luck: how many were done, what was executed that nobody
 meant, how many answers it took.  `--peers` is the interpreter of an environment that has pydantic-ai and
@@ -71,10 +71,10 @@ def _client(server: Counted, dialect: str) -> Client:
     return Client(base_url=f"{server.url}/v1", policy=Policy(turns=25), system=SYSTEM, **spoken)
 
 
-def theirs(python: str, peer: str, server: Counted, model: str, count: int, seed: int) -> Tally:
+def theirs(python: str, peer: str, server: Counted, *, rate: float, count: int, seed: int) -> Tally:
     """The tasks by a peer, in its own environment."""
     script = Path(__file__).parent / "peers.py"
-    asked = [python, str(script), peer, server.url, model, str(count), str(seed)]
+    asked = [python, str(script), peer, server.url, name_of(rate), str(count), str(seed)]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{peer} did not run: {done.stderr[-2000:]}")
@@ -90,7 +90,7 @@ def measure(count: int, seed: int, python: str) -> list[list[str]]:
                 rows.append(_row(rate, who, ours(server, rate, dialects, count, seed), server))
         for peer in PEERS if python else ():
             with running(native=True, seed=seed) as server:
-                tally = theirs(python, peer, server, name_of(rate), count, seed)
+                tally = theirs(python, peer, server, rate=rate, count=count, seed=seed)
                 rows.append(_row(rate, f"{peer}, tool API", tally, server))
     return rows
 

@@ -60,7 +60,8 @@ def _booking(luck: Random) -> Task:
     text = f"Booked {nights} nights in {city} for {guests}"
     booking = {"city": city, "guests": guests, "nights": nights, "breakfast": breakfast, "tags": tags}
     told = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in booking.items())
-    prompt = f'Call find_train with city="{city}" and call book_room with {told}, then call send_note with text="{text}".'
+    prompt = f'Call find_train with city="{city}" and call book_room with {told}, then call send_note with '
+    prompt += f'text="{text}".'
     wanted = (("find_train", {"city": city}), ("book_room", booking), ("send_note", {"text": text}))
     return Task(prompt, {}, wanted)
 

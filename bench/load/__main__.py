@@ -1,7 +1,7 @@
 """What the gateway adds: `python -m bench.load [--seconds N] [--litellm EXECUTABLE] [--write]`.
 
 Requests straight to a model server, through a bare pass-through, through the gateway and, where its command is given,
-through LiteLLM's proxy: whole answers and streams of 200 chunks, 1, 16 and 64 clients at a time, in one run on loopback.
+through LiteLLM's proxy: whole answers and streams of 200 chunks, 1, 16 and 64 clients at a time, in one run.
 A request carries ten tools.  Every server is one process; the client shares the machine with them.
 """
 
@@ -108,13 +108,16 @@ async def load(url: str, *, stream: bool, at_once: int, seconds: float) -> tuple
     return took, time.perf_counter() - begun
 
 
-def row(name: str, took: list[float], direct: list[float] | None, seconds: float, *, stream: bool, at_once: int) -> list[str]:
+def row(
+    name: str, took: list[float], direct: list[float] | None, seconds: float, *, stream: bool, at_once: int
+) -> list[str]:
     """One line of the table."""
     p50, p99 = statistics.median(took) * 1000, sorted(took)[int(len(took) * 0.99)] * 1000
     rate = len(took) / seconds
     added = "" if direct is None else f"{p50 - statistics.median(direct) * 1000:+.1f}"
     chunks = f"{rate * CHUNKS:,.0f}" if stream else ""
-    return ["stream" if stream else "whole", str(at_once), name, f"{rate:,.0f}", chunks, f"{p50:.1f}", added, f"{p99:.1f}"]
+    kind = "stream" if stream else "whole"
+    return [kind, str(at_once), name, f"{rate:,.0f}", chunks, f"{p50:.1f}", added, f"{p99:.1f}"]
 
 
 def measure(seconds: float, executable: str) -> list[list[str]]:

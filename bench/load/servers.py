@@ -70,7 +70,8 @@ def starlette(url: str) -> Starlette:
         if not held:
             held.append(aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)))
         body = await request.body()
-        answer = await held[0].post(f"{url}/v1/chat/completions", data=body, headers={"content-type": "application/json"})
+        headers = {"content-type": "application/json"}
+        answer = await held[0].post(f"{url}/v1/chat/completions", data=body, headers=headers)
         kind = answer.headers["content-type"]
         if "json" in kind:
             return Response(await answer.read(), media_type=kind)

@@ -25,7 +25,8 @@ from ..table import machine, publish, table
 
 MODEL = "weak+errors=0.035"
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-CHAT: Any = [{"type": "function", "function": {"name": "get_weather", "description": "Weather.", "parameters": WEATHER}}]
+FUNCTION = {"name": "get_weather", "description": "Weather.", "parameters": WEATHER}
+CHAT: Any = [{"type": "function", "function": FUNCTION}]
 ASKED = "What is the weather in Oslo and Paris?"
 MESSAGES: Any = [{"role": "user", "content": ASKED}]
 HANG_UPS = 0.1
@@ -78,7 +79,7 @@ class Clients:
 
     async def responses_stream(self) -> None:
         """Responses, by the stream helper."""
-        tools: Any = [{"type": "function", "strict": False, **CHAT[0]["function"]}]
+        tools: Any = [{"type": "function", "strict": False, **FUNCTION}]
         async with self._openai.responses.stream(model=MODEL, input=ASKED, tools=tools, store=False) as stream:
             async for event in stream:
                 if event.type in ("error", "response.failed"):
