@@ -276,7 +276,7 @@ def test_a_full_disk_is_told_and_nothing_runs_that_could_not_be_written_down(pat
 
     def fill(step: Any) -> None:
         if type(step).__name__ == "TurnEnded":
-            [store] = [each for each in gc.get_objects() if isinstance(each, Store)]
+            [store] = [each for each in gc.get_objects() if isinstance(each, Store) and each.path == path]
             store._database.execute("PRAGMA max_page_count=1")
 
     wide = Says(("x" * 20_000,), (("pay1", "pay", {"n": 1}), ("send1", "send", {"n": 1})))

@@ -154,3 +154,20 @@ def test_an_answer_stopped_inside_a_calls_first_mark_was_cut(torn: str, size: in
 def test_an_answer_that_was_not_stopped_or_ends_in_prose_is_shown_to_its_last_character(tail: str) -> None:
     parsed = parse(tail, tools=[WRITE], finish="stop")
     assert (parsed.text, parsed.issues) == (tail, ())
+
+
+WAITING = [
+    '`\n<|function_call|>{"name":"g" "":{"":""}}\n<|function_call|>{"name":"t" "":{"":{"":""}}}\n<|function_call|>{"name":"n" "":5}}\n\n"',
+    '`\n<|function_call|>{"name":"g"}\n<|function_call|>{"name":"write"}\n<|function_call|>{"name":"write"} `x`\n\n. The end.',
+    '"<tool>{"name":"write" "":{"":[null{"":""}]}}\n<tools>\n{"name": "write", "arguments": {" "x": 1.5}}\n</tools> <us":{"c\n<user>{"name":"write",',
+]
+"""Several candidates behind one open quotation mark: what settles the first may settle the others too."""
+
+
+@pytest.mark.parametrize("size", [1, 3, 10])
+@pytest.mark.parametrize("text", WAITING, ids=map(str, range(len(WAITING))))
+def test_candidates_that_wait_for_a_quotations_end_are_settled_alike_however_the_text_comes(text: str, size: int) -> None:
+    parser = Parser(tools=[WRITE])
+    events = [e for i in range(0, len(text), size) for e in parser.feed(text[i : i + size])]
+    pieces, whole = fold([*events, *parser.close()]), Parser(tools=[WRITE])
+    assert pieces == fold([*whole.feed(text), *whole.close()])

@@ -235,7 +235,7 @@ class Teller:
 
     def _resume(self, text: str) -> bool:
         """Text arrives while candidates await it.  False when it was queued."""
-        head = next((q for q in self.queue if isinstance(q, Pending)), None)
+        head = self._head()
         if head is None:
             return True
         if head.standing is None:
@@ -247,10 +247,30 @@ class Teller:
         self._enqueue(text)
         head.after.append(text)
         head.size += len(text)
-        verdict = closes(head.standing, "".join(head.after))
-        if verdict is not None or head.size >= MAX_SPAN:
-            self._resolve(quoted=bool(verdict))
+        self._settle_heads(head)
         return False
+
+    def _head(self) -> Pending | None:
+        """The first candidate that awaits its verdict."""
+        return next((q for q in self.queue if isinstance(q, Pending)), None)
+
+    def _settle_heads(self, head: Pending | None) -> None:
+        """Settle the candidates, in order, of which the text behind them tells enough by now."""
+        while head is not None and head.standing is not None:
+            verdict = closes(head.standing, "".join(head.after)[:MAX_SPAN])
+            if verdict is None and head.size < MAX_SPAN:
+                return
+            self._resolve(quoted=bool(verdict))
+            head = self._head()
+            if head is not None:
+                head.after = self._texts_behind(head)
+                head.size = sum(map(len, head.after))
+        if head is not None and head.size and not "".join(head.after).isspace():
+            self.release_all()
+
+    def _texts_behind(self, pending: Pending) -> list[str]:
+        place = next(n for n, item in enumerate(self.queue) if item is pending)
+        return [item.text for item in self.queue[place:] if isinstance(item, TextDelta | ReasoningDelta)]
 
     def _enqueue(self, text: str) -> None:
         self.queue.append(ReasoningDelta(text) if self.reasoning else TextDelta(text))
