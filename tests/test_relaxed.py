@@ -89,6 +89,12 @@ def test_well_formed_json_is_read_as_it_is_without_an_edit(value: Any, ascii_onl
     assert edits == []
 
 
+@pytest.mark.parametrize("length", [40, 300, 1000])
+def test_a_long_key_after_an_empty_string_is_a_key(length: int) -> None:
+    value = {"": "", "k" * length: None}
+    assert mend(json.dumps(value)) == (value, [])
+
+
 def test_integers_keep_every_digit() -> None:
     assert mend('{"n": 123456789012345678901234567890}')[0] == {"n": 123456789012345678901234567890}
 

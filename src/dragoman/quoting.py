@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .text import Need, Sink, Source
 from .types import Edit
 
-MAX_KEY = 256
+MAX_KEY = 4096
 """A longer quoted run after a comma is not taken for a key when deciding where a damaged string ends."""
 
 TWO_READINGS = "unescaped quotes inside a string leave two readings"

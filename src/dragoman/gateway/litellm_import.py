@@ -40,6 +40,8 @@ OTHER_MODES = frozenset(
 )
 
 CARRIED = frozenset({"model", "api_base", "base_url", "api_key", "timeout", "stream_timeout"})
+SHORTEST = 0.01
+"""Seconds; our form takes no shorter silence for a failure."""
 UNHEEDED = {
     "rpm": "limits per deployment are not kept here; give limits to keys ([[keys]] per_minute)",
     "tpm": "limits of tokens are not kept here",
@@ -137,7 +139,7 @@ class _Import:
             self._groups.setdefault(name, []).append(found)
             timeout = params.get("stream_timeout", params.get("timeout"))
             if _is_number(timeout) and timeout > 0:
-                self._timeouts[name] = max(float(timeout), self._timeouts.get(name, 0.0))
+                self._timeouts[name] = max(float(timeout), SHORTEST, self._timeouts.get(name, 0.0))
 
     def _route(self, path: str, name: str, params: Mapping[str, Any]) -> str:
         """`provider/model`; "" for a deployment that cannot be asked, which is told."""
