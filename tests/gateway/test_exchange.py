@@ -280,6 +280,13 @@ def test_a_client_of_responses_may_refer_to_what_it_was_told(stream: bool) -> No
     assert [m["content"] for m in sent(memory)["messages"]][-2:] == ["It is blue.", "Why?"]
 
 
+def test_what_a_client_keeps_itself_is_not_kept_here() -> None:
+    gateway = app(model("openai_chat", said("It is blue.")))
+    (item,) = ask(gateway, "openai_responses", stream=False, store=False).json["output"]
+    again = ask(gateway, "openai_responses", stream=False, input=[USER, {"type": "item_reference", "id": item["id"]}])
+    assert again.json["error"]["code"] == "item_not_found"
+
+
 def test_a_reference_to_what_is_not_kept_is_refused_and_says_what_to_do() -> None:
     reply = ask(app(model("openai_chat")), "openai_responses", stream=False, input=[{"id": "msg_gone"}])
     assert reply.status == 400

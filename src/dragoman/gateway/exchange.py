@@ -193,7 +193,8 @@ class Exchange:
         yield from self._send(pieces)
 
     def _keep(self, response: Response, stamp: Stamp, request: Request) -> None:
-        if self._items is not None:
+        """What may be referred to is kept, unless the client says that it sends everything itself."""
+        if self._items is not None and self._body.get("store") is not False:
             self._items.keep(self._front.codec.encode_response(response, stamp, request))
 
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
