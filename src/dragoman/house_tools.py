@@ -180,7 +180,8 @@ class _House:
         if not asked.stream:
             for event in replay(response):
                 yield from telling.hear(event)
-        telling.usage = _sum(telling.usage, response.usage)
+        if response.usage is not None:
+            telling.usage = response.usage + telling.usage
         return response
 
     def _runs(self, name: str) -> bool:
@@ -401,15 +402,3 @@ def _stop(response: Response, calls: Sequence[ToolCall]) -> Stop | None:
     if calls:
         return response.stop if response.stop in FINAL else Stop.TOOL_CALLS
     return Stop.END if response.stop is Stop.TOOL_CALLS else response.stop
-
-
-def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
-    if one is None or other is None:
-        return one or other
-    return Usage(
-        input=one.input + other.input,
-        output=one.output + other.output,
-        cached=one.cached + other.cached,
-        cache_written=one.cache_written + other.cache_written,
-        reasoning=one.reasoning + other.reasoning,
-    )

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from .coercion import coerce
+from .dialects.judge import Judge
 from .effects import Machine, relay
-from .errors import ErrorKind, ProviderError, nearest
+from .errors import ErrorKind, ProviderError
 from .events import (
     Assembler,
     CallDelta,
@@ -31,22 +31,18 @@ from .events import (
     dumps,
     replay,
 )
-from .schema import faults
-from .shape import shape
+from .native import judged
 from .structured import Fitting, read_answer
 from .types import (
     Issue,
     IssueKind,
     Message,
-    Report,
     Request,
     Response,
     Stop,
-    Tier,
     ToolCall,
     ToolChoice,
     Usage,
-    Verdict,
 )
 
 Ask: TypeAlias = Callable[[Request], Machine[Response]]
@@ -164,7 +160,8 @@ class _Telling:
         self._due: list[ToolCall] = []
         self._request = request
         self._whole_calls = whole_calls
-        self._tools = {tool.name: tool for tool in request.tools}
+        self._judge = Judge(request.tools)
+        self._names = {tool.name for tool in request.tools}
         self._open: dict[int, _OpenCall] = {}
         self._wrong: list[_Fault] = []
         self._spoke = False
@@ -238,13 +235,14 @@ class _Telling:
             yield from self._left_out(call, "one call at a time was asked for")
         elif self._is_forbidden(call):
             yield from self._left_out(call, "no call was to be made")
-        elif (fault := self._slip(call)) is not None:
-            self._wrong.append(fault)
-            yield Noticed(fault.issue)
         else:
-            call = self._fitted(call)
-            self.made.append(call)
-            self._due.append(call)
+            found = self._checked(call)
+            if isinstance(found, _Fault):
+                self._wrong.append(found)
+                yield Noticed(found.issue)
+                return
+            self.made.append(found)
+            self._due.append(found)
 
     def _left_out(self, call: ToolCall, why: str) -> Iterator[Event]:
         message = f"{why}; the call of {call.name!r} was left out"
@@ -254,43 +252,19 @@ class _Telling:
         choice = self._request.tool_choice
         return choice is not None and choice.mode == "none"
 
-    def _slip(self, call: ToolCall) -> _Fault | None:
+    def _checked(self, call: ToolCall) -> ToolCall | _Fault:
+        """The call as it may be told, judged by the full schemas whoever asked the model; or what is wrong with it."""
         choice = self._request.tool_choice
         if choice is not None and choice.mode == "named" and call.name != choice.name:
             why = f"{choice.name!r} had to be called, not {call.name!r}"
-            return self._fault(IssueKind.PROTOCOL, call, why, f"Call {choice.name!r}, and nothing else.")
-        tool = self._tools.get(call.name)
-        if tool is None:
-            if not self._tools:
-                return None
-            near = " or ".join(map(repr, nearest(call.name, self._tools)))
-            hint = f" Did you mean {near}?" if near else ""
-            listing = ", ".join(sorted(self._tools))
-            told = f"There is no tool named {call.name[:80]!r}.{hint} Available tools: {listing}."
-            return self._fault(IssueKind.UNKNOWN_TOOL, call, f"unknown tool {call.name[:80]!r}", told)
-        found = faults(tool.parameters, self._fitted(call).arguments)
-        if not found:
-            return None
-        why = "; ".join(f"{fault.path}: {fault.message}" for fault in found[:8])
-        snippets = " ".join(dict.fromkeys(dumps(fault.schema) for fault in found[:3]))
-        told = f"The arguments of {call.name!r} do not fit its schema: {why}. Schema: {snippets}."
-        return self._fault(IssueKind.INVALID_ARGUMENTS, call, f"invalid arguments: {why}", told)
-
-    def _fault(self, kind: IssueKind, call: ToolCall, why: str, told: str) -> _Fault:
-        issue = Issue(kind=kind, message=why, name=call.name, raw=_raw(call), correction=told, call_id=call.id)
-        return _Fault(issue, f"{call.name} {_raw(call)}")
-
-    def _fitted(self, call: ToolCall) -> ToolCall:
-        """`call` with the types its schema wants, where they were only spelt otherwise."""
-        tool = self._tools.get(call.name)
-        if tool is None or not faults(tool.parameters, call.arguments):
+            told = f"Call {choice.name!r}, and nothing else."
+            issue = Issue(kind=IssueKind.PROTOCOL, message=why, name=call.name, correction=told, call_id=call.id)
+            return _Fault(replace(issue, raw=_raw(call)), _as_words(call))
+        own = bool(self._request.extra.get("tools"))  # tools of the wire's own, which no schema here describes
+        if not self._names or (own and call.name not in self._names):
             return call
-        arguments, edits = coerce(call.arguments, shape(tool.parameters))
-        if not edits or faults(tool.parameters, arguments):
-            return call
-        report = call.report or Report(tier=Tier.NATIVE)
-        report = replace(report, edits=(*report.edits, *edits), verdict=Verdict.MENDED)
-        return replace(call, arguments=arguments, raw=None, report=report)
+        found = judged(call, self._judge)
+        return _Fault(found, _as_words(call)) if isinstance(found, Issue) else found
 
     # ── the answers asked for again, whole ───────────────────────────────────
 
@@ -320,7 +294,8 @@ class _Telling:
 
     def wrong(self, response: Response) -> list[_Fault]:
         """What is wrong after the answer heard last; also adds up what it cost."""
-        self._usage = _sum(self._usage, response.usage)
+        if response.usage is not None:
+            self._usage = response.usage + self._usage
         found, choice = self._wrong, self._request.tool_choice
         if found or self.made:
             return found
@@ -410,15 +385,3 @@ def _tell(call: ToolCall) -> Iterator[CallStarted | CallDelta | CallEnded]:
     for event in replay(Response(message=Message("assistant", [call]))):
         if isinstance(event, CallStarted | CallDelta | CallEnded):
             yield event
-
-
-def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
-    if one is None or other is None:
-        return one or other
-    return Usage(
-        input=one.input + other.input,
-        output=one.output + other.output,
-        cached=one.cached + other.cached,
-        cache_written=one.cache_written + other.cache_written,
-        reasoning=one.reasoning + other.reasoning,
-    )

@@ -353,6 +353,20 @@ class Usage:
         """Input plus output."""
         return self.input + self.output
 
+    def __add__(self, other: Usage | None) -> Usage:
+        """What both cost; None costs nothing."""
+        if other is None:
+            return self
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cached=self.cached + other.cached,
+            cache_written=self.cache_written + other.cache_written,
+            reasoning=self.reasoning + other.reasoning,
+        )
+
+    __radd__ = __add__
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:

@@ -17,7 +17,7 @@ from ..effects import Cancelled, Machine, NewId, Now, relay
 from ..errors import ErrorCode, ProviderError, UsageError
 from ..events import Event
 from ..tools import ToolSet
-from ..types import Request, Response, Stop, ToolCall, ToolResult, Usage
+from ..types import Request, Response, Stop, ToolCall, ToolResult
 from .acting import ENDED, Acting, HookFailed, Ran, not_run, slipped
 from .answering import answered
 from .checking import Ready, is_native
@@ -113,7 +113,7 @@ class _Loop:
         response: Response = yield from _overheard(self._ask(request), state.heard.hear)
         state.response = response
         state.counts.turns += 1
-        state.usage = _sum(state.usage, response.usage)
+        state.usage += response.usage
         state.issues += response.issues
         yield TurnEnded(index, response)
         return response
@@ -221,18 +221,6 @@ def value_of(result: ToolResult) -> Any:
         return json.loads(result.text)
     except (ValueError, RecursionError):
         return result.text
-
-
-def _sum(a: Usage, b: Usage | None) -> Usage:
-    if b is None:
-        return a
-    return Usage(
-        input=a.input + b.input,
-        output=a.output + b.output,
-        cached=a.cached + b.cached,
-        cache_written=a.cache_written + b.cache_written,
-        reasoning=a.reasoning + b.reasoning,
-    )
 
 
 def _overheard(asked: Machine[Response], hear: Callable[[Any], None]) -> Machine[Response]:
