@@ -6,7 +6,6 @@ import asyncio
 import datetime as dt
 import enum
 import functools
-import operator
 import sys
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -439,7 +438,7 @@ MISTAKES: list[tuple[Any, list[str]]] = [
     (no_name, ["no_name", "'a'", "Decimal", "TYPE_CHECKING"]),
     (odd, ["odd", "'a'", "write a type"]),
     (lambda a: a, ["name="]),
-    (operator.attrgetter("a"), ["attrgetter", "parameters="]),
+    (vars, ["vars", "parameters="]),
     (3, ["int", "give a function", "ToolSet.of"]),
     ((Tool(name="t"), 3), ["'t'", "a function"]),
     ((Tool(name="t", parameters={"type": "nothing"}), print), ["'t'", "type"]),
