@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.relaxed import PYTHON, Broken, Cut, Relaxed, mend
@@ -181,3 +181,31 @@ def test_python_expressions_are_never_evaluated(text: str) -> None:
     src.eof = True
     with pytest.raises(Broken):
         list(Relaxed(src, PYTHON).object(got.append, form=PYTHON))
+
+
+QUOTES = ('"', '"', '"', ",", ":", "}", "]", " ", "a", "key", "=", "\n", "\\n", "\\", "'", ".", "_", "/", '"a": ')
+
+
+@given(st.lists(st.sampled_from(QUOTES), max_size=24))
+@settings(max_examples=200, deadline=None)
+def test_quotes_inside_a_string_are_decided_alike_however_many_come_at_once(inside: list[str]) -> None:
+    text = '{"outer": {"path": "x' + "".join(inside) + '", "list": ["' + "".join(reversed(inside)) + '", "b"]}}'
+    assert one_by_one(text, len(text)) == one_by_one(text, 1)
+
+
+def one_by_one(text: str, size: int) -> object:
+    src, got = Source(), list[str]()
+    src.hold()
+    reader = Relaxed(src)
+    steps = reader.value(got.append)
+    try:
+        for at in range(0, len(text), size):
+            src.feed(text[at : at + size])
+            next(steps)
+        src.eof = True
+        next(steps)
+    except StopIteration:
+        return "".join(got), reader.edits
+    except (Broken, Cut) as why:
+        return type(why), str(why)
+    raise AssertionError("the reader waited for more at the end")

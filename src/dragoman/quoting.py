@@ -9,68 +9,30 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from functools import lru_cache
 
+from .notation import INNER_PYTHON, JSON, Broken, Cut, Form
+from .string_ends import StringEnds
 from .text import Need, Sink, Source
 from .types import Edit
 
-MAX_KEY = 4096
-"""A longer quoted run after a comma is not taken for a key when deciding where a damaged string ends."""
-
-TWO_READINGS = "unescaped quotes inside a string leave two readings"
 HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATES = re.compile("[\ud800-\udfff]+")
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
-BLANK = " \t\r\n\u00a0\ufeff\u3000"
-COMMENTS = ("//", "/*")
 PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
 
 
-class Broken(Exception):
-    """The text has no single reading; `str()` says why, in words for a person."""
-
-
-class Repeated(Broken):
-    """One key is given two values."""
-
-
-class Cut(Exception):
-    """The text ended inside a value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How this notation writes objects and strings.
-
-    `close` ends the outermost object, `pair` stands between key and value there (":" is accepted too), `quotes` are
-    extra string delimiters without escapes, `python` switches on Python's strings, tuples and adjacent literals.
-    """
-
-    open: str = "{"
-    close: str = "}"
-    pair: tuple[str, ...] = (":",)
-    quotes: tuple[str, ...] = ()
-    python: bool = False
-    bare: bool = False
-
-
-JSON = Form()
-PYTHON = Form(open="(", close=")", pair=("=",), python=True)
-INNER_PYTHON = Form(python=True)
-
-
-class StringReader:
+class StringReader(StringEnds):
     """Reads strings over a source.
 
-    `edits` collects the mends, `path` says where; `closers` is the stack of brackets still open, outermost first, and
-    `places` what stands directly in each of them ("member" or "item").  `stops` are marks around the whole value: none
-    of its strings goes past one that stands directly behind a quote.
+    `edits` collects the mends, `path` says where; `places` is what stands directly in each open bracket ("member" or
+    "item").
     """
 
     def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
-        self.src, self.form, self.stops = src, form, stops
+        super().__init__(src, form, stops)
         self.edits: list[Edit] = []
-        self.closers: list[str] = []
         self.places: list[str] = []
         self.path: list[str] = []
 
@@ -146,14 +108,17 @@ class StringReader:
     def _chars(self, quote: str, out: Sink, place: str) -> Need[None]:
         """The inside of a string up to its closing quote, as JSON characters."""
         src = self.src
-        pattern, closers = _inside(quote)
+        marks = inside(quote)
         inner = 0
         drive = False
         begun = False
         while True:
             buf, pos = src.buf, src.pos
-            found = pattern.search(buf, pos)
-            end = found.start() if found else len(buf)
+            if begun and not drive:
+                end = marks.run(buf, pos).end()  # type: ignore[union-attr]
+            else:
+                found = marks.search(buf, pos)
+                end = found.start() if found else len(buf)
             if end > pos:
                 piece = buf[pos:end]
                 if not begun:
@@ -161,12 +126,12 @@ class StringReader:
                     drive = len(piece) == 2 and piece[1] == ":" and piece[0].isalpha()
                 out(piece)
                 src.pos = end
-            if found is None:
+            if end == len(buf):
                 if src.eof:
                     if not quote:
                         return
                     raise Cut
-                src.tap = (pattern.search, out) if begun else None
+                src.tap = (marks.search, out) if begun else None
                 yield
                 src.tap = None
                 continue
@@ -174,7 +139,15 @@ class StringReader:
             if c == "\\":
                 begun = True
                 drive = yield from self._escape(out, drive)
-            elif c in closers:
+            elif c in marks.closers:
+                if not inner and c == '"' and self._ends_here(end, place):
+                    src.pos += 1
+                    return
+                if quote == '"' and (more := self._quotes_inside(end, place, begun=begun)):
+                    inner += more
+                    piece, src.pos = buf[end : src.pos], src.pos
+                    out(piece.replace('"', '\\"'))
+                    continue
                 if (yield from self._closes(place, inner)):
                     src.pos += 1
                     if inner:
@@ -184,23 +157,22 @@ class StringReader:
                 inner += 1
                 src.pos += 1
                 out('\\"' if c == '"' else c)
-            elif c == '"':
-                src.pos += 1
-                out('\\"')
-            elif c < " ":
-                src.pos += 1
-                self.note("raw_control")
-                out(escaped(c))
             else:
-                yield from self._surrogate(out)
+                self._unfit(c, marks if begun else FIRST, out)
 
-    def _surrogate(self, out: Sink) -> Need[None]:
-        """A surrogate in the text itself: half a character that nothing can carry."""
-        self.src.pos += 1
-        self.note("surrogate", "", "\ufffd")
-        out("\ufffd")
-        return
-        yield
+    def _unfit(self, c: str, marks: Inside, out: Sink) -> None:
+        """Characters that no JSON string holds as they are: control characters, quotes of another kind, surrogates."""
+        src = self.src
+        pos = src.pos
+        if c >= "\ud800":
+            self.note("surrogate", "", "\ufffd")
+            src.pos = SURROGATES.match(src.buf, pos).end()  # type: ignore[union-attr]
+            out("\ufffd" * (src.pos - pos))
+            return
+        if c < " ":
+            self.note("raw_control")
+        src.pos = (marks.raw if c < " " else marks.plain)(src.buf, pos).end()  # type: ignore[union-attr]
+        out(escaped(src.buf[pos : src.pos]))
 
     def _escape(self, out: Sink, drive: bool) -> Need[bool]:
         """One backslash sequence.  Returns whether the string is a raw Windows path from here on."""
@@ -273,143 +245,10 @@ class StringReader:
             raise Cut
         raise Broken("a lone surrogate is half a character")
 
-    # ── where does a string end? ─────────────────────────────────────────────
-
-    def _closes(self, place: str, inner: int) -> Need[bool]:
-        """Is the quote at `pos` the string's end, or an unescaped quote inside it?
-
-        In well-formed JSON what follows a string's end is structure, so a quote that is not followed by structure
-        stands inside.  When quotes inside were seen and a declared key could begin here too, there are two readings.
-        """
-        look = _Look(self.src)
-        c = yield from look.after_space()
-        if not c or not self.closers or (yield from look.at(self.stops)):
-            return True
-        if place == "key":
-            return c in ":=：,)]}"
-        if c == self.closers[-1]:
-            return (yield from self._brackets_follow(look))
-        if c == ",":
-            if place == "item":
-                return (yield from self._item_follows(look))
-            verdict = yield from self._key_follows(look)
-            if verdict and inner % 2 and verdict != "]":
-                raise Broken(TWO_READINGS)
-            return bool(verdict)
-        if c in "\"'":
-            if place == "item":
-                return look.skipped
-            return look.skipped and bool((yield from self._quoted_key(look)))
-        if c in "/#" and look.skipped:
-            return True
-        return c in "<~`;" and len(self.closers) == 0
-
-    def _refuse_key(self, place: str) -> Need[None]:
-        """A quote inside a string of an object, behind a comma: where a key could begin, there are two readings."""
-        if place != "member" or not self.src.behind(16).rstrip().endswith(","):
-            return
-        if (yield from self._quoted_key(_Look(self.src, 0))):
-            raise Broken(TWO_READINGS)
-
-    def _brackets_follow(self, look: _Look) -> Need[bool]:
-        """After a closing bracket: more brackets, a comma, or the end of everything that was open."""
-        for closer in reversed(self.closers):
-            c = yield from look.after_space()
-            if c == "":
-                return True
-            if c != closer:
-                return c not in "\"'" and not c.isalnum() and c not in "+.;)"
-            look.skip()
-        return not self.form.python or (yield from self._call_ends(look))
-
-    def _call_ends(self, look: _Look) -> Need[bool]:
-        """After a Python call's last bracket: no quote and no word, whatever brackets are closed around it."""
-        while (c := (yield from look.char())) in ")]}" and c:
-            look.skip()
-        return not c or (c not in "\"'" and not c.isalnum())
-
-    def _item_follows(self, look: _Look) -> Need[bool]:
-        look.skip()
-        c = yield from look.after_space()
-        return not c or c in "\"'[{(-+.0123456789tfnTFNrRuU“‘" or c in "])"
-
-    def _key_follows(self, look: _Look) -> Need[str]:
-        """After a comma in an object: "" unless a key (or the object's end) can begin there."""
-        look.skip()
-        c = yield from look.after_space()
-        if not c or c == self.closers[-1] or c == "," or (yield from look.at(COMMENTS)):
-            return "]"
-        if c in "\"'“":
-            return (yield from self._quoted_key(look))
-        return (yield from look.bare_key(self.form.pair))
-
-    def _quoted_key(self, look: _Look) -> Need[str]:
-        return (yield from look.quoted_key((*self.form.pair, ":")))
-
-class _Look:
-    """A look ahead from a quote, without consuming; remembers how far it got while it waits for more text."""
-
-    __slots__ = ("ahead", "skipped", "src")
-
-    def __init__(self, src: Source, ahead: int = 1) -> None:
-        self.src, self.ahead, self.skipped = src, ahead, False
-
-    def char(self) -> Need[str]:
-        src = self.src
-        while src.pos + self.ahead >= len(src.buf) and not src.eof:
-            yield
-        return src.buf[src.pos + self.ahead : src.pos + self.ahead + 1]
-
-    def after_space(self) -> Need[str]:
-        while (c := (yield from self.char())) and c in BLANK:
-            self.ahead += 1
-            self.skipped = True
-        return c
-
-    def skip(self) -> None:
-        self.ahead += 1
-
-    def at(self, marks: tuple[str, ...]) -> Need[bool]:
-        """Does one of `marks` stand here?"""
-        src, longest = self.src, max(map(len, marks), default=0)
-        while True:
-            begin = src.pos + self.ahead
-            rest = src.buf[begin : begin + longest]
-            if any(rest.startswith(m) for m in marks):
-                return True
-            if src.eof or not any(m.startswith(rest) for m in marks):
-                return False
-            yield
-
-    def quoted_key(self, pairs: tuple[str, ...]) -> Need[str]:
-        """The key that begins at the present quote, if one does: a short quoted run and then a pair mark."""
-        quote = yield from self.char()
-        start = self.ahead + 1
-        self.skip()
-        while (c := (yield from self.char())) != quote:
-            if not c or c == "\n" or self.ahead - start > MAX_KEY:
-                return "" if c else "]"
-            self.ahead += 2 if c == "\\" else 1
-        key = self.src.buf[self.src.pos + start : self.src.pos + self.ahead]
-        self.skip()
-        c = yield from self.after_space()
-        return (key or "]") if not c or c in pairs else ""
-
-    def bare_key(self, pairs: tuple[str, ...]) -> Need[str]:
-        """The bare key that begins here, if one does."""
-        start = self.ahead
-        while (c := (yield from self.char())) and (c.isalnum() or c in "_-.$"):
-            if self.ahead - start > MAX_KEY:
-                return ""
-            self.skip()
-        key = self.src.buf[self.src.pos + start : self.src.pos + self.ahead]
-        c = yield from self.after_space()
-        return key if key and (not c or c in pairs) else ""
-
 
 def quoted(text: str) -> str:
     """`text` as a JSON string with its quotes; surrogates become U+FFFD."""
-    return f'"{escaped(text)}"'
+    return f'"{text}"' if text.isidentifier() else f'"{escaped(text)}"'
 
 
 def escaped(text: str) -> str:
@@ -419,16 +258,38 @@ def escaped(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def _inside(quote: str) -> tuple[re.Pattern[str], str]:
-    closers = CLOSERS.get(quote, quote)
-    return _inside_pattern(closers), closers
+class Inside:
+    """Patterns for the inside of a string, by its opening quote.
+
+    `search` finds a character that needs a look, `run` what needs none, well-spelt escapes among it; `raw` takes text
+    with control characters in it, `plain` text without, both with quotes that do not end the string.
+    """
+
+    __slots__ = ("closers", "plain", "raw", "run", "search")
+
+    def __init__(self, closers: str) -> None:
+        ends = re.escape(closers)
+        quotes = ends if '"' in closers else ends + '"'
+        fit = f"[^{quotes}\\\\\\x00-\\x1f\ud800-\udfff]"
+        self.closers = closers
+        self.search = re.compile(fit.replace("^", "", 1)).search
+        self.run = re.compile(rf"{fit}*+(?:\\(?:[\"\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}){fit}*+)*+").match
+        self.raw = re.compile(f"[^{ends}\\\\\ud800-\udfff]+").match
+        self.plain = re.compile(f"[^{ends}\\\\\\x00-\\x1f\ud800-\udfff]+").match
 
 
-_PATTERNS: dict[str, re.Pattern[str]] = {}
+class First(Inside):
+    """Before anything else was written: what is written first tells a Windows path."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.raw, self.plain = re.compile("[\\x00-\\x1f]+").match, re.compile('"+').match
 
 
-def _inside_pattern(closers: str) -> re.Pattern[str]:
-    if closers not in _PATTERNS:
-        marks = re.escape(closers + '"') if closers != '"' else '"'
-        _PATTERNS[closers] = re.compile(f"[{marks}\\\\\\x00-\\x1f\ud800-\udfff]")
-    return _PATTERNS[closers]
+FIRST = First()
+
+
+@lru_cache(maxsize=64)
+def inside(quote: str) -> Inside:
+    """The patterns for a string that this quote opens."""
+    return Inside(CLOSERS.get(quote, quote))

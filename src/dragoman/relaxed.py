@@ -17,47 +17,35 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .bare_words import BARE, COMMENTED, NULL, is_one_word, is_whole, literal
-from .quoting import (
-    BLANK,
-    INNER_PYTHON,
-    JSON,
-    MAX_KEY,
-    PYTHON,
-    Broken,
-    Cut,
-    Form,
-    Repeated,
-    StringReader,
-    escaped,
-    quoted,
-)
+from .bare_words import NULL
+from .notation import BLANK, INNER_PYTHON, JSON, PYTHON, Broken, Cut, Form, Repeated
+from .quoting import escaped, quoted
 from .schema import ANYTHING, Shape, coerce, read_text
+from .string_ends import KEPT, MAX_KEY
 from .text import Need, Sink, Source
 from .types import Edit
+from .unquoted import STRING, WordReader
 
 MAX_DEPTH = 96
 """Deeper nesting is refused: json_repair dies of it (peers.md §1), `json` itself at about 1,000."""
 
 KEY_CHARS = re.compile(r"[^\s,\[\]{}()\"'`:=<>|]*")
-MAX_UNOPENED = 2000
-"""A string without its opening delimiter is not longer."""
-NEXT_KEY = re.compile(r",\s*[\w.-]+:")
 LINE_ENDS = ("\n", "\r")
+PLAIN_ITEM = re.compile(rf'("{KEPT}*+")[ \t\r\n]*+,[ \t\r\n]*+')
+PLAIN_ITEMS = re.compile(rf'(?:{PLAIN_ITEM.pattern}(?="))++')
 Member = Callable[[str], Need[None]]
 
 
-class Relaxed(StringReader):
+class Relaxed(WordReader):
     """A reader of relaxed literals over a source.
 
     Callers that read the outer object themselves through `members` get the stack of open brackets kept for them.
-    `repeated` says that an object gave a key twice; `unfit` are the paths of fractions where the schema wants integers.
+    `repeated` says that an object gave a key twice.
     """
 
     def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
         super().__init__(src, form, stops)
         self.repeated = False
-        self.unfit: list[str] = []
 
     # ── white space, comments ────────────────────────────────────────────────
 
@@ -161,7 +149,8 @@ class Relaxed(StringReader):
         src, form = self.src, form or self.form
         got: list[str] = []
         if (yield from self._quoted(got.append, form, "key")):
-            return str(json.loads(f'"{"".join(got)}"'))
+            written = "".join(got)
+            return str(json.loads(f'"{written}"')) if "\\" in written else written
         while True:
             end = KEY_CHARS.match(src.buf, src.pos).end()  # type: ignore[union-attr]
             if end < len(src.buf) or src.eof or end - src.pos > MAX_KEY:
@@ -205,7 +194,7 @@ class Relaxed(StringReader):
             yield from self.object(out, shape)
         elif c == "[" and (not kinds or "array" in kinds):
             yield from self.array(out, shape)
-        elif not shape.enum and (not kinds or (c not in "{[" and (kinds == _STRING or _may_be_string(c, kinds)))):
+        elif not shape.enum and (not kinds or (c not in "{[" and (kinds == STRING or _may_be_string(c, kinds)))):
             yield from self._plain(out, shape)
         else:
             yield from self._typed(out, shape)
@@ -293,10 +282,25 @@ class Relaxed(StringReader):
                 raise Broken(f"a {c!r} closes nothing here")
             if count:
                 out(",")
+            if c == '"' and (more := self._plain_items(out, item)):
+                count += more
             self.path.append(f"[{count}]")
             yield from self.value(out, item)
             self.path.pop()
             count += 1
+
+    def _plain_items(self, out: Sink, item: Shape) -> int:
+        """Take the strings here that leave nothing to decide, up to one before which a comma stands; how many."""
+        src = self.src
+        if self.form is not JSON or item.enum or not (not item.kinds or item.kinds == STRING):
+            return 0
+        found = PLAIN_ITEMS.match(src.buf, src.pos)
+        if found is None:
+            return 0
+        src.pos = found.end()
+        text, count = PLAIN_ITEM.subn(r"\1,", found.group())
+        out(text)
+        return count
 
     def _typed(self, out: Sink, shape: Shape) -> Need[None]:
         """A value whose type the schema narrows: it is known only when it is whole."""
@@ -347,72 +351,6 @@ class Relaxed(StringReader):
         out('"' + "".join(parts) + '"')
         return True
 
-    def _word(self, out: Sink, shape: Shape) -> Need[None]:
-        """A number or a word without quotes."""
-        src = self.src
-        if self.form.quotes and (yield from self._unopened(out)):
-            return
-        while True:
-            found = BARE.match(src.buf, src.pos)
-            if found is None or found.end() < len(src.buf) or src.eof:
-                break
-            yield
-        if found is None:
-            raise Broken(f"a value was expected, not {src.buf[src.pos : src.pos + 1]!r}")
-        if src.eof and found.end() == len(src.buf) and self.closers:
-            raise Cut
-        commented = COMMENTED.match(found.group())
-        word = (commented or found).group()
-        end = src.pos + len(word)
-        written = yield from self._spelt(word, end, shape)
-        src.pos = end
-        if shape.kinds == _STRING and written[0] != '"' and written != "null":
-            self.note("coerced", written, quoted(word))
-            written = quoted(word)
-        out(written)
-
-    def _unopened(self, out: Sink) -> Need[bool]:
-        """A string that lost its opening delimiter: bare text, then the delimiter, then structure."""
-        src, mark = self.src, self.form.quotes[0]
-        ends = (mark, "}", "{", "[", "]")
-        while True:
-            ahead = src.buf[src.pos : src.pos + MAX_UNOPENED]
-            at = min((i for e in ends if (i := ahead.find(e)) >= 0), default=-1)
-            if src.eof or len(ahead) == MAX_UNOPENED or 0 <= at < len(ahead) - len(mark):
-                break
-            yield
-        text, after = ahead[:at], ahead[at + len(mark) : at + len(mark) + 1]
-        if at <= 0 or not ahead.startswith(mark, at) or after not in ("", ",", "}", "]"):
-            return False
-        if NEXT_KEY.search(text) or text.rstrip().endswith((",", ":")):
-            return False
-        src.pos += at + len(mark)
-        self.note("unopened_string", text)
-        out(quoted(text))
-        return True
-
-    def _spelt(self, word: str, end: int, shape: Shape) -> Need[str]:
-        """What a bare word means, as JSON."""
-        src = self.src
-        found = literal(word)
-        if found is not None:
-            written, mended = found
-            if mended:
-                self.note(mended, word, written)
-            elif "." in word and "integer" in shape.kinds and "number" not in shape.kinds and not is_whole(word):
-                self.unfit.append("$" + "".join(self.path))
-            return written
-        yield from src.peek(end - src.pos + 1)
-        wanted = not self.form.python and (self.form.bare or shape.kinds == _STRING)
-        if wanted and is_one_word(word) and self._word_ends(end):
-            self.note("bare_string", word, quoted(word))
-            return quoted(word)
-        raise Broken(f"{word[:40]!r} is neither a literal nor a quoted string")
-
-    def _word_ends(self, end: int) -> bool:
-        rest = self.src.buf[end : end + 1]
-        return rest == "" or rest in ",}])" or rest in "\r\n"
-
     # ── doubled braces ───────────────────────────────────────────────────────
 
     def _doubled(self) -> Need[bool]:
@@ -428,9 +366,6 @@ class Relaxed(StringReader):
         if (yield from self.src.peek()) != "}":
             raise Broken("braces are doubled at the start but not at the end")
         self.src.pos += 1
-
-
-_STRING = frozenset({"string"})
 
 
 def _may_be_string(c: str, kinds: frozenset[str]) -> bool:

@@ -117,3 +117,39 @@ def test_a_row_that_is_ruled_out_would_have_found_something_else(name: str) -> N
             with pytest.raises(Mismatch):
                 list(attempt.run())
             assert not attempt.drafts
+
+
+CLEAN = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>First this,\nthen a < b.</think>\n{CLEAN}",
+        f"<thinking>So.</thinking>\n\nHere:\n{CLEAN}",
+        f"The prompt had opened it.</think>\n{CLEAN}\n{CLEAN}",
+        "<think>Nothing to do.</think>\nDone.",
+    ],
+)
+def test_reasoning_before_clean_calls_is_read_in_one_step(text: str) -> None:
+    read = one_step.read(text, TOOLS, "auto", False)
+    assert read is not None
+    parser = Parser(tools=TOOLS)
+    told = fold([e for c in text for e in parser.feed(c)] + parser.close())
+    assert read == (told.calls, told.text, told.reasoning, told.parts)
+    assert told.reasoning
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>I could write {CLEAN} here.</think>\n{CLEAN}",
+        f"<think>One.</think>\n<think>Two.</think>\n{CLEAN}",
+        f"{CLEAN}\nSo.</think>\n{CLEAN}",
+        f"`<think>`</think>\n{CLEAN}",
+        f"<think>Never closed.\n{CLEAN}",
+        f"<think></think>\n{CLEAN}",
+    ],
+)
+def test_reasoning_that_leaves_anything_to_decide_is_left_to_the_parser(text: str) -> None:
+    assert one_step.read(text, TOOLS, "auto", False) is None

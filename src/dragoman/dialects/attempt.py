@@ -34,6 +34,8 @@ LINE_END = re.compile(r":?[ \t]*\r?\n")
 CALL_NAME = re.compile(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
 
 
+MAX_NESTED = 16
+"""Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
 MAX_LATE = 200
 """Text between a call's arguments and its closer is not looked through any further."""
 JOINTS = frozenset({",", ";"})
@@ -58,6 +60,7 @@ class Attempt:
         self.called = ""
         self.ended = False
         self.alone = False
+        self._nested = 0
         self._torn = self._framed = False
 
     @property
@@ -96,7 +99,21 @@ class Attempt:
                 self.row = self.row.suffixed(found[1])
                 return
 
+    def nested(self, read: Callable[[], Need[None]]) -> Need[None]:
+        """Read what may hold its own like; no deeper than anybody would write it."""
+        if self._nested >= MAX_NESTED:
+            raise Broken(f"calls are nested deeper than {MAX_NESTED}")
+        self._nested += 1
+        try:
+            yield from read()
+        finally:
+            self._nested -= 1
+
     def array(self) -> Need[None]:
+        """A list of calls."""
+        yield from self.nested(self._array)
+
+    def _array(self) -> Need[None]:
         src = self.src
         c = yield from src.peek()
         if c != "[":

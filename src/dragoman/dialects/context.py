@@ -20,10 +20,31 @@ KEPT = 600
 """Characters kept for the words before a candidate."""
 
 TOKEN = re.compile(
-    r"\n|`+|~{3,}|>|</?(?:code|pre|blockquote)\b[^>\n]{0,80}>|<!--|-->|[\"“”„«»「」『』]",
+    r"\n|`+|~{3,}|>[ \t\r>]*|</?(?:code|pre|blockquote)\b[^>\n]{0,80}>|<!--|-->|[\"“”„«»「」『』]",
     re.IGNORECASE,
 )
-TAIL = re.compile(r"(?:`+|~+|<[!/]?[\w-]{0,10}[^>\n]{0,80}|-{1,2})\Z")
+TAIL = re.compile(r"(?:\"|`+|~+|<[!/]?[\w-]{0,10}[^>\n]{0,80}|-{1,2})\Z")
+NO_TAG = r"<(?!!--|/?(?:code|pre|blockquote))"
+OPENS = r"(?<=[\s(\[{:—–-])\"(?=\S)"
+"""A quotation mark that opens."""
+CALM = re.compile(
+    "(?:"
+    + "|".join(
+        (
+            r"[^\n`<\"“”„«»「」『』]++",
+            NO_TAG,
+            r"(?<![\s(\[{:—–-])\"",
+            r"\"(?=\s)",
+            OPENS + r"(?:[^\n`<\"]++|(?<=\s)\")*+(?<!\s)\"",
+            rf"(`++)(?:[^`\n<]++|{NO_TAG})++\1(?!`)",
+        )
+    )
+    + ")*+",
+    re.IGNORECASE,
+)
+"""Text on one line after which nothing is open that was not before: what it opens it closes."""
+IN_FENCE, IN_SPAN = re.compile(r"[^\n]*+"), re.compile(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
+IN_HTML, IN_MARKS = re.compile(r"[^\n<-]*+"), re.compile(r"(?:[^\n`<\"]++|(?<=\s)\")*+")
 PAIRS = {"“": "”", "„": "“”", "«": "»", "「": "」", "『": "』"}
 
 
@@ -69,12 +90,15 @@ class Context:
         self._indented = False
         self._last = "\n"
         self._any = False
+        self._said = False        # has anything but white space been added
         self._tail = ""           # the last text read, for the words before a candidate
         self._stands: Standing | None = None  # what was said last, while no text has come since
+        self._quotations = 0      # fences, comments, elements and block quotes begun
 
     def add(self, text: str) -> None:
         """More visible text."""
         self._stands = None
+        self._said = self._said or not text.isspace()
         self._new.append(text)
         self._size += len(text)
         if self._size > PENDING:
@@ -83,7 +107,7 @@ class Context:
     @property
     def any(self) -> bool:
         """Has there been any visible character?"""
-        return self._any or any(not piece.isspace() for piece in self._new)
+        return self._any or self._said
 
     @property
     def line_blank(self) -> bool:
@@ -100,7 +124,19 @@ class Context:
     @property
     def before(self) -> str:
         """The last words before this place."""
-        return (self._tail + "".join(self._new))[-KEPT:]
+        if self._size <= KEPT:
+            return (self._tail + "".join(self._new))[-KEPT:]
+        text = ""
+        for piece in reversed(self._new):
+            text = piece[-KEPT:] + text
+            if len(text) >= KEPT:
+                break
+        return text[-KEPT:]
+
+    @property
+    def quotations(self) -> int:
+        """How many fences, comments, code elements and quoted lines have begun by the place `standing` told of."""
+        return self._quotations
 
     def standing(self) -> Standing:
         """How the present place stands."""
@@ -140,14 +176,31 @@ class Context:
             return
         self._tail = (self._tail + text)[-KEPT:]
         text = self._skip_paragraphs(text)
-        pos = 0
-        for found in TOKEN.finditer(text):
-            if found.start() > pos:
-                self._plain(text[pos : found.start()])
-            self._token(found.group(), text, found.end())
-            pos = found.end()
-        if pos < len(text):
-            self._plain(text[pos:])
+        pos, size = 0, len(text)
+        while pos < size:
+            run = self._run_here() if pos else None  # it looks at the character before it
+            if run is not None and (end := run.match(text, pos).end()) > pos:  # type: ignore[union-attr]
+                self._last, pos = text[end - 1], end
+                continue
+            found = TOKEN.search(text, pos)
+            start, end = found.span() if found else (size, size)
+            if start > pos:
+                self._plain(text[pos:start])
+            if found is not None:
+                self._token(found.group(), text, end)
+            pos = end
+
+    def _run_here(self) -> re.Pattern[str] | None:
+        """What may be skipped as it changes nothing here; None where every sign counts."""
+        if self._blank or self._fence_line:
+            return None
+        if self._fence:
+            return IN_FENCE
+        if self._html:
+            return IN_HTML
+        if self._spans:
+            return IN_SPAN
+        return CALM if not self._marks else IN_MARKS if self._marks == '"' else None
 
     def _skip_paragraphs(self, text: str) -> str:
         """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
@@ -184,13 +237,15 @@ class Context:
             self._in_fence(token)
         elif token[0] in "`~" and len(token) >= 3 and self._blank:
             self._fence_line, self._run = "open", token
+            self._quotations += 1
             self._first_character()
         elif self._fence_line == "open":
             if token[0] == "`" and self._run[0] == "`":
                 self._fence_line = ""
                 self._spans = [] if len(token) == len(self._run) else [self._run]
-        elif token == ">" and self._blank:
+        elif token[0] == ">" and self._blank:
             self._quote = True
+            self._quotations += 1
             self._first_character()
         else:
             self._inline(token, text[end : end + 1])
@@ -212,8 +267,10 @@ class Context:
             pass
         elif token == "<!--":
             self._html = "-->"
+            self._quotations += 1
         elif token[0] == "<" and token[1] != "/":
             self._html = "</" + token[1:].split(">", maxsplit=1)[0].split(" ", maxsplit=1)[0].casefold()
+            self._quotations += 1
         elif self._marks:
             if token in self._marks and not self._last.isspace():
                 self._marks = ""
@@ -240,6 +297,21 @@ class Context:
         self._indented = self._indented and self._before_blank
         self._indent, self._quote = 0, False
         self._last = "\n"
+
+
+ENDS = {
+    Quote.FENCE: re.compile(r"\n(?=[ \t\r]*(?:`{3}|~{3}|\Z))"),
+    Quote.BLOCK: re.compile(r"\n"),
+    Quote.HTML: re.compile(r"</"),
+    Quote.COMMENT: re.compile(r"-->"),
+}
+"""What may end a quotation that quotes whatever stands in it."""
+
+
+def still(quote: Quote, text: str, pos: int) -> int:
+    """Up to where what stands at `pos` inside such a quotation is surely quoted."""
+    found = ENDS[quote].search(text, pos)
+    return found.start() if found else len(text)
 
 
 def closes(standing: Standing, text: str) -> bool | None:

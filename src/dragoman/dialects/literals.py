@@ -21,7 +21,7 @@ def keyword_args(attempt: Attempt) -> Need[None]:
     if name == "print" and not attempt.judge.known("print"):
         src.pos += 1
         yield from src.space()
-        yield from keyword_args(attempt)
+        yield from attempt.nested(lambda: keyword_args(attempt))
         yield from src.space()
         if not (yield from src.literal((")",))):
             raise Broken("print( is not closed")

@@ -13,31 +13,52 @@ Bare JSON is not markup and is left alone: what tells a copy of it from a call i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import product
+from typing import TypeAlias
 
+from ..kept import by_rows
 from .rows import ALL
 from .spec import Dialect, Listing, TaggedArgs
 
 JOINER = "\u2060"
+PIECE = 64 * 1024
+"""Characters searched at once."""
+REACH = 256
+"""Characters that are looked at behind a first one, at most."""
 
-CONTROL: tuple[tuple[str, str], ...] = (
-    ("<", r"[|｜][^\s|｜<>][^|｜<>\n]{0,60}[|｜]>"),  # <|im_start|> <|eot_id|> <｜tool▁call▁begin｜>
-    ("<", r"/?[|｜][a-z]\w{0,40}"),                   # <|channel> <｜DSML｜invoke
-    ("<", r"[a-z]\w{0,40}[|｜]"),                     # <channel|> <tool_call|> <ifm|think>
-    ("<", r"</?SYS>>"),
-    ("<", r"/?(?:s|bos|eos|pad|unk)>"),
-    ("<", r"(?:start|end)_of_(?:turn|image|text|role)>"),
-    ("<", r"/?(?:seed|mm|minimax|longcat|steptml|atem|rfl):\w"),
-    ("<", r"\s{0,4}/?\s{0,4}(?:tool|function)_(?:call|response|result|output)s?\b"),
-    ("<", r"/?tools?(?=[ >])"),
-    ("<", r"/?(?:antml:)?(?:invoke|parameter)\b"),
-    ("<", r"(?:function|parameter)="),
-    ("<", r"/?think(?:ing)?>"),
-    ("[", r"/?(?:INST|THINK|ARGS|CALL_ID|[A-Z]{3,20}_[A-Z_]{3,20})\]"),
-    ("]", r"<\]minimax\[>\["),
+
+def _each(*words: str) -> tuple[str, ...]:
+    """Every way to put together one of each."""
+    return tuple("".join(chosen) for chosen in product(*(told.split(" ") for told in words)))
+
+
+OTHER_CASES = "ſıİ\u212a\u212b"
+"""What the engine takes for s, i, k and å, and Python's own cases do not name."""
+LETTER = f"[a-zA-Z{OTHER_CASES}]"
+CALL_WORDS = r"(?:tool|function)_(?:call|response|result|output)s?\b"
+
+CONTROL: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("<|", "<｜"), r"[^\s|｜<>][^|｜<>\n]{0,60}+[|｜]>"),  # <|im_start|> <|eot_id|> <｜tool▁call▁begin｜>
+    (_each("< </", "| ｜"), LETTER),  # <|channel> <｜DSML｜invoke
+    (("<",), rf"{LETTER}\w{{0,40}}+[|｜]"),  # <channel|> <tool_call|> <ifm|think>
+    (_each("<< <</", "SYS>>"), ""),
+    (_each("< </", "s bos eos pad unk", ">"), ""),
+    (_each("<", "start end", "_of_", "turn image text role", ">"), ""),
+    (_each("< </", "seed mm minimax longcat steptml atem rfl", ":"), r"\w"),
+    (_each("< </", "tool function", "_", "call response result output"), r"(?i:s)?\b"),
+    (("<",), rf"\s\s{{0,3}}+/?\s{{0,4}}+(?i:{CALL_WORDS})"),
+    (("</",), rf"\s\s{{0,3}}+(?i:{CALL_WORDS})"),
+    (_each("< </", "tool tools"), r"[ >]"),
+    (_each("< </ <antml: </antml:", "invoke parameter"), r"\b"),
+    (_each("<", "function= parameter="), ""),
+    (_each("< </", "think> thinking>"), ""),
+    (_each("[ [/", "INST] THINK] ARGS] CALL_ID]"), ""),
+    (("[", "[/"), r"[a-zA-Z]{3,20}+_[a-zA-Z_]{3,20}+\]"),
+    (("]<]minimax[>[",), ""),
 )
-"""Control tokens by family, as their first character and the pattern of the rest.
+"""Control tokens by family: how each may begin, and the pattern of the rest.
 
 Every chat template spells its own, few spell them alike.  Sources: formats.md §3 and §6.1, and the chat templates of
 Llama 2-4, Qwen, DeepSeek, Mistral, Gemma, GLM and gpt-oss.
@@ -58,12 +79,33 @@ JOINERS = re.compile(f"{JOINER}({JOINER}?)")
 def neutralise(text: str, dialects: Iterable[Dialect] = ALL) -> str:
     """`text` with every marker of `dialects` and every control token broken by a joiner after its first character."""
     doubled = text.replace(JOINER, JOINER + JOINER)
-    return _finder(_markers(tuple(dialects))).sub(lambda m: m[0] + JOINER, doubled)
+    find = _finder_of(tuple(dialects))
+    if len(doubled) <= PIECE:
+        return find.sub(_joined, doubled)
+    return "".join(_pieces(find, doubled))
+
+
+def _joined(found: re.Match[str]) -> str:
+    return found[0] + JOINER
+
+
+def _pieces(find: re.Pattern[str], text: str) -> Iterator[str]:
+    """`text` piece by piece: one search over all of a long text would keep every other thread waiting."""
+    for at in range(0, len(text), PIECE):
+        ahead = text[at + PIECE : at + PIECE + REACH]
+        made = find.sub(lambda m: _joined(m) if m.start() < PIECE else m[0], text[at : at + PIECE] + ahead)
+        yield made[: len(made) - len(ahead)]
 
 
 def restore(text: str) -> str:
     """The text that `neutralise` was given."""
     return JOINERS.sub(r"\1", text)
+
+
+@by_rows
+def _finder_of(dialects: tuple[Dialect, ...]) -> re.Pattern[str]:
+    """The very tuple that was asked for before is found without hashing a hundred rows."""
+    return _finder(_markers(dialects))
 
 
 @lru_cache(maxsize=64)
@@ -92,11 +134,46 @@ def _spellings(dialect: Dialect) -> Iterable[str]:
 def _finder(markers: tuple[str, ...]) -> re.Pattern[str]:
     """Matches the first character of any marker, wherever one begins (also inside another).
 
-    The first characters stand in one set, without case, so that the search runs over ordinary text at full speed.
+    The first characters stand in one set, so that the search runs over ordinary text at full speed; what follows is a
+    tree by character, so that at each place one branch is tried, however many markers there are.
     """
-    rests: dict[str, list[str]] = {}
-    for first, rest in (*CONTROL, *((m[0], re.escape(m[1:]) + WORD_ENDS) for m in markers)):
-        rests.setdefault(first.casefold(), []).append(rest)
-    firsts = "".join(sorted({c for f in rests for c in (f, f.upper())}))
-    branches = "|".join(f"(?<={re.escape(first)})(?:{'|'.join(tails)})" for first, tails in rests.items())
-    return re.compile(f"[{re.escape(firsts)}](?=(?i:{branches}))")
+    tree: _Tree = {}
+    for opens, rest in (*CONTROL, (markers, WORD_ENDS)):
+        for opening in opens:
+            _grow(tree, opening, rest)
+    firsts = "".join(sorted({case for c in tree for case in _cases(c)}))
+    # The tree is asked from behind the first character: before the set it would make the search a slow one.
+    return re.compile(f"[{re.escape(firsts)}](?<=(?={_branches(tree)})(?s:.))")
+
+
+_Tree: TypeAlias = dict[str, "_Tree"]
+"""Markers by their characters; under a key of several characters, or none, what is asked where one ends."""
+
+
+def _grow(tree: _Tree, opening: str, rest: str) -> None:
+    for character in opening:
+        tree = tree.setdefault(_cases(character)[0], {})
+    tree[END + rest] = {}
+
+
+def _branches(tree: _Tree) -> str:
+    ways = [key.removeprefix(END) if key.startswith(END) else _case(key) + _branches(tree[key]) for key in tree]
+    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
+
+
+END = "end "
+"""Before what is asked where a marker ends."""
+
+
+@lru_cache(maxsize=1024)
+def _cases(character: str) -> tuple[str, ...]:
+    """The characters that a pattern without case takes for this one, the same ones for each of them."""
+    asked = re.compile(re.escape(character), re.IGNORECASE)
+    known = {character, character.upper(), character.lower(), *OTHER_CASES}
+    return tuple(sorted(case for case in known if asked.fullmatch(case)))
+
+
+def _case(character: str) -> str:
+    """The same as a set: unlike a character without case, it is passed over at once where it does not fit."""
+    cases = _cases(character)
+    return re.escape(character) if len(cases) == 1 else f"[{''.join(map(re.escape, cases))}]"

@@ -13,17 +13,16 @@ from ..relaxed import JSON, Broken, Cut, Form, Relaxed, Repeated, decoded, quote
 from ..schema import ANYTHING, coerce, shape
 from ..text import Need, Source
 from ..types import Edit, IssueKind
-from .arguments import take_key, unwrapped, wrappers
+from .arguments import ECHO, take_key, unwrapped, wrappers
 from .attempt import Attempt, Mismatch
 from .draft import Draft
 from .judge import BENIGN
 from .spec import JsonCall, Listing
+from .unmended import object_at, wanted
 
 LISTS = ("tool_calls", "calls")
 """Keys of another wire's envelope, written as text."""
 FINAL = "final"
-ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
-"""Keys of a schema that a model may repeat around its `properties` (malformations.md §3)."""
 
 
 def json_call(attempt: Attempt) -> Need[None]:
@@ -99,10 +98,22 @@ def _bodiless(attempt: Attempt) -> Need[bool]:
 def arguments_object(attempt: Attempt, draft: Draft, reader: Relaxed) -> Need[None]:
     """The arguments object, streamed; one wrapped in a key of its own is unwrapped (malformations.md §3)."""
     shape = draft.shape
+    if _as_written(attempt.src, draft, reader):
+        return
     if not shape.keys and not shape.open:
         yield from reader.object(draft.write, shape)
         return
     yield from members_of(draft, reader, JSON)
+
+
+def _as_written(src: Source, draft: Draft, reader: Relaxed) -> bool:
+    """Take the object that stands here, if all of it has come and it needs nothing."""
+    found = object_at(src.buf, src.pos)
+    if found is None or not wanted(draft.tool).fit(found[0]) or not reader.would_end(found[2]):
+        return False
+    draft.write(found[1])
+    src.pos = found[2]
+    return True
 
 
 def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:

@@ -21,11 +21,13 @@ from ..events import Assembler, Event, Noticed, Recast
 from ..text import Need, Source
 from ..types import Issue, IssueKind, Part, Stop, Tool, ToolCall
 from . import segments, whole
-from .context import Quote
+from .context import Quote, still
 from .judge import Judge, unreadable
+from .lead import Lead
+from .patience import Patience
 from .rows import ALL, resolve
 from .spec import Dialect, JsonCall, Route
-from .table import NOISE, Table, addressed_table, closing, reasoning_table, table
+from .table import FENCE_SIGNS, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
 from .teller import Teller
 from .trial import HARD, Trial
 
@@ -47,34 +49,7 @@ class Parsed:
 
 
 BLANK = re.compile(r"[ \t\r]*")
-
-
-class Lead:
-    """Where a pattern is found next; no text is searched twice, however often it is asked.
-
-    A character class counts where it begins, a line's beginning where it ends.
-    """
-
-    __slots__ = ("_found", "_one", "_pattern", "_searched")
-
-    def __init__(self, pattern: re.Pattern[str], *, one: bool) -> None:
-        self._pattern, self._one = pattern, one
-        self._found = self._searched = -1
-
-    def next(self, src: Source, start: int) -> int:
-        """The first such place at or after `start` (an index into `src.buf`); the buffer's length if none."""
-        base, size = src.base, len(src.buf)
-        if self._found >= base + start:
-            return self._found - base
-        begin = max(start, self._searched - base, 0)
-        match = self._pattern.search(src.buf, begin)
-        if match is None:
-            newline = src.buf.rfind("\n", begin)
-            self._searched = base + (newline if newline >= 0 else size)
-            return size
-        at = match.end() - 1 if self._one else match.end()
-        self._found = base + at
-        return at
+TOO_MANY = "the text holds more marks than any answer; from here on none is read"
 
 
 class Parser:
@@ -117,9 +92,11 @@ class Parser:
         judge = Judge(known, shown=shown, strict=strict, asked_by_name=named, protocol=protocol)
         self._src = Source()
         self._teller = Teller(judge, ids or _default_id)
-        self._trial = Trial(self._src, self._table, judge, self._teller, strict=strict)
+        self._patience = Patience()
+        self._trial = Trial(self._src, self._table, judge, self._teller, self._patience, strict=strict)
         self._trial.finish = finish or ""
         self._leads_of: Table | None = None
+        self._leads: dict[int, tuple[Lead, Lead]] = {}  # by the table they look for, which is kept by the first one
         self._inline = self._at_line = Lead(self._table.lead, one=True)
         self._reasoned = False
         self._closed = False
@@ -146,6 +123,11 @@ class Parser:
         self._teller.settle_end()
         return self._teller.drain()
 
+    def whole(self, text: str) -> list[Event]:
+        """All of the text at once: what `feed` and `close` would give, but nothing has to wait for more."""
+        self._src.feed(text)
+        return self.close()
+
     @property
     def reasoned(self) -> bool:
         """Was a block of reasoning closed?"""
@@ -161,10 +143,39 @@ class Parser:
             marker = yield from self._scan()
             if not marker:
                 return
+            quotation = 0
             if not (yield from self._handle(marker)):
-                written = min(max(0, -src.at), len(marker))
-                src.pos += len(marker)
-                self._teller.say(marker[written:])
+                quotation = self._say_marker(marker)
+            self._patience.looked(quotation)
+            if self._patience.is_over(src.at):
+                yield from self._rest()
+                return
+
+    def _say_marker(self, marker: str) -> int:
+        """The marker is text, and with it what is surely quoted as it is; the number of that quotation (0: none)."""
+        src, teller = self._src, self._teller
+        start, written = src.pos, min(max(0, -src.at), len(marker))
+        src.pos += len(marker)
+        quoted = not (teller.reasoning or teller.queue or marker[0] in FENCE_SIGNS)
+        quote = teller.context.standing().quote if quoted else None
+        if quote not in HARD:
+            teller.say(marker[written:])
+            return 0
+        short = len(src.buf) - self._scan_table.longest  # a mark in which the message ends is still looked for
+        src.pos = max(src.pos, min(still(quote, src.buf, src.pos), short))
+        teller.say(src.buf[start + written : src.pos])
+        return teller.context.quotations
+
+    def _rest(self) -> Need[None]:
+        """Nothing is looked for any more but the end of reasoning: what follows is text, however it may look."""
+        src, teller = self._src, self._teller
+        teller.notice(IssueKind.NOISE, TOO_MANY, "", src.at)
+        teller.release_all()
+        if teller.reasoning:
+            self._scan_table = bare_table(self._scan_table)
+            if marker := (yield from self._scan()):
+                yield from self._handle(marker)
+        yield from src.until((), teller.tell)
 
     def _scan(self) -> Need[str]:
         """Tell text up to the next marker; the source stands at it.  "" at the end."""
@@ -188,7 +199,8 @@ class Parser:
         src = self._src
         buf, start, size = src.buf, src.pos, len(src.buf)
         if t is not self._leads_of:
-            self._leads_of, self._inline, self._at_line = t, Lead(t.lead, one=True), Lead(t.line_lead, one=False)
+            leads = self._leads.get(id(t)) or (Lead(t.lead, one=True), Lead(t.line_lead, one=False))
+            self._leads[id(t)], self._leads_of, (self._inline, self._at_line) = leads, t, leads
         inline = self._inline.next(src, start)
         at_line = self._first_on_line(t, start)
         while True:
@@ -439,9 +451,9 @@ def parse(
     if not prefix and not shown and finish != Stop.LENGTH:
         found = whole.read(text, tools, dialects, strict)
         if found is not None:
-            return Parsed(calls=found[0], text=found[1], reasoning="", issues=(), parts=found[2])
+            return Parsed(calls=found[0], text=found[1], reasoning=found[2], issues=(), parts=found[3])
     parser = Parser(tools=tools, dialects=dialects, prefix=prefix, finish=finish, shown=shown, strict=strict)
-    return fold([*parser.feed(text), *parser.close()])
+    return fold(parser.whole(text))
 
 
 def fold(events: Iterable[Event]) -> Parsed:

@@ -30,8 +30,10 @@ class Row:
         self.strong = d.strength is Strength.STRONG or mine
         self.place = Place.INLINE if mine or (asked and d.place is Place.LAST) else d.place
         self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
-        self.tools = {o.replace(NAME, n): n for n in names for o in _bare(d.call.open) if NAME in o}
-        self.call_open = tuple(self.tools) or _plain(_bare(d.call.open))
+        opens = _bare(d.call.open)
+        named = [o for o in opens if NAME in o]  # few rows have any, and names may be thousands
+        self.tools = {o.replace(NAME, n): n for n in names for o in named} if named else {}
+        self.call_open = tuple(self.tools) or _plain(opens)
         self.call_close = _plain(_bare(d.call.close))
         self.headed = d.segments is not None and bool(set(self.call_open) & set(d.segments.open))
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import cast
 
 from ..errors import UnknownName
+from ..kept import by_rows
 from . import (
     channel_families,
     documents,
@@ -73,10 +74,15 @@ def resolve(dialects: str | Dialect | Sequence[str | Dialect]) -> tuple[Dialect,
         return family(dialects)
     if isinstance(dialects, Dialect):
         return (dialects,)
-    if isinstance(dialects, tuple) and all(type(d) is Dialect for d in dialects):
+    if isinstance(dialects, tuple) and _are_rows(dialects):
         return cast("tuple[Dialect, ...]", dialects)  # the very same one: what was made of it is known by it
     found = [row for d in dialects for row in ((d,) if isinstance(d, Dialect) else family(d))]
     return tuple(dict.fromkeys(found))
+
+
+@by_rows
+def _are_rows(dialects: tuple[str | Dialect, ...]) -> bool:
+    return all(type(one) is Dialect for one in dialects)
 
 
 @lru_cache(maxsize=512)

@@ -48,6 +48,7 @@ FABRICATED = (
 """What a tool's answer looks like: written by the model after its own call, it is invented (judge-rules.md 7)."""
 
 FENCES = ("```", "~~~")
+FENCE_SIGNS = "`~"
 LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_result", "```tool_output", "```function_output"})
 """Marks of no dialect that count only first on their line."""
 
@@ -103,6 +104,10 @@ class Table(Marks):
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
 
 
+MOST_NAMED = 16 * 1024
+"""Characters of tools' names that are listened for as marks of their own; of more tools none is: what a table costs in
+time and memory grows with them, and a client may name any."""
+
 _TABLES: dict[tuple[int, bool, bool, str, tuple[str, ...]], tuple[tuple[Dialect, ...], Table]] = {}
 
 
@@ -115,6 +120,8 @@ def table(
     the model was told to speak, `names` are the declared tools.  The very tuple that was asked for before is found
     without comparing a hundred rows.
     """
+    if sum(map(len, names)) > MOST_NAMED:
+        names = ()
     key = (id(dialects), calls, asked, spoken, names)
     found = _TABLES.get(key)
     if found is None or found[0] is not dialects:
@@ -187,6 +194,14 @@ def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
     return found
 
 
+def bare_table(base: Table) -> Table:
+    """The table of a scan that listens for the end of reasoning and for nothing else."""
+    found = base.derived.get(BARE)
+    if found is None:
+        found = base.derived[BARE] = _build(Marks(unthink=base.unthink))
+    return found
+
+
 def addressed_table(base: Table) -> Table:
     """The table in a segment for the reader: a call that should stand in one for tools counts only as all of it."""
     found = base.derived.get(ADDRESSED)
@@ -207,17 +222,18 @@ def _addressed(row: Row) -> Row:
 
 
 ADDRESSED = ("addressed",)
+BARE = ("bare",)
 
 
 def _build(marks: Marks) -> Table:
     every = marks.every()
     ordered = sorted(every, key=len, reverse=True)
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
-    anywhere = _begun(every - marks.line)
+    anywhere, first = _begun(every - marks.line), "|".join(_begun(every & marks.line))
     return Table(
         **{f.name: getattr(marks, f.name) for f in fields(Marks)},
         lead=re.compile("|".join(anywhere) or r"(?!)"),
-        line_lead=re.compile(rf"\n[ \t\r]*(?=[{at_line}])" if at_line else r"(?!)"),
+        line_lead=re.compile(rf"\n[ \t\r]*(?={first})" if first else r"(?!)"),
         any_lead=re.compile(f"[{inline}{at_line}]" if inline or at_line else r"(?!)"),
         run_lead=re.compile("|".join((*anywhere, r"\n"))),
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
@@ -235,29 +251,32 @@ def _leads(markers: frozenset[str]) -> str:
     return re.escape("".join(sorted({c for m in markers for c in (m[0], m[0].upper())})))
 
 
-LOOK = 5
-"""How far a letter is looked behind before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
+LOOK = 6
+"""How far is looked behind a character before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
 
 
 def _begun(markers: frozenset[str]) -> list[str]:
     """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast."""
-    letters: dict[str, set[str]] = {}
+    rests: dict[str, set[str]] = {}
     for marker in markers:
         for first in {marker[0], marker[0].upper()}:
-            letters.setdefault(first, set()).add(marker[1:LOOK] if first.isalpha() else "")
-    return [
-        re.escape(first) + ("" if "" in rest else f"(?={'|'.join(map(_so_far, sorted(rest)))})")
-        for first, rest in sorted(letters.items())
-    ]
+            rests.setdefault(first, set()).add(marker[1:LOOK])
+    return [re.escape(first) + _ahead(_so_far(rest)) for first, rest in sorted(rests.items())]
 
 
-def _so_far(text: str) -> str:
-    """A pattern for `text` in either case, or for as much of it as there is at the end."""
-    if not text:
+def _ahead(pattern: str) -> str:
+    return f"(?=(?i:{pattern}))" if pattern else ""
+
+
+def _so_far(rests: set[str]) -> str:
+    """A pattern for one of `rests` in any case, or for as much of it as there is at the text's end; "" for anything."""
+    if "" in rests:
         return ""
-    c = text[0]
-    one = f"[{c}{c.upper()}]" if c.isalpha() else re.escape(c)
-    return rf"(?:{one}{_so_far(text[1:])}|\Z)"
+    tree: dict[str, set[str]] = {}
+    for rest in rests:
+        tree.setdefault(rest[0], set()).add(rest[1:])
+    branches = [re.escape(c) + _so_far(more) for c, more in sorted(tree.items())]
+    return rf"(?:{'|'.join(branches)}|\Z)"
 
 
 DEEPEST = 64

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from ..relaxed import Broken, Cut
-from ..text import Need
+from ..text import Need, finder
 from ..types import Edit
 from .arguments import RawArguments, Trim, Unescape, declared_key, unescaped
 from .attempt import MAX_NAME, Attempt, Mismatch
@@ -239,15 +239,10 @@ class _Tags:
     def _name_ahead(self, closers: tuple[str, ...]) -> Need[str]:
         """The text from here to the first of `closers`; "" when none comes soon.  Nothing is consumed."""
         src = self.a.src
-        ahead, longest = 0, max(map(len, closers))
-        while ahead < MAX_NAME:
-            while src.pos + ahead + longest > len(src.buf) and not src.eof:
-                yield
-            at = src.pos + ahead
-            for close in closers:
-                if src.buf.startswith(close, at):
-                    return src.buf[src.pos : at].strip().strip("\"'")
-            if at >= len(src.buf):
-                return ""
-            ahead += 1
-        return ""
+        pattern, _, longest, _ = finder(closers)
+        while True:
+            found = pattern.search(src.buf, src.pos, src.pos + MAX_NAME + longest - 1)
+            end = found.start() if found else src.pos + MAX_NAME
+            if src.eof or len(src.buf) >= end + longest:
+                return src.buf[src.pos : end].strip().strip("\"'") if found else ""
+            yield

@@ -58,6 +58,7 @@ class Teller:
         self._fresh = True
         self._reasoning_tail = "\n"
         self._taken: set[str] = set()
+        self._ran: list[Draft] = []
         self._made: dict[tuple[str, str], bool] = {}
         self._prose_since_call = False
         self._unclosed: tuple[str, str] | None = None
@@ -102,6 +103,10 @@ class Teller:
         self._reasoning_tail = (self._reasoning_tail + text)[-80:] if len(text) < 80 else text[-80:]
         self.emit(ReasoningDelta(text))
 
+    def tell(self, text: str) -> None:
+        """Text behind which nothing is looked for any more."""
+        self.out.append(TextDelta(text))
+
     def line_start(self, before: str) -> bool:
         """Is the place after `before`, text not told yet, the first on its line?"""
         cut = before.rfind("\n")
@@ -145,7 +150,7 @@ class Teller:
     def forget(self) -> None:
         """What was told so far was reasoning."""
         self.context = Context()
-        self._fresh, self.seen_call, self._made = True, False, {}
+        self._fresh, self.seen_call, self._ran, self._made = True, False, [], {}
 
     # ── calls ────────────────────────────────────────────────────────────────
 
@@ -197,9 +202,9 @@ class Teller:
         if draft.refusal is not None:
             out.append(Noticed(located(draft, raw or draft.text())))
         else:
-            made = _call_of(draft)
-            self._made[made] = self._made.get(made, False) or draft.strong
-            self._unclosed = made if draft.strong and any(e.kind == "unclosed" for e in draft.edits) else None
+            self._ran.append(draft)
+            unclosed = draft.strong and any(e.kind == "unclosed" for e in draft.edits)
+            self._unclosed = _call_of(draft) if unclosed else None
 
     def end_all(self, items: list[Draft | Event], raws: dict[int, str], raw: str, broken: Draft | None = None) -> None:
         """Tell what an attempt read that has not been told yet."""
@@ -224,7 +229,8 @@ class Teller:
 
     def _is_echo(self, draft: Draft) -> bool:
         """Is this the last call begun once more, since it had not been closed (malformations.md 5)?"""
-        return draft.refusal is None and draft.done and draft.strong and self._unclosed == _call_of(draft)
+        may = self._unclosed is not None and draft.refusal is None and draft.done and draft.strong
+        return may and self._unclosed == _call_of(draft)
 
     # ── candidates that await what follows ───────────────────────────────────
 
@@ -340,8 +346,16 @@ class Teller:
             return False
         if draft.strong:
             return self._is_echo(draft)
-        call = _call_of(draft)
-        return call in self._made and (self._made[call] or self._prose_since_call)
+        call, made = _call_of(draft), self._calls_made()
+        return call in made and (made[call] or self._prose_since_call)
+
+    def _calls_made(self) -> dict[tuple[str, str], bool]:
+        """The calls that count so far, by value, and whether any of that value stood in strong markup."""
+        for draft in self._ran:
+            call = _call_of(draft)
+            self._made[call] = self._made.get(call, False) or draft.strong
+        self._ran = []
+        return self._made
 
     def settle_end(self) -> None:
         """The message has ended: what awaited its end has it."""

@@ -17,6 +17,7 @@ from .context import LIVE, Quote, Standing
 from .draft import Draft, close_json
 from .judge import Judge, slip_of, unreadable
 from .openings import unlike, unlike_all
+from .patience import Patience
 from .readers import READERS
 from .row import Row
 from .spec import JsonCall, Listing, Place, TaggedArgs
@@ -31,6 +32,9 @@ TENTATIVE = frozenset({Quote.SPAN, Quote.MARKS})
 REST_OF_LINE = re.compile(r"[ \t\r]*\n")
 STRUCTURE = re.compile(r"[{}\[\]<>\"'`]")
 WORD = re.compile(r"\S")
+VALUE = re.compile(r"[{\[\"']")
+"""What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
+depend on how much had come)."""
 DATA = frozenset({"", "json", "jsonc", "json5"})
 """Fence info words under which a call may end a message after an announcement (judge-rules.md 2)."""
 
@@ -38,8 +42,11 @@ DATA = frozenset({"", "json", "jsonc", "json5"})
 class Trial:
     """Tries candidates in one message.  `finish` is the stop reason, as soon as it is known."""
 
-    def __init__(self, src: Source, table: Table, judge: Judge, teller: Teller, *, strict: bool) -> None:
+    def __init__(
+        self, src: Source, table: Table, judge: Judge, teller: Teller, patience: Patience, *, strict: bool
+    ) -> None:
         self.src, self.judge, self.teller, self._strict = src, judge, teller, strict
+        self._patience = patience
         self.table, self.finish = table, ""
         self._may_tell = False
         self._weak_from = 0
@@ -64,7 +71,7 @@ class Trial:
         if self._thinks_to is not None and at < self._thinks_to:
             return False
         failure: tuple[Row, Exception] | None = None
-        reached = 0
+        reached, began = 0, False
         for row in rows:
             if (indented and not row.special) or not self._may_try(row, standing, at) or self._is_other(row):
                 continue
@@ -82,7 +89,8 @@ class Trial:
                 if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
                     yield from self._damaged(attempt, row, why, at)
                     return True
-                reached = reached if row.strong else max(reached, src.at)
+                if not row.strong:
+                    reached, began = max(reached, src.at), began or VALUE.search(src.held(), 1) is not None
                 src.rewind()
                 if row.strong and failure is None and (not isinstance(why, Mismatch) or self._is_call_fence(row)):
                     failure = (row, why)
@@ -94,6 +102,8 @@ class Trial:
             self._complete(attempt, row, at, standing)
             return True
         self._weak_from = max(self._weak_from, reached)
+        if began:
+            self._patience.read()
         return failure is not None and (yield from self._unread(failure[0], failure[1], at))
 
     def _are_others(self, rows: tuple[Row, ...]) -> bool:
@@ -165,6 +175,7 @@ class Trial:
         if any(d.started for d in attempt.drafts):
             teller.end_all(attempt.items, raws, raw)
             teller.new_line()
+            self._count(attempt)
             return
         pending = Pending(attempt.items, raw, teller.context.before, raws, strong=row.strong)
         if row.strong and not teller.reasoning and not teller.queue and standing.quote not in TENTATIVE:
@@ -172,11 +183,20 @@ class Trial:
                 teller.say(raw)
             else:
                 teller.accept(pending)
+                self._count(attempt)
             return
         pending.reasoning = teller.reasoning
         pending.standing = standing if standing.quote in TENTATIVE else None
         pending.whole = not row.strong and not teller.context.any
         teller.await_rest(pending)
+
+    def _count(self, attempt: Attempt) -> None:
+        """Calls that were read and will not run are counted with those that could not be read."""
+        refused = sum(draft.refusal is not None for draft in attempt.drafts)
+        for _ in range(refused):
+            self._patience.broke()
+        if attempt.drafts and not refused:
+            self._patience.ran()
 
     def _refuse_cut(self, attempt: Attempt) -> None:
         """A tagged call whose closer is missing may have lost arguments when the limit was hit."""
@@ -190,6 +210,7 @@ class Trial:
     def _damaged(self, attempt: Attempt, row: Row, why: Exception, at: int) -> Need[None]:
         """An attempt that began a call and could not end it."""
         src, teller = self.src, self.teller
+        self._patience.broke()
         kind, message = self._why(why, row, src.held())
         broken = attempt.draft
         if not row.strong and kind is not IssueKind.TRUNCATED:
@@ -241,6 +262,7 @@ class Trial:
         src, teller = self.src, self.teller
         if isinstance(why, Cut) and self.finish != Stop.LENGTH and not self._has_body(row):
             return False
+        self._patience.broke()
         src.hold()
         src.pos += self._opener_size(row)
         yield from self._to_end(row)

@@ -16,9 +16,8 @@ from typing import Any
 from ..quoting import SURROGATE
 from ..schema import ANYTHING, Shape, shape
 from ..types import Tool
-from .arguments import TEXT
+from .arguments import ECHO, TEXT
 from .judge import WRAPPERS
-from .objects import ECHO
 
 SPACE = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+')
 BIG = 10**18
@@ -157,3 +156,16 @@ class Wanted:
 
 NO_TOOL = Wanted(None)
 """Where no tool is known: anything."""
+_WANTED: dict[int, Wanted] = {}
+
+
+def wanted(tool: Tool | None) -> Wanted:
+    """What this tool's arguments must be; prepared once, and what is kept holds the tool, so its id stays its own."""
+    if tool is None:
+        return NO_TOOL
+    found = _WANTED.get(id(tool))
+    if found is None:
+        if len(_WANTED) >= 1024:
+            _WANTED.clear()
+        found = _WANTED[id(tool)] = Wanted(tool)
+    return found

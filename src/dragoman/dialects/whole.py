@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from .. import definitions
 from ..schema import faults
-from ..types import NOTHING, Part, Report, Text, Tier, Tool, ToolCall, Verdict
+from ..types import NOTHING, Part, Reasoning, Report, Text, Tier, Tool, ToolCall, Verdict
 from .clean import NAME, Clean, Reading, reader
 from .clean import Tools as Wants
 from .context import KEPT, Context
@@ -24,7 +24,7 @@ from .openings import Look, begins
 from .row import Row
 from .rows import ALL, resolve
 from .spec import Dialect, ElementArgs, JsonArgs, JsonCall, KeywordArgs, Place
-from .table import Table, table
+from .table import Table, reasoning_table, table
 from .unmended import NO_TOOL, Wanted
 
 Tools = Iterable[Tool | Mapping[str, Any]] | None
@@ -34,13 +34,14 @@ SHORT = 600
 """A word that the next sign gives its meaning stands this close before it, or the text is not read here."""
 ENDS = frozenset(" \t\r\n:")
 BLANK = (" ", "\t", "\r")
+BLANKS = re.compile(r"[ \t\r]*")
 SIGN = re.compile(r"[^\w\s]")
 MANY = 64
 """Marks in prose that are looked at one by one."""
 
 
-Found: TypeAlias = tuple[tuple[ToolCall, ...], str, tuple[Part, ...]]
-"""What a text holds: calls, visible text, and both in order."""
+Found: TypeAlias = tuple[tuple[ToolCall, ...], str, str, tuple[Part, ...]]
+"""What a text holds: calls, visible text, reasoning, and all three in order."""
 
 
 class Known:
@@ -150,9 +151,10 @@ class _Reading:
         self.context: Context | None = None
         self.leads = known.leads
         self.looks = 0
+        self.reasoning = ""
 
     def run(self) -> Found | None:
-        text, pos, size = self.text, 0, len(self.text)
+        text, pos, size, known = self.text, 0, len(self.text), self.known
         while pos < size:
             at, marker = self._next(pos)
             if at < 0:
@@ -165,10 +167,10 @@ class _Reading:
                 break
             if not self._is_live():
                 return None
-            pos = self._calls(marker, at)
+            pos = self._calls(marker, at) if marker in known.table.rows else self._thought(marker, at)
             if pos < 0:
                 return None
-        return tuple(self.calls), "".join(self.shown), tuple(self.parts)
+        return tuple(self.calls), "".join(self.shown), self.reasoning, tuple(self.parts)
 
     # ── prose ────────────────────────────────────────────────────────────────
 
@@ -252,6 +254,53 @@ class _Reading:
                     return True
             context = self._begin_context()
         return context.standing().quote is None and not self.known.judge.forbidden(context.before)
+
+    # ── reasoning ────────────────────────────────────────────────────────────
+
+    def _thought(self, folded: str, at: int) -> int:
+        """Take reasoning that begins here, or ends here where the prompt had opened it; its end, -1: undecided."""
+        t = self.known.table
+        if self.reasoning or self.calls or folded in t.headers:
+            return -1
+        if folded in t.think:
+            return self._opened(t.think[folded], at + len(folded))
+        told = "".join(self.shown)
+        if folded not in t.unthink or not told or told.isspace():
+            return -1
+        self.parts, self.shown, self.context = [], [], None
+        self._think(told)
+        return at + len(folded)
+
+    def _opened(self, closers: tuple[str, ...], start: int) -> int:
+        """Reasoning in which no mark stands but the one that closes it."""
+        text, inner = self.text, reasoning_table(self.known.table, closers)
+        place = BLANKS.match(text, start).end()  # type: ignore[union-attr]
+        if (first := inner.marker.match(text, place)) and first.group().casefold() in inner.line:
+            return -1
+        pos = start
+        while lead := inner.lead.search(text, pos):
+            pos = lead.start() + 1
+            found = inner.marker.match(text, lead.start())
+            if found is not None and found.group().casefold() not in inner.line:
+                return self._closed(inner, start, found)
+            self.looks += 1
+            if self.looks > MANY:
+                break
+        return -1
+
+    def _closed(self, inner: Table, start: int, mark: re.Match[str]) -> int:
+        """The first mark in reasoning, which ends it, if no mark that counts first on its line stands before it."""
+        text, end, folded = self.text, mark.start(), mark.group().casefold()
+        if folded not in inner.unthink or folded in self.known.table.headers or start == end:
+            return -1
+        if any(inner.marker.match(text, line.end()) for line in inner.line_lead.finditer(text, start, end)):
+            return -1
+        self._think(text[start:end])
+        return mark.end()
+
+    def _think(self, text: str) -> None:
+        self.reasoning = text
+        self.parts.append(Reasoning(text))
 
     # ── calls ────────────────────────────────────────────────────────────────
 

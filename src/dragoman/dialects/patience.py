@@ -1,0 +1,51 @@
+"""How much of one message is looked at for calls before the rest of it is taken for text.
+
+Every mark at which the scanner stops costs time, every call that cannot be read much more.  An answer has few of them;
+a text that is made of them is no answer, and would hold up whoever waits behind it.  Knows counts and places, no text.
+
+Contract: what is spent depends on the text alone, never on the pieces it came in; once it is over, it stays so, since
+what would be found behind marks that nobody looked at may stand inside what they opened.
+"""
+
+from __future__ import annotations
+
+MARKS = 2000
+"""So many marks are looked at in any message,"""
+EVERY = 250
+"""and one more for so many characters."""
+BROKEN = 10
+"""A call that could not be read, or was refused, counts as so many marks,"""
+READ = 4
+"""and text that was read as one and was none, as so many."""
+
+
+class Patience:
+    """What has been spent on one message."""
+
+    __slots__ = ("_marks", "_quotation")
+
+    def __init__(self) -> None:
+        self._marks = 0
+        self._quotation = -1
+
+    def looked(self, quotation: int) -> None:
+        """A mark was looked at; all those inside one quotation (0: none) count once."""
+        if not quotation or quotation != self._quotation:
+            self._marks += 1
+        self._quotation = quotation
+
+    def broke(self) -> None:
+        """A candidate could not be read, or will not run."""
+        self._marks += BROKEN
+
+    def ran(self) -> None:
+        """A call was read that will run: its mark costs nothing, or a message of many calls would lose some."""
+        self._marks -= 1
+
+    def read(self) -> None:
+        """A candidate was read some way, and is none."""
+        self._marks += READ
+
+    def is_over(self, at: int) -> bool:
+        """Is the text behind this place not looked at any more?"""
+        return self._marks > MARKS + at // EVERY

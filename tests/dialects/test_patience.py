@@ -1,0 +1,79 @@
+"""Texts that are made of marks: read as far as an answer could go, text from there on, whole as in pieces."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dragoman.dialects.parser import Parsed, Parser, fold, parse
+from dragoman.dialects.patience import MARKS
+from dragoman.types import IssueKind, Tool
+
+TOOLS = [Tool(name="ping", parameters={"type": "object", "properties": {"host": {"type": "string"}}})]
+CALL = '<tool_call>\n{"name": "ping", "arguments": {"host": "a"}}\n</tool_call>'
+MANY = 2 * MARKS
+
+
+def fed(text: str) -> Parsed:
+    rng, parser, at = random.Random(len(text)), Parser(tools=TOOLS), 0
+    events = []
+    while at < len(text):
+        size = rng.randint(1, 900)
+        events += parser.feed(text[at : at + size])
+        at += size
+    return fold([*events, *parser.close()])
+
+
+@pytest.mark.parametrize("mark", ["<tool_call>", "```\n", "[TOOL_CALLS]", "<|channel|>", "</think>x<function=", "</s>"])
+def test_behind_more_marks_than_any_answer_has_all_is_text_and_that_is_told(mark: str) -> None:
+    text = mark * MANY + CALL
+    told = parse(text, tools=TOOLS)
+    assert told == fed(text)
+    assert not told.calls
+    assert told.text.endswith(CALL)
+    assert told.issues[-1].kind is IssueKind.NOISE
+    assert "from here on none is read" in told.issues[-1].message
+
+
+def test_calls_that_cannot_be_read_wear_it_out_sooner() -> None:
+    broken = '<tool_call>\n{"name": "ping", "arguments": {"host" "a"}}\n</tool_call>\n'
+    told = parse(broken * 400 + CALL, tools=TOOLS)
+    assert not told.calls
+    assert told == fed(broken * 400 + CALL)
+    assert parse(broken * 40 + CALL, tools=TOOLS).calls
+
+
+def test_reasoning_ends_however_many_marks_stand_in_it() -> None:
+    text = "<think>" + "<tool_call>" * MANY + "</think>Done."
+    told = parse(text, tools=TOOLS)
+    assert (told.text, told.calls) == ("Done.", ())
+    assert told == fed(text)
+
+
+def test_all_that_one_fence_quotes_counts_once() -> None:
+    text = "This is how it looks:\n```xml\n" + (CALL + "\n") * MANY + "```\n" + CALL
+    told = parse(text, tools=TOOLS)
+    assert [c.name for c in told.calls] == ["ping"]
+    assert told == fed(text)
+
+
+def test_a_call_behind_a_long_text_full_of_code_is_read() -> None:
+    text = 'Run `x = [1]` so:\n```python\nprint("<tool_call>")\n```\n> quoted\n' * 400 + CALL
+    assert [c.name for c in parse(text, tools=TOOLS).calls] == ["ping"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>" + "[" * 3000,
+        "<tool_call>" + '{"tool_calls": [' * 3000,
+        "```tool_code\n" + "print(" * 3000,
+        "<tool_call>[" * 3000,
+        "[" + '{"tool_calls": [' * 3000,
+    ],
+)
+def test_calls_nested_in_lists_without_end_are_no_calls_and_raise_nothing(text: str) -> None:
+    told = parse(text, tools=TOOLS)
+    assert not told.calls
+    assert told == fed(text)
