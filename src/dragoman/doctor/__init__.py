@@ -1,10 +1,13 @@
 """What a deployment really can: probes of one route, what they found, and the settings that follow.
 
-In reading order: `findings` (what a probe says), `remedies` (what helps, by server), `probes` (the machines),
-`prescribe` (the settings).  Performs nothing; whoever runs the machines opens the connections.
+In reading order: `findings` (what a probe says), `remedies` (what helps, by server), `reach` (is there an API, and
+where), `patient` (what is examined), `probes` (what it can), `context` (how long a prompt it really reads), `prescribe`
+(the settings).  Performs nothing; whoever runs the machines opens the connections.
 """
 
 from .findings import Finding as Finding
 from .findings import Grade as Grade
 from .prescribe import prescription as prescription
 from .probes import examine as examine
+from .reach import Reached as Reached
+from .reach import reach as reach

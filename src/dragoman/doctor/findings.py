@@ -13,8 +13,8 @@ class Grade(StrEnum):
     """How a deployment did."""
 
     GOOD = "good"
-    POOR = "poor"        # it works with help, and the remedy says which
-    BAD = "bad"          # it does not work
+    POOR = "poor"  # it works with help, and the remedy says which
+    BAD = "bad"  # it does not work
     UNKNOWN = "unknown"  # it could not be told
 
 

@@ -9,11 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..providers import COMPATIBLE, PROVIDERS
 from ..route import Route
 from .findings import Finding, Grade
 
 SMALL = 8_192
 """Tokens of context below which tools are told in one line each."""
+KEY = "${DRAGOMAN_UPSTREAM_KEY}"
 SHARE = 4
 """The tools may take a quarter of the context."""
 
@@ -41,6 +43,9 @@ def _tokens(found: Mapping[str, Finding]) -> int:
 
 
 def _provider(route: Route) -> tuple[str, ...]:
-    if not route.base_url:
-        return ()
-    return (f"[providers.{json.dumps(route.provider.name)}]", f"base_url = {json.dumps(route.base_url)}", "")
+    """The row of the provider, where the settings do not know it as it is."""
+    name = route.provider.name
+    api = next((api for api, row in COMPATIBLE.items() if row.name == name), "") if name not in PROVIDERS else ""
+    told = {"api": api, "base_url": route.base_url, "key": KEY if route.base_url and route.key else ""}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in told.items() if value]
+    return (f"[providers.{json.dumps(name)}]", *lines, "") if lines else ()

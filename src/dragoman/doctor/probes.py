@@ -8,31 +8,29 @@ is a finding, never an exception; nothing but the probes' own harmless questions
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from ..dialects.spec import Dialect
-from ..effects import Machine, relay
+from ..effects import Machine, Now, relay
 from ..errors import DragomanError, ErrorKind, ProviderError
 from ..events import ReasoningDelta, TextDelta
 from ..provider import Tools
 from ..refusals import refuses_tools
 from ..route import Route
 from ..structured import Fitting, read_answer
-from ..turn import Learned, turn
 from ..types import (
-    Message,
     OutputSchema,
-    Request,
     Response,
-    Sampling,
     Tier,
     Tool,
     ToolCall,
     ToolChoice,
 )
+from .context import SIZES, fathom
 from .findings import Finding, Grade
-from .remedies import Ill, remedy
+from .patient import Patient
+from .remedies import Ill
 
 DOOR = Tool(
     name="get_door_code",
@@ -46,12 +44,6 @@ DOOR = Tool(
 ONE = "What is the code of door 7? Look it up with the tool."
 TWO = "Look up the codes of door 3 and of door 5 with the tool, both at once, in one answer."
 HELLO = "Say hello."
-WORD = "marigold-{size}"
-REMEMBER = "The secret word is {word}. Below stand some lines of numbers; the question comes after them."
-ASK_WORD = "What is the secret word that stands at the very beginning? Answer with the word alone."
-SIZES = (2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
-"""Tokens of prompt, about; a size is tried only if the one before was kept."""
-TOKENS_PER_LINE = 10
 COLOUR = OutputSchema(
     name="colour",
     schema={
@@ -64,37 +56,12 @@ COLOUR = OutputSchema(
 SPOKEN = ("tool_call_fence", "hermes", "json_protocol")
 """What a model without native tools is tried in, after its family's own dialect."""
 
-Probe: TypeAlias = "Callable[[Patient], Machine[Finding]]"
+ENDS = frozenset({ErrorKind.NETWORK, ErrorKind.AUTH, ErrorKind.NOT_FOUND})
+"""Failures after which nothing else is worth asking."""
+LONG, AT_ONCE = 0.5, 0.1
+"""An answer that took so many seconds and came within this share of them was held back on the way."""
 
-
-@dataclass(slots=True)
-class Patient:
-    """What is examined, and what is known of it so far."""
-
-    route: Route
-    model: str
-    native: bool = False
-    speaks: str = ""
-    context: int = 0
-
-    def ask(
-        self, said: str, *, tools: Sequence[Tool] = (), route: Route | None = None, **more: object
-    ) -> Machine[Response]:
-        """One turn; every one begins without what others learnt."""
-        request = Request(model=self.model, messages=(Message("user", said),), tools=tuple(tools))
-        request = replace(request, sampling=Sampling(max_tokens=1024, temperature=0.0), **more)  # type: ignore[arg-type]
-        return (yield from turn(request, route or self.best, Learned()))
-
-    @property
-    def best(self) -> Route:
-        """The route in the way that works best, as far as is known."""
-        if self.native:
-            return replace(self.route, tools=Tools.NATIVE)
-        return replace(self.route, tools=Tools.TEXT, speak=self.speaks) if self.speaks else self.route
-
-    def help(self, ill: Ill) -> str:
-        """What to do here."""
-        return remedy(self.route.provider.name, ill)
+Probe: TypeAlias = Callable[[Patient], Machine[Finding]]
 
 
 def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[list[Finding]]:
@@ -110,7 +77,7 @@ def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[l
         yield finding
         if finding.facts.get("unreachable"):
             return found
-    context = yield from relay(_safely(lambda p: _context(p, sizes), patient), hear=lambda _: ())
+    context = yield from relay(_safely(lambda p: fathom(p, sizes), patient), hear=lambda _: ())
     found.append(context)
     yield context
     return found
@@ -120,13 +87,11 @@ def _safely(probe: Probe, patient: Patient) -> Machine[Finding]:
     name = NAMES.get(probe, "context")
     try:
         return (yield from probe(patient))
-    except ProviderError as error:
-        gone = error.kind in {ErrorKind.NETWORK, ErrorKind.AUTH} or error.status == 404
-        facts = {"unreachable": True} if gone else {}
-        return Finding(probe=name, grade=Grade.BAD, said=error.message, remedy="mend that first", facts=facts)
     except DragomanError as error:
-        facts = {"unreachable": True}
-        return Finding(probe=name, grade=Grade.BAD, said=str(error), remedy="mend that first", facts=facts)
+        kind = error.kind if isinstance(error, ProviderError) else ErrorKind.NETWORK
+        facts = {"unreachable": True} if kind in ENDS else {}
+        said, _, remedy = " ".join(str(error).split()).rpartition("; ")
+        return Finding(probe=name, grade=Grade.BAD, said=said or remedy, remedy=remedy, facts=facts)
 
 
 # ── tools ────────────────────────────────────────────────────────────────────
@@ -152,12 +117,8 @@ def _native(patient: Patient) -> Machine[Finding]:
         said = f"the call came as text, in the dialect {named}: the server did not read it"
         patient.native = True
         facts = {"dialect": named}
-        return Finding(
-            probe="native tools", grade=Grade.POOR, said=said, remedy=patient.help(Ill.LEAKS), facts=facts
-        )
-    return Finding(
-        probe="native tools", grade=Grade.BAD, said=_instead(response), remedy=patient.help(Ill.NO_TOOLS)
-    )
+        return Finding(probe="native tools", grade=Grade.POOR, said=said, remedy=patient.help(Ill.LEAKS), facts=facts)
+    return Finding(probe="native tools", grade=Grade.BAD, said=_instead(response), remedy=patient.help(Ill.NO_TOOLS))
 
 
 def _text(patient: Patient) -> Machine[Finding]:
@@ -184,18 +145,24 @@ def _tongues(patient: Patient) -> Iterator[str]:
 
 
 def _streams(patient: Patient) -> Machine[Finding]:
-    pieces: list[str] = []
+    times: list[float] = []
 
-    def hear(step: object) -> tuple[()]:
+    def hear(step: object) -> Machine[None]:
         if isinstance(step, TextDelta | ReasoningDelta):
-            pieces.append(step.text)
-        return ()
+            now: float = yield Now()
+            times.append(now)
 
+    begun: float = yield Now()
     response = yield from relay(patient.ask(HELLO + " In three sentences.", stream=True), hear=hear)
-    if len(pieces) > 1:
-        return Finding(probe="streaming", grade=Grade.GOOD, said=f"an answer came in {len(pieces)} pieces")
-    said = "the whole answer came in one piece" if response.text else "nothing came"
-    return Finding(probe="streaming", grade=Grade.POOR, said=said, remedy="look for a proxy that buffers in between")
+    took = times[-1] - begun if times else 0.0
+    grade, remedy_ = Grade.POOR, patient.help(Ill.STREAM)
+    if len(times) > 1 and took > LONG and times[-1] - times[0] < took * AT_ONCE:
+        said = f"an answer came in {len(times)} pieces, but all of them at once after {took:.1f} s"
+    elif len(times) > 1:
+        grade, said, remedy_ = Grade.GOOD, f"an answer came in {len(times)} pieces", ""
+    else:
+        said = "the whole answer came in one piece" if response.text else "nothing came"
+    return Finding(probe="streaming", grade=grade, said=said, remedy=remedy_)
 
 
 def _parallel(patient: Patient) -> Machine[Finding]:
@@ -213,9 +180,7 @@ def _forced(patient: Patient) -> Machine[Finding]:
     response = yield from patient.ask(HELLO, tools=[DOOR], tool_choice=choice)
     if response.calls:
         return Finding(probe="forced choice", grade=Grade.GOOD, said="a call that was demanded came")
-    return Finding(
-        probe="forced choice", grade=Grade.POOR, said=_instead(response), remedy=patient.help(Ill.FORCED)
-    )
+    return Finding(probe="forced choice", grade=Grade.POOR, said=_instead(response), remedy=patient.help(Ill.FORCED))
 
 
 def _constrains(patient: Patient) -> Machine[Finding]:
@@ -230,43 +195,6 @@ def _constrains(patient: Patient) -> Machine[Finding]:
         said="the schema was taken and not kept",
         remedy=patient.help(Ill.CONSTRAINT),
     )
-
-
-# ── context ──────────────────────────────────────────────────────────────────
-
-
-def _context(patient: Patient, sizes: Sequence[int]) -> Machine[Finding]:
-    """Is what stands at the beginning of a long prompt still known at its end?  Servers cut without a word."""
-    for size in sizes:
-        word = WORD.format(size=size)
-        try:
-            response = yield from patient.ask(_long(word, size))
-        except ProviderError as error:
-            if error.kind is not ErrorKind.CONTEXT:
-                raise
-            return _kept(patient, f"{error.message}", honest=True)
-        counted = response.usage.input if response.usage else 0
-        if (counted and counted < size // 2) or word not in response.text:
-            why = f"of about {size} tokens {counted or 'an unknown number'} were read"
-            return _kept(patient, f"{why}, and the beginning was forgotten", honest=False)
-        patient.context = counted or size
-    return _kept(patient, f"a prompt of {patient.context} tokens was read whole", honest=True)
-
-
-def _kept(patient: Patient, said: str, *, honest: bool) -> Finding:
-    facts: Mapping[str, object] = {"tokens": patient.context}
-    if honest and patient.context:
-        told = f"{said}; at least {patient.context} tokens are in use"
-        return Finding(probe="context", grade=Grade.GOOD, said=told, facts=facts)
-    kept = f"; {patient.context} tokens were read whole" if patient.context else ""
-    grade = Grade.POOR if patient.context else Grade.BAD
-    return Finding(probe="context", grade=grade, said=f"{said}{kept}", remedy=patient.help(Ill.CONTEXT), facts=facts)
-
-
-def _long(word: str, size: int) -> str:
-    """A prompt of about `size` tokens, the word first, the question last."""
-    lines = (f"Line {n}: {n * 7919 % 9973:04} {n * 104729 % 9967:04}." for n in range(1, size // TOKENS_PER_LINE))
-    return "\n".join((REMEMBER.format(word=word), *lines, ASK_WORD))
 
 
 # ── answers ──────────────────────────────────────────────────────────────────

@@ -19,6 +19,7 @@ class Ill(StrEnum):
     FORCED = "forced"
     CONSTRAINT = "constraint"
     SILENT = "silent"
+    STREAM = "stream"
 
 
 GENERAL: Mapping[Ill, str] = {
@@ -27,6 +28,7 @@ GENERAL: Mapping[Ill, str] = {
     Ill.CONTEXT: "raise the context the server runs the model with, or set budget so that tools are told briefly",
     Ill.FORCED: "nothing to do: dragoman checks the answer and asks again",
     Ill.CONSTRAINT: "nothing to do: dragoman checks the answer's form and asks again",
+    Ill.STREAM: "clients get each answer at once; look for a proxy that buffers in between, or update the server",
     Ill.SILENT: "try a larger model, or one that was taught tool calling",
 }
 BY_SERVER: Mapping[tuple[str, Ill], str] = {
