@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ..dialects.spans import cut
 from ..dialects.verdicts import Finding
 from ..types import Verdict
 
@@ -65,20 +66,8 @@ def why(found: Finding) -> str:
 def coloured(text: str, findings: Sequence[Finding], *, marked: bool) -> Text:
     """The text with every finding in the colour of its verdict, or between numbered brackets."""
     shown = Text()
-    for piece, number, found in _pieces(text, findings):
-        style = STYLES[found.verdict] if found else ""
-        shown.append(f"⟦{number} {piece}⟧" if found and marked else piece, style)
+    for start, end, number in cut(len(text), findings):
+        piece = text[start:end]
+        style = "" if number is None else STYLES[findings[number].verdict]
+        shown.append(piece if number is None or not marked else f"⟦{number + 1} {piece}⟧", style)
     return shown
-
-
-def _pieces(text: str, findings: Sequence[Finding]) -> Iterator[tuple[str, int, Finding | None]]:
-    """The text cut at the findings' borders; of findings that overlap the first counts."""
-    pos = 0
-    for number, found in enumerate(findings, 1):
-        start, end = found.span
-        if start < pos:
-            continue
-        yield text[pos:start], 0, None
-        yield text[start:end], number, found
-        pos = end
-    yield text[pos:], 0, None

@@ -17,7 +17,7 @@ from ..types import Edit, Issue, IssueKind, Verdict
 from .context import Context
 from .judge import FORBIDS
 from .learning.marks import BRACKETS, closing
-from .parser import Dialects, Parsed, Parser, Tools, parse
+from .parser import Dialects, Parsed, Parser, Tools, fold, parse
 from .row import Row
 from .rows import resolve
 
@@ -25,6 +25,8 @@ FAR = 20_000
 """Characters of a candidate left in the text that are read to see what it would have been."""
 MOST = 200
 """Candidates in the text that are looked at; a text with more openers is not read by people."""
+READABLE = 200_000
+"""Characters of a text in which candidates left in it are looked for."""
 FILLER = " qxq"
 NO_CALLS = frozenset({IssueKind.NOISE})
 LEFT = frozenset({IssueKind.REHEARSED, IssueKind.COPIED, IssueKind.QUOTED})
@@ -67,11 +69,15 @@ class _Asked:
     finish: str | None
     shown: Sequence[str]
     strict: bool
+    spoken: str = ""
 
     def parse(self, text: str, **instead: Any) -> Parsed:
         asked = {"tools": self.tools, "dialects": self.dialects, "prefix": self.prefix, "finish": self.finish,
                  "shown": self.shown, "strict": self.strict}  # fmt: skip
-        return parse(text, **{**asked, **instead})
+        if not self.spoken:
+            return parse(text, **{**asked, **instead})
+        parser = Parser(spoken=self.spoken, **{**asked, **instead})
+        return fold([*parser.feed(text), *parser.close()])
 
 
 def verdicts(
@@ -83,11 +89,17 @@ def verdicts(
     finish: str | None = None,
     shown: Iterable[str] = (),
     strict: bool = False,
+    spoken: str = "",
 ) -> tuple[Finding, ...]:
-    """Everything that was judged of `text`, in order; the arguments are those of `parse`."""
+    """Everything that was judged of `text`, in order; the arguments are those of `parse` and of `Parser`.
+
+    What was left in a text too long for people to read is not looked for.
+    """
     known = None if tools is None else list(tools)
-    asked = _Asked(known, dialects, prefix, finish, tuple(shown), strict)
+    asked = _Asked(known, dialects, prefix, finish, tuple(shown), strict, spoken)
     told = [*_told(asked.parse(text))]
+    if len(text) > READABLE:
+        return tuple(sorted(told, key=lambda f: f.span))
     return tuple(sorted([*told, *_left(text, asked, [f.span for f in told])], key=lambda f: f.span))
 
 

@@ -1,0 +1,128 @@
+// The list of exchanges, newest first: only the rows in sight are elements, so thousands cost nothing.
+
+import { ask } from "./api.js";
+import { byId, chip, clock, count, fill, h, plural, seconds } from "./dom.js";
+
+const HEIGHT = 78, BEYOND = 6;
+const MARKS = ["calls", "mended", "refused", "reasked", "quoted", "fallback", "failed", "gone"];
+
+export class List {
+  constructor(onpick) {
+    this.rows = new Map();
+    this.shown = [];
+    this.wanted = new Set();
+    this.words = "";
+    this.found = new Map();
+    this.picked = 0;
+    this.onpick = onpick;
+    this.box = byId("list");
+    this.space = byId("space");
+    this.box.addEventListener("scroll", () => this.paint());
+    new ResizeObserver(() => this.paint()).observe(this.box);
+    byId("filter").addEventListener("input", (event) => this.search(event.target.value));
+    this.buttons = MARKS.map((mark) => h("button", { type: "button", "aria-pressed": "false", class: `mark is-${mark}`, onclick: () => this.toggle(mark) },
+      mark === "reasked" ? "re-asked" : mark, h("span", { class: "n" })));
+    fill(byId("marks"), this.buttons);
+  }
+
+  take(rows, first) {
+    for (const row of rows) this.rows.set(row.number, row);
+    for (const number of this.rows.keys()) if (number < first) this.rows.delete(number);
+    if (this.words && rows.length) this.ask();
+    this.sift();
+  }
+
+  clear() {
+    this.rows.clear();
+    this.sift();
+  }
+
+  toggle(mark) {
+    this.wanted.has(mark) ? this.wanted.delete(mark) : this.wanted.add(mark);
+    this.sift();
+  }
+
+  search(words) {
+    this.words = words.trim();
+    this.found.clear();
+    this.sift();
+    if (this.words) this.ask();
+  }
+
+  // What stands in bodies only the gateway knows; what stands in a row is found at once.
+  ask() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(async () => {
+      const words = this.words;
+      if (!words) return;
+      const { numbers } = await ask(`search?q=${encodeURIComponent(words)}`).catch(() => ({ numbers: [] }));
+      if (words !== this.words) return;
+      this.found = new Map(numbers.map((number) => [number, true]));
+      this.sift();
+    }, 200);
+  }
+
+  sift() {
+    const words = this.words.toLowerCase();
+    const all = [...this.rows.values()].sort((a, b) => b.number - a.number);
+    const fits = (row) => !words || this.found.has(row.number) || haystack(row).includes(words);
+    const found = all.filter(fits);
+    this.shown = found.filter((row) => [...this.wanted].every((mark) => row.marks.includes(mark)));
+    this.buttons.forEach((button, at) => {
+      button.setAttribute("aria-pressed", String(this.wanted.has(MARKS[at])));
+      const number = found.filter((row) => row.marks.includes(MARKS[at])).length;
+      button.lastChild.textContent = number ? count(number) : "";
+      button.classList.toggle("none", !number);
+    });
+    byId("count").textContent = this.shown.length === all.length ? plural(all.length, "exchange") : `${count(this.shown.length)} of ${plural(all.length, "exchange")}`;
+    this.space.style.setProperty("height", `${this.shown.length * HEIGHT}px`);
+    this.paint();
+  }
+
+  paint() {
+    const first = Math.max(0, Math.floor(this.box.scrollTop / HEIGHT) - BEYOND);
+    const last = Math.min(this.shown.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / HEIGHT) + BEYOND);
+    fill(this.space, this.shown.slice(first, last).map((row, at) => this.row(row, first + at)));
+    if (!this.rows.size) fill(this.space, h("p", { class: "empty" }, "Nothing was asked yet. Point a client at this gateway; what it says appears here as it happens."));
+    else if (!this.shown.length) fill(this.space, h("p", { class: "empty" }, "No exchange fits."));
+    this.box.setAttribute("aria-activedescendant", this.picked ? `row-${this.picked}` : "");
+  }
+
+  row(row, at) {
+    const state = row.live ? "live" : row.marks.includes("failed") ? "failed" : row.marks.includes("gone") ? "gone" : "ok";
+    return h("div", {
+      class: `exchange is-${state}${row.number === this.picked ? " picked" : ""}`, id: `row-${row.number}`, role: "option",
+      "aria-selected": String(row.number === this.picked), vars: { top: `${at * HEIGHT}px` }, onclick: () => this.pick(row.number, true),
+    },
+    h("div", { class: "line" }, h("span", { class: "dot", title: state }), h("b", {}, row.model || row.path), h("span", { class: "quiet" }, `#${row.number}`), h("time", {}, clock(row.at))),
+    h("div", { class: "line said" }, row.error || row.asked || row.path),
+    h("div", { class: "line" },
+      row.live ? chip("live") : row.status >= 400 ? chip(String(row.status), "failed") : null,
+      row.marks.filter((mark) => !["calls", "failed"].includes(mark)).map((mark) => chip(mark === "reasked" ? `re-asked ${row.reasks}×` : mark, mark)),
+      row.calls?.length ? h("span", { class: "calls", title: row.calls.join(", ") }, `→ ${row.calls.join(", ")}`) : null,
+      h("span", { class: "quiet end" }, [row.tokens && row.marks.length < 4 ? `${count(row.tokens[0])}→${count(row.tokens[1])} tok` : "", seconds(row.seconds)].filter(Boolean).join(" · "))));
+  }
+
+  pick(number, focus = false) {
+    this.picked = number;
+    const at = this.shown.findIndex((row) => row.number === number);
+    if (at >= 0) {
+      const top = at * HEIGHT;
+      if (top < this.box.scrollTop) this.box.scrollTop = top;
+      else if (top + HEIGHT > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + HEIGHT - this.box.clientHeight;
+    }
+    this.paint();
+    this.onpick(number, focus);
+  }
+
+  move(by) {
+    if (!this.shown.length) return;
+    const at = this.shown.findIndex((row) => row.number === this.picked);
+    const next = at < 0 ? (by < 0 ? this.shown.length - 1 : 0) : Math.min(this.shown.length - 1, Math.max(0, at + by));
+    this.pick(this.shown[next].number);
+  }
+}
+
+function haystack(row) {
+  return [row.model, row.route, row.front, row.asked, row.said, row.error, row.key, row.request_id, row.path, String(row.status), ...(row.calls ?? []), ...row.marks].join("\n").toLowerCase();
+}

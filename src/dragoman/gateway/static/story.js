@@ -1,0 +1,151 @@
+// The exchange at a glance: what was asked, each step with what was sent, written and judged, and what was told.
+
+import { bytes, capped, chip, count, facts, fold, h, json, listed, plural, seconds } from "./dom.js";
+import { coloured, legend, pick, verdicts } from "./text.js";
+
+export function story(whole) {
+  const { row, client, steps, answer } = whole;
+  const end = Math.max(row.seconds, 0.001);
+  let number = 0;
+  return [
+    section("The client asked", asked(client)),
+    steps.map((step) => step.kind === "ran" ? ran(step) : asking(step, step.kind === "keys" ? 0 : ++number, end)),
+    row.live ? h("p", { class: "quiet" }, "It still runs; what comes next appears here.") : null,
+    section("The client was told", told(answer, row)),
+  ];
+}
+
+function section(title, ...inside) {
+  return h("section", { class: "part" }, h("h3", {}, title), inside);
+}
+
+// ── what was asked ──────────────────────────────────────────────────────────
+
+function asked(client) {
+  if (client.error) return h("p", { class: "failure" }, client.error);
+  return client.request ? request(client.request, 3) : h("p", { class: "quiet" }, "No request that could be read.");
+}
+
+export function request(asked, newest = Infinity) {
+  const early = asked.messages.slice(0, Math.max(0, asked.messages.length - newest)), late = asked.messages.slice(early.length);
+  return [
+    early.length ? fold(`${plural(early.length, "earlier message")}`, () => listed(early, message, 100, "message")) : null,
+    late.map(message),
+    tools(asked.tools),
+    facts([
+      ["tool choice", asked.tool_choice], ["parallel", asked.parallel === null ? "" : String(asked.parallel)],
+      ...Object.entries(asked.sampling).map(([name, value]) => [name.replaceAll("_", " "), json(value)]),
+    ]),
+    asked.output_schema ? fold("The answer's form is demanded", () => capped(json(asked.output_schema))) : null,
+    Object.keys(asked.extra).length ? fold(`${plural(Object.keys(asked.extra).length, "more field")}: ${Object.keys(asked.extra).join(", ")}`, () => capped(json(asked.extra))) : null,
+  ];
+}
+
+function message(said) {
+  const mark = { added: "added here", changed: "changed here" }[said.origin];
+  return h("article", { class: `message is-${said.role} ${said.origin ? `was-${said.origin}` : ""}` },
+    h("header", {}, h("b", {}, said.role), mark ? chip(mark, said.origin) : null), said.parts.map(part));
+}
+
+function part(one) {
+  if (one.kind === "call") return call(one);
+  if (one.kind === "text") return capped(one.text, 1500);
+  const title = { reasoning: "reasoning", result: `result of ${one.name || one.id || "a call"}`, media: "media", other: "a block of its own API" }[one.kind];
+  return h("div", { class: `sub is-${one.kind}` }, h("b", {}, title, one.is_error ? chip(one.code || "error", "failed") : null), capped(one.text, 1500));
+}
+
+function tools(offered) {
+  if (!offered.length) return null;
+  return fold(h("span", {}, h("b", {}, plural(offered.length, "tool")), ` ${offered.map((tool) => tool.name).join(", ")}`), () => offered.map((tool) =>
+    fold(h("span", {}, h("code", {}, tool.name), ` ${tool.description.slice(0, 160)}`), () => [capped(tool.description, 1500), capped(json(tool.parameters), 4000)])), false, { class: "tools" });
+}
+
+export function call(made) {
+  const report = made.report;
+  return h("div", { class: "call" },
+    h("b", {}, "→ ", h("code", {}, made.name)), report ? chip(report.verdict) : null,
+    report?.dialect ? h("span", { class: "quiet" }, `${report.dialect} · ${report.tier.replaceAll("_", " ")} · confidence ${report.confidence}`) : null,
+    report?.edits?.length ? h("span", { class: "quiet" }, report.edits.map((edit) => edit.kind.replaceAll("_", " ")).join(", ")) : null,
+    capped(json(made.arguments), 2000));
+}
+
+// ── steps ───────────────────────────────────────────────────────────────────
+
+function asking(step, number, end) {
+  const title = step.kind === "keys" ? "A token was fetched" : `Step ${number}: ${step.place || "a provider"} was asked${step.reask ? " again" : ""}`;
+  return h("section", { class: "part step" },
+    h("h3", {}, title, step.reask ? chip(`re-ask ${step.reask}`, "reasked") : null, step.attempt > 1 ? chip(`attempt ${step.attempt}`, "fallback") : null,
+      step.tools_as ? chip(step.tools_as === "text" ? "tools told as text" : "native tools", "plain") : null,
+      step.status ? chip(String(step.status), step.status >= 400 ? "failed" : "plain") : null),
+    step.hop === null ? null : times(step, end),
+    step.correction?.length ? [h("p", { class: "label" }, "What was wrong, as the model was told:"), step.correction.slice(-1).map(message)] : null,
+    step.sent ? fold(sentSummary(step), () => request(step.sent)) : null,
+    step.error || step.failure ? h("p", { class: "failure" }, step.failure?.said || step.error) : null,
+    step.refusal ? capped(step.refusal, 1000, { class: "text failure" }) : null,
+    step.wrote ? wrote(step.wrote) : null);
+}
+
+function sentSummary(step) {
+  const made = step.sent.messages.filter((one) => one.origin === "added" || one.origin === "changed").length;
+  return h("span", {}, h("b", {}, "Sent to the model"), ` ${plural(step.sent.messages.length, "message")}${made ? `, ${made} of them added or changed here` : ", as the client said them"}, ${bytes(step.sizes[0])}`);
+}
+
+function times(step, end) {
+  const to = step.ended ?? end, first = step.first ?? step.opened ?? to;
+  const share = (value) => `${Math.min(100, (100 * value) / end)}%`;
+  return h("div", { class: "times", title: "when it was asked, when the first bytes came, when it ended" },
+    h("div", { class: "rail" },
+      h("span", { class: "wait", vars: { left: share(step.begun), width: share(first - step.begun) } }),
+      h("span", { class: "flow", vars: { left: share(first), width: share(Math.max(to - first, 0)) } })),
+    h("span", { class: "quiet" }, `asked at ${seconds(step.begun)}, first bytes after ${step.first === null ? "–" : seconds(first - step.begun)}, took ${seconds(to - step.begun)}, ${bytes(step.sizes[1])}`));
+}
+
+export function wrote(written) {
+  const box = h("div", { class: "wrote" });
+  const onpick = (number) => pick(box, number);
+  box.append(...[
+    h("p", { class: "label" }, h("b", {}, "The model wrote"), ` ${count(written.text.length)} characters in ${plural(written.pieces, "piece")}`,
+      written.usage ? `, ${count(written.usage.input)} → ${count(written.usage.output)} tokens` : "", written.stop ? `, stopped: ${written.stop}` : ""),
+    written.reasoning ? fold(`Reasoning, by the wire: ${count(written.reasoning.length)} characters`, () => capped(written.reasoning)) : null,
+    written.text ? [coloured(written, { onpick }), legend(written.spans)] : h("p", { class: "quiet" }, "No text."),
+    written.calls.length ? [h("p", { class: "label" }, "Native calls, as the wire told them:"), written.calls.map(call)] : null,
+    written.text ? verdicts(written, onpick) : null,
+    written.hearing ? h("p", { class: "quiet" }, heard(written.hearing)) : null,
+    written.error ? h("p", { class: "failure" }, written.error) : null,
+  ].flat(Infinity).filter(Boolean));
+  return box;
+}
+
+function heard(hearing) {
+  const dialects = hearing.dialects === "auto" ? "all dialects" : hearing.dialects;
+  return [`Listened for ${dialects}`, hearing.spoken ? `asked to write ${hearing.spoken}` : "", hearing.prefix ? `the template had opened ${JSON.stringify(hearing.prefix)}` : "",
+    hearing.shown ? `shown ${plural(hearing.shown, "result")}` : ""].filter(Boolean).join(" · ");
+}
+
+function ran(step) {
+  return h("section", { class: "part step" }, h("h3", {}, "Tools were run here"), step.results.map((one) => [
+    call(one.call), h("div", { class: "sub is-result" }, h("b", {}, "result", one.is_error ? chip(one.code || "error", "failed") : null), capped(one.text, 1500)),
+  ]));
+}
+
+// ── what was told ───────────────────────────────────────────────────────────
+
+function told(answer, row) {
+  const response = answer.response;
+  return [
+    row.error ? h("p", { class: "failure" }, `${row.status}: ${row.error}`) : null,
+    response ? answered(response) : row.error || row.live ? null : h("p", { class: "quiet" }, "Nothing."),
+  ];
+}
+
+export function answered(response) {
+  return [
+    response.reasoning ? fold(`Reasoning: ${count(response.reasoning.length)} characters`, () => capped(response.reasoning)) : null,
+    response.text ? capped(response.text, 4000) : null,
+    response.calls.map(call),
+    response.issues.length ? h("ul", { class: "issues" }, response.issues.map((issue) => h("li", {}, chip(issue.kind.replaceAll("_", " "), "issue"), " ", issue.message,
+      issue.raw ? fold("what was written", () => capped(issue.raw, 2000)) : null))) : null,
+    facts([["stopped", response.stop], ["tokens in", response.usage ? count(response.usage.input) : ""], ["tokens out", response.usage ? count(response.usage.output) : ""],
+      ["cached", response.usage?.cached || ""], ["reasoning tokens", response.usage?.reasoning || ""]]),
+  ];
+}

@@ -1,0 +1,251 @@
+"""The inspector in a real browser, over a real gateway and the scripted weak model: seen, judged, repeated, exported."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from dragoman.dialects import DIALECTS
+from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.inspect_recorder import Recorder
+from dragoman.io.memory import Memory
+from dragoman.providers import COMPATIBLE, Tools
+from dragoman.route import Route
+from dragoman.sim import WeakModel, running, serving
+from dragoman.sim.slips import HARMLESS
+
+from ..dialects.test_vectors import check, whole
+from ..upstreams import model, said
+from .chromium import Page, page, skip_without
+from .inspecting import SECRET, recording
+from .test_door import KEY, row
+from .test_exchange import ASKS, FENCE
+
+pytestmark = skip_without
+
+WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+TASK: dict[str, Any] = {
+    "model": "weak",
+    "stream": True,
+    "messages": [{"role": "user", "content": "What is the weather in Oslo?"}],
+    "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": WEATHER}}],
+}
+EVIL = "<script>window.evil = 1</script><img src=x onerror='window.evil = 2'> & &lt;b&gt; \u202e\x07"
+
+
+async def post(url: str, body: Any, **headers: str) -> None:
+    async with (
+        aiohttp.ClientSession(trust_env=False) as session,
+        session.post(f"{url}/v1/chat/completions", json=body, headers=headers) as answer,
+    ):
+        await answer.read()
+
+
+@contextmanager
+def weak() -> Iterator[str]:
+    """A gateway before the weak model, which errs in every way that can be mended."""
+    with running(WeakModel(rates=dict.fromkeys(HARMLESS, 0.6), seed=7)) as upstream:
+        route = Route(provider=COMPATIBLE["openai_chat"], base_url=f"{upstream}/v1", speak=DIALECTS["hermes"])
+        with serving(create_app(GatewayConfig(default=route), observers=[Recorder()])) as url:
+            yield url
+
+
+@asynccontextmanager
+async def opened(url: str, folder: Path, at: str = "/inspect") -> AsyncIterator[Page]:
+    """The page; when it is left nothing was complained of, and nobody else was asked."""
+    async with page(folder) as seen:
+        await seen.size(1280, 900)
+        await seen.open(f"{url}{at}")
+        yield seen
+        assert seen.complaints == []
+        assert {asked for asked in seen.asked if not asked.startswith((url, "data:", "about:", "blob:"))} == set()
+
+
+async def choose(seen: Page, tab: str) -> None:
+    await seen.click(f"[data-tab={tab}]")
+    await seen.until(f"document.querySelector('.tab-{tab}')")
+
+
+def test_an_exchange_is_seen_as_it_happens_judged_again_asked_again_and_exported(tmp_path: Path) -> None:
+    async def go() -> None:
+        async with opened(url, tmp_path) as seen:
+            await seen.until("document.querySelector('.empty')")
+            await post(url, TASK)
+            await seen.until("document.querySelectorAll('.exchange:not(.is-live)').length === 1")
+            await seen.press("j")
+            await seen.until("document.querySelector('.coloured .span-mended mark')")
+            await judges(seen)
+            await repeats(seen)
+            await exports(seen)
+            await choose(seen, "wires")
+            await seen.value("document.querySelectorAll('.wire > summary').forEach((one) => one.click())")
+            await seen.until("document.querySelectorAll('.wire pre').length >= 4")
+            await choose(seen, "events")
+            await seen.until("document.querySelector('.is-CallStarted')?.innerText.includes('get_weather')")
+
+    with weak() as url:
+        asyncio.run(go())
+
+
+async def judges(seen: Page) -> None:
+    await choose(seen, "judge")
+    await seen.until("document.querySelector('#slider')?.max > 2")
+    await seen.value(
+        "{ const s = document.querySelector('#slider'); s.value = 1; s.dispatchEvent(new Event('input')); }"
+    )
+    await seen.until("document.querySelector('.slider output').innerText.includes(' of ')")
+    assert await seen.value("document.querySelector('.unread').textContent.length > 0")
+    before = await seen.value("document.querySelector('.tab-judge').innerText")
+    assert "get_weather" not in before.partition("Decided so far")[2]
+    change = "s.value = 'tool_call_fence'; s.dispatchEvent(new Event('change', {bubbles: true}));"
+    await seen.value(f"{{ const s = document.querySelector('#judge-dialect'); {change} }}")
+    await seen.until(
+        "document.querySelector('.tab-judge .wrote') && !document.querySelector('.tab-judge .span-mended')"
+    )
+
+
+async def repeats(seen: Page) -> None:
+    await choose(seen, "again")
+    await seen.click(".tab-again button.main")
+    await seen.until("document.querySelectorAll('.exchange:not(.is-live)').length === 2")
+    await seen.until("document.querySelectorAll('.tab-again .coloured').length === 2")
+
+
+async def exports(seen: Page) -> None:
+    await choose(seen, "export")
+    await seen.until("document.querySelectorAll('.exported').length === 4")
+    vector, wire, command, _ = json.loads(
+        await seen.value("JSON.stringify([...document.querySelectorAll('.exported')].map((one) => one.textContent))")
+    )
+    made = json.loads(vector)
+    check(made, whole(made, "hermes"))
+    assert [call["name"] for call in made["calls"]] == ["get_weather"]
+    assert "stream" in wire
+    assert command.startswith("curl ")
+
+
+def test_what_a_model_writes_is_shown_character_for_character_and_never_as_markup(tmp_path: Path) -> None:
+    text = f"{EVIL}\n{FENCE}\n```js\nlet a = `b`;\n```\t∅ 𝄞 é\n"
+
+    async def go() -> None:
+        async with opened(url, tmp_path, "/inspect#1") as seen:
+            await seen.until("document.querySelector('.coloured')")
+            assert await seen.value("document.querySelector('.coloured').textContent") == text
+            assert await seen.value("window.evil") is None
+            assert await seen.value("document.querySelectorAll('main script, main img').length") == 0
+
+    gateway, _ = recording(model("openai_chat", said(text)), tools=Tools.TEXT)
+    with serving(gateway) as url:
+        asyncio.run(post(url, {**ASKS["openai_chat"], "stream": True}))
+        asyncio.run(go())
+
+
+def test_hundreds_of_exchanges_and_a_text_of_a_megabyte_are_a_few_elements(tmp_path: Path) -> None:
+    long = f"{'All work and no play. ' * 48_000}\n{FENCE}"
+    gateway, recorder = recording(model("openai_chat", said(long, size=4000)), tools=Tools.TEXT)
+
+    async def go() -> None:
+        async with opened(url, tmp_path) as seen:
+            await seen.until("document.querySelector('#count').innerText.startsWith('601 ')")
+            assert await seen.value("document.querySelectorAll('.exchange').length") < 50
+            await seen.press("G")
+            await seen.until("document.querySelector('.exchange.picked')?.innerText.includes('#1')")
+            await seen.value("location.hash = '#601'")
+            await seen.until("document.querySelector('.coloured')")
+            assert await seen.value("document.querySelector('.coloured').textContent.length") < 30_000
+            assert await seen.value("document.querySelectorAll('#detail *').length") < 1000
+            await seen.click(".coloured .more")
+            await seen.until(f"document.querySelector('.coloured').textContent.length === {len(long)}")
+
+    with serving(gateway) as url:
+        asyncio.run(fill(url))
+        asyncio.run(post(url, {**ASKS["openai_chat"], "stream": True}))
+        assert len(list(recorder)) == 601
+        asyncio.run(go())
+
+
+async def fill(url: str) -> None:
+    """Requests that are refused at once."""
+    async with aiohttp.ClientSession(trust_env=False) as session:
+        for _ in range(6):
+            await asyncio.gather(*(_refused(session, url) for _ in range(100)))
+
+
+async def _refused(session: aiohttp.ClientSession, url: str) -> None:
+    async with session.post(f"{url}/v1/chat/completions", data=b"{}") as answer:
+        assert answer.status == 400
+
+
+def test_the_list_is_sifted_by_marks_and_words_and_walked_by_keys(tmp_path: Path) -> None:
+    slanted = FENCE.replace('"sky"}}', '"sky",}}')
+    gateway, _ = recording(model("openai_chat", said("Plain."), said(slanted), said("Zebra.")), tools=Tools.TEXT)
+
+    async def go() -> None:
+        async with opened(url, tmp_path) as seen:
+            await seen.until("document.querySelectorAll('.exchange').length === 3")
+            await seen.click(".mark.is-mended")
+            await seen.until("document.querySelectorAll('.exchange').length === 1")
+            await seen.click(".mark.is-mended")
+            await seen.press("/")
+            assert await seen.value("document.activeElement.id") == "filter"
+            search = "f.value = 'zebra'; f.dispatchEvent(new Event('input'));"
+            await seen.value(f"{{ const f = document.querySelector('#filter'); {search} }}")
+            await seen.until("document.querySelector('#count').innerText === '1 of 3 exchanges'")
+            await seen.press("Escape")
+            await seen.press("j")
+            await seen.until("document.querySelector('h2').innerText.startsWith('#3')")
+            await seen.press("2")
+            await seen.until("document.querySelector('.tab-events')")
+            await seen.press("?")
+            await seen.until("document.querySelector('#keys').open")
+            await seen.click("#keys button")
+            await seen.click("#clear")
+            await seen.until("document.querySelector('.empty')")
+
+    with serving(gateway) as url:
+        for _ in range(3):
+            asyncio.run(post(url, {**ASKS["openai_chat"], "stream": True}))
+        asyncio.run(go())
+
+
+def test_where_keys_are_asked_for_the_page_asks_and_keeps_the_key_in_its_tab(tmp_path: Path) -> None:
+    gateway, _ = recording(model("openai_chat", said("Up.")), config={"access": (row(),)})
+
+    async def go() -> None:
+        async with page(tmp_path) as seen:
+            await seen.open(f"{url}/inspect")
+            for key in ("sk-wrong-key", KEY):
+                await seen.until("document.querySelector('#ask').open")
+                enter = f"a.querySelector('input').value = {json.dumps(key)}; a.querySelector('button').click();"
+                await seen.value(f"{{ const a = document.querySelector('#ask'); {enter} }}")
+                if key != KEY:
+                    await seen.until("document.querySelector('#ask').innerText.includes('not known')")
+            await seen.until("document.querySelectorAll('.exchange').length === 1")
+            kept = "JSON.stringify([sessionStorage, localStorage, document.cookie])"
+            session, local, cookie = json.loads(await seen.value(kept))
+            assert KEY in json.dumps(session)
+            assert KEY not in json.dumps(local) + cookie
+            shown = await seen.value("document.documentElement.outerHTML")
+            assert KEY not in shown
+            assert SECRET not in shown
+
+    with serving(gateway) as url:
+        asyncio.run(post(url, {**ASKS["openai_chat"], "stream": True}, authorization=f"Bearer {KEY}"))
+        asyncio.run(go())
+
+
+def test_without_a_gateway_the_page_says_that_it_tries_again(tmp_path: Path) -> None:
+    async def go() -> None:
+        async with page(tmp_path) as seen:
+            with serving(recording(Memory([]))[0]) as url:
+                await seen.open(f"{url}/inspect")
+                await seen.until("document.querySelector('#live').innerText.startsWith('live')")
+            await seen.until("document.querySelector('#live').innerText.includes('does not answer')")
+
+    asyncio.run(go())
