@@ -1,7 +1,6 @@
-"""What a soak runs, each in its own process: `python -m bench.soak.servers upstream|gateway PORT URL`.
+"""The model of a soak, in its own process: `python -m bench.soak.servers PORT`.
 
-upstream  the weak model without a tool API, erring; some connections are reset before the head or in the middle
-gateway   the gateway in front of it
+The weak model without a tool API, erring; some of its connections are reset before the head or in the middle.
 """
 
 from __future__ import annotations
@@ -12,10 +11,6 @@ from typing import Any
 
 import uvicorn
 
-from dragoman.gateway import GatewayConfig, Limits, create_app
-from dragoman.provider import Tools
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
 from dragoman.sim.model import WeakModel
 from dragoman.sim.server import app as weak
 
@@ -50,14 +45,8 @@ class Torn:
 
 def main() -> None:
     """Serve until ended."""
-    name, port, url = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    if name == "upstream":
-        app: Any = Torn(weak(WeakModel(seed=1), delay=0.0), 1)
-    else:
-        row = COMPATIBLE["openai_chat"]
-        to = Route(provider=row, base_url=f"{url}/v1", tools=Tools.TEXT)
-        app = create_app(GatewayConfig(default=to, limits=Limits(concurrent=512)))
-    uvicorn.run(app, port=port, log_level="critical", access_log=False)
+    model: Any = Torn(weak(WeakModel(seed=1), delay=0.0), 1)
+    uvicorn.run(model, port=int(sys.argv[1]), log_level="critical", access_log=False)
 
 
 if __name__ == "__main__":
