@@ -5,3 +5,9 @@ ONLY ?=
 .PHONY: clients
 clients:  ## run real clients against the gateway and renew docs/clients.md; ONLY="pi codex" runs some, DRAGOMAN_CLIENTS_CACHE says where they are installed
 	$(PYTHON) clients/run.py --page $(ONLY)
+
+EXAMPLES ?= 400
+
+.PHONY: openapi
+openapi:  ## send every operation of /openapi.json right and wrong requests; needs schemathesis beside PYTHON
+	$(PYTHON) scripts/attack_openapi.py $(EXAMPLES)

@@ -80,6 +80,11 @@ def _npm(root: Path, packages: Sequence[str]) -> list[list[str]]:
 
 
 def _pip(root: Path, packages: Sequence[str], interpreter: str) -> list[list[str]]:
+    if uv := shutil.which("uv"):  # several times as fast
+        return [
+            [uv, "venv", "--quiet", "--seed", "--python", interpreter, str(root)],
+            [uv, "pip", "install", "--quiet", "--python", str(root / "bin" / "python"), *packages],
+        ]
     return [
         [interpreter, "-m", "venv", str(root)],
         [str(root / "bin" / "python"), "-m", "pip", "install", "--quiet", *packages],

@@ -18,6 +18,7 @@ class Program:
     settings   its row of `dragoman connect`;  packages  what is installed, versions pinned
     argv       how it is started;  environ  what keeps it quiet and offline
     python     the interpreter it needs where the usual one is too old
+    api        the API it is to speak, where that is not its first
     changes    (file in the home, old, new): what is changed in the settings to try something else; with "" as old,
                new is put at the end; {url}, {work} and {bin} stand for the gateway, the folders of work and of commands
     folder     where it is installed, when it is not the one of its settings
@@ -31,6 +32,7 @@ class Program:
     argv: tuple[str, ...]
     environ: dict[str, str] = field(default_factory=dict)
     python: str = ""
+    api: str = ""
     changes: tuple[tuple[str, str, str], ...] = ()
     folder: str = ""
     tools: bool = True
@@ -75,21 +77,36 @@ AGENTS: tuple[Program, ...] = (
             tools=False),
     Program(name="mistral-vibe", settings="mistral-vibe", registry="pypi", packages=("mistral-vibe==3.0.2",),
             python="python3.12", argv=("vibe", "--auto-approve", "-p", TASK)),
+    Program(name="copilot", settings="copilot", registry="npm", packages=("@github/copilot@1.0.102",),
+            argv=("copilot", "--allow-all-tools", "--allow-all-paths", "-p", TASK),
+            environ={"COPILOT_AUTO_UPDATE": "false", "COPILOT_OFFLINE": "true"}),
+    Program(name="nanocoder", settings="nanocoder", registry="npm", packages=("@nanocollective/nanocoder@1.30.0",),
+            argv=("nanocoder", "--provider", "Dragoman", "--model", "weak", "--mode", "yolo", "--trust-directory",
+                  "--plain", "run", TASK)),
+    Program(name="shell-gpt", settings="shell-gpt", registry="pypi", packages=("shell-gpt==1.5.1", "click"),
+            argv=("sgpt", "--no-interaction", TASK)),
+    Program(name="openhands", settings="openhands", registry="pypi", packages=("openhands==1.16.0",),
+            python="python3.12", argv=("openhands", "--headless", "--override-with-envs", "-t", TASK),
+            environ={"LITELLM_LOCAL_MODEL_COST_MAP": "True"}, seconds=240),
     Program(name="kimi-cli", settings="kimi-cli", registry="pypi", packages=("kimi-cli==1.49.0",),
             python="python3.13", argv=("kimi", "--print", "--yolo", "-c", TASK)),
 )  # fmt: skip
 
-_PI, _OPENCODE = ".pi/agent/models.json", ".config/opencode/opencode.json"
-_CHAT = "openai-completions"
-_QWEN, _QWEN_ENV = ".qwen/settings.json", ".qwen/.env"
+_OPENCODE = ".config/opencode/opencode.json"
 _FILES_SERVER = "@modelcontextprotocol/server-filesystem@2026.8.31"
 _SERVER = "{bin}/mcp-server-filesystem"
-_CONTINUE = ".continue/config.yaml"
+API_NAMES = {
+    "openai_chat": "chat completions",
+    "openai_responses": "responses",
+    "anthropic_messages": "Anthropic messages",
+    "gemini": "Gemini",
+    "ollama_chat": "Ollama chat",
+}
 
 
-def _as(name: str, api: str, *changes: tuple[str, str, str]) -> Program:
+def _as(name: str, api: str) -> Program:
     """The program of that name over another API."""
-    return replace(_named(name), name=f"{name} · {api}", changes=changes)
+    return replace(_named(name), name=f"{name} · {API_NAMES[api]}", api=api)
 
 
 def _with_mcp(name: str, change: tuple[str, str, str]) -> Program:
@@ -105,16 +122,11 @@ def _named(name: str) -> Program:
 
 
 OTHERS: tuple[Program, ...] = (
-    _as("pi", "responses", (_PI, _CHAT, "openai-responses")),
-    _as("pi", "Anthropic messages", (_PI, _CHAT, "anthropic-messages"), (_PI, "{url}/v1", "{url}")),
-    _as("pi", "Gemini", (_PI, _CHAT, "google-generative-ai"), (_PI, "{url}/v1", "{url}/v1beta")),
-    _as("opencode", "responses", (_OPENCODE, "@ai-sdk/openai-compatible", "@ai-sdk/openai")),
-    _as("opencode", "Anthropic messages", (_OPENCODE, "@ai-sdk/openai-compatible", "@ai-sdk/anthropic")),
-    _as("opencode", "Gemini", (_OPENCODE, "@ai-sdk/openai-compatible", "@ai-sdk/google"),
-        (_OPENCODE, "{url}/v1", "{url}/v1beta")),
-    _as("qwen-code", "Anthropic messages", (_QWEN, '"openai"', '"anthropic"'), (_QWEN, "{url}/v1", "{url}"),
-        (_QWEN_ENV, "OPENAI_", "ANTHROPIC_"), (_QWEN_ENV, "{url}/v1", "{url}")),
-    _as("qwen-code", "Gemini", (_QWEN, '"openai"', '"gemini"'), (_QWEN, "{url}/v1", "{url}")),
+    *(_as("pi", api) for api in ("openai_responses", "anthropic_messages", "gemini")),
+    *(_as("opencode", api) for api in ("openai_responses", "anthropic_messages", "gemini")),
+    *(_as("qwen-code", api) for api in ("anthropic_messages", "gemini")),
+    _as("continue", "anthropic_messages"),
+    *(_as("copilot", api) for api in ("openai_responses", "anthropic_messages")),
     replace(_named("codex"), name="codex · as Ollama", environ={"CODEX_OSS_BASE_URL": "{url}/v1"},
             argv=("codex", "exec", "--oss", "--local-provider", "ollama", "-m", "{model}", "--skip-git-repo-check",
                   "--dangerously-bypass-approvals-and-sandbox", TASK)),
@@ -125,21 +137,30 @@ OTHERS: tuple[Program, ...] = (
     _with_mcp("gemini-cli", (".gemini/settings.json", '"security":',
               '"tools": {"exclude": ["write_file"]}, "mcpServers": {"files": '
               f'{{"command": "{_SERVER}", "args": ["{{work}}"], "trust": true}}}}, "security":')),
-    _as("continue", "Anthropic messages", (_CONTINUE, "provider: openai", "provider: anthropic")),
 )  # fmt: skip
 """The same programs over other APIs of theirs: for the gateway's sake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """An SDK or framework: what is installed, and the script of `clients/sdks` that uses it."""
+    """An SDK or framework: what is installed, and the script of `clients/sdks` that uses it.
+
+    version    the packages whose versions the table tells
+    environ    what keeps it quiet and offline
+    python     the interpreter it needs where the usual one is too old
+    folder     where it is installed, when it is not named like its script
+    seconds    how long its script may take
+    """
 
     name: str
     registry: str
     packages: tuple[str, ...]
     script: str
     version: str
-    """The packages whose versions the table tells."""
+    environ: dict[str, str] = field(default_factory=dict)
+    python: str = ""
+    folder: str = ""
+    seconds: int = 300
 
 
 LIBRARIES: tuple[Library, ...] = (
@@ -153,7 +174,7 @@ LIBRARIES: tuple[Library, ...] = (
             packages=("langchain", "langchain-openai", "langchain-anthropic", "langchain-ollama"),
             script="langchain_sdk.py", version="langchain-core"),
     Library(name="LiteLLM", registry="pypi", packages=("litellm", "mcp>=2"), script="litellm_sdk.py",
-            version="litellm"),
+            version="litellm", environ={"LITELLM_LOCAL_MODEL_COST_MAP": "True"}),
     Library(name="Pydantic AI", registry="pypi",
             packages=("pydantic-ai-slim[openai,anthropic,google]", "anthropic<2"), script="pydantic_ai_sdk.py",
             version="pydantic-ai-slim"),
@@ -167,4 +188,53 @@ LIBRARIES: tuple[Library, ...] = (
             packages=("ai@7", "@ai-sdk/openai", "@ai-sdk/anthropic", "@ai-sdk/openai-compatible", "@ai-sdk/google",
                       "zod"),
             script="ai.mjs", version="ai"),
+    Library(name="AI SDK 6", registry="npm",
+            packages=("ai@6", "@ai-sdk/openai@3", "@ai-sdk/anthropic@3", "@ai-sdk/openai-compatible@2",
+                      "@ai-sdk/google@3", "zod"),
+            script="ai.mjs", version="ai", folder="ai_6"),
+    Library(name="AI SDK, Ollama", registry="npm", packages=("ai@7", "ai-sdk-ollama", "zod@4"),
+            script="ai_ollama.mjs", version="ai-sdk-ollama"),
+    Library(name="Instructor", registry="pypi", packages=("instructor", "anthropic"), script="instructor_sdk.py",
+            version="instructor"),
+    Library(name="smolagents", registry="pypi", packages=("smolagents[openai]",), script="smolagents_sdk.py",
+            version="smolagents"),
+    Library(name="LangChain for Node", registry="npm",
+            packages=("langchain", "@langchain/core", "@langchain/langgraph", "@langchain/openai",
+                      "@langchain/anthropic", "@langchain/ollama", "zod"),
+            script="langchain_node.mjs", version="langchain"),
+    Library(name="OpenAI Agents for Node", registry="npm", packages=("@openai/agents", "zod"),
+            script="openai_agents_node.mjs", version="@openai/agents"),
+    Library(name="LlamaIndex", registry="pypi",
+            packages=("llama-index-core", "llama-index-llms-openai-like", "llama-index-llms-anthropic",
+                      "llama-index-llms-ollama", "anthropic<1"),
+            script="llama_index_sdk.py", version="llama-index-core"),
+    Library(name="DSPy", registry="pypi", packages=("dspy",), script="dspy_sdk.py", version="dspy",
+            environ={"LITELLM_LOCAL_MODEL_COST_MAP": "True"}),
+    Library(name="Haystack", registry="pypi", packages=("haystack-ai",), script="haystack_sdk.py",
+            version="haystack-ai", environ={"HAYSTACK_TELEMETRY_ENABLED": "False"}),
+    Library(name="Strands Agents", registry="pypi", packages=("strands-agents[openai,anthropic,ollama,gemini]",),
+            script="strands_sdk.py", version="strands-agents"),
+    Library(name="Agno", registry="pypi", packages=("agno", "openai", "anthropic", "ollama", "google-genai"),
+            script="agno_sdk.py", version="agno"),
+    Library(name="AutoGen", registry="pypi",
+            packages=("autogen-agentchat", "autogen-ext[openai,anthropic,ollama]", "anthropic<1"),
+            script="autogen_sdk.py", version="autogen-agentchat"),
+    Library(name="Agent Framework", registry="pypi", packages=("agent-framework-core", "agent-framework-openai"),
+            script="agent_framework_sdk.py", version="agent-framework-core"),
+    Library(name="Semantic Kernel", registry="pypi", packages=("semantic-kernel",), script="semantic_kernel_sdk.py",
+            version="semantic-kernel"),
+    Library(name="Google ADK", registry="pypi", packages=("google-adk", "litellm", "mcp"), script="google_adk_sdk.py",
+            version="google-adk",
+            environ={"LITELLM_LOCAL_MODEL_COST_MAP": "True", "GEMINI_API_KEY": "not-a-real-key"}),
+    Library(name="CrewAI", registry="pypi", packages=("crewai",), script="crewai_sdk.py", version="crewai",
+            environ={"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true",
+                     "CREWAI_TRACING_ENABLED": "false"}),
+    Library(name="Claude Agent SDK", registry="pypi", packages=("claude-agent-sdk",),
+            script="claude_agent_sdk_python.py", version="claude-agent-sdk", folder="claude_agent_sdk"),
+    Library(name="Claude Agent SDK for Node", registry="npm", packages=("@anthropic-ai/claude-agent-sdk", "zod"),
+            script="claude_agent_node.mjs", version="@anthropic-ai/claude-agent-sdk"),
+    Library(name="Mastra", registry="npm", packages=("@mastra/core", "@ai-sdk/openai-compatible@1", "zod"),
+            script="mastra_node.mjs", version="@mastra/core", environ={"MASTRA_TELEMETRY_DISABLED": "1"}),
+    Library(name="Genkit", registry="npm", packages=("genkit", "@genkit-ai/compat-oai", "genkitx-ollama"),
+            script="genkit_node.mjs", version="genkit"),
 )  # fmt: skip

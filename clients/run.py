@@ -18,13 +18,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from installing import Missing, installed, node_bin
+from installing import Missing, Place, installed, node_bin
 from programs import AGENTS, LIBRARIES, OTHERS, TASK, Library, Program
 from stage import ERRING, MODEL, Asked, stage
 from stage import TASK as SENTENCE
@@ -44,6 +45,7 @@ APIS = {
     "/responses": "responses",
     "/messages": "Anthropic messages",
     "/api/chat": "Ollama chat",
+    "/api/generate": "Ollama generate",
     ":streamGenerateContent": "Gemini",
     ":generateContent": "Gemini",
 }
@@ -79,28 +81,44 @@ class Trial:
 
 
 def main() -> int:
-    """Run what is asked for; gives the number of clients that failed."""
+    """Run what is asked for; gives the number of rows that are no pass."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--page", action="store_true", help="renew the tables of docs/clients.md")
     parser.add_argument("--keep", action="store_true", help="keep homes and records of clients that fail")
     asked = parser.parse_args()
-    rows = list(_rows(asked.names, keep=asked.keep))
-    if asked.page:
-        _renew(rows)
-    return min(sum("fail" in row.result for _, row in rows), 100)
+    if unknown := set(asked.names) - {name for row in (*LIBRARIES, *AGENTS, *OTHERS) for name in _names(row)}:
+        parser.error(f"there is no client {', '.join(sorted(unknown))}; their names are in clients/programs.py")
+    failed = 0
+    for table, rows in _rows(asked.names, keep=asked.keep):
+        failed += sum(not _passed(row) for row in rows)
+        if asked.page:  # after each client, so that a run that is stopped leaves what it saw
+            _renew(table, rows)
+    return min(failed, 100)
 
 
-def _rows(names: Sequence[str], *, keep: bool) -> Iterator[tuple[str, Row]]:
+def _names(row: Library | Program) -> tuple[str, str]:
+    return row.name, row.script if isinstance(row, Library) else row.settings
+
+
+def _passed(row: Row) -> bool:
+    return row.result == "pass" and (not row.erring or row.erring.startswith("pass"))
+
+
+def _rows(names: Sequence[str], *, keep: bool) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of each client, with the table they belong to."""
     for library in LIBRARIES:
-        if not names or library.name in names or library.script in names:
-            for row, erring in zip(*(list(_try_library(library, model)) for model in (MODEL, ERRING)), strict=True):
-                yield "libraries", _shown(_both(row, erring))
+        if not names or set(_names(library)) & set(names):
+            rows, erring = ({row.client: row for row in _try_library(library, model)} for model in (MODEL, ERRING))
+            missing = replace(NOT_RUN, result="fail", notes="it was not reached")
+            both = ((rows.get(client), erring.get(client), client) for client in {**rows, **erring})
+            shown = [_both(row or replace(missing, client=client), tried or missing) for row, tried, client in both]
+            yield "libraries", list(map(_shown, shown))
     for program in (*AGENTS, *OTHERS):
-        if not names or program.name in names or program.settings in names:
+        if not names or set(_names(program)) & set(names):
             row = _try_program(program, MODEL, keep=keep)
-            erring = _try_program(program, ERRING, keep=keep) if program.tools and row.version else None
-            yield "programs", _shown(_both(row, erring))
+            tried = _try_program(program, ERRING, keep=keep) if program.tools and row.version else None
+            yield "programs", [_shown(_both(row, tried))]
 
 
 def _both(row: Row, erring: Row | None) -> Row:
@@ -121,51 +139,98 @@ def _shown(row: Row) -> Row:
 
 
 def _try_library(library: Library, model: str) -> Iterator[Row]:
-    """One row per API the script of the library uses."""
+    """One row per path of the library's script; a script that ends before its end is a row that failed."""
     try:
-        place = installed(library.script.partition(".")[0], library.registry, library.packages)
+        place = installed(library.folder or _stem(library.script), library.registry, library.packages, library.python)
     except Missing as missing:
         yield replace(NOT_RUN, client=library.name, notes=str(missing))
         return
-    versions = {package: place.version(package) for package in library.version.split(", ")}
-    version = ", ".join(f"{p} {v}" for p, v in versions.items()) if len(versions) > 1 else "".join(versions.values())
-    script = HERE / "sdks" / library.script
-    command = [str(place.bin / "python"), str(script)]
-    if library.registry == "npm":
-        shutil.copy(script, place.root)
-        command = [str(node_bin() / "node"), str(place.root / script.name)]
-    with stage(model=model) as (url, record), tempfile.TemporaryDirectory() as home:
-        environ = {"PATH": _path(place.bin), "HOME": home, "DRAGOMAN_URL": url, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-        before, slips = 0, 0
+    row = replace(NOT_RUN, version=_versions(place, library.version))
+    with stage(model=model) as (url, record), _rooms() as (home, work), tempfile.TemporaryFile("w+") as aside:
+        environ = {"PATH": _path(place.bin), "HOME": str(home), "DRAGOMAN_URL": url, **library.environ}
         process = subprocess.Popen(
-            command,
+            _script(library, place),
             env=environ,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=aside,
             text=True,
-            cwd=place.root,
+            cwd=work,
+            start_new_session=True,
         )
-        assert process.stdin is not None
-        assert process.stdout is not None
+        before, slips, ended = 0, 0, False
+        for told in _told(process, library.seconds):
+            made, before = record.asked[before:], len(record.asked)
+            wrong, slips = record.slips - slips, record.slips
+            ended = told["path"] is None
+            if not ended:
+                yield _library_row(row, library, told, made, wrong)
+        if not ended:
+            aside.seek(0)
+            last = re.sub(r"\s+", " ", aside.read()).strip()[-300:]
+            yield replace(row, client=library.name, result="fail", notes=f"its script broke off: {last}")
+
+
+def _library_row(row: Row, library: Library, told: Mapping[str, Any], made: Sequence[Asked], wrong: int) -> Row:
+    answered = any(one.status == 200 for one in made)
+    note = told["note"] or ("" if answered else "the gateway answered nothing")
+    return replace(
+        row,
+        client=f"{library.name} · {told['path']}",
+        api=_apis(made),
+        streamed=_streamed(made),
+        result="fail" if note else "pass",
+        erring=_slips(wrong),
+        seconds=told["seconds"],
+        notes=note,
+    )
+
+
+def _told(process: subprocess.Popen[str], seconds: int) -> Iterator[dict[str, Any]]:
+    """What a script tells, each line answered so that its next requests are told apart; it has so many seconds."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    alarm = threading.Timer(seconds, _end, (process,))
+    alarm.start()
+    try:
         for line in process.stdout:
             if line.startswith('{"path"'):
                 told = json.loads(line)
-                made, before = record.asked[before:], len(record.asked)
-                yield Row(
-                    client=f"{library.name} · {told['path']}",
-                    version=version,
-                    api=_apis(made),
-                    streamed=_streamed(made),
-                    result="pass" if told["ok"] else "fail",
-                    erring=_slips(record.slips - slips),
-                    seconds=told["seconds"],
-                    notes=told["note"],
-                )
-                slips = record.slips
-                process.stdin.write("\n")  # the script waits for it, so that its next requests are told apart
+                yield told
+                if told["path"] is None:
+                    break
+                process.stdin.write("\n")
                 process.stdin.flush()
-        process.wait()
+    except BrokenPipeError:
+        pass
+    finally:
+        alarm.cancel()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[Any]) -> None:
+    """End a process and what it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _script(library: Library, place: Place) -> list[str]:
+    script = HERE / "sdks" / library.script
+    if library.registry != "npm":
+        return [str(place.bin / "python"), str(script)]
+    for file in (script, script.with_name("common.mjs")):  # packages are looked for from where a script lies
+        shutil.copy(file, place.root)
+    return [str(node_bin() / "node"), str(place.root / script.name)]
+
+
+def _stem(script: str) -> str:
+    return script.partition(".")[0]
+
+
+def _versions(place: Place, packages: str) -> str:
+    found = {package: place.version(package) for package in packages.split(", ")}
+    return ", ".join(f"{p} {v}" for p, v in found.items()) if len(found) > 1 else "".join(found.values())
 
 
 # ── programs ─────────────────────────────────────────────────────────────────
@@ -182,7 +247,7 @@ def _try_program(program: Program, model: str, *, keep: bool) -> Row:
         environ, told = _environment(program, place.bin, home, url), ""
         start = time.monotonic()
         try:
-            settings = _connect(program.settings, url, environ)
+            settings = _connect(program, url, environ)
             environ |= settings["variables"]
             _change(program, home, {"{url}": url, "{work}": str(work), "{bin}": str(place.bin)})
             for words in settings["commands"]:
@@ -196,7 +261,7 @@ def _try_program(program: Program, model: str, *, keep: bool) -> Row:
             code, told = -1, told + f"\n{type(error).__name__}: {error}"
         seconds = time.monotonic() - start
         written = target.read_text(errors="replace").strip() if target.exists() else None
-        failure = _failure(code, written, told)
+        failure = _failure(code, written, told, record.asked)
         if failure and keep:
             _keep(program, told, record.asked, home)
         return _row(
@@ -204,12 +269,14 @@ def _try_program(program: Program, model: str, *, keep: bool) -> Row:
         )
 
 
-def _failure(code: int, written: str | None, told: str) -> str:
+def _failure(code: int, written: str | None, told: str, asked: Sequence[Asked]) -> str:
     last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\s+", " ", told).strip()[-160:]
     if written is None:
         return f"no file was written; it ended with {code}: {last}"
     if written != CONTENT:
         return f"the file holds {written[:80]!r}"
+    if not any(one.status == 200 for one in _asked(asked)):
+        return "the file is there, but the gateway answered nothing"
     return "" if code == 0 else f"the file was written, but it ended with {code}: {last}"
 
 
@@ -235,9 +302,11 @@ def _tools(asked: Sequence[Asked]) -> str:
     return f"{len(_asked(asked))} requests, {most.tools} tools, {len(most.body) / 1000:.0f} kB" if most else ""
 
 
-def _connect(name: str, url: str, environ: Mapping[str, str]) -> Any:
-    words = [sys.executable, "-m", "dragoman", "connect", name, "--url", url, "--model", "weak", "--key", "not-a-key"]
-    run = subprocess.run([*words, "--write", "--json"], env=dict(environ), capture_output=True, text=True, check=False)
+def _connect(program: Program, url: str, environ: Mapping[str, str]) -> Any:
+    words = [sys.executable, "-m", "dragoman", "connect", program.settings, "--url", url, "--model", "weak"]
+    more = [*(("--api", program.api) if program.api else ()), "--key", "not-a-key", "--write", "--json"]
+    ours = {**environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.run([*words, *more], env=ours, capture_output=True, text=True, check=False)
     if run.returncode:
         raise RuntimeError(run.stderr)
     return json.loads(run.stdout)
@@ -291,9 +360,7 @@ def _run(
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             code = -1
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        _end(process)
         out.seek(0)
         said = out.read().decode(errors="replace")
     return code, said if code != -1 else said + f"\nnot done after {seconds} s"
@@ -336,19 +403,25 @@ def _streamed(asked: Sequence[Asked]) -> str:
     return {frozenset({True}): "yes", frozenset({False}): "no", frozenset(): ""}.get(frozenset(kinds), "both")
 
 
-def _renew(rows: Sequence[tuple[str, Row]]) -> None:
-    """Put the rows into their tables; a row replaces the one of the same client."""
+def _renew(table: str, rows: Sequence[Row]) -> None:
+    """Put the rows of one client into their table, where that client's rows stood."""
     page = PAGE.read_text(encoding="utf-8")
-    for table in ("libraries", "programs"):
-        found = re.search(rf"<!-- table:{table} -->\n(.*?)<!-- /table:{table} -->", page, re.DOTALL)
-        if found is None:
-            raise SystemExit(f"{PAGE} has no table {table}")
-        lines = found[1].splitlines()
-        kept = {line.split("|")[1].strip(): line for line in lines[2:]}
-        kept |= {row.client: _line(row) for where, row in rows if where == table}
-        head = HEAD
-        page = page[: found.start(1)] + head + "".join(f"{line}\n" for line in kept.values()) + page[found.end(1) :]
-    PAGE.write_text(page, encoding="utf-8")
+    found = re.search(rf"<!-- table:{table} -->\n(.*?)<!-- /table:{table} -->", page, re.DOTALL)
+    if found is None:
+        raise SystemExit(f"{PAGE} has no table {table}")
+    ran = {row.client: _line(row) for row in rows}
+    # A row of a library that was run and did not come again is no longer true.
+    old = {client.partition(" · ")[0] for client in ran} if table == "libraries" else set()
+    lines: dict[str, str] = {}
+    for line in found[1].splitlines()[2:]:
+        client = line.split("|")[1].strip()
+        if client in ran or client.partition(" · ")[0] in old:
+            lines |= ran
+        else:
+            lines[client] = line
+    lines |= ran
+    text = HEAD + "".join(f"{line}\n" for line in lines.values())
+    PAGE.write_text(page[: found.start(1)] + text + page[found.end(1) :], encoding="utf-8")
 
 
 def _line(row: Row) -> str:

@@ -1,8 +1,9 @@
 """The stage: a scripted model that has no tools, the gateway in front of it, and a record of what clients asked.
 
-The model knows two tasks.  WEATHER (of `dragoman.sim`) makes two calls side by side.  WRITE writes a file with whatever
-tool the client offers for that, and reads it again where there is a tool for that too: it knows no client, and finds
-the tools by the words of their names and their properties.
+The model knows three tasks.  WEATHER (of `dragoman.sim`) makes two calls side by side.  WRITE writes a file with
+whatever tool the client offers for that, and reads it again where there is a tool for that too: it knows no client, and
+finds the tools by the words of their names and their properties.  REPORT fills a form: with a tool that has its
+properties, else in JSON the way weak models write it, in a fence and with words around it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ERRING = "weak+prose+malformed=0.5+wrong_name=0.5+wrong_types=0.5+sloppy=0.5+reh
 
 PATHS = ("file_path", "filePath", "filepath", "path", "absolute_path", "target_file", "filename", "file")
 CONTENTS = ("content", "contents", "file_content", "file_text", "text", "new_text")
-COMMANDS = ("command", "cmd", "commands", "script", "code")
+COMMANDS = ("command", "shell_command", "cmd", "commands", "script", "code")
 WRITERS = frozenset({"write", "create", "save", "editor"})
 READERS = frozenset({"read", "view"})
 SHELLS = frozenset({"bash", "shell", "exec", "execute", "run", "terminal", "command", "commands"})
@@ -105,18 +106,61 @@ def _list_file(task: Task) -> Generator[Batch, list[str], str]:
     return f"{task.words['path'].rpartition('/')[2]}\n```\n{task.words['content']}\n```\n"
 
 
+def _report(task: Task) -> Generator[Batch, list[str], str]:
+    form = {"city": task.words["city"], "temperature": int(task.words["degrees"])}
+    offer = next((offer for offer in task.offers if form.keys() <= offer.properties.keys()), None)
+    if offer is not None:
+        yield [_padded(offer, form)]
+        return "I filled in the form."
+    return f"Here is the report:\n\n```json\n{json.dumps(form)}\n```\n"
+
+
+REPORT = Scenario(
+    name="report",
+    task=re.compile(r"temperature in (?P<city>\w+) is (?P<degrees>\d+) degrees"),
+    plan=_report,
+    example="Report that the temperature in Oslo is 21 degrees.",
+)
+
+
+def _observed(task: Task) -> Generator[Batch, list[str], str]:
+    """For programs that tell in words what was called and what came back: smolagents'."""
+    cities = re.findall(r"'city': '(\w+)'", task.words["calls"])
+    seen = zip(cities, task.words["seen"].split(), strict=False)
+    text = " ".join(f"{city}: {report}." for city, report in sorted(seen))
+    if task.knows("final_answer"):
+        yield [Wish("final_answer", {"answer": text})]
+    return text
+
+
+OBSERVED = Scenario(
+    name="observed",
+    task=re.compile(r"\bweather\b.*Calling tools:\s*(?P<calls>.+?)\s*Observation:\s*(?P<seen>.+)", re.DOTALL),
+    plan=_observed,
+    example="Calling tools: [{'city': 'Oslo'}] Observation: rain",
+)
 WRITE = Scenario(name="write", task=_TASK, plan=_write, example=TASK.format(content="Hello", path="/tmp/hello.txt"))
 LIST_FILE = Scenario(name="list_file", task=_TASK, plan=_list_file, example=WRITE.example)
 
 
+def _told_in_words(messages: Sequence[Message]) -> Sequence[Message]:
+    """The conversation with what was said up to the last observation as one message, where there is one."""
+    last = max((n for n, m in enumerate(messages) if m.role == "user" and "Observation:" in m.text), default=0)
+    if not last:
+        return messages
+    system = [message for message in messages[:last] if message.role == "system"]
+    said = "\n\n".join(message.text for message in messages[: last + 1] if message.role != "system")
+    return [*system, Message("user", said), *messages[last + 1 :]]
+
+
 class Watched(WeakModel):
-    """Counts the replies in which it made a mistake."""
+    """Counts the replies in which it made a mistake; reads a history told in words as one message."""
 
     slips = 0
 
     def reply(self, messages: Sequence[Message], **options: Any) -> Reply:
         """The reply to a conversation."""
-        said = super().reply(messages, **options)
+        said = super().reply(_told_in_words(messages), **options)
         self.slips += bool(said.slips)
         return said
 
@@ -194,7 +238,7 @@ def _understand(one: Asked) -> None:
 @contextmanager
 def stage(*, tools: bool = True, model: str = MODEL) -> Iterator[tuple[str, Record]]:
     """The gateway's root, and the record of what it is asked; without `tools` the client is one that has none."""
-    weak = Watched((WRITE, *SCENARIOS)) if tools else Forgetful((LIST_FILE,))
+    weak = Watched((WRITE, REPORT, OBSERVED, *SCENARIOS)) if tools else Forgetful((LIST_FILE,))
     with running(weak) as upstream:
         route = Route(provider=COMPATIBLE["openai_chat"], base_url=upstream, model=model)
         record = Record(create_app(GatewayConfig(default=route)), weak)

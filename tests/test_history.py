@@ -45,6 +45,33 @@ IN_ORDER = {
 }
 
 REPAIRED = {
+    "a turn sent back as one message per call is one again": (
+        [
+            ASK,
+            Message("assistant", [Text("on it"), call("a")]),
+            Message("assistant", [call("b")]),
+            Message("tool", [result("a")]),
+            Message("tool", [result("b")]),
+        ],
+        [ASK, BOTH, Message("tool", [result("a"), result("b")])],
+        ["is one again", "results were moved"],
+    ),
+    "words behind a call that is answered later belong to its turn": (
+        [ASK, Message("assistant", [call("a")]), Message("assistant", "wait"), Message("tool", [result("a")])],
+        [ASK, Message("assistant", [call("a"), Text("wait")]), Message("tool", [result("a")])],
+        ["is one again"],
+    ),
+    "an id used again is answered where it stands last": (
+        [ASK, Message("assistant", [call("a")]), Message("assistant", [call("a")]), Message("tool", [result("a")])],
+        [
+            ASK,
+            Message("assistant", [call("a")]),
+            Message("tool", [missing("a")]),
+            Message("assistant", [call("a")]),
+            Message("tool", [result("a")]),
+        ],
+        ["'look' has no result"],
+    ),
     "a missing result becomes an error": (
         [ASK, BOTH, Message("tool", [result("a")])],
         [ASK, BOTH, Message("tool", [result("a"), missing("b")])],
@@ -297,3 +324,14 @@ def test_instructions_go_into_the_users_first_words_where_there_is_no_place_for_
     assert told[0].text == "a\n\nb\n\ngo"
     assert without_system([Message("system", "a"), BOTH])[0] == Message("user", "a")
     assert without_system([ASK]) == (ASK,)
+
+
+def test_thousands_of_calls_find_thousands_of_results_in_any_order() -> None:
+    size = 5000
+    calls = Message("assistant", [call(f"c{n}") for n in range(size)])
+    backwards = Message("tool", [result(f"c{n}") for n in reversed(range(size))])
+    strangers = Message("tool", [result(f"x{n}") for n in range(size)])
+    answered = repair([ASK, calls, backwards]).messages[-1].results
+    assert {each.call_id for each in answered} == {f"c{n}" for n in range(size)}
+    assert not any(each.is_error for each in answered)
+    assert all(each.is_error for each in repair([ASK, calls, strangers]).messages[-1].results)

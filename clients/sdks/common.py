@@ -9,7 +9,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 URL = os.environ["DRAGOMAN_URL"]
@@ -18,6 +18,14 @@ MODEL = "weak"
 QUESTION = "What is the weather in Oslo and Paris?"
 REPORTS = {"Oslo": "rain", "Paris": "sun"}
 RAN: list[str] = []
+FORM = {"city": "Oslo", "temperature": 21}
+FORM_SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "temperature": {"type": "integer"}},
+    "required": ["city", "temperature"],
+    "additionalProperties": False,
+}
+FORM_QUESTION = "Report that the temperature in Oslo is 21 degrees, in the form you are given."
 DESCRIPTION = "The weather in a city."
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 OPENAI_TOOL = {
@@ -36,26 +44,38 @@ def get_weather(city: str) -> str:
     return REPORTS[city]
 
 
-def run(*paths: Callable[[], str | Awaitable[str]]) -> None:
-    """Run every path: it asks, runs the tool, and gives the final text."""
-    only = sys.argv[1:]
-    for path in paths:
+def listed(model: str) -> str:
+    """The name of a model without what it says of the model's mistakes."""
+    return model.partition("+")[0]
+
+
+Path = Callable[[], Any]
+
+
+def run(*paths: Path, others: Mapping[Path, object] | None = None) -> None:
+    """Run every path: it asks, runs the tool, and gives the final text.  `others` must give just what stands there."""
+    expected, only = others or {}, sys.argv[1:]
+    for path in (*paths, *expected):
         if only and path.__name__ not in only:
             continue
         RAN.clear()
         start = time.monotonic()
-        note = ""
         try:
-            text: Any = path()
-            if not isinstance(text, str):
-                text = asyncio.run(text)
-            # Gemini's clients wrap a result in an object, which the model then reads out.
-            answered = re.search(r"Oslo: .*rain.*Paris: .*sun", text, re.DOTALL)
-            ok = sorted(RAN) == ["Oslo", "Paris"] and answered is not None
-            note = "" if ok else f"ran {RAN}, text {text[:200]!r}"
+            given: Any = path()
+            given = asyncio.run(given) if asyncio.iscoroutine(given) else given
+            note = _wrong(given) if path not in expected else "" if given == expected[path] else f"gave {given!r}"[:300]
         except Exception as error:
-            ok, note = False, f"{type(error).__name__}: {str(error)[:300]}"
+            note = f"{type(error).__name__}: {str(error)[:300]}"
             traceback.print_exc()
-        told = {"path": path.__name__, "ok": ok, "seconds": round(time.monotonic() - start, 1), "note": note}
-        print(json.dumps(told), flush=True)
+        told = {"path": path.__name__, "ok": not note, "seconds": round(time.monotonic() - start, 1), "note": note}
+        # On a line of its own, whatever a library printed before; the answer is waited for.
+        print("\n" + json.dumps(told), flush=True)
         sys.stdin.readline()
+    print('\n{"path": null}', flush=True)
+
+
+def _wrong(text: str) -> str:
+    """What is wrong with the end of the task; Gemini's clients wrap a result in an object, which is read out."""
+    if sorted(RAN) == ["Oslo", "Paris"] and re.search(r"Oslo: .*rain.*Paris: .*sun", text, re.DOTALL):
+        return ""
+    return f"ran {RAN}, text {text[:200]!r}"

@@ -1,10 +1,10 @@
-"""The official Google Gen AI SDK: contents, streamed, with functions it calls itself and with ours."""
+"""The official Google Gen AI SDK: contents, streamed and whole, with functions it calls itself and with ours; forms."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from common import KEY, MODEL, QUESTION, SCHEMA, URL, get_weather, run
+from common import FORM, FORM_QUESTION, FORM_SCHEMA, KEY, MODEL, QUESTION, SCHEMA, URL, get_weather, listed, run
 from google import genai
 from google.genai import types
 
@@ -40,5 +40,36 @@ def manual() -> str:
         contents.append(types.Content(role="user", parts=results))
 
 
+def automatic_whole() -> str:
+    config = types.GenerateContentConfig(tools=[get_weather])
+    return client.models.generate_content(model=MODEL, contents=QUESTION, config=config).text or ""
+
+
+async def automatic_async() -> str:
+    config = types.GenerateContentConfig(tools=[get_weather])
+    return (await client.aio.models.generate_content(model=MODEL, contents=QUESTION, config=config)).text or ""
+
+
+def chat() -> str:
+    session = client.chats.create(model=MODEL, config=types.GenerateContentConfig(tools=[get_weather]))
+    return session.send_message(QUESTION).text or ""
+
+
+def formed() -> Any:
+    config = types.GenerateContentConfig(response_mime_type="application/json", response_json_schema=FORM_SCHEMA)
+    return client.models.generate_content(model=MODEL, contents=FORM_QUESTION, config=config).parsed
+
+
+def models() -> Any:
+    return [listed(model.name or "") for model in client.models.list()]
+
+
+def tokens() -> Any:
+    return (client.models.count_tokens(model=MODEL, contents=QUESTION).total_tokens or 0) > 0
+
+
 if __name__ == "__main__":
-    run(manual, automatic)
+    run(
+        *(manual, automatic, automatic_whole, automatic_async, chat),
+        others={formed: FORM, models: [f"models/{MODEL}"], tokens: True},
+    )

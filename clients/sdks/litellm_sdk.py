@@ -1,4 +1,4 @@
-"""LiteLLM: its routes to an OpenAI, an Anthropic, a vLLM, an Ollama and a Gemini server, streamed."""
+"""LiteLLM: its routes to an OpenAI, an Anthropic, a vLLM, an Ollama and a Gemini server, streamed; whole; responses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 import litellm
-from common import KEY, OPENAI_TOOL, QUESTION, URL, get_weather, run
+from common import FORM, FORM_QUESTION, KEY, OPENAI_TOOL, QUESTION, URL, get_weather, run
+from pydantic import BaseModel
 
 litellm.telemetry = False
 
@@ -46,5 +47,47 @@ def gemini() -> str:
     return _loop("gemini/weak", URL)
 
 
+def openai_whole() -> str:
+    messages: list[Any] = [{"role": "user", "content": QUESTION}]
+    while True:
+        asked = {"model": "openai/weak", "api_base": URL + "/v1", "api_key": KEY, "tools": [OPENAI_TOOL]}
+        message = litellm.completion(messages=messages, **asked).choices[0].message
+        if not message.tool_calls:
+            return message.content or ""
+        messages.append(message)
+        for call in message.tool_calls:
+            result = get_weather(**json.loads(call.function.arguments))
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+
+
+def responses() -> str:
+    tool = {"type": "function", **OPENAI_TOOL["function"]}
+    items: list[Any] = [{"role": "user", "content": QUESTION}]
+    while True:
+        done = litellm.responses(model="openai/weak", api_base=URL + "/v1", api_key=KEY, input=items, tools=[tool])
+        calls = [item for item in done.output if item.type == "function_call"]
+        if not calls:
+            return "".join(p.text for item in done.output if item.type == "message" for p in item.content)
+        items += [item.model_dump(exclude_none=True) for item in done.output]
+        for call in calls:
+            result = get_weather(**json.loads(call.arguments))
+            items.append({"type": "function_call_output", "call_id": call.call_id, "output": result})
+
+
+class Report(BaseModel):
+    """The report of a temperature."""
+
+    city: str
+    temperature: int
+
+
+def parsed() -> Any:
+    asked = [{"role": "user", "content": FORM_QUESTION}]
+    done = litellm.completion(
+        model="hosted_vllm/weak", api_base=URL + "/v1", api_key=KEY, messages=asked, response_format=Report
+    )
+    return json.loads(done.choices[0].message.content)
+
+
 if __name__ == "__main__":
-    run(openai, hosted_vllm, anthropic, ollama_chat, gemini)
+    run(openai, hosted_vllm, anthropic, ollama_chat, gemini, openai_whole, responses, others={parsed: FORM})

@@ -4,18 +4,15 @@ import Anthropic from "@anthropic-ai/sdk";
 import { Ollama } from "ollama";
 import { GoogleGenAI } from "@google/genai";
 
-const url = process.env.DRAGOMAN_URL;
-const apiKey = "not-a-real-key";
-const question = "What is the weather in Oslo and Paris?";
-const reports = { Oslo: "rain", Paris: "sun" };
-const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
-const about = { name: "get_weather", description: "The weather in a city." };
-let ran = [];
-const weather = ({ city }) => {
-  ran.push(city);
-  return reports[city];
-};
+import { apiKey, description, form, formQuestion, question, run, schema, url, weather } from "./common.mjs";
 
+const about = { name: "get_weather", description };
+const formSchema = {
+  type: "object",
+  properties: { city: { type: "string" }, temperature: { type: "integer" } },
+  required: Object.keys(form),
+  additionalProperties: false,
+};
 const openai = new OpenAI({ baseURL: url + "/v1", apiKey });
 const paths = {
   openai_run_tools: async () => {
@@ -25,6 +22,11 @@ const paths = {
       messages: [{ role: "user", content: question }],
       tools: [{ type: "function", function: { ...about, parameters: schema, parse: JSON.parse, function: weather } }],
     });
+    return await runner.finalContent();
+  },
+  openai_run_tools_whole: async () => {
+    const tools = [{ type: "function", function: { ...about, parameters: schema, parse: JSON.parse, function: weather } }];
+    const runner = openai.chat.completions.runTools({ model: "weak", messages: [{ role: "user", content: question }], tools });
     return await runner.finalContent();
   },
   openai_responses: async () => {
@@ -53,6 +55,14 @@ const paths = {
       const content = calls.map((call) => ({ type: "tool_result", tool_use_id: call.id, content: weather(call.input) }));
       messages.push({ role: "user", content });
     }
+  },
+  anthropic_tool_runner: async () => {
+    const client = new Anthropic({ baseURL: url, apiKey });
+    const tool = { ...about, type: "custom", input_schema: schema, run: weather, parse: (given) => given };
+    const messages = [{ role: "user", content: question }];
+    const asked = { model: "weak", max_tokens: 1024, messages, tools: [tool] };
+    const message = await client.beta.messages.toolRunner(asked).runUntilDone();
+    return message.content.map((block) => block.text ?? "").join("");
   },
   ollama: async () => {
     const client = new Ollama({ host: url });
@@ -92,19 +102,17 @@ const paths = {
   },
 };
 
-for (const [path, tried] of Object.entries(paths)) {
-  ran = [];
-  const start = Date.now();
-  let ok = false;
-  let note = "";
-  try {
-    const text = await tried();
-    ok = ran.sort().join() === "Oslo,Paris" && /Oslo: .*rain.*Paris: .*sun/s.test(text);
-    if (!ok) note = `ran ${ran}, text ${text.slice(0, 200)}`;
-  } catch (error) {
-    note = String(error).slice(0, 300);
-  }
-  console.log(JSON.stringify({ path, ok, seconds: Math.round((Date.now() - start) / 100) / 10, note }));
-  await new Promise((next) => process.stdin.once("data", next));
-}
-process.exit();
+const forms = {
+  openai_parsed: async () => {
+    const asked = { role: "user", content: formQuestion };
+    const format = { type: "json_schema", json_schema: { name: "report", schema: formSchema, strict: true } };
+    const done = await openai.chat.completions.parse({ model: "weak", messages: [asked], response_format: format });
+    return done.choices[0].message.parsed;
+  },
+  ollama_formed: async () => {
+    const messages = [{ role: "user", content: formQuestion }];
+    const done = await new Ollama({ host: url }).chat({ model: "weak", messages, format: formSchema });
+    return JSON.parse(done.message.content);
+  },
+};
+await run(paths, forms);

@@ -1,12 +1,26 @@
-"""The official OpenAI SDK: chat completions and responses, streamed."""
+"""The official OpenAI SDK: chat completions and responses, streamed, whole, and parsed into a form."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from common import DESCRIPTION, KEY, MODEL, OPENAI_TOOL, QUESTION, SCHEMA, URL, get_weather, run
-from openai import AsyncOpenAI, OpenAI
+from common import (
+    DESCRIPTION,
+    FORM,
+    FORM_QUESTION,
+    KEY,
+    MODEL,
+    OPENAI_TOOL,
+    QUESTION,
+    SCHEMA,
+    URL,
+    get_weather,
+    listed,
+    run,
+)
+from openai import AsyncOpenAI, OpenAI, pydantic_function_tool
+from pydantic import BaseModel
 
 client = OpenAI(base_url=URL + "/v1", api_key=KEY)
 FLAT: Any = {
@@ -97,5 +111,74 @@ def responses_raw() -> str:
             items.append({"type": "function_call_output", "call_id": call.call_id, "output": result})
 
 
+def chat_whole() -> str:
+    messages: list[Any] = [{"role": "user", "content": QUESTION}]
+    while True:
+        message = client.chat.completions.create(model=MODEL, messages=messages, tools=[OPENAI_TOOL]).choices[0].message  # type: ignore[list-item]
+        if not message.tool_calls:
+            return message.content or ""
+        messages.append(message)
+        for call in message.tool_calls:
+            result = get_weather(**json.loads(call.function.arguments))
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+
+
+def responses_whole() -> str:
+    items: list[Any] = [{"role": "user", "content": QUESTION}]
+    while True:
+        response = client.responses.create(model=MODEL, input=items, tools=[FLAT])
+        calls = [item for item in response.output if item.type == "function_call"]
+        if not calls:
+            return response.output_text
+        items += response.output
+        for call in calls:
+            result = get_weather(**json.loads(call.arguments))
+            items.append({"type": "function_call_output", "call_id": call.call_id, "output": result})
+
+
+class Report(BaseModel):
+    """The report of a temperature."""
+
+    city: str
+    temperature: int
+
+
+ASKED: Any = [{"role": "user", "content": FORM_QUESTION}]
+
+
+def chat_parsed() -> Any:
+    done = client.chat.completions.parse(model=MODEL, messages=ASKED, response_format=Report)
+    return _dumped(done.choices[0].message.parsed)
+
+
+def chat_parsed_streamed() -> Any:
+    with client.chat.completions.stream(model=MODEL, messages=ASKED, response_format=Report) as stream:
+        return _dumped(stream.get_final_completion().choices[0].message.parsed)
+
+
+def chat_parsed_tool() -> Any:
+    """A strict tool, demanded by its name, whose arguments the SDK parses."""
+    named: Any = {"type": "function", "function": {"name": "Report"}}
+    tools = [pydantic_function_tool(Report)]
+    done = client.chat.completions.parse(model=MODEL, messages=ASKED, tools=tools, tool_choice=named)
+    return _dumped((done.choices[0].message.tool_calls or [])[0].function.parsed_arguments)
+
+
+def responses_parsed() -> Any:
+    return _dumped(client.responses.parse(model=MODEL, input=ASKED, text_format=Report).output_parsed)
+
+
+def _dumped(report: Any) -> Any:
+    return report.model_dump() if report is not None else None
+
+
+def models() -> Any:
+    return [listed(model.id) for model in client.models.list()]
+
+
 if __name__ == "__main__":
-    run(chat_raw, chat_helper, chat_async, responses_raw, responses_helper)
+    parsed = (chat_parsed, chat_parsed_streamed, chat_parsed_tool, responses_parsed)
+    run(
+        *(chat_raw, chat_helper, chat_async, responses_raw, responses_helper, chat_whole, responses_whole),
+        others={**dict.fromkeys(parsed, FORM), models: [MODEL]},
+    )

@@ -10,8 +10,10 @@ Source of the rules: seeds.md A11 (ChatCLI's result pairing); demands.py cites w
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 
 from .demands import Demands, Turns
 from .errors import ErrorCode
@@ -36,11 +38,38 @@ def repair(messages: Sequence[Message]) -> Repaired:
     """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
     told: list[Message] = []
     issues: list[Issue] = []
-    for head, block in _blocks(messages):
+    whole = _whole_turns(messages)
+    if len(whole) < len(messages):
+        issues.append(Issue(kind=IssueKind.HISTORY, message="a turn that stood in several messages is one again"))
+    for head, block in _blocks(whole):
         fixed, found = _settle(head, block)
         told += fixed
         issues += found
     return Repaired(tuple(told), tuple(issues))
+
+
+def _whole_turns(messages: Sequence[Message]) -> list[Message]:
+    """The messages, where a call that is answered only behind later words or calls of the same turn stands with them.
+
+    Clients send a turn back as one message per call (seen: Strands Agents); the results follow the last of them.
+    """
+    runs = [(said, list(run)) for said, run in groupby(messages, lambda message: message.role == "assistant")]
+    whole: list[Message] = []
+    for (said, run), (_, behind) in pairwise([*runs, (False, [])]):
+        whole += _joined(run, {r.call_id for m in behind for r in m.results}) if said and len(run) > 1 else run
+    return whole
+
+
+def _joined(run: Sequence[Message], answered: set[str]) -> Iterator[Message]:
+    """A run of assistant messages, one from the first whose call is answered behind them all."""
+    last = {call.id: at for at, message in enumerate(run) for call in message.calls}  # an id used again is the later's
+    first = min((at for call_id, at in last.items() if call_id in answered), default=len(run) - 1)
+    yield from run[:first]
+    if first == len(run) - 1:
+        yield run[first]
+    else:
+        parts = [part for message in run[first:] for part in message.parts]
+        yield Message("assistant", parts, cache=any(m.cache for m in run[first:]), metadata=run[first].metadata)
 
 
 def _blocks(messages: Sequence[Message]) -> Iterable[tuple[Message | None, list[Message]]]:
@@ -72,24 +101,31 @@ def _settle(head: Message | None, block: list[Message]) -> tuple[list[Message], 
     return [*start, *([Message("tool", told)] if told else []), *rest], issues or [moved]
 
 
-FITS: tuple[Callable[[ToolCall, ToolResult], bool], ...] = (
-    lambda call, result: bool(call.id) and result.call_id == call.id,
-    lambda call, result: not result.call_id and result.name == call.name,
-    lambda call, result: not result.call_id and not result.name,
+FITS: tuple[tuple[Callable[[ToolCall], str | None], Callable[[ToolResult], str | None]], ...] = (
+    (lambda call: call.id or None, lambda result: result.call_id or None),
+    (lambda call: call.name, lambda result: (result.name or None) if not result.call_id else None),
+    (lambda _: "", lambda result: "" if not (result.call_id or result.name) else None),
 )
-"""What makes a result the answer to a call, best first: its id, else its name, else its place."""
+"""What makes a result the answer to a call, best first: its id, else its name, else its place.
+
+Each as what a call looks for and what a result has; None for what cannot be found that way.
+"""
 
 
 def _pair(calls: Sequence[ToolCall], results: list[ToolResult]) -> tuple[list[ToolResult | None], list[ToolResult]]:
     """For each call its result, in order; and the results that answer none.  An id may stand more than once."""
-    left = list(results)
+    left = dict(enumerate(results))
     answers: list[ToolResult | None] = [None] * len(calls)
-    for fits in FITS:
+    for wanted, offered in FITS:
+        found: defaultdict[str | None, deque[int]] = defaultdict(deque)
+        for index, result in left.items():
+            found[offered(result)].append(index)
+        found.pop(None, None)
         for at, call in enumerate(calls):
-            found = None if answers[at] else next((i for i, r in enumerate(left) if fits(call, r)), None)
-            if found is not None:
-                answers[at] = left.pop(found)
-    return answers, left
+            fitting = found.get(wanted(call)) if found and answers[at] is None else None
+            if fitting:
+                answers[at] = left.pop(fitting.popleft())
+    return answers, list(left.values())
 
 
 def _answer(call: ToolCall, result: ToolResult | None) -> ToolResult:

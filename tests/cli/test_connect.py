@@ -42,13 +42,23 @@ def connect(run: Run, name: str, *more: str) -> Any:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_says_where_the_gateway_is_and_by_what_api(row: Client) -> None:
-    told = row.told(TARGET)
-    settings = repr((told.files, dict(told.variables), told.commands, told.code))
-    assert TARGET.url in settings
-    assert not any(place in settings for place in ("{url}", "{model}", "{key}"))
+    for api in row.api:
+        told = row.told(TARGET, api)
+        settings = repr((told.files, dict(told.variables), told.commands, told.code))
+        assert TARGET.url in settings
+        places = ("url", "model", "key", *row.words.get(api, ()))
+        assert not any(f"{{{place}}}" in settings for place in places)
+        assert told.api == (api,)
     assert set(row.api) <= {front.codec.name for front in FRONTS}
     assert row.api
     assert row.source
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_settings_that_differ_by_api_are_told_for_every_api_of_the_row(row: Client) -> None:
+    told = {repr(row.told(TARGET, api)) for api in row.api}
+    assert len(told) == len(row.api)
+    assert not row.words or tuple(row.words) == row.api
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -136,6 +146,18 @@ def test_the_model_is_the_first_the_gateway_lists_when_none_is_named(run: Run) -
         ran = run("connect", "openai-agents", "--url", url)
         assert ran.code == 0
         assert "model: weak" in ran.err
+
+
+def test_the_api_is_the_clients_first_unless_another_of_its_own_is_named(run: Run, home: Path) -> None:
+    for more, api, base in (
+        ((), "openai-completions", "http://127.0.0.1:4242/v1"),
+        (("--api", "gemini"), "google-generative-ai", "http://127.0.0.1:4242/v1beta"),
+    ):
+        assert connect(run, "pi", "--write", *more).code == 0
+        told = json.loads((home / ".pi/agent/models.json").read_text())["providers"]["dragoman"]
+        assert (told["api"], told["baseUrl"]) == (api, base)
+    ran = connect(run, "pi", "--api", "bedrock_converse")
+    assert (ran.code, "choose one of: openai_chat" in ran.err) == (2, True)
 
 
 def test_what_is_wrong_is_told_with_what_to_do(run: Run, home: Path) -> None:

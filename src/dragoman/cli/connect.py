@@ -29,19 +29,22 @@ NO_KEY = "dragoman"
 @click.argument("name", required=False)
 @click.option("--url", default=URL, show_default=True, help="Where the gateway is.")
 @click.option("--model", default="", help="The model to ask for; the first the gateway lists when not given.")
+@click.option("--api", default="", help="The API to speak, of those the client can; its first when not given.")
 @click.option("--key", envvar="DRAGOMAN_KEY", default=NO_KEY, help="The key the gateway asks for; DRAGOMAN_KEY too.")
 @click.option("--write", "writing", is_flag=True, help="Write the settings files.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
-    name: str | None, url: str, model: str, key: str, writing: bool, as_json: bool
+    name: str | None, url: str, model: str, api: str, key: str, writing: bool, as_json: bool
 ) -> None:
     """Show, or write, what makes the client NAME use the gateway; without NAME, list the clients."""
     if name is None:
         _list(as_json=as_json)
         return
     row = _row(name)
+    if api and api not in row.api:
+        raise UsageError(f"{name} does not speak {api!r} to a gateway; choose one of: {', '.join(row.api)}")
     root = _root(url)
-    told = row.told(Target(root, model or _first_model(root), key))
+    told = row.told(Target(root, model or _first_model(root), key), api)
     written = [_write(file) for file in told.files] if writing else []
     if as_json:
         print_json({**_as_json(told), "written": written})

@@ -41,15 +41,21 @@ AGENTS: tuple[Client, ...] = (
         kind=Kind.AGENT,
         api=("openai_chat", "openai_responses", "anthropic_messages", "gemini"),
         source="opencode.ai/docs/providers, Custom provider",
+        words={
+            "openai_chat": {"package": "@ai-sdk/openai-compatible", "base": "{url}/v1"},
+            "openai_responses": {"package": "@ai-sdk/openai", "base": "{url}/v1"},
+            "anthropic_messages": {"package": "@ai-sdk/anthropic", "base": "{url}/v1"},
+            "gemini": {"package": "@ai-sdk/google", "base": "{url}/v1beta"},
+        },
         files=(
             File("{config}/opencode/opencode.json", Form.JSONC, {
                 "$schema": "https://opencode.ai/config.json",
                 "model": "dragoman/{model}",
                 "provider": {
                     NAME: {
-                        "npm": "@ai-sdk/openai-compatible",
+                        "npm": "{package}",
                         "name": TITLE,
-                        "options": {"baseURL": "{url}/v1", "apiKey": "{key}"},
+                        "options": {"baseURL": "{base}", "apiKey": "{key}"},
                         "models": {"{model}": {"name": "{model}"}},
                     },
                 },
@@ -123,15 +129,59 @@ AGENTS: tuple[Client, ...] = (
         title="Qwen Code",
         kind=Kind.AGENT,
         api=("openai_chat", "anthropic_messages", "gemini"),
+        words={
+            "openai_chat": {"kind": "openai", "prefix": "OPENAI", "base": "{url}/v1"},
+            "anthropic_messages": {"kind": "anthropic", "prefix": "ANTHROPIC", "base": "{url}"},
+            "gemini": {"kind": "gemini", "prefix": "GEMINI", "base": "{url}"},
+        },
         source="qwenlm.github.io/qwen-code-docs, configuration/auth",
         files=(
             File("~/.qwen/settings.json", Form.JSONC, {
-                "security": {"auth": {"selectedType": "openai", "baseUrl": "{url}/v1", "apiKey": "{key}"}},
+                "security": {"auth": {"selectedType": "{kind}", "baseUrl": "{base}", "apiKey": "{key}"}},
                 "model": {"name": "{model}"},
             }),
-            File("~/.qwen/.env", Form.DOTENV, {**OPENAI, "OPENAI_MODEL": "{model}"}),
+            File("~/.qwen/.env", Form.DOTENV, {
+                "{prefix}_BASE_URL": "{base}", "{prefix}_API_KEY": "{key}", "{prefix}_MODEL": "{model}",
+            }),
         ),
         start=("qwen", "-y", "-p"),
+    ),
+    Client(
+        name="copilot",
+        title="GitHub Copilot CLI",
+        kind=Kind.AGENT,
+        api=("openai_chat", "openai_responses", "anthropic_messages"),
+        source="its own `copilot help providers`",
+        words={
+            "openai_chat": {"kind": "openai", "wire": "completions", "base": "{url}/v1"},
+            "openai_responses": {"kind": "openai", "wire": "responses", "base": "{url}/v1"},
+            "anthropic_messages": {"kind": "anthropic", "wire": "completions", "base": "{url}"},
+        },
+        variables={
+            "COPILOT_PROVIDER_BASE_URL": "{base}",
+            "COPILOT_PROVIDER_TYPE": "{kind}",
+            "COPILOT_PROVIDER_WIRE_API": "{wire}",
+            "COPILOT_PROVIDER_API_KEY": "{key}",
+            "COPILOT_MODEL": "{model}",
+        },
+        start=("copilot", "--allow-all-tools", "-p"),
+    ),
+    Client(
+        name="nanocoder",
+        title="Nanocoder",
+        kind=Kind.AGENT,
+        api=("openai_chat",),
+        source="github.com/Nano-Collective/nanocoder, README",
+        files=(
+            File("{config}/nanocoder/agents.config.json", Form.JSON, {
+                "nanocoder": {
+                    "providers": [
+                        {"name": TITLE, "baseUrl": "{url}/v1", "apiKey": "{key}", "models": ["{model}"]},
+                    ],
+                },
+            }),
+        ),
+        start=("nanocoder", "--provider", TITLE, "--model", "{model}", "--trust-directory", "run"),
     ),
     Client(
         name="cline",
@@ -149,12 +199,18 @@ AGENTS: tuple[Client, ...] = (
         kind=Kind.AGENT,
         api=("openai_chat", "openai_responses", "anthropic_messages", "gemini"),
         source="github.com/badlogic/pi-mono, packages/coding-agent/docs/models.md",
+        words={
+            "openai_chat": {"kind": "openai-completions", "base": "{url}/v1"},
+            "openai_responses": {"kind": "openai-responses", "base": "{url}/v1"},
+            "anthropic_messages": {"kind": "anthropic-messages", "base": "{url}"},
+            "gemini": {"kind": "google-generative-ai", "base": "{url}/v1beta"},
+        },
         files=(
             File("~/.pi/agent/models.json", Form.JSON, {
                 "providers": {
                     NAME: {
-                        "baseUrl": "{url}/v1",
-                        "api": "openai-completions",
+                        "baseUrl": "{base}",
+                        "api": "{kind}",
                         "apiKey": "{key}",
                         "models": [{"id": "{model}"}],
                     },
@@ -170,6 +226,10 @@ AGENTS: tuple[Client, ...] = (
         kind=Kind.AGENT,
         api=("openai_chat", "anthropic_messages"),
         source="docs.continue.dev/reference, models",
+        words={
+            "openai_chat": {"kind": "openai", "base": "{url}/v1"},
+            "anthropic_messages": {"kind": "anthropic", "base": "{url}/v1"},
+        },
         files=(
             File("~/.continue/config.yaml", Form.YAML, {
                 "name": "Local config",
@@ -177,9 +237,9 @@ AGENTS: tuple[Client, ...] = (
                 "schema": "v1",
                 "models": [{
                     "name": TITLE,
-                    "provider": "openai",
+                    "provider": "{kind}",
                     "model": "{model}",
-                    "apiBase": "{url}/v1",
+                    "apiBase": "{base}",
                     "apiKey": "{key}",
                     "roles": ["chat", "edit", "apply"],
                     "capabilities": ["tool_use"],
@@ -288,7 +348,6 @@ AGENTS: tuple[Client, ...] = (
         source="docs.openhands.dev/openhands/usage/run-openhands/headless-mode",
         variables={"LLM_MODEL": "openai/{model}", "LLM_BASE_URL": "{url}/v1", "LLM_API_KEY": "{key}"},
         start=("openhands", "--headless", "--override-with-envs", "-t"),
-        note="not tried",
     ),
     Client(
         name="mini-swe-agent",
@@ -359,6 +418,21 @@ AGENTS: tuple[Client, ...] = (
             }),
         ),
         start=("interpreter", "-y"),
+    ),
+    Client(
+        name="shell-gpt",
+        title="ShellGPT",
+        kind=Kind.CHAT,
+        api=("openai_chat",),
+        source="github.com/TheR1D/shell_gpt, README",
+        files=(
+            File("~/.config/shell_gpt/.sgptrc", Form.DOTENV, {
+                "API_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "{key}", "DEFAULT_MODEL": "{model}",
+            }),
+        ),
+        commands=(("sgpt", "--install-functions"),),
+        start=("sgpt",),
+        note="its one function runs commands in a shell",
     ),
     Client(
         name="llm",

@@ -118,7 +118,6 @@ LIBRARIES: tuple[Client, ...] = (
         api=("openai_chat",),
         source="huggingface.co/docs/smolagents/reference/models",
         code='OpenAIModel(model_id="{model}", api_base="{url}/v1", api_key="{key}")',
-        note="not tried",
     ),
     Client(
         name="instructor",
@@ -128,6 +127,5 @@ LIBRARIES: tuple[Client, ...] = (
         source="python.useinstructor.com/integrations/openai",
         variables=OPENAI,
         code='instructor.from_openai(OpenAI(base_url="{url}/v1", api_key="{key}"))',
-        note="not tried",
     ),
 )

@@ -4,7 +4,7 @@ A client is a row: the file, variables or command its settings live in, each a t
 and reads and writes nothing.
 
 Contract: a template is plain data whose strings (keys too) may hold `{url}`, `{model}` and `{key}`; `fill` replaces
-these three and nothing else.
+these three and nothing else.  A row's own places (`Client.words`) are replaced before them.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Client:
     """One program.
 
     api        the codecs it can speak to the gateway, the one its settings choose first
+    words      codec → what its settings say for that API, by the row's own places; none: they are the same for all
     files      settings files;  variables  environment variables;  commands  what must be run once
     code       the same in a program's own language, for libraries that take it there
     start      how it is started, with a task and without asking back where it can be
@@ -65,6 +66,7 @@ class Client:
     kind: Kind
     api: tuple[str, ...]
     source: str
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: NOTHING)
     files: tuple[File, ...] = ()
     variables: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     commands: tuple[tuple[str, ...], ...] = ()
@@ -72,19 +74,25 @@ class Client:
     start: tuple[str, ...] = ()
     note: str = ""
 
-    def told(self, target: Target) -> Client:
-        """The row with its templates filled."""
+    def told(self, target: Target, api: str = "") -> Client:
+        """The row with its templates filled, for the API called `api`: its first when not given."""
+        api = api or self.api[0]
+        own = {f"{{{place}}}": word for place, word in self.words.get(api, NOTHING).items()}
+
+        def filled(template: Any) -> Any:
+            return fill(_filled(template, own), target)
+
         return Client(
             name=self.name,
             title=self.title,
             kind=self.kind,
-            api=self.api,
+            api=(api,),
             source=self.source,
-            files=tuple(File(f.path, f.form, fill(f.content, target)) for f in self.files),
-            variables=fill(self.variables, target),
-            commands=tuple(tuple(fill(word, target) for word in words) for words in self.commands),
-            code=fill(self.code, target),
-            start=tuple(fill(word, target) for word in self.start),
+            files=tuple(File(f.path, f.form, filled(f.content)) for f in self.files),
+            variables=filled(self.variables),
+            commands=tuple(tuple(map(filled, words)) for words in self.commands),
+            code=filled(self.code),
+            start=tuple(map(filled, self.start)),
             note=self.note,
         )
 
@@ -100,18 +108,21 @@ class Target:
 
 def fill(template: Any, target: Target) -> Any:
     """`template` with what it holds places for."""
+    return _filled(template, {"{url}": target.url, "{model}": target.model, "{key}": target.key})
+
+
+def _filled(template: Any, places: Mapping[str, str]) -> Any:
     if isinstance(template, str):
-        # One pass, so that what a value holds is never taken for a place.
-        places = {"{url}": target.url, "{model}": target.model, "{key}": target.key}
         return _in_one_pass(template, places)
     if isinstance(template, Mapping):
-        return {fill(key, target): fill(value, target) for key, value in template.items()}
+        return {_in_one_pass(key, places): _filled(value, places) for key, value in template.items()}
     if isinstance(template, Sequence):
-        return [fill(value, target) for value in template]
+        return [_filled(value, places) for value in template]
     return template
 
 
 def _in_one_pass(text: str, places: Mapping[str, str]) -> str:
+    """`text` with every place replaced; what a value holds is never taken for a place."""
     done, rest = "", text
     while found := [(at, place) for place in places if (at := rest.find(place)) >= 0]:
         at, place = min(found)

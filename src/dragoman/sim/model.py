@@ -135,7 +135,8 @@ class WeakModel:
                 continue
             if message.role == "assistant":
                 progress.wrote = message.text
-                progress.pending = reading.own_calls(message.text, dialect, reading.as_tools(offers))
+                # Where no tools are offered any more, a call of the past is still one.
+                progress.pending = reading.own_calls(message.text, dialect, reading.as_tools(offers) or None)
                 progress.corrected = False
                 progress.answered = not progress.pending and _is_answer(message.text, progress)
                 continue

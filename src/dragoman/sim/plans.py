@@ -98,11 +98,11 @@ def pursue(scenario: Scenario, task: Task, seen: Sequence[Seen]) -> tuple[Wish, 
         batch = next(plan)
         while True:
             wishes = [Wish(task.offer(w.tool).name, w.arguments) for w in batch]
-            lacking = [w.tool for w in wishes if not task.knows(w.tool)]
-            if lacking:
-                return _no_tool(lacking[0], task)
             found = [_take(w, past) for w in wishes]
             missing = tuple(w for w, result in zip(wishes, found, strict=True) if result is None)
+            lacking = [w.tool for w in missing if not task.knows(w.tool)]
+            if lacking:
+                return _no_tool(lacking[0], task)
             if missing:
                 return _give_up(missing, past) or missing
             batch = plan.send([result.text for result in found if result is not None])
