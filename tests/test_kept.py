@@ -15,7 +15,7 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.spec import PLAIN
 from dragoman.definitions import tools as read_definitions
 from dragoman.effects import Open, Opened, Read, run
-from dragoman.kept import LARGEST, KeptTools, by_content, by_identity, by_rows
+from dragoman.kept import LARGE, LARGE_SETS, LARGEST, KeptTools, by_content, by_identity, by_rows
 from dragoman.providers import COMPATIBLE
 from dragoman.route import Route
 from dragoman.turn import turn
@@ -160,3 +160,15 @@ def test_markers_set_on_the_tools_of_one_request_do_not_stay() -> None:
             request = claude.decode_request(deepcopy(body))
             told = claude.encode_request(request, replace(PLAIN, cache=mode))
             assert json.dumps(told["tools"]).count("cache_control") == marks
+
+
+def test_of_large_sets_a_few_are_remembered() -> None:
+    log: list[Any] = []
+    read = reading(log)
+    sets = [{"tools": [{"name": f"{n}", "parameters": {"x": "y" * LARGE}}]} for n in range(LARGE_SETS + 1)]
+    for fields in (sets[0], sets[0], sets[1], sets[0]):
+        read(fields)
+    assert len(log) == 2
+    for fields in (*sets, sets[0]):
+        read(fields)
+    assert len(log) == 4  # the last one, and the first again, which had to go for it

@@ -8,7 +8,7 @@ Laws: `assemble(replay(r)) == r`; the `CallDelta.json` of one call concatenate t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, get_args
 
@@ -148,9 +148,7 @@ _NOWHERE = -1  # the place of a call that was open when all before turned out to
 
 @dataclass(slots=True)
 class _OpenCall:
-    id: str
-    name: str
-    metadata: JsonObject
+    started: CallStarted
     place: int
     pieces: list[str] = field(default_factory=list)
 
@@ -170,32 +168,49 @@ class Assembler:
     def add(self, event: Event) -> None:
         """Take one event."""
         if type(event) is TextDelta:
-            self._pour(Text, event.text)
+            if self._kind is Text:
+                self._run.append(event.text)
+            else:
+                self._pour(Text, event.text)
+        elif (take := _TAKEN.get(type(event))) is not None:
+            take(self, event)
+
+    def _start(self, event: Started) -> None:
+        self._started = event
+
+    def _end(self, event: Ended) -> None:
+        self._ended = event
+
+    def _think(self, event: ReasoningDelta) -> None:
+        self._pour(Reasoning, event.text)
+
+    def _notice(self, event: Noticed) -> None:
+        self._issues.append(event.issue)
+
+    def _add_part(self, event: PartAdded) -> None:
+        self._close_part()
+        self._parts.append(event.part)
+
+    def _end_part(self, event: PartEnded) -> None:
+        self._close_part(event.metadata)
+
+    def _start_call(self, event: CallStarted) -> None:
+        self._close_part()
+        self._calls[event.index] = _OpenCall(event, len(self._parts))
+        self._parts.append(None)
+
+    def _go_on_calling(self, event: CallDelta) -> None:
+        self._calls[event.index].pieces.append(event.json)
+
+    def _end_call(self, event: CallEnded) -> None:
+        call = self._calls.pop(event.index)
+        made = called(call.started, "".join(call.pieces), event)
+        if made is None:
             return
-        match event:
-            case ReasoningDelta(text):
-                self._pour(Reasoning, text)
-            case CallDelta(index, piece):
-                self._calls[index].pieces.append(piece)
-            case CallStarted(index, id_, name, metadata):
-                self._close_part()
-                self._calls[index] = _OpenCall(id_, name, metadata, len(self._parts))
-                self._parts.append(None)
-            case CallEnded(index, report, raw):
-                self._end_call(self._calls.pop(index), report, raw)
-            case PartEnded(metadata):
-                self._close_part(metadata)
-            case PartAdded(part):
-                self._close_part()
-                self._parts.append(part)
-            case Noticed(issue):
-                self._issues.append(issue)
-            case Recast(answer):
-                self._recast(answer)
-            case Started():
-                self._started = event
-            case Ended():
-                self._ended = event
+        if call.place == _NOWHERE:
+            self._issues.append(_rehearsed(made))
+        else:
+            self._parts[call.place] = made
 
     def response(self) -> Response:
         """The response as far as it is known; calls still open are left out."""
@@ -211,9 +226,9 @@ class Assembler:
             extra=_both(self._started.extra, self._ended.extra),
         )
 
-    def _recast(self, answer: bool) -> None:
+    def _recast(self, event: Recast) -> None:
         self._close_part()
-        if answer:
+        if event.answer:
             self._parts = [p for p in self._parts if not isinstance(p, Reasoning)]
             return
         told = [p for p in self._parts if isinstance(p, Text | Reasoning)]
@@ -237,23 +252,35 @@ class Assembler:
             self._parts.append(Reasoning("", metadata=metadata))
         self._kind, self._run = None, []
 
-    def _end_call(self, call: _OpenCall, report: Report | None, raw: str | None) -> None:
-        if report is not None and report.verdict in NOT_RUN:
-            return
-        text = "".join(call.pieces)
-        arguments: Any = json.loads(text) if text else {}
-        made = ToolCall(
-            id=call.id,
-            name=call.name,
-            arguments=arguments,
-            raw=text if raw is None else raw,
-            report=report,
-            metadata=call.metadata,
-        )
-        if call.place == _NOWHERE:
-            self._issues.append(_rehearsed(made))
-        else:
-            self._parts[call.place] = made
+
+_TAKEN: dict[type, Callable[[Assembler, Any], None]] = {
+    Started: Assembler._start,
+    ReasoningDelta: Assembler._think,
+    PartEnded: Assembler._end_part,
+    PartAdded: Assembler._add_part,
+    CallStarted: Assembler._start_call,
+    CallDelta: Assembler._go_on_calling,
+    CallEnded: Assembler._end_call,
+    Recast: Assembler._recast,
+    Noticed: Assembler._notice,
+    Ended: Assembler._end,
+}
+
+
+def called(started: CallStarted, text: str, ended: CallEnded) -> ToolCall | None:
+    """The call that `started`, told `text` and `ended`; None for one that will not run."""
+    report = ended.report
+    if report is not None and report.verdict in NOT_RUN:
+        return None
+    arguments: Any = _loads(text) if text else {}
+    return ToolCall(
+        id=started.id,
+        name=started.name,
+        arguments=arguments,
+        raw=text if ended.raw is None else ended.raw,
+        report=report,
+        metadata=started.metadata,
+    )
 
 
 def _both(first: JsonObject, second: JsonObject) -> JsonObject:
@@ -297,9 +324,7 @@ def _tell(part: Part, index: int) -> Iterator[Event]:
         case Reasoning(text):
             yield ReasoningDelta(text)
         case ToolCall():
-            yield CallStarted(index, part.id, part.name, part.metadata)
-            yield CallDelta(index, _text_of(part))
-            yield CallEnded(index, part.report, part.raw)
+            yield from call_events(part, index)
         case Media() | Opaque():
             yield PartAdded(part)
         case _:
@@ -308,15 +333,33 @@ def _tell(part: Part, index: int) -> Iterator[Event]:
         yield PartEnded(part.metadata)
 
 
+def call_events(call: ToolCall, index: int = 0) -> tuple[CallStarted, CallDelta, CallEnded]:
+    """The events that tell `call`."""
+    started = CallStarted(index, call.id, call.name, call.metadata)
+    return started, CallDelta(index, _text_of(call)), CallEnded(index, call.report, call.raw)
+
+
 def _text_of(call: ToolCall) -> str:
     """The arguments as strict JSON: as the model wrote them, where that is strict and says the same."""
     if call.raw:
         try:
-            if json.loads(call.raw) == call.arguments:
+            if _loads(call.raw) == call.arguments:
                 return call.raw
         except ValueError:
             pass
     return dumps(call.arguments)
+
+
+_scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+
+
+def _loads(text: str) -> Any:
+    """`json.loads`, without its three layers where nothing stands around the value."""
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration:
+        return json.loads(text)
+    return value if end == len(text) else json.loads(text)
 
 
 def dumps(value: Any) -> str:

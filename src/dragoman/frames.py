@@ -13,6 +13,7 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -71,20 +72,21 @@ class _Lines:
             if data:
                 self._tail.append(data)
             return []
-        self._tail.append(data[:cut])
-        lines = self._decode()
+        whole = data[:cut]
+        if self._tail:
+            whole = b"".join((*self._tail, whole))
+            self._tail.clear()
         if cut + 1 < len(data):
-            self._tail = [data[cut + 1 :]]
-        return lines
+            self._tail.append(data[cut + 1 :])
+        return self._decode(whole)
 
     def close(self) -> list[str]:
-        return self._decode() if self._tail else []
+        tail, self._tail = self._tail, []
+        return self._decode(b"".join(tail)) if tail else []
 
-    def _decode(self) -> list[str]:
+    def _decode(self, whole: bytes) -> list[str]:
         # No byte of a multi-byte character equals LF or CR, so whole lines hold whole characters.
-        tail = self._tail
-        text = (tail[0] if len(tail) == 1 else b"".join(tail)).decode("utf-8", "replace")
-        tail.clear()
+        text = whole.decode("utf-8", "replace")
         if self._at_start:
             self._at_start = False
             text = text.removeprefix(_BOM)
@@ -113,13 +115,19 @@ class SseReader:
 
     def _take(self, lines: list[str]) -> list[Frame]:
         frames: list[Frame] = []
+        data = self._data
         for line in lines:
-            if line.startswith("data:"):
-                self._data.append(line[6:] if line.startswith("data: ") else line[5:])
+            if line.startswith("data: "):
+                data.append(line[6:])
+            elif line.startswith("event: "):
+                self._event = line[7:]
             elif line:
                 self._field(line)
-            elif frame := self._dispatch():
-                frames.append(frame)
+            else:
+                if data and (self._event or data != [""]):
+                    frames.append(Frame(data[0] if len(data) == 1 else "\n".join(data), self._event, self._id))
+                data.clear()
+                self._event = self._id = ""
         return frames
 
     def _field(self, line: str) -> None:
@@ -131,11 +139,6 @@ class SseReader:
             self._id = value
         elif name == "data":
             self._data.append(value)
-
-    def _dispatch(self) -> Frame | None:
-        data, event, id_ = self._data, self._event, self._id
-        self._data, self._event, self._id = [], "", ""
-        return Frame("\n".join(data), event, id_) if data and (event or data != [""]) else None
 
 
 class NdjsonReader:
@@ -253,14 +256,18 @@ def _garbled(what: str) -> ProviderError:
 def write_sse(frame: Frame) -> bytes:
     """The frame as a server-sent event.  Line breaks of any kind in `data` become several data lines."""
     data, event, id_ = frame
-    head = ""
-    if event or id_:
-        if _breaks(event) or _breaks(id_):
-            raise UsageError("the event name and id of a frame are one line each: remove their line breaks")
-        head = (f"event: {event}\n" if event else "") + (f"id: {id_}\n" if id_ else "")
+    head = _head(event, id_) if event or id_ else ""
     if "\n" in data or "\r" in data:
         data = data.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\ndata: ")
     return f"{head}data: {data}\n\n".encode("utf-8", "replace")
+
+
+@lru_cache(maxsize=256)
+def _head(event: str, id_: str) -> str:
+    """The lines before an event's data; the same few names stand before thousands of chunks."""
+    if _breaks(event) or _breaks(id_):
+        raise UsageError("the event name and id of a frame are one line each: remove their line breaks")
+    return (f"event: {event}\n" if event else "") + (f"id: {id_}\n" if id_ else "")
 
 
 def write_ndjson(frame: Frame) -> bytes:

@@ -3,8 +3,8 @@
 Clients send all their tools with every request: reading, checking, cutting and writing them is most of what a short
 request costs.  Knows tools as values; nothing of wires, schemas or dialects.
 Contract: what is kept was read from a copy that nobody else holds, so that it cannot change; the same content comes
-back as the same `KeptTools`, and what is made of one of those is kept by its identity.  Few sets are remembered, and
-none that is very large: what a stranger sends must not fill the memory.
+back as the same `KeptTools`, and what is made of one of those is kept by its identity.  Few sets are remembered, of
+the large ones a handful, and none that is very large: what a stranger sends must not fill the memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
-from .types import JsonObject, Tool, ToolChoice
+from .types import JsonObject, Media, Message, Opaque, Reasoning, Text, Tool, ToolChoice, ToolResult
 
 T = TypeVar("T")
 
@@ -22,8 +22,17 @@ SETS = 64
 """How many sets of tools are remembered at each place."""
 ROWS = 512
 """How many combinations of rows are remembered at each place."""
-LARGEST = 256 * 1024
-"""Bytes of a set that is remembered; the largest of known clients is a quarter of it."""
+LARGE = 256 * 1024
+"""Bytes of a set of which few are remembered; the largest of known clients is a quarter of it."""
+MANY = 1000
+"""Tools of such a set."""
+LARGE_SETS = 2
+LARGEST = 2 * 1024 * 1024
+"""Bytes of a set that is remembered."""
+MESSAGES = 2048
+"""How many messages are remembered at each place: those of some dozens of conversations."""
+SMALL = 4096
+"""Bytes of a message that is remembered: what a longer one costs is its text, which is read and written at once."""
 _FORM = 2  # of marshal: the last one whose bytes depend on nothing but the value
 
 
@@ -71,10 +80,11 @@ def by_content(*names: str) -> Callable[[Read], Read]:
     """A reader of tools that looks at the fields `names` of a body, and reads the same content once."""
 
     def decorate(read: Read) -> Read:
-        @lru_cache(maxsize=SETS)
-        def remembered(content: _Content) -> tuple[tuple[Tool, ...], list[Any] | None]:
+        def make(content: _Content) -> tuple[tuple[Tool, ...], list[Any] | None]:
             tools, foreign = read(content.fields())
             return (KeptTools(tools) if len({tool.name for tool in tools}) == len(tools) else tools), foreign
+
+        remembered, large = lru_cache(maxsize=SETS)(make), lru_cache(maxsize=LARGE_SETS)(make)
 
         @wraps(read)
         def reading(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
@@ -85,7 +95,7 @@ def by_content(*names: str) -> Callable[[Read], Read]:
                 return read(body)
             if not fields or len(written) > LARGEST:
                 return read(body)
-            tools, foreign = remembered(_Content(written))
+            tools, foreign = (remembered if len(written) <= LARGE else large)(_Content(written))
             return tools, foreign and [dict(one) if isinstance(one, dict) else one for one in foreign]
 
         return reading
@@ -116,13 +126,18 @@ class _Same:
 def by_rows(make: Callable[..., T]) -> Callable[..., T]:
     """`make`, which is asked once for the same arguments: constants, such as rows are."""
 
-    @lru_cache(maxsize=ROWS)
-    def remembered(same: _Same) -> T:
-        return make(*same.things)
+    made: dict[tuple[Any, ...], tuple[Any, T]] = {}
 
     @wraps(make)
     def making(*things: Any) -> T:
-        return remembered(_Same(*things))
+        # Asked for several times with each request: a key of its own kind would cost more than what it finds.
+        key = tuple([one if type(one) in _WORDS else id(one) for one in things])
+        found = made.get(key)
+        if found is None:
+            if len(made) >= ROWS:
+                made.clear()
+            found = made[key] = things, make(*things)  # what is known by its identity must live as long
+        return found[1]
 
     return making
 
@@ -130,12 +145,82 @@ def by_rows(make: Callable[..., T]) -> Callable[..., T]:
 def by_identity(make: Callable[..., T]) -> Callable[..., T]:
     """`make`, which is asked once for the same `KeptTools` and the same other arguments."""
 
-    @lru_cache(maxsize=SETS)
-    def remembered(same: _Same) -> T:
+    def make_of(same: _Same) -> T:
         return make(*same.things)
+
+    remembered, large = lru_cache(maxsize=SETS)(make_of), lru_cache(maxsize=LARGE_SETS)(make_of)
 
     @wraps(make)
     def making(tools: Sequence[Tool], *others: Any) -> T:
-        return remembered(_Same(tools, *others)) if type(tools) is KeptTools else make(tools, *others)
+        if type(tools) is not KeptTools:
+            return make(tools, *others)
+        return (remembered if len(tools) <= MANY else large)(_Same(tools, *others))
 
     return making
+
+
+# ── messages: agents send all of a conversation again with each turn ─────────
+
+
+def by_saying(read: Callable[..., T]) -> Callable[..., T]:
+    """`read`, which reads an object that says the same, with the same words beside it, once, where it is small."""
+
+    @lru_cache(maxsize=MESSAGES)
+    def remembered(said: _Content, words: tuple[Any, ...]) -> T:
+        return read(said.fields(), *words)
+
+    @wraps(read)
+    def reading(said: Any, *words: Any) -> T:
+        try:
+            written = marshal.dumps(said, _FORM)
+        except ValueError:  # values of kinds of their own, or nested without end
+            return read(said, *words)
+        return remembered(_Content(written), words) if len(written) <= SMALL else read(said, *words)
+
+    return reading
+
+
+def _is_lean(message: Message) -> bool:
+    """Is nothing long in this message beside what is told of it anyway: its text, its calls and their results?"""
+    beside = [message.metadata]
+    for part in message.parts:
+        if isinstance(part, Media | Opaque) or (isinstance(part, Reasoning) and len(part.text) > SMALL):
+            return False
+        if isinstance(part, ToolResult) and not all(isinstance(one, Text) for one in part.content):
+            return False
+        beside.append(part.metadata)
+    return sum(len(repr(fields)) for fields in beside if fields) <= SMALL
+
+
+class _Long(Exception):
+    """What was made is too long to be remembered."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+
+
+def by_message(size: Callable[[T], int]) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Makes a function of a message one that is asked once for the same message and the same other things.
+
+    It is not remembered where it is long, or what is made of it, which has so many characters as `size` says.
+    """
+
+    def decorate(make: Callable[..., T]) -> Callable[..., T]:
+        @lru_cache(maxsize=MESSAGES)
+        def remembered(same: _Same) -> T:
+            made = make(*same.things)
+            if size(made) > SMALL or not _is_lean(same.things[0]):
+                raise _Long(made)
+            return made
+
+        @wraps(make)
+        def making(*things: Any) -> T:
+            try:
+                return remembered(_Same(*things))
+            except _Long as long:
+                made: T = long.made
+                return made
+
+        return making
+
+    return decorate

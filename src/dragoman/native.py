@@ -12,6 +12,7 @@ Sources: malformations.md §4 and §6; judge-rules.md 4 and 5.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from .dialects.arguments import wrappers
 from .dialects.draft import Draft, close_json
@@ -66,7 +67,7 @@ class Natives:
         if not self._allowed:
             draft.refuse(IssueKind.PROTOCOL, FORBIDDEN.format(name=draft.name), ANSWER)
         self._open[event.index] = _Call(draft, self._judge)
-        return replace(event, name=draft.name)
+        return event if event.name == draft.name else replace(event, name=draft.name)
 
     def _refuse_unknown(self, draft: Draft, why: Exception) -> None:
         if not self._judge.tools:
@@ -82,9 +83,7 @@ class _Call:
 
     def __init__(self, draft: Draft, judge: Judge) -> None:
         self._draft, self._judge = draft, judge
-        self._source = Source()
-        self._reader = Relaxed(self._source)
-        self._reading = self._arguments()
+        self._reader: _Reader | None = None  # most arguments fit as they are, and are not read in pieces
         self._written: list[str] = []
         self._verbatim = draft.refusal is not None
 
@@ -99,14 +98,6 @@ class _Call:
             self._read(text)
         return self._news()
 
-    def _arguments(self) -> Need[None]:
-        yield from self._source.space()
-        draft = self._draft
-        if draft.shape.keys or draft.shape.open:
-            yield from members_of(draft, self._reader, JSON)
-        else:
-            yield from self._reader.object(draft.write, draft.shape)
-
     def _fits(self, text: str) -> bool:
         """Is this the whole of the arguments, and do they fit as they are?  Then they keep their spelling."""
         if not text.rstrip().endswith("}"):
@@ -115,24 +106,24 @@ class _Call:
             arguments = check_repeated(text)
         except (Broken, ValueError, RecursionError):
             return False
-        shape, tool = self._draft.shape, self._draft.tool
-        if tool is None:
-            return True
-        plain = all(map(shape.has, arguments)) if shape.keys else wrappers(self._draft).isdisjoint(arguments)
-        return plain and not faults(tool.parameters, arguments)
+        return self._draft.tool is None or _suit(self._draft, arguments)
 
     def _read(self, text: str = "") -> None:
         """Go on reading; what has no right reading refuses the call."""
-        draft, source = self._draft, self._source
-        if draft.refusal is not None or draft.done or source.run(text):
+        draft, reader = self._draft, self._reading()
+        if draft.refusal is not None or draft.done or reader.source.run(text):
             return
-        source.feed(text)
+        reader.source.feed(text)
         try:
-            next(self._reading)
+            next(reader.reading)
         except StopIteration:
             draft.done = True
         except (Broken, Cut) as why:
             self._malformed(why)
+
+    def _reading(self) -> _Reader:
+        self._reader = self._reader or _Reader(self._draft)
+        return self._reader
 
     def end(self, event: CallEnded) -> list[Event]:
         """The call is complete, or was given up by the wire."""
@@ -145,21 +136,23 @@ class _Call:
             if draft.refusal is None:
                 self._judge.settle(draft, raw)
         if draft.refusal is None:
-            return [*self._news(), replace(event, report=_report(event.report, draft.edits))]
+            mended = replace(event, report=_report(event.report, draft.edits)) if draft.edits else event
+            return [*self._news(), mended]
         return [*self._closed(), *_refused(event, draft, raw)]
 
     def _finish(self) -> None:
-        draft, reader = self._draft, self._reader
+        draft = self._draft
         if not any(map(str.strip, self._written)):
             draft.write("{}")
             return
-        self._source.eof = True
+        reader = self._reading()
+        reader.source.eof = True
         self._read()
-        draft.edits += reader.edits
-        if draft.refusal is None and reader.repeated:
+        draft.edits += reader.relaxed.edits
+        if draft.refusal is None and reader.relaxed.repeated:
             self._check_repeated()
-        if draft.refusal is None and reader.unfit:
-            self._judge.refuse_numbers(draft, reader.unfit)
+        if draft.refusal is None and reader.relaxed.unfit:
+            self._judge.refuse_numbers(draft, reader.relaxed.unfit)
 
     def _check_repeated(self) -> None:
         try:
@@ -186,9 +179,33 @@ class _Call:
         return self._news()
 
 
-def _report(given: Report | None, edits: list[Edit]) -> Report | None:
-    if not edits:
-        return given
+class _Reader:
+    """Reads the arguments of a draft as they come, mending them."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self.source = Source()
+        self.relaxed = Relaxed(self.source)
+        self.reading = self._arguments()
+
+    def _arguments(self) -> Need[None]:
+        yield from self.source.space()
+        draft = self._draft
+        if draft.shape.keys or draft.shape.open:
+            yield from members_of(draft, self.relaxed, JSON)
+        else:
+            yield from self.relaxed.object(draft.write, draft.shape)
+
+
+def _suit(draft: Draft, arguments: Any) -> bool:
+    """Do these arguments fit the draft's tool as they are, each under a name of its own?"""
+    assert draft.tool is not None
+    shape = draft.shape
+    plain = all(map(shape.has, arguments)) if shape.keys else wrappers(draft).isdisjoint(arguments)
+    return plain and not faults(draft.tool.parameters, arguments)
+
+
+def _report(given: Report | None, edits: list[Edit]) -> Report:
     mends = (*(given.edits if given else ()), *edits)
     return Report(tier=Tier.NATIVE, edits=mends, verdict=Verdict.MENDED, confidence=MENDED_CONFIDENCE)
 
@@ -207,6 +224,11 @@ def _refused(event: CallEnded, draft: Draft, raw: str) -> list[Event]:
 
 def judged(call: ToolCall, judge: Judge) -> ToolCall | Issue:
     """A whole native call as it may run, or why it may not."""
+    if judge.known(call.name) and (call.report is None or call.report.verdict not in NOT_RUN):
+        draft = Draft("", 0, strong=True, id=call.id)
+        judge.name(draft, call.name)
+        if type(call.arguments) is dict and _suit(draft, call.arguments):
+            return call if call.raw is not None else replace(call, raw=dumps(call.arguments))
     natives = Natives(judge)
     events = (
         CallStarted(0, call.id, call.name, call.metadata),

@@ -79,12 +79,12 @@ def respell(words: Iterable[str], spelling: Spelling, *, readable: bool = True) 
     `readable` keeps a word as it reads where no other word reads like that; without it the spelling of a word depends
     on that word alone, so that it stays when other words come.
     """
-    distinct = sorted(set(words))
+    distinct = set(words)
     fits = _pattern(spelling).fullmatch
     taken = {word for word in distinct if fits(word)}
-    odd = [word for word in distinct if word not in taken]
-    if not odd:
+    if len(taken) == len(distinct):
         return UNCHANGED
+    odd = sorted(distinct - taken)
     forth: dict[str, str] = {}
     if readable:
         alike = [spelling.plain(word) for word in odd]

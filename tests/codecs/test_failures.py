@@ -125,3 +125,32 @@ def test_anthropic_says_overloaded_with_its_own_status() -> None:
 def test_openai_clients_learn_where_the_mistake_is() -> None:
     _, body = codec("openai_chat").encode_error(CodecError("wrong", "$.messages[2].content"))
     assert body["error"]["param"] == "$.messages[2].content"
+
+
+# ── too long, in the words of each API ───────────────────────────────────────
+
+TOO_LONG: dict[str, tuple[int, Any]] = {
+    "openai": (400, {"error": {"message": "maximum context length is 8192 tokens", "code": "context_length_exceeded"}}),
+    "anthropic": (400, {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}}),
+    "llama.cpp": (400, {"error": {"code": 400, "message": "exceeds the available context size", "type": "exceed_context_size_error"}}),
+    "gemini": (400, {"error": {"code": 400, "message": "The input token count (9) exceeds the maximum", "status": "INVALID_ARGUMENT"}}),
+    "bedrock": (400, {"message": "Input is too long for requested model."}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("who", TOO_LONG)
+def test_a_conversation_that_is_too_long_is_told_as_each_apis_clients_know_it(who: str) -> None:
+    error = read_failure(*TOO_LONG[who])
+    told = {api: json.dumps(CODECS[api].encode_error(error)[1]) for api in CODECS}
+    assert '"code": "context_length_exceeded"' in told["openai_chat"]
+    assert '"code": "context_length_exceeded"' in told["openai_responses"]
+    assert '"code": "context_length_exceeded"' in CODECS["openai_responses"].error_frame(error).data.replace('":"', '": "')
+    assert told["anthropic_messages"].count("prompt is too long") == 1
+    assert "input token count" in told["gemini"].lower()
+
+
+def test_a_code_that_only_repeats_the_status_is_none() -> None:
+    error = read_failure(*TOO_LONG["gemini"])
+    assert error.code == "INVALID_ARGUMENT"
+    assert "400: 400" not in error.message
+    assert read_failure(400, {"error": {"code": "1261", "message": "too long"}}).code == "1261"

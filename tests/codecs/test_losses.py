@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.losses import request_losses, response_losses, stream_losses
-from dragoman.codecs.spec import Quirks, WireFields
+from dragoman.codecs.losses import request_losses, response_losses, stream_losses, wish_losses
+from dragoman.codecs.spec import PLAIN, Quirks, WireFields
 from dragoman.errors import CodecError
 from dragoman.events import replay
 from dragoman.types import (
@@ -284,3 +284,51 @@ def test_no_answer_is_too_odd_to_be_reported(origin: str, goal: str) -> None:
     frames = streamed(codec(goal), replay(response))
     for issue in (*response_losses(response, codec(goal)), *stream_losses(response, codec(goal), frames)):
         assert issue.path.startswith("$")
+
+
+# ── what is told of every request ────────────────────────────────────────────
+
+ODD = codec("openai_chat").decode_request({
+    "model": "m", "seed": 3, "logprobs": True, "metadata": {"a": "b"}, "web_search_options": {},
+    "tools": [{"type": "function", "function": {"name": "f"}}, {"type": "custom", "custom": {"name": "patch"}}],
+    "messages": [
+        {"role": "system", "content": "s"},
+        {"role": "user", "name": "bob", "content": "hi"},
+        {"role": "user", "content": [{"type": "text", "text": "see"}, {"type": "file", "file": {"file_id": "f-1"}}]},
+    ],
+})  # fmt: skip
+
+
+def wishes(request: Request, api: str, quirks: Quirks = PLAIN) -> list[str]:
+    return [issue.path for issue in wish_losses(request, codec(api), quirks)]
+
+
+def test_wishes_that_another_wire_cannot_hold_are_told_at_their_places() -> None:
+    told = wishes(ODD, "anthropic_messages")
+    assert set(told) >= {"$.sampling.seed", "$.extra.logprobs", "$.extra.metadata.a", "$.extra.tools"}
+    assert "$.messages[2].parts[0]" in told
+    assert "$.messages[1].metadata.name" in told
+
+
+def test_a_request_in_the_wires_own_words_loses_nothing_but_what_the_place_leaves_out() -> None:
+    assert wishes(ODD, "openai_chat") == []
+    assert wishes(ODD, "openai_chat", Quirks(omit=frozenset({"logprobs"}))) == ["$.extra.logprobs"]
+
+
+@pytest.mark.parametrize("api", SERVED)
+def test_plain_talk_with_tools_is_no_wish(api: str) -> None:
+    assert wishes(ask(*turn(Text("see")), tools=(TOOL,)), api) == []
+
+
+SEVERAL = [
+    ("openai_chat", {"messages": [], "n": 2}),
+    ("gemini", {"contents": [], "generationConfig": {"candidateCount": 2}}),
+]
+
+
+@pytest.mark.parametrize(("origin", "body"), SEVERAL)
+@pytest.mark.parametrize("api", ["openai_chat", "gemini", "anthropic_messages"])
+def test_of_several_answers_one_is_given_and_that_is_told_once(origin: str, body: dict[str, Any], api: str) -> None:
+    asked = codec(origin).decode_request(body)
+    path = "$.extra.n" if origin == "openai_chat" else "$.extra.generationConfig.candidateCount"
+    assert wishes(asked, api) == [path]

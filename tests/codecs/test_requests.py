@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from dragoman.codecs.requests import without_tools
 from dragoman.codecs.spec import Quirks, Unsupported, WireFields
 from dragoman.errors import CodecError
+from dragoman.events import replay
 from dragoman.types import (
     Media,
     Message,
@@ -17,6 +19,7 @@ from dragoman.types import (
     OutputSchema,
     Reasoning,
     Request,
+    Response,
     Sampling,
     Text,
     Tool,
@@ -144,6 +147,16 @@ def test_ollamas_result_with_an_unknown_id_answers_no_call_that_has_one() -> Non
     result = {"role": "tool", "tool_call_id": "c9", "content": "?"}
     messages = read("ollama_chat", {"role": "assistant", "content": "", "tool_calls": calls}, result).messages
     assert messages[1].results[0].call_id == "c9"
+
+
+def test_a_turn_sent_back_to_ollama_as_one_message_per_call_is_one_turn_and_its_results_answer_it() -> None:
+    """Recorded: Strands Agents 1.62, which sends neither ids nor the names of the tools."""
+    calls = [{"function": {"name": "look", "arguments": {"city": city}}} for city in ("Oslo", "Paris")]
+    turns = [{"role": "assistant", "tool_calls": [one]} for one in calls]
+    answers = [{"role": "tool", "content": told} for told in ("rain", "sun")]
+    messages = read("ollama_chat", *turns, *answers).messages
+    assert [m.role for m in messages] == ["assistant", "tool"]
+    assert [r.call_id for r in messages[1].results] == [c.id for c in messages[0].calls]
 
 
 def test_a_turn_sent_back_to_gemini_in_pieces_is_one_turn_and_its_results_answer_it() -> None:
@@ -524,3 +537,19 @@ def test_choices_as_clients_of_other_apis_write_them_mean_the_same_and_come_back
     request = codec(api).decode_request({"model": "m", **turn, "tool_choice": wanted})
     assert request.tool_choice == meant
     assert codec(api).encode_request(request)["tool_choice"] == wanted
+
+
+def test_reasoning_that_must_come_back_encrypted_does_so_and_is_the_same_thought_again() -> None:
+    """Microsoft's Agent Framework 1.23 goes no further without it."""
+    responses = codec("openai_responses")
+    body = {"model": "m", "input": "go", "store": False, "include": ["reasoning.encrypted_content"]}
+    answer = Response(message=Message("assistant", [Reasoning("hm"), ToolCall(id="c", name="look")]))
+    for asked, sealed in ((responses.decode_request(body), True), (None, False)):
+        whole = responses.encode_response(answer, request=asked)["output"]
+        encoder = responses.encode_stream(request=asked)
+        frames = [frame for event in replay(answer) for frame in encoder.feed(event)]
+        for output in (whole, json.loads(frames[-1].data)["response"]["output"]):
+            assert [bool(item.get("encrypted_content")) for item in output] == [sealed, False]
+            back = responses.decode_request({"model": "m", "input": output}).messages[0]
+            assert back.reasoning == "hm"
+            assert "encrypted_content" not in repr(back)

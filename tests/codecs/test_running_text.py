@@ -13,9 +13,20 @@ from hypothesis import strategies as st
 from dragoman.codecs import CODECS
 from dragoman.codecs.spec import Stamp
 from dragoman.errors import ProviderError
-from dragoman.events import CallDelta, CallEnded, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta
+from dragoman.events import (
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    assemble,
+)
 from dragoman.frames import Frame, quoted, to_json, write_sse
-from dragoman.types import Request, Stop
+from dragoman.types import Issue, IssueKind, Request, Stop
 
 CHAT = CODECS["openai_chat"]
 CALL = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -69,7 +80,7 @@ def read(chunks: list[dict[str, Any]]) -> list[Event]:
 @given(st.lists(CHUNKS | st.just({"choices": []}), max_size=12))
 def test_what_is_said_around_the_text_makes_no_difference_to_it(chunks: list[dict[str, Any]]) -> None:
     numbers = count()
-    unlike = [{**chunk, "obfuscation": next(numbers)} for chunk in chunks]  # a field that is never kept, always new
+    unlike = [{**chunk, "object": next(numbers)} for chunk in chunks]  # a field that is never kept, always new
     assert read(chunks) == read(unlike)
 
 
@@ -96,6 +107,72 @@ def test_every_chunk_is_the_json_that_all_else_is_written_as(events: list[Event]
     assert "".join(delta.get("content") or "" for delta in said) == "".join(
         event.text for event in events if isinstance(event, TextDelta)
     )
+
+
+NAMES = sorted(CODECS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(EVENTS, st.text(max_size=8) | st.just("\ufdd0"))
+def test_running_text_is_written_as_text_that_something_stands_before(name: str, said: list[Event], model: str) -> None:
+    codec, silence = CODECS[name], Noticed(Issue(kind=IssueKind.NOISE, message="nothing any client is told"))
+    call: list[Event] = [CallStarted(0, "c", "f"), CallDelta(0, "{}"), CallEnded(0)]
+    begun, ended = Started(model, "x"), Ended(Stop.END)
+
+    def written(events: list[Event]) -> list[Frame]:
+        encoder = codec.encode_stream(Stamp("id", 5, model), Request(model=model))
+        return [*(frame for event in events for frame in encoder.feed(event)), *encoder.close()]
+
+    told: list[Event] = [begun, *said, *call, *said, ended]
+    assert written(told) == written([one for event in told for one in (silence, event)])
+
+
+def _slower_chat(body: dict[str, Any]) -> None:
+    body["object"] = f"chunk {len(json.dumps(body))}"
+
+
+def _slower_ollama(body: dict[str, Any]) -> None:
+    body["message"]["tool_calls"] = None
+
+
+def _slower_gemini(body: dict[str, Any]) -> None:
+    body["candidates"][0]["content"]["parts"].append({"text": ""})
+
+
+def _slower_responses(body: dict[str, Any]) -> None:
+    if "content_index" in body:
+        body["content_index"] = False
+
+
+SLOWER = {
+    "openai_chat": _slower_chat,
+    "ollama_chat": _slower_ollama,
+    "gemini": _slower_gemini,
+    "openai_responses": _slower_responses,
+}
+"""By codec what makes no difference to what a chunk says, but that it is not one that only goes on."""
+
+
+@pytest.mark.parametrize("name", SLOWER)
+@given(EVENTS)
+def test_running_text_is_read_as_text_that_something_stands_beside(name: str, said: list[Event]) -> None:
+    codec = CODECS[name]
+    encoder = codec.encode_stream(Stamp("id", 5, "m"), Request(model="m"))
+    told: list[Event] = [Started("m", "x"), *said, Ended(Stop.END)]
+    frames = [*(frame for event in told for frame in encoder.feed(event)), *encoder.close()]
+
+    def slower(frame: Frame) -> Frame:
+        if not frame.data.startswith("{"):
+            return frame
+        body = json.loads(frame.data)
+        SLOWER[name](body)
+        return frame._replace(data=json.dumps(body))
+
+    def events(frames: list[Frame]) -> list[Event]:
+        decoder = codec.decode_stream(lambda index: f"id{index}")
+        return [*(event for frame in frames for event in decoder.feed(frame)), *decoder.close()]
+
+    assert assemble(events(frames)) == assemble(events(list(map(slower, frames))))
 
 
 @given(st.text() | st.text(alphabet='\x85\u2028\u2029\ud800\U0001f600"\\\n'))

@@ -357,12 +357,13 @@ class _Encoder(Encoder):
         if not event.text:
             return []
         begun = self._begin("text", {"type": "text", "text": ""})
-        return [*begun, self._delta({"type": "text_delta", "text": event.text})]
+        return [*begun, self._run(event, lambda said: self._delta({"type": "text_delta", "text": said}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
-        return [*self._think(), self._delta({"type": "thinking_delta", "thinking": event.text})]
+        begun = self._think()
+        return [*begun, self._run(event, lambda said: self._delta({"type": "thinking_delta", "thinking": said}))]
 
     def _think(self) -> list[Frame]:
         return self._begin("thinking", {"type": "thinking", "thinking": "", "signature": ""})
@@ -460,7 +461,7 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     told = Told(error)
     status = _OVERLOADED if told.kind is ErrorKind.OVERLOADED else told.status
     what = _ERROR_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
-    body: dict[str, Any] = {"type": what, "message": told.message}
+    body: dict[str, Any] = {"type": what, "message": told.with_overflow("prompt is too long")}
     if told.details:
         body["details"] = dict(told.details)
     return status, {"type": "error", "error": body}

@@ -15,8 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..cache_plan import CacheMode
+from ..errors import CodecError
 from ..frames import to_json
-from ..kept import KeptTools, KeptWire, by_content, by_identity
+from ..kept import KeptTools, KeptWire, by_content, by_identity, by_saying
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -38,6 +39,7 @@ from ..types import (
 from .body import (
     an_array,
     an_object,
+    items,
     mapping,
     name_at,
     object_at,
@@ -172,7 +174,28 @@ def _read_system(body: JsonObject) -> list[Message]:
 def _read_messages(body: JsonObject) -> list[Message]:
     an_array(body.get("messages"), "$.messages")
     pairing = Pairing()
-    return [message for path, one in objects(body, "messages") for message in _read_message(one, path, pairing)]
+    return [message for path, one in objects(body, "messages") for message in _read_again(one, path, pairing)]
+
+
+def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Sequence[Message]:
+    """`_read_message`, by what it knows already: agents send the same messages again and again."""
+    called = [text(mapping(block).get("tool_use_id")) for block in items(one.get("content"))]
+    names = tuple((call_id, name) for call_id in called if (name := pairing.name(call_id)))
+    try:
+        messages = _read_alone(one, names)
+    except CodecError:
+        return _read_message(one, path, pairing)  # which says where
+    if one.get("role") == "assistant":
+        pairing.see(messages[0].calls)
+    return messages
+
+
+@by_saying
+def _read_alone(one: JsonObject, names: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
+    """A message that stands for itself, but for the `names` of the calls that its results answer, by their ids."""
+    pairing = Pairing()
+    pairing.see(ToolCall(id=call_id, name=name) for call_id, name in names)
+    return tuple(_read_message(one, "$", pairing))
 
 
 def _read_message(one: JsonObject, path: str, pairing: Pairing) -> list[Message]:

@@ -340,12 +340,15 @@ class _Encoder(Encoder):
         return [_frame("messageStart", role="assistant")]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return [*self._begin("text"), self._delta({"text": event.text})] if event.text else []
+        if not event.text:
+            return []
+        return [*self._begin("text"), self._run(event, lambda said: self._delta({"text": said}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
-        return [*self._begin("reasoning"), self._delta({"reasoningContent": {"text": event.text}})]
+        begun = self._begin("reasoning")
+        return [*begun, self._run(event, lambda said: self._delta({"reasoningContent": {"text": said}}))]
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         metadata, frames = event.metadata, list[Frame]()

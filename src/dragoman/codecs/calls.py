@@ -16,7 +16,7 @@ from ..events import CallDelta, CallEnded, CallStarted, Event, Noticed, dumps
 from ..types import NOTHING, Edit, Issue, IssueKind, JsonObject, Report, Tier, Verdict
 from .arguments import read_arguments, refused
 from .spec import Ids
-from .strict import Growing, continuation
+from .strict import MAX_NUMBER, Growing, continuation, loads
 from .wire import odd
 
 
@@ -88,6 +88,11 @@ class CallBook:
         return self._open[key].complete
 
     @property
+    def idle(self) -> bool:
+        """Is no call still open, so that `settle` has nothing to say?"""
+        return not self._live
+
+    @property
     def any(self) -> bool:
         """Was there any call, also one that could not be used?"""
         return self._last is not None
@@ -138,10 +143,14 @@ class CallBook:
         """A call that comes in one piece, its arguments an object, text or null."""
         key = object()
         events = self.begin(key, id, name, metadata)
-        if isinstance(arguments, str):
-            return events + self.add(key, arguments)
-        self._open[key].value = arguments
-        return events
+        if not isinstance(arguments, str):
+            self._open[key].value = arguments
+            return events
+        if name and _is_sound(arguments):  # as they nearly always are: there is nothing to wait for, or to mend
+            call = self._live.pop()
+            call.ended, self.given = True, self.given + 1
+            return [*events, CallDelta(call.index, arguments.strip()), CallEnded(call.index, None, arguments)]
+        return events + self.add(key, arguments)
 
     def hand(self, key: Hashable, arguments: Any) -> None:
         """The arguments under `key`, as a value; they count unless text comes."""
@@ -215,6 +224,19 @@ class CallBook:
         if call.growing.done and not call.growing.broken and call.text.strip():
             return call.growing.rest
         return continuation(told, call.growing.close_text(), arguments, dumps)
+
+
+def _is_sound(arguments: str) -> bool:
+    """Is this one strict object, which says something?  (An empty one may be a false start.)"""
+    try:
+        value = loads(arguments)
+    except ValueError:
+        return False
+    return type(value) is dict and bool(value) and len(arguments) < _LONGEST
+
+
+_LONGEST = MAX_NUMBER
+"""Of arguments read at once: in longer ones a number may be longer than is told."""
 
 
 def _with(report: Report | None, edits: list[Edit]) -> Report | None:

@@ -307,22 +307,23 @@ class _Encoder(Encoder):
         return [_frame("message-start", message, id=self._stamp.id or event.id)]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return self._tell("text", event.text)
+        return self._tell("text", event)
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
-        return self._tell("thinking", event.text)
+        return self._tell("thinking", event)
 
-    def _tell(self, kind: str, said: str) -> list[Frame]:
-        if not said:
+    def _tell(self, kind: str, event: TextDelta | ReasoningDelta) -> list[Frame]:
+        if not event.text:
             return []
-        delta = _frame("content-delta", {"content": {kind: said}}, index=self._contents)
-        if self._open == kind:
-            return [delta]
-        frames = [*self._on_started(Started()), *self._end()]
-        self._open = kind
-        start = {"content": {"type": kind, kind: ""}}
-        delta = _frame("content-delta", {"content": {kind: said}}, index=self._contents)
-        return [*frames, _frame("content-start", start, index=self._contents), delta]
+        frames: list[Frame] = []
+        if self._open != kind:
+            frames = [*self._on_started(Started()), *self._end()]
+            self._open = kind
+            start = {"content": {"type": kind, kind: ""}}
+            frames.append(_frame("content-start", start, index=self._contents))
+        place = self._contents
+        delta = self._run(event, lambda said: _frame("content-delta", {"content": {kind: said}}, index=place))
+        return [*frames, delta]
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         return self._end()

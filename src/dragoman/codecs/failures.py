@@ -78,7 +78,7 @@ _BY_PROSE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = tuple(
         (r"\btools is not supported", ErrorKind.NO_TOOLS),  # OpenAI gpt-5-chat-latest (wire-quirks.md)
         (r"does(?:n't| not) support (?:the )?(?:tool use|function calling)", ErrorKind.NO_TOOLS),  # Bedrock, Gemini
         (r"tools param requires --jinja", ErrorKind.NO_TOOLS),  # llama.cpp
-        (r"requires --enable-auto-tool-choice", ErrorKind.NO_TOOLS),  # vLLM
+        (r"requires --(?:enable-auto-tool-choice|tool-call-parser)", ErrorKind.NO_TOOLS),  # vLLM
         (r"maximum context length", ErrorKind.CONTEXT),  # OpenAI, vLLM (seeds A6)
         (r"prompt is too long", ErrorKind.CONTEXT),  # Anthropic (seeds A6)
         (r"context window exceeded", ErrorKind.CONTEXT),  # seeds A6
@@ -143,6 +143,7 @@ def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[s
     message = redact(message)[:_BODY_LIMIT].rstrip(".")
     status = status if status not in (0, _HTTP_OK) else _inner_status(parsed, error) or status
     kind = _kind(status, words, message)
+    words = [word for word in words if word != str(status)]  # it says no more than the status does
     named = f"{words[0]}: {message}" if words and words[0].isdigit() else message
     return ProviderError(
         f"the provider answered {status or 'with an error'}: {named}; {_ADVICE[kind]}",
@@ -300,6 +301,9 @@ _STATUS_OF: Mapping[ErrorKind, int] = {
 }
 
 
+OVERFLOW = "context_length_exceeded"
+
+
 class Told:
     """An error as every API needs it: HTTP status, meaning, sentence, the peer's word, and where in the request."""
 
@@ -317,3 +321,13 @@ class Told:
             self.code = text(self.details.get("code"))
         else:
             self.status, self.message = 500, "internal error; the server's log says more"
+
+    @property
+    def openai_code(self) -> str:
+        """The code as OpenAI's clients know it: they shorten a conversation by it, not by the message."""
+        return OVERFLOW if self.kind is ErrorKind.CONTEXT else self.code
+
+    def with_overflow(self, words: str) -> str:
+        """The message; where the conversation is too long it has the `words` by which clients of an API know that."""
+        known = self.kind is not ErrorKind.CONTEXT or words.casefold() in self.message.casefold()
+        return self.message if known else f"{words}: {self.message}"

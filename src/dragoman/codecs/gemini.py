@@ -76,6 +76,8 @@ _WORDS: Mapping[Stop | None, str] = {
 }
 _BODY = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId"})
 _CANDIDATE = frozenset({"content", "finishReason", "index"})
+_RUNNING = frozenset({"content", "index"})
+_RUNS = {"text": frozenset({"text"}), "thought": frozenset({"text", "thought"})}
 _CALL = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
 _PART = frozenset({"functionCall", "thoughtSignature"})
 _USAGE = (
@@ -132,8 +134,33 @@ class _Decoder:
         body = frame_body(frame)
         if isinstance(body, Noticed):
             return [body]
+        said = self._goes_on(body)
+        if said is not None:
+            return said
         raise_error(body)
         return self.chunk(body)
+
+    def _goes_on(self, body: JsonObject) -> list[Event] | None:
+        """The events of a chunk that says nothing but more of what is being told, as nearly all do; None for others."""
+        listed = body.get("candidates") if self._run and body.keys() <= _BODY else None
+        candidate = listed[0] if type(listed) is list and len(listed) == 1 else None
+        if type(candidate) is not dict or not candidate.keys() <= _RUNNING or candidate.get("index"):
+            return None
+        parts = mapping(candidate.get("content")).get("parts")
+        part = parts[0] if type(parts) is list and len(parts) == 1 else None
+        if type(part) is not dict or part.keys() != _RUNS[self._run] or type(part["text"]) is not str:
+            return None
+        thinks = self._run == "thought"
+        if thinks and part["thought"] is not True:
+            return None
+        self._count(body)
+        said = part["text"]
+        self._said = self._said or (bool(said) and not thinks)
+        return [ReasoningDelta(said) if thinks else TextDelta(said)] if said else []
+
+    def _count(self, body: JsonObject) -> None:
+        given = mapping(body.get("usageMetadata"))
+        self._usage |= {key: value for key, value in given.items() if value is not None}
 
     def close(self, *, whole: bool = False) -> list[Event]:
         if self._closed:
@@ -158,7 +185,7 @@ class _Decoder:
         """The events of one chunk; a whole answer is one."""
         events = self._start(body)
         self._extra |= {key: value for key, value in rest(body, _BODY).items() if value is not None}
-        self._usage |= {key: value for key, value in mapping(body.get("usageMetadata")).items() if value is not None}
+        self._count(body)
         for place, candidate in enumerate(items(body.get("candidates"))):
             if not isinstance(candidate, Mapping):
                 events.append(odd("a candidate is no object; it was passed over", candidate))
@@ -354,7 +381,7 @@ class _Encoder(Encoder):
         super().__init__(whole_calls=True)
         self._stamp = stamp
         self._base = _head(stamp, "", "")
-        self._run = ""
+        self._open = ""
         self._called: CallStarted | None = None
         self._calls = 0
 
@@ -363,15 +390,15 @@ class _Encoder(Encoder):
         return []
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        self._run = "text"
-        return [self._chunk([{"text": event.text}])] if event.text else []
+        self._open = "text"
+        return [self._run(event, lambda said: self._chunk([{"text": said}]))] if event.text else []
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
-        self._run = "thought"
-        return [self._chunk([{"text": event.text, "thought": True}])] if event.text else []
+        self._open = "thought"
+        return [self._run(event, lambda said: self._chunk([{"text": said, "thought": True}]))] if event.text else []
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
-        run, self._run = self._run, ""
+        run, self._open = self._open, ""
         signature = event.metadata.get(SIGNATURE)
         if not signature or not run:
             return []
@@ -385,7 +412,7 @@ class _Encoder(Encoder):
         return [self._chunk([write_media(part)])]
 
     def _on_call(self, event: CallStarted) -> list[Frame]:
-        self._run, self._called = "", event
+        self._open, self._called = "", event
         return []
 
     def _on_delta(self, event: CallDelta) -> list[Frame]:
@@ -430,7 +457,8 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     told = Told(error)
     status = 503 if told.kind is ErrorKind.OVERLOADED else told.status
     word = _STATUSES.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
-    return status, {"error": {"code": status, "message": told.message, "status": word}}
+    message = told.with_overflow("the input token count exceeds the maximum number of tokens")
+    return status, {"error": {"code": status, "message": message, "status": word}}
 
 
 def error_frame(error: Exception) -> Frame:

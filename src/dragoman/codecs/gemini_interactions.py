@@ -350,13 +350,14 @@ class _Encoder(Encoder):
     def _on_text(self, event: TextDelta) -> list[Frame]:
         if not event.text:
             return []
-        return [*self._begin({"type": "model_output"}), self._delta({"type": "text", "text": event.text})]
+        begun = self._begin({"type": "model_output"})
+        return [*begun, self._run(event, lambda said: self._delta({"type": "text", "text": said}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
-        summary = {"type": "thought_summary", "content": {"type": "text", "text": event.text}}
-        return [*self._begin({"type": "thought"}), self._delta(summary)]
+        begun = self._begin({"type": "thought"})
+        return [*begun, self._run(event, lambda said: self._delta(_summary(said)))]
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         frames: list[Frame] = []
@@ -417,6 +418,10 @@ class _Encoder(Encoder):
             return []
         self._open = ""
         return [_frame("step.stop", index=self._place)]
+
+
+def _summary(said: str) -> dict[str, Any]:
+    return {"type": "thought_summary", "content": {"type": "text", "text": said}}
 
 
 def _frame(event: str, **fields: Any) -> Frame:

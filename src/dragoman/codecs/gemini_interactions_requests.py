@@ -117,7 +117,8 @@ def _read_choice(config: JsonObject, left: dict[str, Any]) -> ToolChoice | None:
     if len(names) == 1 and isinstance(names[0], str) and allowed.get("mode") == "any":
         return ToolChoice("named", names[0])
     left["tool_choice"] = wanted  # a choice among some of the tools: only this API has it
-    return ToolChoice(_MODES.get(text(allowed.get("mode")), "auto"))  # type: ignore[arg-type]
+    only = tuple(name for name in names if isinstance(name, str))
+    return ToolChoice(_MODES.get(text(allowed.get("mode")), "auto"), allowed=only)  # type: ignore[arg-type]
 
 
 def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:

@@ -155,7 +155,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
         extra["toolConfig"] = {**others, **({"functionCallingConfig": calling} if calling else {})}
     if named:
         return ToolChoice("named", names[0])
-    return ToolChoice(_MODES.get(mode, "auto")) if mode else None  # type: ignore[arg-type]
+    return ToolChoice(_MODES.get(mode, "auto"), allowed=names) if mode else None  # type: ignore[arg-type]
 
 
 @by_content("tools")

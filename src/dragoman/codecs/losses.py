@@ -11,28 +11,37 @@ loss: joined texts, results of one turn in one message, media of a result in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import Any
 
 from ..errors import CodecError, ProviderError
 from ..events import Event, assemble
 from ..frames import Frame
+from ..kept import by_rows
 from ..types import (
+    NOTHING,
     Issue,
     JsonObject,
+    Media,
+    Message,
+    Opaque,
     OutputSchema,
+    Part,
     Request,
     Response,
     Sampling,
     Stop,
+    Text,
     Tool,
     ToolChoice,
     Usage,
 )
 from .heard import Fields, Heard, lost
 from .sequence import settled
-from .spec import PLAIN, Codec, Quirks
+from .spec import MARKS, PLAIN, Codec, Quirks, WireFields
 
 _NO_MODEL = "model"
 """Stands for the model while a body is read back whose model nobody has told yet."""
@@ -55,6 +64,65 @@ def request_losses(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tu
     if codec.stream_path != codec.path:
         heard = replace(heard, stream=told.stream)
     return _grouped(_request(told, heard, codec.name))
+
+
+def wish_losses(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tuple[Issue, ...]:
+    """The same of all but plain talk and tools, which every wire holds: cheap enough to be asked for each request."""
+    extra, one = request.extra, tuple(_several(request.extra))
+    if isinstance(extra, WireFields) and extra.api == codec.name and not quirks.omit:
+        return one  # it came in the words of this very wire
+    shown = [(at, part) for at, message in enumerate(request.messages) if (part := _of_one_wire(message)) is not None]
+    if not (shown or extra or request.output_schema or request.parallel is False) and request.sampling == _NOTHING:
+        return ()
+    if not (shown or extra or request.output_schema or request.sampling.stop):
+        return _losing(codec, quirks)(request.sampling, request.parallel, request.stream)
+    told = replace(request, messages=tuple(part for _, part in shown), tools=(), tool_choice=None)
+    places = [at for at, _ in shown]
+    losses = [_placed(loss, places) for loss in request_losses(told, codec, quirks)]
+    return (*one, *(loss for loss in losses if loss.path not in {each.path for each in one}))
+
+
+@by_rows
+def _losing(codec: Codec, quirks: Quirks) -> Callable[[Sampling, bool | None, bool], tuple[Issue, ...]]:
+    """What of a request's settings `codec` does not tell such a peer: clients ask by the same few again and again."""
+
+    @lru_cache(maxsize=64)
+    def losses(sampling: Sampling, parallel: bool | None, stream: bool) -> tuple[Issue, ...]:
+        told = Request(model=_NO_MODEL, sampling=sampling, parallel=parallel, stream=stream)
+        return request_losses(told, codec, quirks)
+
+    return losses
+
+
+def _placed(loss: Issue, places: Sequence[int]) -> Issue:
+    """`loss` of a message among few, at its place among all."""
+    path = _PLACE.sub(lambda found: f"$.messages[{places[int(found[1])]}]", loss.path)
+    return loss if path == loss.path else replace(loss, path=path)
+
+
+_PLACE = re.compile(r"^\$\.messages\[(\d+)\]")
+_NOTHING = Sampling()
+_SEVERAL = ("n", "generationConfig.candidateCount")
+"""Fields that ask for several answers at once; one is given."""
+
+
+def _several(extra: JsonObject) -> Iterator[Issue]:
+    for path in _SEVERAL:
+        value: Any = extra
+        for key in path.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if isinstance(value, int) and value > 1:
+            yield lost(f"$.extra.{path}", f"{value} answers were asked for, and one is given")
+
+
+def _of_one_wire(message: Message) -> Message | None:
+    """What of `message` some wires hold and others do not: media, blocks and fields of one API; None for nothing."""
+    parts: list[Part] = [part for part in message.parts if isinstance(part, Media | Opaque)]
+    named = message.metadata and not MARKS.issuperset(message.metadata)
+    if not (parts or named):
+        return None
+    metadata = message.metadata if named else NOTHING
+    return Message("user" if message.role == "tool" else message.role, parts or [Text("…")], metadata=metadata)
 
 
 def response_losses(response: Response, codec: Codec) -> tuple[Issue, ...]:

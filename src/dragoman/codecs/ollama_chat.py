@@ -29,6 +29,8 @@ _BODY = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "prompt_eval_count", "eval_count"}
 )
 _SAID = frozenset({"role", "content", "thinking", "tool_calls"})
+_RUNNING = frozenset({"model", "created_at", "message", "done"})
+_RUNNING_SAID = frozenset({"role", "content"})
 _DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 _NO_TIME = "1970-01-01T00:00:00Z"
 
@@ -68,8 +70,24 @@ class Decoder:
         body = frame_body(frame)
         if isinstance(body, Noticed):
             return [body]
+        said = self._goes_on(body)
+        if said is not None:
+            return said
         raise_error(body)
         return self._line(body)
+
+    def _goes_on(self, body: JsonObject) -> list[Event] | None:
+        """The events of a line that says nothing but more text, as nearly all do; None for any other."""
+        if body.keys() != _RUNNING or body["done"] is not False or "created_at" not in self._extra:
+            return None  # the first line is read to the end: it says who speaks and when
+        message = body["message"]
+        if type(message) is not dict or message.keys() != _RUNNING_SAID or type(message["content"]) is not str:
+            return None
+        if not self._calls.idle:
+            return None
+        said = message["content"]
+        self._said = self._said or bool(said)
+        return [TextDelta(said)] if said else []
 
     def whole(self, body: JsonObject) -> list[Event]:
         """The events of a whole answer."""
@@ -187,10 +205,16 @@ class LineEncoder(Encoder):
         return []
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return [self._line({"role": "assistant", "content": event.text})] if event.text else []
+        return [self._run(event, self._text)] if event.text else []
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
-        return [self._line({"role": "assistant", "content": "", "thinking": event.text})] if event.text else []
+        return [self._run(event, self._thought)] if event.text else []
+
+    def _text(self, said: str) -> Frame:
+        return self._line({"role": "assistant", "content": said})
+
+    def _thought(self, said: str) -> Frame:
+        return self._line({"role": "assistant", "content": "", "thinking": said})
 
     def _on_call(self, event: CallStarted) -> list[Frame]:
         self._called = event

@@ -7,8 +7,9 @@ Sources: Ollama's api.md; wire-quirks.md ("Ollama's … compatibility layers"); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from ..types import (
@@ -60,6 +61,7 @@ _OPTIONS = {
 }
 _MODELLED = frozenset({"model", "messages", "tools", "stream", "format", "options", "think"})
 _MESSAGE = frozenset({"role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"})
+_TURN = ("content", "thinking", "tool_calls")
 _CALL = frozenset({"id", "function"})
 _FUNCTION = frozenset({"index", "name", "arguments"})
 _EFFORTS: Mapping[str, Any] = {"none": False, "minimal": "low", "xhigh": "high"}
@@ -74,8 +76,40 @@ def decode_request(body: JsonObject) -> Request:
     body = an_object(body, "$")
     an_array(body.get("messages", []), "$.messages")
     pairing = Pairing()
-    messages = results_merged(_read_message(one, path, pairing) for path, one in objects(body, "messages"))
+    turns = _whole_turns(objects(body, "messages"))
+    messages = results_merged(_read_message(one, path, pairing) for path, one in turns)
     return read_request(body, messages, _MODELLED)
+
+
+def _whole_turns(messages: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+    """The messages, where a turn of the assistant that was sent back as one message per call is one again.
+
+    Strands Agents sends it so, and results without ids or names: they would all answer the last call.
+    """
+    turns: list[tuple[str, JsonObject]] = []
+    for said, group in groupby(messages, lambda pair: pair[1].get("role") == "assistant"):
+        run = list(group)
+        first = next((at for at, (_, one) in enumerate(run) if one.get("tool_calls")), len(run)) if said else len(run)
+        turns += [*run[:first], *([_joined(run[first:])] if run[first:] else ())]
+    return turns
+
+
+def _joined(run: Sequence[tuple[str, JsonObject]]) -> tuple[str, JsonObject]:
+    path, first = run[0]
+    if len(run) == 1:
+        return run[0]
+    others = {key: value for _, one in run for key, value in one.items()}
+    return path, {**others, **first, **{key: _all([one.get(key) for _, one in run]) for key in _TURN}}
+
+
+def _all(values: Sequence[Any]) -> Any:
+    """What messages of one turn say at a key, one after the other; a wrong kind is left to be found."""
+    told = [value for value in values if value]
+    if all(isinstance(value, str) for value in told):
+        return "".join(told) or next((value for value in values if value is not None), None)
+    lists = [[{"type": "text", "text": value}] if isinstance(value, str) else value for value in told]
+    wrong = next((value for value in lists if not isinstance(value, list)), None)
+    return wrong if wrong is not None else [part for value in lists for part in value]
 
 
 def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: frozenset[str]) -> Request:

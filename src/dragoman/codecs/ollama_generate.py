@@ -22,11 +22,13 @@ from .ollama_chat import Decoder, LineEncoder, clock, encode_error, error_frame,
 from .ollama_chat_requests import NAME as CHAT
 from .ollama_chat_requests import image_type, read_request, write_request
 from .requests import finished
-from .spec import PLAIN, UNSTAMPED, Codec, Ids, Quirks, Stamp, StreamDecoder, StreamEncoder, wished
+from .spec import PLAIN, UNSTAMPED, Codec, Ids, Quirks, Stamp, StreamDecoder, StreamEncoder, WireFields, wished
 from .transcript import instructions, transcript
 
 NAME = "ollama_generate"
 
+_OWN = frozenset({"raw", "suffix", "template", "context"})
+"""Fields that make no sense in a chat: with one of them, what is said beside the prompt stays on this wire."""
 _MODELLED = frozenset({"model", "prompt", "system", "images", "tools", "stream", "format", "options", "think"})
 
 
@@ -37,12 +39,13 @@ def decode_request(body: JsonObject) -> Request:
     images = [Media(mime=image_type(data), data=data) for data in strings_at(body, "images")]
     head = [Message("system", system)] if system else []
     asked = [Message("user", [*([Text(prompt)] if prompt else []), *images])] if prompt or images else []
-    return read_request(body, (*head, *asked), _MODELLED)
+    request = read_request(body, (*head, *asked), _MODELLED)
+    return replace(request, extra=WireFields(NAME, request.extra)) if _OWN & set(request.extra) else request
 
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`: its instructions as `system`, its conversation as the prompt."""
-    extra = dict(wished(CHAT, request.extra))
+    extra = dict(wished(CHAT, request.extra) or wished(NAME, request.extra))
     system, turns = instructions(request.messages)
     pictures = [part for turn in turns for part in turn.parts if isinstance(part, Media) and _is_image(part)]
     shown = [replace(turn, parts=tuple(part for part in turn.parts if part not in pictures)) for turn in turns]

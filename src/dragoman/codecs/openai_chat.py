@@ -24,14 +24,14 @@ from ..events import (
     TextDelta,
     assemble,
 )
-from ..frames import Frame, FrameKind, quoted, to_json
+from ..frames import Frame, FrameKind, to_json
 from ..types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from .body import an_array, an_object, count, items, mapping, rest, text
 from .calls import CallBook
 from .chat_fragments import Fragments
 from .failures import Told, raise_error, read_failure
 from .media import joined
-from .openai_chat_messages import NAME, thought, write_call
+from .openai_chat_messages import NAME, thought, write_call, write_message
 from .openai_chat_requests import decode_request, encode_request, wants_usage
 from .sequence import Encoder, settled
 from .spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
@@ -81,6 +81,12 @@ _MESSAGE = frozenset(
     }
 )
 _BARE = frozenset({"index", "delta", "finish_reason", "logprobs"})
+_NO_RUN = "", frozenset[str]()
+_RUNS = {
+    "text": ("content", frozenset({"role", "reasoning_content", "reasoning"})),
+    "reasoning": ("reasoning_content", frozenset({"role", "content"})),
+}
+"""What is being told, by the field that goes on with it; and the fields that may stand beside it, empty."""
 _UNLIKE: JsonObject = {"": object()}  # as no chunk
 _REASONING = ("reasoning_content", "reasoning")
 _CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")  # DeepSeek, Kimi, Mistral
@@ -134,6 +140,7 @@ class _Decoder:
         if isinstance(chunk, Noticed):
             return [chunk]
         choices = chunk.pop("choices", None)
+        chunk.pop("obfuscation", None)  # noise of another length in every chunk, against listeners on the line
         said = self._goes_on(choices) if chunk == self._around else None
         if said is not None:
             return said
@@ -144,19 +151,25 @@ class _Decoder:
         return events
 
     def _goes_on(self, choices: Any) -> list[Event] | None:
-        """The events of a chunk that says nothing but more of the running text; None for any other.
+        """The events of a chunk that says nothing but more of what is being told; None for any other.
 
         Nearly all chunks are such: all around their text is as it was in the chunk before.
         """
-        choice = choices[0] if type(choices) is list and len(choices) == 1 and self._run == "text" else None
+        choice = choices[0] if type(choices) is list and len(choices) == 1 else None
         if type(choice) is not dict or not _BARE.issuperset(choice) or (choice.get("index") or 0) != self._chosen:
             return None
         delta = choice.get("delta")
-        said = delta.get("content") if type(delta) is dict and len(delta) == 1 else None
-        if type(said) is not str or choice.get("finish_reason") or choice.get("logprobs") is not None:
+        if type(delta) is not dict or choice.get("finish_reason") or choice.get("logprobs") is not None:
             return None
-        self._said = self._said or bool(said)
-        return [TextDelta(said)] if said else []
+        if not self._run:
+            calls = delta.get("tool_calls")
+            return self._fragments.add(calls) if len(delta) == 1 and type(calls) is list else None
+        key, others = _RUNS.get(self._run, _NO_RUN)
+        said = delta.get(key)
+        if type(said) is not str or (len(delta) > 1 and not _says_only(delta, key, others)):
+            return None
+        self._said = self._said or (bool(said) and key == "content")
+        return [TextDelta(said) if key == "content" else ReasoningDelta(said)] if said else []
 
     def close(self) -> list[Event]:
         if self._closed:
@@ -294,6 +307,11 @@ class _Decoder:
         return carried(NAME, {**self._extra, **left})
 
 
+def _says_only(delta: JsonObject, key: str, others: frozenset[str]) -> bool:
+    """Do only `others` stand beside `key`, and say nothing?  A role is repeated by some."""
+    return all(name == key or (name in others and (name == "role" or not delta[name])) for name in delta)
+
+
 def _gather(into: dict[str, Any], fields: Mapping[str, Any]) -> None:
     """Collect fields over the chunks: the last value counts, log probabilities add up."""
     for key, value in fields.items():
@@ -326,21 +344,25 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     """The body of a whole answer."""
     left = dict(wished(NAME, response.extra))
     choice, message, usage = (dict(mapping(left.pop(key, None))) for key in ("choice", "message", "usage"))
-    stop = settled(response.stop, len(response.calls))
-    word = choice.pop("finish_reason", None)
-    finish = word if word and settled(_STOPS.get(word.lower(), Stop.END), len(response.calls)) is stop else _WORDS[stop]
+    told = _write_message(response)
+    declined = response.stop is Stop.REFUSED and "refusal" in told  # a field of its own says so
+    finish = "stop" if declined else _word(response.stop, len(response.calls), choice)
     body = {
         "id": stamp.id or response.id,
         "object": "chat.completion",
         "created": stamp.created or left.pop("created", 0),
         "model": stamp.model or response.model,
-        "choices": [
-            {"index": 0, "message": {**_write_message(response), **message}, "finish_reason": finish, **choice}
-        ],
+        "choices": [{"index": 0, "message": {**told, **message}, "finish_reason": finish, **choice}],
     }
     if response.usage is not None:
         body["usage"] = write_usage(response.usage, usage)
     return {**left, **body}
+
+
+def _word(stop: Stop | None, calls: int, choice: dict[str, Any]) -> str:
+    """Why the answer stopped: the peer's own word, taken out of `choice`, where it still holds."""
+    settled_on, word = settled(stop, calls), choice.pop("finish_reason", None)
+    return word if word and settled(_STOPS.get(word.lower(), Stop.END), calls) is settled_on else _WORDS[settled_on]
 
 
 def _write_message(response: Response) -> dict[str, Any]:
@@ -411,11 +433,11 @@ class _Encoder(Encoder):
         return [self._chunk({"role": "assistant", "content": ""})]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        chunk = Frame(f'{self._head}{{"content":{quoted(event.text)}}},"finish_reason":null}}]}}')
-        return [chunk] if self._head else [*self._on_started(Started()), *self._on_text(event)]
+        return [*self._on_started(Started()), self._run(event, lambda said: self._chunk({"content": said}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
-        return self._tell({"reasoning_content": event.text})
+        begun = self._on_started(Started())
+        return [*begun, self._run(event, lambda said: self._chunk({"reasoning_content": said}))]
 
     def _on_call(self, event: CallStarted) -> list[Frame]:
         self._place += 1
@@ -438,7 +460,8 @@ class _Encoder(Encoder):
         usage = mapping(left.get("usage"))
         self._base |= {key: left[key] for key in left if key not in ("usage", "choice", "message", "created")}
         self._head = _head_of(self._base)
-        finish = self._chunk({}, _WORDS[settled(event.stop, self._place + 1)])
+        choice = dict(mapping(left.get("choice")))
+        finish = self._chunk(dict(mapping(left.get("message"))), _word(event.stop, self._place + 1, choice), choice)
         if event.usage is None or not self._wants_usage:
             return [*head, finish]
         told = {**self._base, "choices": [], "usage": write_usage(event.usage, usage)}
@@ -450,8 +473,10 @@ class _Encoder(Encoder):
     def _tell(self, delta: dict[str, Any]) -> list[Frame]:
         return [*self._on_started(Started()), self._chunk(delta)]
 
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> Frame:
-        return Frame(f'{self._head}{to_json(delta)},"finish_reason":{to_json(finish)}}}]}}')
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None, more: JsonObject = NOTHING) -> Frame:
+        """A chunk; `more` is what its choice holds besides, known at the end only: log probabilities."""
+        besides = f",{to_json(more)[1:-1]}" if more else ""
+        return Frame(f'{self._head}{to_json(delta)},"finish_reason":{to_json(finish)}{besides}}}]}}')
 
 
 def _head_of(base: JsonObject) -> str:
@@ -465,7 +490,7 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     kinds = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
     what = kinds.get(told.status, "invalid_request_error" if told.status < 500 else "api_error")
     return told.status, {
-        "error": {"message": told.message, "type": what, "param": told.param or None, "code": told.code or None}
+        "error": {"message": told.message, "type": what, "param": told.param or None, "code": told.openai_code or None}
     }
 
 
@@ -488,4 +513,5 @@ CODEC = Codec(
     encode_stream=encode_stream,
     encode_error=encode_error,
     error_frame=error_frame,
+    write_message=write_message,
 )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..errors import CodecError
+from ..kept import by_saying
 from ..types import (
     NOTHING,
     JsonObject,
@@ -42,7 +44,33 @@ def read_messages(body: JsonObject) -> tuple[Message, ...]:
     """The messages of `body`, neighbouring results as one."""
     an_array(body.get("messages"), "$.messages")
     pairing = Pairing()
-    return results_merged(_read_message(one, path, pairing) for path, one in objects(body, "messages"))
+    return results_merged(_read_again(one, path, pairing) for path, one in objects(body, "messages"))
+
+
+def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:
+    """`_read_message`, by what it knows already: agents send the same messages again and again."""
+    role, calls = one.get("role"), items(one.get("tool_calls"))
+    whole = "function_call" not in one and all(mapping(call).get("id") for call in calls)
+    if role == "function" or not whole:
+        return _read_message(one, path, pairing)  # an id is made for it, or looked for
+    called = one.get("tool_call_id")
+    name = pairing.name(called) if type(called) is str else ""
+    try:
+        message = _read_alone(one, called if name else "", name)
+    except CodecError:
+        return _read_message(one, path, pairing)  # which says where
+    if role == "assistant":
+        pairing.see(message.calls)
+    return message
+
+
+@by_saying
+def _read_alone(one: JsonObject, called: str, name: str) -> Message:
+    """A message that stands for itself, but for the name of the call it answers."""
+    pairing = Pairing()
+    if name:
+        pairing.see([ToolCall(id=called, name=name)])
+    return _read_message(one, "$", pairing)
 
 
 def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:

@@ -23,6 +23,7 @@ from ..types import (
 )
 from .body import (
     an_object,
+    items,
     mapping,
     name_at,
     object_at,
@@ -139,8 +140,11 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     custom = text(mapping(choice.get("custom")).get("name"))
     if custom:
         return ToolChoice("named", custom)
-    word = text(mapping(choice.get("allowed_tools")).get("mode")) or text(choice.get("type"))
-    return ToolChoice(_MODES.get(word, "required"))  # type: ignore[arg-type]
+    among = mapping(choice.get("allowed_tools"))
+    word = text(among.get("mode")) or text(choice.get("type"))
+    functions = [mapping(mapping(one).get("function")) for one in items(among.get("tools"))]
+    allowed = tuple(filter(None, (text(function.get("name")) for function in functions)))
+    return ToolChoice(_MODES.get(word, "required"), allowed=allowed)  # type: ignore[arg-type]
 
 
 @by_content("tools", "functions")

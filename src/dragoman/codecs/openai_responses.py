@@ -82,7 +82,7 @@ class _Decoder:
             "response.in_progress": lambda body: self._start(mapping(body.get("response"))),
             "response.output_item.added": self._on_added,
             "response.output_item.done": self._on_done,
-            "response.output_text.delta": lambda body: self._on_text(body, "delta"),
+            "response.output_text.delta": self._on_more,
             "response.output_text.done": lambda body: self._on_text(body, "text"),
             "response.refusal.delta": lambda body: self._on_text(body, "delta"),
             "response.refusal.done": lambda body: self._on_text(body, "refusal"),
@@ -182,6 +182,16 @@ class _Decoder:
         return self._items.setdefault(index, _Item({"id": body.get("item_id"), "type": kind}, kind=kind))
 
     # ── text and reasoning ───────────────────────────────────────────────────
+
+    def _on_more(self, body: JsonObject) -> list[Event]:
+        """More text; nearly always of the content that is being told."""
+        index, place, said = body.get("output_index"), body.get("content_index"), body.get("delta")
+        item = self._items.get(index) if isinstance(index, int) else None
+        if item is None or type(place) is not int or item.current != place or place not in item.told:
+            return self._on_text(body, "delta")
+        if type(said) is not str or not self._calls.idle:
+            return self._on_text(body, "delta")
+        return [TextDelta(said)] if said else []
 
     def _on_text(self, body: JsonObject, key: str) -> list[Event]:
         item, place = self._open(body, "message"), count(body.get("content_index"))

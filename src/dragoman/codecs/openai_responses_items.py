@@ -36,6 +36,8 @@ _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 _AUDIO_FORMAT = {mime: word for word, mime in _AUDIO.items()}
 _FILE = "application/octet-stream"
 _WRAPPED = re.compile(r"([\w-]{1,128})\|(.*)", re.DOTALL)
+SEAL = "dragoman"
+"""Encrypted content that says nothing; it is taken off again when the item returns."""
 
 # ── names ────────────────────────────────────────────────────────────────────
 
@@ -176,8 +178,21 @@ def read_result(item: JsonObject, pairing: Pairing) -> ToolResult:
 
 def _unwrapped(item: dict[str, Any]) -> dict[str, Any]:
     """The item with its own id, where we lent it another (`wrapped`)."""
+    if item.get("encrypted_content") == SEAL:
+        return {key: value for key, value in item.items() if key != "encrypted_content"}
     found = _WRAPPED.fullmatch(text(item.get("encrypted_content")))
     return {**item, "id": found[1], "encrypted_content": found[2]} if found else item
+
+
+def sealed(item: dict[str, Any], request: Request | None) -> dict[str, Any]:
+    """The reasoning item with encrypted content where `request` asks for some.
+
+    Clients that keep the conversation themselves refuse to go on without it (seen: Microsoft's Agent Framework).  A
+    thought of another wire has none, and needs none: all of it stands in the summary.
+    """
+    asked = own(NAME, request.extra).get("include") if request is not None else ()
+    wanted = item.get("type") == "reasoning" and "reasoning.encrypted_content" in items(asked)
+    return {**item, "encrypted_content": SEAL} if wanted and not item.get("encrypted_content") else item
 
 
 def wrapped(item: JsonObject, lent: str) -> dict[str, Any]:

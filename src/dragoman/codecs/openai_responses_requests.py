@@ -145,7 +145,9 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     if choice.get("type") == "custom" and text(choice.get("name")):
         return ToolChoice("named", choice["name"])
     mode = text(choice.get("mode"))
-    return ToolChoice(mode if mode in _MODES else "auto")  # type: ignore[arg-type]
+    among = [mapping(one) for one in items(choice.get("tools"))]
+    allowed = tuple(text(one.get("name")) for one in among if one.get("type") == "function" and text(one.get("name")))
+    return ToolChoice(mode if mode in _MODES else "auto", allowed=allowed)  # type: ignore[arg-type]
 
 
 @by_content("tools")

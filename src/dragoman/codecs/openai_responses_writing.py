@@ -20,12 +20,22 @@ from ..events import (
     Started,
     TextDelta,
 )
-from ..frames import Frame, to_json
-from ..types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Text, ToolCall, Usage
+from ..frames import Frame, quoted, to_json
+from ..types import NOTHING, JsonObject, Opaque, Part, Request, Response, Stop, Text, ToolCall, Usage
 from . import strict
 from .body import mapping, text
 from .failures import Told
-from .openai_responses_items import CALLS, NAME, Names, wrapped, write_call, write_items, write_message, write_thought
+from .openai_responses_items import (
+    CALLS,
+    NAME,
+    Names,
+    sealed,
+    wrapped,
+    write_call,
+    write_items,
+    write_message,
+    write_thought,
+)
 from .openai_responses_requests import encode_request
 from .sequence import Encoder, settled
 from .spec import UNSTAMPED, Stamp, StreamEncoder, own, wished
@@ -92,11 +102,17 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
         return _item_id(kind, response_id, len(output))
 
     for item in write_items(response.message.parts, Names.of(request), mint, unsigned=True):
-        output.append(item)
+        output.append(sealed(item, request))
     left = wished(NAME, response.extra)
     head = _head(response_id, stamp.model or response.model, stamp, request)
     stop = settled(response.stop, len(response.calls))
+    if stop is Stop.REFUSED and any(map(_is_refusal, response.message.parts)):
+        stop = Stop.END  # the part says it: clients take an incomplete answer for an error
     return {**head, **left, **_ending(stop, response.usage, mapping(left.get("usage"))), "output": output}
+
+
+def _is_refusal(part: Part) -> bool:
+    return isinstance(part, Text) and own(NAME, part.metadata).get("type") == "refusal"
 
 
 def _head(response_id: str, model: str, stamp: Stamp, request: Request | None) -> dict[str, Any]:
@@ -168,14 +184,27 @@ class _Encoder(Encoder):
             return []
         frames = [] if self._open == "message" else self._begin_message()
         self._said.append(event.text)
-        return [*frames, self._content("response.output_text.delta", delta=event.text, logprobs=[])]
+        return [*frames, self._numbered(*self._run(event, self._text)[:2])]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
         frames = [] if self._open == "reasoning" else self._begin_reasoning()
         self._said.append(event.text)
-        return [*frames, self._summary("response.reasoning_summary_text.delta", delta=event.text)]
+        return [*frames, self._numbered(*self._run(event, self._thought)[:2])]
+
+    def _go_on(self, said: str) -> Frame:
+        (before, name, _), after = self._around
+        self._said.append(said)
+        return self._numbered(f"{before}{quoted(said)}{after}", name)
+
+    def _text(self, said: str) -> Frame:
+        fields = {**self._of_item(), "content_index": 0, "delta": said, "logprobs": []}
+        return Frame(to_json(fields), "response.output_text.delta")
+
+    def _thought(self, said: str) -> Frame:
+        fields = {**self._of_item(), "summary_index": 0, "delta": said}
+        return Frame(to_json(fields), "response.reasoning_summary_text.delta")
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         left = own(NAME, event.metadata)
@@ -269,7 +298,7 @@ class _Encoder(Encoder):
         ]
 
     def _end_reasoning(self, said: str, left: JsonObject) -> list[Frame]:
-        item = wrapped(mapping(left.get("item")) or write_thought(said, ""), self._id)
+        item = sealed(wrapped(mapping(left.get("item")) or write_thought(said, ""), self._id), self._request)
         item.setdefault("summary", [])
         if not said:
             return self._finish_item(item)
@@ -299,7 +328,10 @@ class _Encoder(Encoder):
     # ── frames ───────────────────────────────────────────────────────────────
 
     def _item(self, event: str, **fields: Any) -> Frame:
-        return self._frame(event, item_id=self._id, output_index=len(self._output), **fields)
+        return self._frame(event, **self._of_item(), **fields)
+
+    def _of_item(self) -> dict[str, Any]:
+        return {"item_id": self._id, "output_index": len(self._output)}
 
     def _content(self, event: str, **fields: Any) -> Frame:
         return self._item(event, content_index=0, **fields)
@@ -308,8 +340,12 @@ class _Encoder(Encoder):
         return self._item(event, summary_index=0, **fields)
 
     def _frame(self, event: str, **fields: Any) -> Frame:
+        return self._numbered(to_json(fields), event)
+
+    def _numbered(self, fields: str, event: str) -> Frame:
+        """The frame of these fields, its kind and its number before them."""
         number, self._sequence = self._sequence, self._sequence + 1
-        return Frame(to_json({"type": event, "sequence_number": number, **fields}), event)
+        return Frame(f'{{"type":"{event}","sequence_number":{number},{fields[1:]}', event)
 
 
 # ── errors ───────────────────────────────────────────────────────────────────
@@ -320,12 +356,12 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     told = Told(error)
     what = "invalid_request_error" if told.status < 500 else "server_error"
     return told.status, {
-        "error": {"message": told.message, "type": what, "param": told.param or None, "code": told.code or None}
+        "error": {"message": told.message, "type": what, "param": told.param or None, "code": told.openai_code or None}
     }
 
 
 def error_frame(error: Exception) -> Frame:
     """The event that tells an error once the answer has begun."""
     told = Told(error)
-    fields = {"code": told.code or told.kind.value, "message": told.message, "param": told.param or None}
+    fields = {"code": told.openai_code or told.kind.value, "message": told.message, "param": told.param or None}
     return Frame(to_json({"type": "error", "sequence_number": 0, **fields}), "error")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from ..frames import to_json
@@ -103,10 +104,10 @@ def past_call(call_id: str, name: str, raw: Any, metadata: JsonObject) -> ToolCa
 def results_merged(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Neighbouring messages of results as one: all results that answer one turn stand in one message."""
     merged: list[Message] = []
-    for message in messages:
-        if merged and message.role == merged[-1].role == "tool":
-            before = merged[-1]
-            merged[-1] = Message("tool", (*before.parts, *message.parts), cache=message.cache, metadata=before.metadata)
-        else:
-            merged.append(message)
+    for role, group in groupby(messages, key=lambda message: message.role):
+        told = list(group)
+        if role == "tool" and len(told) > 1:
+            parts = tuple(part for message in told for part in message.parts)
+            told = [Message("tool", parts, cache=told[-1].cache, metadata=told[0].metadata)]
+        merged += told
     return tuple(merged)

@@ -31,10 +31,12 @@ from ..events import (
     Started,
     TextDelta,
 )
-from ..frames import Frame
+from ..frames import Frame, quoted
 from ..types import Stop
 
 _OF_CALLS = frozenset({CallStarted, CallDelta, CallEnded})
+_MARK = "\ufdd0"  # no character: where it stands in a frame besides, as in a model's name, there is no short path
+_MARKED = quoted(_MARK)
 
 
 @dataclass(slots=True)
@@ -52,6 +54,11 @@ class Sequencer:
         self._whole = whole
         self._queue: deque[Event | _Held] = deque()
         self._calls: dict[int, _Held] = {}
+
+    @property
+    def holds(self) -> bool:
+        """Is anything held back?"""
+        return bool(self._queue)
 
     def feed(self, event: Event) -> list[Event]:
         """The events that may go out now."""
@@ -110,12 +117,16 @@ def _refused(ended: CallEnded) -> bool:
 class Encoder:
     """What the stream encoders of all wires share: order, and one method per kind of event.
 
-    A wire overrides the `_on_…` methods it has frames for, and `_finish`, which is called once.
+    A wire overrides the `_on_…` methods it has frames for, and `_finish`, which is called once.  Nearly all events go
+    on with a run of text or reasoning, and their frames differ in nothing but that text: what stands around it is
+    written once a run (`_run`), and the rest of the run takes a short path (`_go_on`).
     """
 
     def __init__(self, *, whole_calls: bool) -> None:
         self._sequencer = Sequencer(whole=whole_calls)
         self._finished = False
+        self._running: type | None = None
+        self._around = Frame(""), ""
         self._handlers: dict[type, Callable[[Any], list[Frame]]] = {
             Started: self._on_started,
             TextDelta: self._on_text,
@@ -132,15 +143,33 @@ class Encoder:
 
     def feed(self, event: Event) -> list[Frame]:
         """The frames `event` allows to send."""
-        events = self._sequencer.feed(event)
-        return self._handlers[type(events[0])](events[0]) if len(events) == 1 else self._write(events)
+        if type(event) is self._running and event.text:  # type: ignore[union-attr]
+            return [self._go_on(event.text)]  # type: ignore[union-attr]
+        return self._write(self._sequencer.feed(event))
 
     def close(self) -> list[Frame]:
         """What ends the stream, also where no `Ended` came."""
         return self._write([*self._sequencer.close(), *([] if self._finished else [Ended()])]) + self._last()
 
     def _write(self, events: list[Event]) -> list[Frame]:
-        return [frame for event in events for frame in self._handlers[type(event)](event)]
+        frames: list[Frame] = []
+        for event in events:
+            self._running = None
+            frames += self._handlers[type(event)](event)
+        return frames
+
+    def _run(self, event: TextDelta | ReasoningDelta, make: Callable[[str], Frame]) -> Frame:
+        """What `make` makes of the event's text; until another kind of event comes, only the text will differ."""
+        like = make(_MARK)
+        before, *after = like.data.split(_MARKED)
+        if len(after) == 1 and not self._sequencer.holds:
+            self._running, self._around = type(event), (Frame(before, like.event), after[0])
+        return make(event.text)
+
+    def _go_on(self, said: str) -> Frame:
+        """The frame that goes on with the run."""
+        (before, name, _), after = self._around
+        return Frame(f"{before}{quoted(said)}{after}", name)
 
     def _on_ended(self, event: Ended) -> list[Frame]:
         if self._finished:

@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 from ..errors import CodecError, ProviderError
 from ..events import Event
 from ..frames import Frame, FrameKind
-from ..types import NOTHING, JsonObject, Request, Response
+from ..types import NOTHING, JsonObject, Message, Request, Response
 
 Ids = Callable[[int], str]
 """Mints the id of the n-th call of an answer, from 0, where the wire gives none."""
@@ -192,7 +192,8 @@ class Codec:
 
     `path` and `stream_path` are where a client posts, below the API's root, `{model}` standing for the model's name;
     `decode_*` and `encode_*` take bodies as parsed JSON.  `encode_error` gives the HTTP status and body a client of
-    this API understands, `error_frame` the frame that tells an error once the answer has begun.
+    this API understands, `error_frame` the frame that tells an error once the answer has begun.  `write_message` gives
+    what stands in the body's `messages` for one message, where that depends on no other and nothing else does on it.
     """
 
     name: str
@@ -208,3 +209,4 @@ class Codec:
     encode_stream: EncodeStream
     encode_error: Callable[[Exception], tuple[int, dict[str, Any]]]
     error_frame: Callable[[Exception], Frame]
+    write_message: Callable[[Message, Quirks], list[dict[str, Any]]] | None = None

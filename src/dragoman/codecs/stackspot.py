@@ -160,7 +160,7 @@ class _Encoder(Encoder):
         return [Frame(to_json({"message": "", "message_id": self._id}))]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return [Frame(to_json({"message": event.text}))] if event.text else []
+        return [self._run(event, lambda said: Frame(to_json({"message": said})))] if event.text else []
 
     def _finish(self, event: Ended) -> list[Frame]:
         left = wished(NAME, event.extra)

@@ -27,6 +27,8 @@ TEXT = frozenset({"string"})
 SEPARATORS = re.compile(r"[\s._-]")
 ELEMENT = re.compile(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
 ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
+ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
+"""Keys of a schema that a model may repeat around its `properties` (malformations.md §3)."""
 
 
 def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
