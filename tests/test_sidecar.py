@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dragoman.sidecar import EMPTY, MOST_KEPT, SideCar
+import pytest
+
+from dragoman import sidecar
+from dragoman.sidecar import Kept, SideCar
 from dragoman.types import Message, Reasoning, Text, ToolCall, ToolResult
 
 SIGNED = {"thought_signature": "AbC="}
@@ -20,7 +25,9 @@ def answered(id_: str = "c1", said: str = "blue") -> Message:
 
 
 def kept(*parts: Any, asked: tuple[Message, ...] = (ASK,)) -> SideCar:
-    return EMPTY.remember(asked, Message("assistant", parts))
+    side = SideCar()
+    side.remember(asked, Message("assistant", parts))
+    return side
 
 
 def test_a_signature_comes_back_to_its_call() -> None:
@@ -69,29 +76,95 @@ def test_nothing_comes_into_a_conversation_it_was_not_made_in() -> None:
 def test_the_same_id_in_a_later_turn_has_its_own() -> None:
     first = Message("assistant", [call("look:0", thought_signature="1")])
     second = Message("assistant", [call("look:0", thought_signature="2")])
-    side = EMPTY.remember([ASK], first).remember([ASK, first, answered("look:0")], second)
+    side = SideCar()
+    side.remember([ASK], first)
+    side.remember([ASK, first, answered("look:0")], second)
     bare = Message("assistant", [call("look:0")])
     told = side.refill([ASK, bare, answered("look:0"), bare])
     assert [told[at].calls[0].metadata["thought_signature"] for at in (1, 3)] == ["1", "2"]
 
 
-def test_an_answer_with_nothing_to_keep_keeps_nothing() -> None:
-    assert kept(Text("hello")) is EMPTY
-    assert kept(Reasoning("hm"), Text("hello")) is EMPTY
-    assert kept(call()) is EMPTY
+@pytest.mark.parametrize("parts", [[Text("hello")], [Reasoning("hm"), Text("hello")], [call()]], ids=repr)
+def test_an_answer_with_nothing_to_keep_keeps_nothing(parts: list[Any]) -> None:
+    assert len(kept(*parts)) == 0
 
 
-def test_the_oldest_are_forgotten_first() -> None:
-    side = EMPTY
-    for number in range(MOST_KEPT + 5):
-        side = SideCar({**side.kept, str(number): None, f"{number}p": None})  # type: ignore[dict-item]
-    side = side.remember([ASK], Message("assistant", [call(**SIGNED)]))
-    assert len(side.kept) == 2 * MOST_KEPT
-    assert "0" not in side.kept
-    assert side.refill([ASK, Message("assistant", [call()])])[1].calls[0].metadata == SIGNED
+def test_the_oldest_are_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sidecar, "MOST_KEPT", 10)
+    side = SideCar()
+    for number in range(15):
+        side.remember([Message("user", str(number))], Message("assistant", [call(**SIGNED)]))
+    assert len(side) == 20
+    told = [side.refill([Message("user", str(n)), Message("assistant", [call()])])[1].calls[0] for n in range(15)]
+    assert [n for n, each in enumerate(told) if each.metadata == SIGNED] == list(range(5, 15))
 
 
-def test_a_side_car_shows_nothing_of_itself_changing() -> None:
-    before = kept(call(**SIGNED))
-    before.remember([ASK, answered()], Message("assistant", [call("c9", **SIGNED)]))
-    assert len(before.kept) == 2
+def test_what_one_owner_is_told_comes_into_no_conversation_of_another() -> None:
+    side = SideCar()
+    side.remember([ASK], Message("assistant", [Reasoning("of Alice"), call(**SIGNED)]), "alice")
+    bare = [ASK, Message("assistant", [call()])]
+    assert side.refill(bare, "bob") == side.refill(bare) == tuple(bare)
+    assert side.refill(bare, "alice")[1].reasoning == "of Alice"
+
+
+def test_threads_may_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sidecar, "MOST_KEPT", 4)
+    side, failures = SideCar(), list[BaseException]()
+
+    def work(name: str) -> None:
+        try:
+            for n in range(300):
+                asked = Message("user", f"{name} {n % 3}")
+                side.remember([asked], Message("assistant", [call(**SIGNED)]))
+                assert side.refill([asked, Message("assistant", [call()])])[1].calls[0].metadata in ({}, SIGNED)
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert len(side) <= 8
+
+
+# ── several processes ────────────────────────────────────────────────────────
+
+
+class Behind:
+    """What processes keep together; counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Kept] = {}
+        self.asked: list[list[str]] = []
+
+    def holds(self) -> bool:
+        return bool(self.kept)
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, Kept]:
+        self.asked.append(list(keys))
+        return {key: self.kept[key] for key in keys if key in self.kept}
+
+    def put(self, rows: Mapping[str, Kept]) -> None:
+        self.kept.update(rows)
+
+
+def test_what_another_process_kept_is_asked_for_once() -> None:
+    behind = Behind()
+    here, there = SideCar(behind), SideCar(behind)
+    here.remember([ASK], Message("assistant", [Reasoning("hm"), call(**SIGNED)]))
+    bare = [ASK, Message("assistant", [call()])]
+    for _ in range(3):
+        assert there.refill(bare)[1].parts == (Reasoning("hm"), call(**SIGNED))
+    assert len(behind.asked) == 1
+    here.refill(bare)
+    assert len(behind.asked) == 1
+
+
+def test_while_nobody_keeps_anything_nobody_is_asked() -> None:
+    behind = Behind()
+    side = SideCar(behind)
+    side.remember([ASK], Message("assistant", [call()]))
+    assert side.refill([ASK, Message("assistant", [call()])]) == (ASK, Message("assistant", [call()]))
+    assert behind.asked == []

@@ -1,8 +1,8 @@
 """What the house did in answers told before: its turns, given back to the model when the conversation goes on.
 
 Clients never see the calls that were run for them, so they cannot send them back; without this a model forgets what it
-found out.  Knows messages; nothing of tools or wires.  A cache of one process: what is not kept any more is only
-forgotten, and the conversation is the one the client sent.
+found out.  Knows messages; nothing of tools or wires.  A cache, of one process or of several: what is not kept any more
+is only forgotten, and the conversation is the one the client sent.
 Contract: turns come back only to the owner they were made for, before the very answer they led to, in the place where
 the same words asked for it; the oldest are forgotten first; characters kept are bounded.
 """
@@ -10,10 +10,10 @@ the same words asked for it; the oldest are forgotten first; characters kept are
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from .backed_cache import BackedCache, Backing
 from .frames import to_json
 from .types import Media, Message, Opaque, Part, Reasoning, Text, ToolResult
 
@@ -23,30 +23,26 @@ Turns = tuple[Message, ...]
 
 
 class Memory:
-    """The house's turns of answers told lately, up to `limit` characters of them."""
+    """The house's turns of answers told lately, up to `limit` characters of them; `behind` are other processes'."""
 
-    def __init__(self, limit: int = MOST_KEPT) -> None:
-        self._limit, self._size = limit, 0
-        self._kept: OrderedDict[str, tuple[Turns, int]] = OrderedDict()
+    def __init__(self, limit: int = MOST_KEPT, behind: Backing[Turns] | None = None) -> None:
+        self._kept = BackedCache(limit, _size, behind)
 
     def remember(self, owner: str, asked: Sequence[Message], told: Message, turns: Sequence[Message]) -> None:
         """`turns` led from `asked` to what was told."""
-        if not turns:
-            return
-        size = sum(len(text) for message in turns for text in _texts(message))
-        for key in _keys(owner, asked, told):
-            self._size += size - self._kept.pop(key, ((), 0))[1]
-            self._kept[key] = tuple(turns), size
-        while self._size > self._limit and self._kept:
-            self._size -= self._kept.popitem(last=False)[1][1]
+        if turns:
+            self._kept.put(dict.fromkeys(_keys(owner, asked, told), tuple(turns)))
 
     def refill(self, owner: str, messages: Sequence[Message]) -> tuple[Message, ...]:
         """`messages`, and before each answer the turns that led to it."""
-        if not self._kept:
+        if not self._kept.holds():
             return tuple(messages)
+        answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
+        keys = {at: _keys(owner, messages[:at], messages[at]) for at in answers}
+        found = self._kept.get([key for each in keys.values() for key in each])
         told: list[Message] = []
         for at, message in enumerate(messages):
-            turns = self._turns(owner, messages[:at], message) if message.role == "assistant" else ()
+            turns = next((found[key] for key in keys.get(at, ()) if key in found), ())
             if not turns:
                 told.append(message)
                 continue
@@ -54,11 +50,9 @@ class Memory:
             told += (*turns, left) if left.parts else turns
         return tuple(told)
 
-    def _turns(self, owner: str, before: Sequence[Message], message: Message) -> Turns:
-        key = next((key for key in _keys(owner, before, message) if key in self._kept), "")
-        if key:
-            self._kept.move_to_end(key)
-        return self._kept[key][0] if key else ()
+
+def _size(turns: Turns) -> int:
+    return sum(len(text) for message in turns for text in _texts(message))
 
 
 def remainder(message: Message, turns: Sequence[Message]) -> Message:

@@ -2,18 +2,20 @@
 
 Gemini answers 400 to a call without its `thought_signature`, DeepSeek and Kimi to one without its reasoning; clients of
 other APIs have nowhere to keep either (peers.md pains 16, 17, 21).  Knows messages; nothing of wires or stores.
-Contract: a value, passed in and given back; only what the same words called forth is given back, so that nobody's
-reasoning comes into somebody else's conversation; what the client did send is never replaced; forgets the oldest first.
+Contract: only what the same words of the same owner called forth is given back, so that nobody's reasoning comes into
+somebody else's conversation; what the client did send is never replaced; forgets the oldest first; threads may share
+it, for whatever it does is one operation of a dictionary after the other, each whole.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
+from .backed_cache import Backing
 from .frames import to_json
 from .types import NOTHING, JsonObject, Message, Reasoning, Text, ToolCall, ToolResult
 
@@ -31,42 +33,53 @@ class Kept:
     reasoning: tuple[Reasoning, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class SideCar:
-    """What is kept, by where and how a call was made."""
+    """What is kept, by where and how a call was made; `behind` is what other processes keep."""
 
-    kept: Mapping[str, Kept] = NOTHING
+    def __init__(self, behind: Backing[Kept] | None = None) -> None:
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+        self._behind = behind
 
-    def remember(self, asked: Sequence[Message], answer: Message) -> SideCar:
-        """This, and what `answer` to `asked` must come back with; the same object where there is nothing to keep."""
-        thoughts = tuple(part for part in answer.parts if isinstance(part, Reasoning))
-        if not answer.calls or not (thoughts or any(call.metadata for call in answer.calls)):
-            return self
-        kept = dict(self.kept)
-        for at, (keys, call) in enumerate(zip(_keys(_before(asked), answer.calls), answer.calls, strict=True)):
-            for key in keys:
-                kept.pop(key, None)
-                kept[key] = Kept(call.id, call.metadata, () if at else thoughts)
-        return SideCar(dict(islice(kept.items(), max(0, len(kept) - 2 * MOST_KEPT), None)))
+    def __len__(self) -> int:
+        return len(self._kept)
 
-    def refill(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+    def remember(self, asked: Sequence[Message], answer: Message, owner: str = "") -> None:
+        """Keep what `answer` to `asked` must come back with."""
+        more = worth_keeping(asked, answer, owner)
+        self._take(more)
+        if more and self._behind is not None:
+            self._behind.put(more)
+
+    def refill(self, messages: Sequence[Message], owner: str = "") -> tuple[Message, ...]:
         """`messages`, and to each call what belongs to it and is missing."""
-        if not self.kept:
+        called = [at for at, message in enumerate(messages) if message.calls]
+        if not called or not (self._kept or (self._behind is not None and self._behind.holds())):
             return tuple(messages)
+        keys = {at: list(_keys(_before(messages, at, owner), messages[at].calls)) for at in called}
+        if self._behind is not None:
+            missing = [key for each in keys.values() for pair in each if pair[0] not in self._kept for key in pair]
+            self._take(self._behind.get(missing) if missing else {})
         told: list[Message] = []
         own_ids: dict[str, str] = {}
         for at, message in enumerate(messages):
-            if message.calls:
-                filled, own_ids = self._refilled(message, _before(messages[:at]))
+            if at in keys:
+                filled, own_ids = self._refilled(message, keys[at])
                 told.append(filled)
             else:
                 told.append(_with_own_ids(message, own_ids))
         return tuple(told)
 
-    def _refilled(self, message: Message, before: str) -> tuple[Message, dict[str, str]]:
+    def _take(self, more: Mapping[str, Kept]) -> None:
+        for key, each in more.items():
+            self._kept.pop(key, None)
+            self._kept[key] = each
+        while len(self._kept) > 2 * MOST_KEPT:
+            self._kept.popitem(last=False)
+
+    def _refilled(self, message: Message, keys: Sequence[tuple[str, str]]) -> tuple[Message, dict[str, str]]:
         """The message, and which ids of its calls the model knows otherwise."""
-        keys = list(_keys(before, message.calls))
-        found = [next((self.kept[key] for key in pair if key in self.kept), None) for pair in keys]
+        pairs = [(self._kept.get(by_id), self._kept.get(by_place)) for by_id, by_place in keys]
+        found = [by_id or by_place for by_id, by_place in pairs]
         if not any(found):
             return message, {}
         calls = iter([_whole(call, kept) for call, kept in zip(message.calls, found, strict=True)])
@@ -75,11 +88,20 @@ class SideCar:
         if thoughts and not any(isinstance(part, Reasoning) for part in parts):
             parts = [*thoughts, *parts]
         told = Message(message.role, parts, cache=message.cache, metadata=message.metadata)
-        pairs = zip(message.calls, told.calls, strict=True)
-        return told, {old.id: new.id for old, new in pairs if old.id != new.id}
+        ids = zip(message.calls, told.calls, strict=True)
+        return told, {old.id: new.id for old, new in ids if old.id != new.id}
 
 
-EMPTY = SideCar()
+def worth_keeping(asked: Sequence[Message], answer: Message, owner: str = "") -> dict[str, Kept]:
+    """What `answer` to `asked` must come back with, by its keys; nothing where nobody drops anything."""
+    thoughts = tuple(part for part in answer.parts if isinstance(part, Reasoning))
+    if not answer.calls or not (thoughts or any(call.metadata for call in answer.calls)):
+        return {}
+    kept: dict[str, Kept] = {}
+    keys = _keys(_before(asked, len(asked), owner), answer.calls)
+    for at, (pair, call) in enumerate(zip(keys, answer.calls, strict=True)):
+        kept |= dict.fromkeys(pair, Kept(call.id, call.metadata, () if at else thoughts))
+    return kept
 
 
 def _whole(call: ToolCall, kept: Kept | None) -> ToolCall:
@@ -115,15 +137,15 @@ def _keys(before: str, calls: Sequence[ToolCall]) -> Iterator[tuple[str, str]]:
         yield _digest(f"id\0{_ODD.sub('_', call.id)}\0{what}"), _digest(f"place\0{place}\0{what}")
 
 
-def _before(messages: Sequence[Message]) -> str:
-    """What was said between the assistant's last turn and this one."""
+def _before(messages: Sequence[Message], at: int, owner: str) -> str:
+    """What was said between the assistant's last turn and the one at this place, and whose conversation it is."""
     said: list[str] = []
-    for message in reversed(messages):
-        if message.role == "assistant":
+    for place in range(at - 1, -1, -1):
+        if messages[place].role == "assistant":
             break
-        texts = [part.text for part in message.parts if isinstance(part, Text | ToolResult)]
+        texts = [part.text for part in messages[place].parts if isinstance(part, Text | ToolResult)]
         said.append("\0".join(text.strip() for text in texts))
-    return _digest("\1".join(said))
+    return _digest("\1".join([*said, owner]))
 
 
 def _digest(text: str) -> str:

@@ -2,40 +2,36 @@
 
 Knows headers and limits; nothing of requests or routes.
 Contract: keys are compared by their hashes and in constant time, and stand in no message; whoever came in goes out
-again (`with door.enter(…)`); counts are this process's own.
+again (`with door.enter(…)`).  What all together may ask is counted for this process, which it protects; what each key
+may ask by the tally, for one process or for all of a machine.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import parse_qs
 
 from ..errors import ErrorKind, ProviderError
 from .config import Access, GatewayConfig
+from .tally import Tally, refused
 
 HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
 """Where clients of Anthropic, Google and Azure send a key; the others send a bearer."""
-MINUTE = 60.0
 BUSY = "this gateway serves {most} requests at the same time, and all are taken; come again in a moment"
-OFTEN = "this key may begin {most} requests in a minute; come again in {wait:.0f} s"
-MANY = "this key may have {most} requests at the same time; wait until one of them has ended"
 NO_KEY = "a key is needed here; send it as 'Authorization: Bearer KEY' or as 'x-api-key'"
 WRONG_KEY = "this key is not known here; ask whoever runs this gateway for one"
 NOT_FOR = "this key may not ask for the model {model!r}; ask for another, or for a key that may"
 
 
 class Door:
-    """Lets requests in; `clock` gives seconds that only grow."""
+    """Lets requests in; `clock` gives seconds that only grow, `tally` counts what keys ask."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float], tally: Tally | None = None) -> None:
+        self._tally = tally or Tally(clock)
         self._inside = 0
-        self._of: defaultdict[str, int] = defaultdict(int)
-        self._begun: defaultdict[str, deque[float]] = defaultdict(deque)
 
     @property
     def inside(self) -> int:
@@ -50,33 +46,16 @@ class Door:
         """
         access = known(config.access, sent_key(headers, query)) if config.access else None
         if self._inside >= config.limits.concurrent:
-            raise _wait(BUSY.format(most=config.limits.concurrent), 1.0)
+            raise refused(BUSY.format(most=config.limits.concurrent), 1.0)
         if access is not None:
-            self._check(access)
+            self._tally.enter(access)
         self._inside += 1
-        name = access.name if access else ""
-        self._of[name] += 1
         try:
             yield access
         finally:
             self._inside -= 1
-            self._of[name] -= 1
-
-    def _check(self, access: Access) -> None:
-        if access.concurrent and self._of[access.name] >= access.concurrent:
-            raise _wait(MANY.format(most=access.concurrent), 1.0)
-        if access.per_minute:
-            now, begun = self._clock(), self._begun[access.name]
-            while begun and now - begun[0] >= MINUTE:
-                begun.popleft()
-            if len(begun) >= access.per_minute:
-                wait = MINUTE - (now - begun[0])
-                raise _wait(OFTEN.format(most=access.per_minute, wait=wait), wait)
-            begun.append(now)
-
-
-def _wait(message: str, seconds: float) -> ProviderError:
-    return ProviderError(message, status=429, kind=ErrorKind.RATE_LIMIT, code="rate_limited", retry_after=seconds)
+            if access is not None:
+                self._tally.leave(access)
 
 
 def sent_key(headers: Mapping[str, str], query: str = "") -> str:

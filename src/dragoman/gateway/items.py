@@ -1,61 +1,65 @@
 """What was told lately, by its id: a client of Responses may send an answer back as a reference to its items.
 
-A cache of bounded size, one per process.  Contract: a reference that is known becomes the item it stands for; one that
-is not is refused with the words of the API itself, for a conversation with a hole is no conversation.
+A cache of bounded size, of one process or of several.  Contract: a reference that is known becomes the item it stands
+for; one that is not is refused with the words of the API itself, for a conversation with a hole is no conversation.
+Items are known only to the owner they were told to.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..backed_cache import BackedCache, Backing
 from ..codecs.spec import Unsupported
 from ..events import dumps
 from ..types import JsonObject
 
 MAX_BYTES = 64 * 1024 * 1024
+AT_ONCE = 256
+"""References looked up together: a request with one that is not known is not looked through to its end."""
 LOST = "the item {id!r} is not kept here any more; send the whole item, or set store to false so that clients do"
 
 
 class Items:
-    """The items told last, up to `limit` bytes of them."""
+    """The items told last, up to `limit` characters of their JSON; `behind` are those other processes told."""
 
-    def __init__(self, limit: int = MAX_BYTES) -> None:
-        self._limit = limit
-        self._size = 0
-        self._kept: OrderedDict[str, tuple[JsonObject, int]] = OrderedDict()
+    def __init__(self, limit: int = MAX_BYTES, behind: Backing[str] | None = None) -> None:
+        self._kept = BackedCache(limit, len, behind)
 
-    def keep(self, body: JsonObject) -> None:
+    def keep(self, body: JsonObject, owner: str = "") -> None:
         """Keep the items of a whole answer."""
-        for item in body.get("output", ()):
-            if isinstance(item, Mapping) and isinstance(item.get("id"), str):
-                self._put(item["id"], item)
+        items = [item for item in body.get("output", ()) if isinstance(item, Mapping)]
+        self._kept.put({_key(owner, item["id"]): dumps(item) for item in items if isinstance(item.get("id"), str)})
 
-    def _put(self, name: str, item: JsonObject) -> None:
-        size = len(dumps(item))
-        _, before = self._kept.pop(name, ({}, 0))
-        self._kept[name] = (item, size)
-        self._size += size - before
-        while self._size > self._limit and self._kept:
-            _, (_, gone) = self._kept.popitem(last=False)
-            self._size -= gone
-
-    def resolve(self, body: JsonObject, api: str) -> JsonObject:
+    def resolve(self, body: JsonObject, api: str, owner: str = "") -> JsonObject:
         """`body` with its references replaced by what they stand for.  Raises Unsupported for one that is not kept."""
         given = body.get("input")
         if not isinstance(given, list) or not any(map(_refers, given)):
             return body
-        return {**body, "input": [self._item(n, item, api) for n, item in enumerate(given)]}
+        names = list(dict.fromkeys(str(item["id"]) for item in given if _refers(item)))
+        items: dict[str, Any] = {}
+        for first in range(0, len(names), AT_ONCE):
+            some = {name: _key(owner, name) for name in names[first : first + AT_ONCE]}
+            found = self._kept.get(list(some.values()))
+            items |= {name: json.loads(found[key]) for name, key in some.items() if key in found}
+            if len(items) < first + len(some):
+                break
+        return {**body, "input": [_item(n, item, items, api) for n, item in enumerate(given)]}
 
-    def _item(self, place: int, item: Any, api: str) -> Any:
-        if not _refers(item):
-            return item
-        name = str(item["id"])
-        if name not in self._kept:
-            raise Unsupported(LOST.format(id=name[:80]), f"$.input[{place}].id", api, {"code": "item_not_found"})
-        self._kept.move_to_end(name)
-        return self._kept[name][0]
+
+def _item(place: int, item: Any, items: Mapping[str, Any], api: str) -> Any:
+    if not _refers(item):
+        return item
+    name = str(item["id"])
+    if name not in items:
+        raise Unsupported(LOST.format(id=name[:80]), f"$.input[{place}].id", api, {"code": "item_not_found"})
+    return items[name]
+
+
+def _key(owner: str, name: str) -> str:
+    return f"{owner}\0{name}"
 
 
 def _refers(item: Any) -> bool:

@@ -1,0 +1,299 @@
+"""One SQLite file in which the processes of a machine keep together what each of them may need.
+
+Knows texts by kind and key; nothing of what they mean.  Contract: a cache that never raises.  A file that is gone is
+made anew, one that is damaged is replaced; where it is locked, full or cannot be used, nothing is found and nothing
+kept for `REST` seconds, and the log says so once.  Only its owner may read it (0600).  Beyond `limit` bytes the oldest
+go first; what is older than `lasts` seconds is not given any more, and wiped.  A process that was forked opens it anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import inf
+from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+log = logging.getLogger("dragoman.gateway")
+
+FILE = "kept-1.sqlite"
+"""Its name; the number is that of its form, so that two versions never read each other's."""
+LIMIT = 256 * 1024 * 1024
+LASTS = 7 * 24 * 3600.0
+APPLICATION = 0x4452474B
+"""SQLite's application id of these files: "DRGK"."""
+BUSY = 1.0
+"""Seconds one write may wait for others': theirs take a fraction of a millisecond, unless the machine itself stands."""
+REST = 10.0
+LOOK = 1.0
+"""Seconds between two looks whether the file is still the one that was opened."""
+CHECK = 64 * 1024
+"""Bytes written between two looks at its size: little enough that what goes for them goes quickly."""
+TRIES = 50
+LARGEST = 16
+"""What is larger than this part of the limit is not kept."""
+AT_ONCE = (1, 4, 16, 64, 256)
+"""Keys in one question: of few sizes, so that each is prepared once."""
+DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+PRIMARY = 0xFF
+"""The bits of SQLite's result codes that are not details."""
+
+SCHEMA = f"""
+BEGIN IMMEDIATE;
+PRAGMA application_id={APPLICATION};
+CREATE TABLE IF NOT EXISTS kept (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, at REAL NOT NULL, value BLOB NOT NULL
+);
+COMMIT;
+"""
+MANNERS = """
+PRAGMA synchronous=OFF; PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=256; PRAGMA journal_size_limit=1048576;
+"""
+"""Nothing waits for the disk: what a crash of the machine takes is only forgotten.  What goes is overwritten."""
+PUT = "INSERT OR REPLACE INTO kept (key, at, value) VALUES (?, ?, ?)"
+ROWS = 16
+"""Rows in one writing."""
+QUESTIONS = {n: f"SELECT key, value FROM kept WHERE at >= ? AND key IN ({','.join('?' * n)})" for n in AT_ONCE}
+ANY = "SELECT 1 FROM kept WHERE key >= ? AND key < ? LIMIT 1"
+OLDEST = "DELETE FROM kept WHERE id IN (SELECT id FROM kept ORDER BY id LIMIT ?)"
+EXPIRED = "DELETE FROM kept WHERE id IN (SELECT id FROM (SELECT id, at FROM kept ORDER BY id LIMIT ?) WHERE at < ?)"
+
+UNUSABLE = "%s cannot be used (%s); this process goes on with its own memory, and tries again every %g s"
+REPLACED = "%s was damaged and is replaced: %s"
+USED_AGAIN = "%s is used again"
+FOREIGN = "it is another program's database; name another directory as state"
+NO_FILE = "it is not a file"
+
+
+class Store:
+    """The file at `path`; `clock` gives the seconds since 1970."""
+
+    def __init__(
+        self, path: Path, *, limit: int = LIMIT, lasts: float = LASTS, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.path = path
+        self._limit, self._lasts, self._clock = limit, lasts, clock
+        self._database: sqlite3.Connection | None = None
+        self._opened: tuple[int, int, int] | None = None  # by which process, and which file
+        self._looked = self._rests = self._replaced = -inf
+        self._written = 0
+        self._told = False
+        self._lock = Lock()  # a large request is prepared in a thread of its own
+
+    def __del__(self) -> None:
+        self._leave()
+
+    # ── what is kept ─────────────────────────────────────────────────────────
+
+    def holds(self, kind: str) -> bool:
+        """Is there anything of this kind?"""
+        first, behind = kind.encode() + b"\0", kind.encode() + b"\1"
+        return self._done(lambda database: database.execute(ANY, (first, behind)).fetchone() is not None, False)
+
+    def get(self, kind: str, keys: Sequence[str]) -> dict[str, str]:
+        """The texts of those of `keys` that are kept."""
+        named = {_key(kind, key): key for key in keys}
+        return self._done(lambda database: dict(self._read(database, named)), {})
+
+    def put(self, kind: str, rows: Mapping[str, str]) -> None:
+        """Keep these; what is too large is left out."""
+        now, most = self._clock(), self._limit // LARGEST
+        written = [(_key(kind, key), now, text.encode("utf-8", "surrogatepass")) for key, text in rows.items()]
+        told = [row for row in written if len(row[2]) <= most]
+        if told:
+            self._done(lambda database: self._write(database, told), None)
+
+    def tidy(self) -> None:
+        """Wipe what is too old, and what is too much."""
+        self._done(self._make_room, None)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._leave()
+
+    def _read(self, database: sqlite3.Connection, named: Mapping[bytes, str]) -> Iterator[tuple[str, str]]:
+        keys, since = list(named), self._clock() - self._lasts
+        for first in range(0, len(keys), AT_ONCE[-1]):
+            some = keys[first : first + AT_ONCE[-1]]
+            size = next(size for size in AT_ONCE if size >= len(some))
+            padding = (None,) * (size - len(some))
+            for key, value in database.execute(QUESTIONS[size], (since, *some, *padding)):
+                yield named[key], value.decode("utf-8", "surrogatepass")
+
+    def _write(self, database: sqlite3.Connection, rows: Sequence[tuple[bytes, float, bytes]]) -> None:
+        for first in range(0, len(rows), ROWS):
+            some = rows[first : first + ROWS]
+            database.execute(PUT + ", (?, ?, ?)" * (len(some) - 1), [value for row in some for value in row])
+        self._written += sum(len(value) for _, _, value in rows)
+        if self._written >= CHECK:
+            self._make_room(database)
+
+    def _make_room(self, database: sqlite3.Connection) -> None:
+        self._written, some = 0, 16
+        while database.execute(EXPIRED, (some, self._clock() - self._lasts)).rowcount == some:
+            some *= 2
+        some = 16
+        while _used(database) > self._limit and database.execute(OLDEST, (some,)).rowcount:
+            some *= 2
+
+    # ── the file ─────────────────────────────────────────────────────────────
+
+    def _done(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        with self._lock:
+            if self._clock() < self._rests:
+                return otherwise
+            try:
+                done = work(self._connection())
+            except (OSError, sqlite3.Error) as error:
+                self._failed(error)
+                return otherwise
+            if self._told:
+                self._told = False
+                log.warning(USED_AGAIN, self.path)
+            return done
+
+    def _connection(self) -> sqlite3.Connection:
+        now = self._clock()
+        if self._database is not None and self._opened is not None:
+            if self._opened[0] != os.getpid():
+                _PARENTS.append(self._database)  # closing it here would take the parent's locks away
+                self._database = None
+            elif abs(now - self._looked) >= LOOK:
+                self._looked = now
+                if _identity(self.path) != self._opened[1:]:
+                    self._leave()
+        if self._database is None:
+            self._looked = now
+            self._database = self._open()
+            self._make_room(self._database)
+        return self._database
+
+    def _open(self) -> sqlite3.Connection:
+        found = _there(self.path)
+        database = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+        self._database, self._opened = database, (os.getpid(), *found)
+        [[tables]] = database.execute("SELECT count(*) FROM sqlite_master")
+        [[application]] = database.execute("PRAGMA application_id")  # in this order: another process may be making both
+        if application != APPLICATION and tables:
+            raise OSError(FOREIGN)
+        _share(database)
+        database.executescript(MANNERS)
+        if application != APPLICATION:
+            database.executescript(SCHEMA)
+        return database
+
+    def _leave(self) -> None:
+        database, self._database = self._database, None
+        if database is not None and self._opened is not None and self._opened[0] == os.getpid():
+            database.close()
+
+    def _failed(self, error: Exception) -> None:
+        """Leave the file alone for a while; one that is damaged is replaced, unless that was just done."""
+        opened, now = self._opened, self._clock()
+        self._leave()
+        damaged = getattr(error, "sqlite_errorcode", 0) & PRIMARY in DAMAGE
+        if damaged and opened is not None and now - self._replaced >= REST and _remove(self.path, opened[1:]):
+            self._replaced = now
+            log.warning(REPLACED, self.path, error)
+            return
+        self._rests = now + REST
+        if not self._told:
+            self._told = True
+            log.warning(UNUSABLE, self.path, error, REST)
+
+
+_PARENTS: list[sqlite3.Connection] = []
+"""Connections that a fork brought along; they stay open, unused."""
+
+
+def _there(path: Path) -> tuple[int, int]:
+    """Which file it is; made, for its owner only, where there is none.  Raises OSError for what is no file."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    found = os.lstat(path)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(NO_FILE)
+    return found.st_dev, found.st_ino
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _remove(path: Path, damaged: tuple[int, int]) -> bool:
+    """Remove the file, if it is still that one: others who have it open will see that it is another, and open that."""
+    try:
+        if _identity(path) == damaged:
+            for name in (f"{path}-wal", f"{path}-shm", str(path)):
+                Path(name).unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def _share(database: sqlite3.Connection) -> None:
+    """From now on readers and writers do not wait for each other."""
+    for attempt in range(TRIES):
+        try:
+            database.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:  # two processes that begin at once; here SQLite does not wait by itself
+            if attempt == TRIES - 1:
+                raise
+            time.sleep(BUSY / TRIES)
+
+
+def _used(database: sqlite3.Connection) -> int:
+    """Bytes of the file that hold something."""
+    [[pages]] = database.execute("PRAGMA page_count")
+    [[free]] = database.execute("PRAGMA freelist_count")
+    [[size]] = database.execute("PRAGMA page_size")
+    return int((pages - free) * size)
+
+
+def _key(kind: str, key: str) -> bytes:
+    return kind.encode() + b"\0" + hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class Drawer(Generic[T]):
+    """What is of one kind in a store; `write` and `read` make texts of it, and raise TypeError or ValueError else."""
+
+    def __init__(self, store: Store, kind: str, write: Callable[[T], str], read: Callable[[str], T]) -> None:
+        self._store, self._kind, self._write, self._read = store, kind, write, read
+        self._held = False
+
+    def holds(self) -> bool:
+        """May there be anything?"""
+        self._held = self._held or self._store.holds(self._kind)
+        return self._held
+
+    def get(self, keys: Sequence[str]) -> dict[str, T]:
+        """The values of those of `keys` that are known."""
+        found: dict[str, T] = {}
+        for key, text in self._store.get(self._kind, keys).items():
+            try:
+                found[key] = self._read(text)
+            except (TypeError, ValueError):
+                continue  # of another version: as good as not kept
+        return found
+
+    def put(self, rows: Mapping[str, T]) -> None:
+        """Keep these; what cannot be written is left out."""
+        texts: dict[int, str] = {}  # one value may stand under several keys
+        with suppress(TypeError, ValueError, RecursionError):
+            texts = {id(value): self._write(value) for value in {id(value): value for value in rows.values()}.values()}
+        self._store.put(self._kind, {key: texts[id(value)] for key, value in rows.items() if id(value) in texts})

@@ -1,0 +1,272 @@
+"""Limits of keys, counted over processes: never more than allowed, and nothing is held by a process that has ended."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.errors import ProviderError
+from dragoman.gateway import Access, shared_tally
+from dragoman.gateway.shared_tally import FILE, LOOK, REST, SEATS, SharedTally
+from dragoman.gateway.tally import Tally
+
+
+class Clock:
+    now = 5000.25
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def key(name: str = "alice", **limits: Any) -> Access:
+    return Access(name=name, sha256="", **limits)
+
+
+def comes(tally: Tally, access: Access) -> bool:
+    try:
+        tally.enter(access)
+    except ProviderError:
+        return False
+    return True
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def two(tmp_path: Path, clock: Clock) -> tuple[SharedTally, SharedTally]:
+    return SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+
+
+def test_requests_of_a_minute_count_over_processes(two: tuple[SharedTally, SharedTally], clock: Clock) -> None:
+    here, there = two
+    alice = key(per_minute=4)
+    assert [comes(tally, alice) for tally in (here, there, here, there, here, there)] == [True] * 4 + [False] * 2
+    clock.now += 30
+    assert not comes(there, alice)
+    clock.now += 29.9
+    with pytest.raises(ProviderError, match="4 requests in a minute") as refused:
+        here.enter(alice)
+    assert 0 < (refused.value.retry_after or 0) <= 2
+    clock.now += refused.value.retry_after or 0
+    assert [comes(tally, alice) for tally in (here, there, here, there, here)] == [True] * 4 + [False]
+
+
+def test_in_no_minute_more_begin_than_may(two: tuple[SharedTally, SharedTally], clock: Clock) -> None:
+    begun: list[float] = []
+    for n in range(3000):
+        clock.now += 0.13
+        if comes(two[n % 2], key(per_minute=20)):
+            begun.append(clock.now)
+    assert all(later - first >= 60 for first, later in zip(begun, begun[20:], strict=False))
+    assert len(begun) >= 6 * 20
+
+
+def test_requests_at_the_same_time_count_over_processes(two: tuple[SharedTally, SharedTally]) -> None:
+    here, there = two
+    alice = key(concurrent=2)
+    assert [comes(tally, alice) for tally in (here, there, here, there)] == [True, True, False, False]
+    there.leave(alice)
+    assert [comes(tally, alice) for tally in (here, there)] == [True, False]
+
+
+def test_keys_count_apart_and_a_refusal_does_not_count(two: tuple[SharedTally, SharedTally]) -> None:
+    here, there = two
+    alice, bob = key(per_minute=2, concurrent=1), key("bob", per_minute=1)
+    assert comes(here, alice)
+    assert not comes(there, alice)
+    here.leave(alice)
+    assert comes(there, alice)
+    assert comes(there, bob)
+    assert not comes(here, bob)
+
+
+def test_a_key_without_limits_costs_no_file(two: tuple[SharedTally, SharedTally], tmp_path: Path) -> None:
+    for tally in two:
+        tally.enter(key())
+        tally.leave(key())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_limits_that_change_hold_from_then_on(two: tuple[SharedTally, SharedTally]) -> None:
+    here, there = two
+    assert [comes(here, key(per_minute=2)) for _ in range(3)] == [True, True, False]
+    assert comes(there, key(per_minute=3))
+    assert not comes(there, key(per_minute=1))
+
+
+# ── processes that end ───────────────────────────────────────────────────────
+
+GUEST = """
+import sys, time
+from pathlib import Path
+from typing import Any
+from dragoman.gateway import Access
+from dragoman.gateway.shared_tally import SharedTally
+tally = SharedTally(Path(sys.argv[1]), time.monotonic)
+for _ in range(int(sys.argv[2])):
+    tally.enter(Access(name="alice", sha256="", concurrent=3, per_minute=100))
+print("inside", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_process_that_is_killed_holds_no_place_and_what_it_began_counts_on(tmp_path: Path) -> None:
+    here, there = SharedTally(tmp_path, time.monotonic), SharedTally(tmp_path, time.monotonic)
+    alice = key(concurrent=3)
+    assert comes(here, alice)
+    command = [sys.executable, "-c", GUEST, str(tmp_path), "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as guest:
+        assert guest.stdout is not None
+        assert guest.stdout.readline() == b"inside\n"
+        assert not comes(here, alice)
+        guest.send_signal(signal.SIGKILL)
+    assert [comes(there, alice) for _ in range(3)] == [True, True, False]
+    assert not comes(here, key(per_minute=2))
+    assert comes(here, key(per_minute=3))
+
+
+# Three processes come as often as they can; a fourth is there all the time.
+STORM = """
+import os, sys, time
+from pathlib import Path
+from typing import Any
+from dragoman.errors import ProviderError
+from dragoman.gateway import Access
+from dragoman.gateway.shared_tally import SharedTally
+
+def come(told):
+    tally, came = SharedTally(Path(sys.argv[1]), time.monotonic), 0
+    for _ in range(400):
+        try:
+            tally.enter(Access(name="alice", sha256="", per_minute=500))
+            came += 1
+        except ProviderError:
+            pass
+    os.write(told, came.to_bytes(4, "big"))
+    os._exit(0)
+
+SharedTally(Path(sys.argv[1]), time.monotonic).enter(Access(name="bob", sha256="", concurrent=1))
+reads, writes = os.pipe()
+for _ in range(3):
+    if not os.fork():
+        come(writes)
+print(sum(int.from_bytes(os.read(reads, 4), "big") for _ in range(3)))
+"""
+
+
+def test_of_many_at_once_exactly_as_many_come_in_as_may(tmp_path: Path) -> None:
+    ran = subprocess.run([sys.executable, "-c", STORM, str(tmp_path)], capture_output=True, timeout=60, check=True)
+    assert int(ran.stdout) == 500
+
+
+def test_who_takes_the_seat_of_one_that_ended_begins_with_nothing(tmp_path: Path, clock: Clock) -> None:
+    stays, goes = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+    alice = key(concurrent=2)
+    assert comes(stays, key("bob", concurrent=1))
+    assert comes(goes, alice)
+    goes.close()
+    comes_next = SharedTally(tmp_path, clock)
+    assert comes(comes_next, key("carol", concurrent=1))
+    assert [comes(stays, alice) for _ in range(3)] == [True, True, False]
+
+
+def test_counts_of_another_life_of_the_machine_count_for_nothing(tmp_path: Path, clock: Clock) -> None:
+    first = SharedTally(tmp_path, clock)
+    assert [comes(first, key(per_minute=1)) for _ in range(2)] == [True, False]
+    first.close()
+    clock.now = 5.0
+    assert comes(SharedTally(tmp_path, clock), key(per_minute=1))
+
+
+# ── never a reason to fail ───────────────────────────────────────────────────
+
+
+def test_without_a_usable_file_each_process_counts_for_itself_and_the_log_says_so_once(
+    tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / FILE).mkdir()
+    tally, alice = SharedTally(tmp_path, clock), key(per_minute=1, concurrent=1)
+    with caplog.at_level(logging.WARNING, "dragoman.gateway"):
+        assert [comes(tally, alice) for _ in range(2)] == [True, False]
+        tally.leave(alice)
+        clock.now += 61 + REST
+        assert comes(tally, alice)
+    assert len(caplog.records) == 1
+    (tmp_path / FILE).rmdir()
+    clock.now += 61 + REST
+    assert not comes(tally, alice)  # he is still inside
+    tally.leave(alice)
+    assert comes(tally, alice)
+    assert not comes(SharedTally(tmp_path, clock), alice)
+
+
+@pytest.mark.parametrize("limits", [{"SEATS": 1}, {"KEYS": 1}], ids=str)
+def test_beyond_what_the_file_holds_a_process_counts_for_itself(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]
+) -> None:
+    for name, value in limits.items():
+        monkeypatch.setattr(shared_tally, name, value)
+    one, two = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+    assert [comes(one, key(concurrent=1)) for _ in range(2)] == [True, False]
+    bob = key("bob", concurrent=1)
+    assert [comes(two, bob) for _ in range(2)] == [True, False]
+
+
+def test_a_file_that_is_deleted_is_made_anew_for_all(
+    two: tuple[SharedTally, SharedTally], tmp_path: Path, clock: Clock
+) -> None:
+    alice = key(per_minute=2)
+    assert [comes(tally, alice) for tally in two] == [True, True]
+    (tmp_path / FILE).unlink()
+    for _ in range(3):  # they are never idle for so long that a look would be due
+        clock.now += LOOK / 2
+        assert [comes(tally, key(concurrent=9)) for tally in two] == [True, True]
+    assert [comes(tally, alice) for tally in (*two, *two)] == [True, True, False, False]
+
+
+def test_rubbish_in_the_file_lets_nobody_in_for_long_and_raises_nothing(tmp_path: Path, clock: Clock) -> None:
+    (tmp_path / FILE).write_bytes(os.urandom(300_000))
+    tally, other = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+    alice = key(concurrent=2)
+    assert [comes(each, alice) for each in (tally, other, tally)] == [True, True, False]
+
+
+def test_nobody_waits_for_a_process_that_stands_still_with_the_lock(tmp_path: Path, clock: Clock) -> None:
+    here, there = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+    alice = key(concurrent=2)
+    assert comes(here, alice)
+    standing = os.open(tmp_path / FILE, os.O_RDWR)
+    fcntl.flock(standing, fcntl.LOCK_EX)
+    try:
+        assert [comes(tally, alice) for tally in (there, here)] == [True, False]
+    finally:
+        os.close(standing)
+
+
+def test_as_many_processes_as_there_are_seats_count_together(tmp_path: Path, clock: Clock) -> None:
+    tallies = [SharedTally(tmp_path, clock) for _ in range(SEATS)]
+    alice = key(concurrent=SEATS - 1)
+    assert [comes(tally, alice) for tally in tallies] == [True] * (SEATS - 1) + [False]
+    for tally in tallies:
+        tally.close()
+
+
+def test_only_the_owner_may_read_the_files(two: tuple[SharedTally, SharedTally], tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        assert comes(two[0], key(concurrent=1))
+    finally:
+        os.umask(before)
+    assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o600}
