@@ -143,3 +143,16 @@ def test_what_only_native_tools_need_leaves_the_wire_with_them_and_the_wires_own
     (issue,) = left_out(asked)
     assert "web_search_20250305" in issue.message
     assert left_out(request(ASK)) == ()
+
+
+def test_thousands_of_turns_of_the_user_become_one_in_one_go() -> None:
+    sent = augment(request(*[Message("user", "x")] * 20_000), tongue())
+    _, user = sent.messages
+    assert user.text == "\n\n".join(["x"] * 20_000)
+    assert len(user.parts) == 1
+
+
+def test_what_stands_between_texts_of_a_turn_stays_between_them() -> None:
+    picture = Media(data="QQ==", mime="image/png")
+    sent = augment(request(Message("user", "a"), Message("user", "b"), Message("user", [picture, Text("c")])), tongue())
+    assert [getattr(part, "text", "picture") for part in sent.messages[-1].parts] == ["a\n\nb", "picture", "c"]

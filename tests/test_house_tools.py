@@ -25,6 +25,7 @@ from dragoman.events import (
     assemble,
     replay,
 )
+from dragoman.fallback import Rules
 from dragoman.house_memory import Memory, remainder
 from dragoman.house_tools import HOUSE, TAKEN, HouseRan, named, with_tools
 from dragoman.io.memory import Memory as World
@@ -541,3 +542,93 @@ def test_no_call_is_lost_told_twice_or_run_twice(
     for each in heard:
         if each.name in house:
             assert each.arguments in [one.arguments for one in shown] or f'"{each.arguments["n"]}"' in unrun
+
+
+# ── a provider that fails when tools have run ────────────────────────────────
+
+DOWN = ProviderError("cannot reach http://model.test; is it running?", kind=ErrorKind.NETWORK)
+PATIENT = Rules(retries=2)
+
+
+def notes(kept: list[str], *, read_only: bool) -> Mapping[str, ToolSet]:
+    """A house with one tool that writes something down."""
+
+    @tool(read_only=read_only)
+    def note(text: str) -> str:
+        """Write it down."""
+        kept.append(text)
+        return f"noted: {text}"
+
+    return {"notes": ToolSet(note)}
+
+
+NOTE = call("note", text="a")
+
+
+@both_ways
+def test_a_provider_that_fails_after_a_tool_ran_is_asked_again_and_no_tool_runs_twice(request_: Request) -> None:
+    kept: list[str] = []
+    house = notes(kept, read_only=False)
+    heard = Heard(said("I note it.", NOTE), DOWN, said("Done."), request=request_, house=house, patience=PATIENT)
+    assert heard.response.text == "I note it.\n\nDone."
+    assert kept == ["a"]
+    assert heard.model.asked[1].messages == heard.model.asked[2].messages
+
+
+@both_ways
+def test_where_it_goes_on_failing_the_answer_says_what_was_done_and_ends(request_: Request) -> None:
+    kept: list[str] = []
+    memory = Memory()
+    more: dict[str, Any] = {"house": notes(kept, read_only=False), "patience": PATIENT, "memory": memory}
+    heard = Heard(said("I note it.", NOTE), DOWN, DOWN, DOWN, request=request_, **more)
+    assert kept == ["a"]
+    assert heard.response.text.startswith("I note it.\n\n[note ran for this request, and what that did is done.")
+    assert "cannot reach http://model.test" in heard.response.text
+    assert heard.response.stop is Stop.END
+    assert [issue.kind for issue in heard.response.issues] == [IssueKind.WIRE]
+    assert assemble(heard.events).text == heard.response.text
+    again = (*request_.messages, heard.response.message, Message("user", "go on"))
+    after = Heard(said("Noted."), request=replace(request_, messages=again), **more)
+    assert [result.text for result in after.model.results] == ["noted: a"], "it knows what it did, and goes on"
+
+
+@both_ways
+def test_where_tools_only_read_the_failure_is_told_as_one(request_: Request) -> None:
+    kept: list[str] = []
+    with pytest.raises(ProviderError, match="cannot reach"):
+        Heard(said(NOTE), DOWN, DOWN, DOWN, request=request_, house=notes(kept, read_only=True), patience=PATIENT)
+    assert kept == ["a"]
+
+
+def test_before_any_tool_ran_and_with_a_chain_that_was_patient_nobody_is_asked_again() -> None:
+    with pytest.raises(ProviderError):
+        Heard(DOWN, said("late"), house=notes([], read_only=False), patience=PATIENT)
+    heard = Heard(said(NOTE), DOWN, said("late"), house=notes([], read_only=False))
+    assert "cannot reach" in heard.response.text
+    assert len(heard.model.asked) == 2
+
+
+def test_what_was_told_of_the_answer_that_broke_stays_and_is_not_told_again() -> None:
+    def breaking(request: Request) -> Machine[Response]:
+        asked.append(request)
+        if len(asked) == 1:
+            events = list(replay(said(NOTE)))
+            yield from events
+            return assemble(events)
+        yield Started("up")
+        yield TextDelta("It is ")
+        raise DOWN
+
+    asked: list[Request] = []
+    steps: list[Any] = []
+    ask = with_tools(breaking, notes([], read_only=False), patience=PATIENT)
+    response = run(heard_by(redress(ASKED, ask), steps), World([]).world_now())
+    assert response.text.startswith("It is \n\n[note ran for this request")
+    assert len(asked) == 2
+
+
+def test_what_the_client_is_to_call_is_told_though_the_rest_is_not() -> None:
+    both = said(NOTE, call("write_file", "w1", path="x"))
+    heard = Heard(both, DOWN, house=notes([], read_only=False))
+    assert [each.name for each in heard.response.calls] == ["write_file"]
+    assert heard.response.stop is Stop.TOOL_CALLS

@@ -128,14 +128,14 @@ def test_reasoning_passes_and_holds_no_calls() -> None:
 
 
 REFUSED = Report(verdict=Verdict.REFUSED)
-STOPS: list[tuple[str, list[Event], Stop | None, Stop]] = [
+STOPS: list[tuple[str, list[Event], Stop | None, Stop | None]] = [
     ("calls though the wire said stop", native(), Stop.END, Stop.TOOL_CALLS),
     ("calls though the wire said nothing", native(), None, Stop.TOOL_CALLS),
     ("calls after a stop sequence", [TextDelta(TAGGED)], Stop.STOP_SEQUENCE, Stop.TOOL_CALLS),
     ("no calls though the wire said so", [TextDelta("hm")], Stop.TOOL_CALLS, Stop.END),
     ("only a refused call", [TextDelta(UNKNOWN)], Stop.TOOL_CALLS, Stop.END),
     ("a native call that was refused", native(report=REFUSED), Stop.TOOL_CALLS, Stop.END),
-    ("nothing said", [], None, Stop.END),
+    ("nothing said", [], None, None),
     ("plain text", [TextDelta("hm")], Stop.END, Stop.END),
     ("cut text", [TextDelta("hm")], Stop.LENGTH, Stop.LENGTH),
     ("a cut call", [TextDelta(CUT)], Stop.LENGTH, Stop.LENGTH),
@@ -148,7 +148,7 @@ STOPS: list[tuple[str, list[Event], Stop | None, Stop]] = [
 
 
 @pytest.mark.parametrize(("events", "said", "told"), [s[1:] for s in STOPS], ids=[s[0] for s in STOPS])
-def test_the_end_says_what_really_happened(events: list[Event], said: Stop | None, told: Stop) -> None:
+def test_the_end_says_what_really_happened(events: list[Event], said: Stop | None, told: Stop | None) -> None:
     for native_too in (True, False):
         assert answer([*events, Ended(said)], native=native_too).stop is told
 

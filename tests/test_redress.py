@@ -236,6 +236,36 @@ def test_no_call_is_told_where_none_was_wanted() -> None:
     assert (response.calls, response.text, response.stop) == ((), "x", Stop.END)
 
 
+def test_an_answer_that_is_nothing_but_a_call_nobody_wanted_is_asked_for_in_text() -> None:
+    model = Model(said(call(path="a")), said("It says hello."))
+    response, _ = told(model, demanding("none"))
+    assert (response.calls, response.text, response.stop) == ((), "It says hello.", Stop.END)
+    assert "Answer in text." in model.asked[1].messages[-1].text
+
+
+def test_a_call_nobody_wanted_is_said_in_words_where_nothing_else_comes() -> None:
+    response, _ = told(Model(*[said(call(path="a"))] * 3), demanding("none"))
+    assert response.calls == ()
+    assert "allows no calls" in response.text
+    assert response.stop is Stop.END
+
+
+def test_only_a_tool_that_is_allowed_is_called() -> None:
+    choice = ToolChoice("auto", allowed=("read_file",))
+    model = Model(said(call("list_files")), said(call(path="a")))
+    response, _ = told(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
+    assert response.calls == (call(path="a"),)
+    assert "only read_file" in model.asked[1].messages[-1].text
+
+
+def test_a_tool_that_is_not_allowed_is_said_in_words_at_the_end() -> None:
+    choice = ToolChoice("auto", allowed=("read_file",))
+    model = Model(*[said(call("list_files"))] * 3)
+    response, _ = told(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
+    assert response.calls == ()
+    assert "'list_files' may not be called" in response.text
+
+
 def test_of_parallel_calls_the_first_is_told_where_one_was_asked_for() -> None:
     one = Request(model="m", tools=(READ,), parallel=False)
     response, _ = told(Model(said(call(path="a"), call(path="b", call_id="c2"))), one)
@@ -262,9 +292,57 @@ def test_an_answer_of_another_form_is_asked_for_again_and_only_the_right_one_is_
     assert response.stop is Stop.END
 
 
+@pytest.mark.parametrize("stop", [Stop.REFUSED, Stop.FILTERED, Stop.LENGTH])
+def test_what_was_said_instead_of_a_form_is_told_where_the_answer_ended_before_it(stop: Stop) -> None:
+    limited = Request(model="m", output_schema=FORM, sampling=Sampling(max_tokens=9))
+    marked = Text("I cannot.", metadata={"type": "refusal"})
+    model = Model(said(marked, stop=stop))
+    response, _ = told(model, limited)
+    assert (response.message.parts, response.stop, len(model.asked)) == ((marked,), stop, 1)
+
+
+def test_what_belongs_to_the_text_of_a_form_stays_with_its_value() -> None:
+    signed = Text('```json\n{"n": 3}\n```', metadata={"thought_signature": "s"})
+    response, _ = told(Model(said(signed)), FORMED)
+    assert response.message.parts == (Text('{"n": 3}', metadata={"thought_signature": "s"}),)
+
+
 def test_a_form_that_is_never_kept_is_an_error() -> None:
     with pytest.raises(ProviderError, match="an answer of the form asked for"):
         told(Model(*[said("three")] * 3), FORMED)
+
+
+# ── answers without an end ───────────────────────────────────────────────────
+
+
+def unended(*parts: Part | str) -> list[Event]:
+    return [*list(replay(said(*parts)))[:-1], Ended()]
+
+
+def test_an_answer_that_broke_off_is_not_told_as_one_that_ended() -> None:
+    events: list[Event] = []
+    with pytest.raises(ProviderError, match="broke off") as failed:
+        events.extend(redress(ASKED, Model(unended("Half an answ"))))
+    assert [e.text for e in events if isinstance(e, TextDelta)] == ["Half an answ"]
+    assert not any(isinstance(e, Ended) for e in events)
+    assert failed.value.retryable
+
+
+def test_calls_that_were_complete_before_the_answer_broke_off_are_told() -> None:
+    response, _ = told(Model(unended("I read.", call(path="a"))))
+    assert (response.calls, response.stop) == ((call(path="a"),), Stop.TOOL_CALLS)
+
+
+def test_a_value_that_was_complete_before_the_answer_broke_off_is_told() -> None:
+    response, _ = told(Model(unended('{"n": 3}')), FORMED)
+    assert response.text == '{"n": 3}'
+
+
+def test_tokens_that_were_spent_before_anything_was_said_are_no_call() -> None:
+    spent = Issue(kind=IssueKind.TRUNCATED, message="the answer reached max_tokens before anything was said")
+    model = Model(said(stop=Stop.LENGTH, issues=[spent]))
+    response, _ = told(model)
+    assert (response.text, response.stop, len(model.asked)) == ("", Stop.LENGTH, 1)
 
 
 # ── what is told, and when ───────────────────────────────────────────────────

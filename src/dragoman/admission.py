@@ -16,7 +16,7 @@ from .errors import ErrorKind, ProviderError
 from .provider import Signal
 from .route import Route
 from .sigv4 import Credentials, Scope, sign
-from .types import Media, Request
+from .types import NOTHING, Media, Request
 
 MAX_TOKEN_ANSWER = 256 * 1024
 NO_TOKEN = "{where} gave no token for {name} (status {status}{why}); check the client's id and key and the realm"
@@ -101,6 +101,8 @@ def _token(auth: ClientCredentials, route: Route, tokens: Tokens) -> Machine[Tok
 
 def signals(request: Request, route: Route) -> Mapping[str, str]:
     """The headers that say something of the request."""
+    if not route.provider.signals:
+        return NOTHING
     told = {
         Signal.INITIATOR: "user" if _is_users(request) else "agent",
         Signal.VISION: "true" if _has_images(request) else "",

@@ -14,14 +14,17 @@ from .auth import redact
 from .codecs.spec import Codec, Ids
 from .errors import CodecError, ErrorKind, ProviderError
 from .events import Ended, Event, Noticed, Started, replay
-from .frames import readers
+from .frames import Frame, readers
 from .route import Route
 
 MAX_WHOLE = 64 * 1024 * 1024
 """Bytes of a whole answer; a model's longest is a hundredth of it."""
+MAX_STREAMED = 512 * 1024 * 1024
+"""Bytes of a streamed answer: an hour of the fastest model's events."""
 SHOWN_GARBAGE = 200
 GARBAGE = "{root} did not answer in the {codec} API{why}; it said {said}; check the base URL and which API it serves"
 TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or stream it"
+ENDLESS = "{root} streams without end ({size} MiB, {silent} MiB of it without an event); ask for less"
 
 
 class Source(Protocol):
@@ -43,13 +46,25 @@ class Streamed:
         self._route = route
         self._start = b""
         self._spoke = False
+        self._size = self._silent = 0  # bytes of all, and of those since the last frame
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    def feed(self, data: bytes) -> Iterable[Event]:
         """Events leave one by one: what came before an error in the same bytes is told before it."""
         if not self._spoke:
             self._start += data[: SHOWN_GARBAGE - len(self._start)]
-        for frame in self._reader.feed(data):
+        frames = self._reader.feed(data)
+        self._size += len(data)
+        self._silent = 0 if frames else self._silent + len(data)
+        if len(frames) == 1 and self._size <= MAX_STREAMED:  # as they mostly come: nothing can stand before its error
+            return self._heard(self._decoder.feed(frames[0]))
+        return self._told(frames)
+
+    def _told(self, frames: list[Frame]) -> Iterator[Event]:
+        for frame in frames:
             yield from self._heard(self._decoder.feed(frame))
+        if self._silent > MAX_WHOLE or self._size > MAX_STREAMED:
+            told = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
+            raise ProviderError(told, kind=ErrorKind.GARBLED)
 
     def close(self) -> Iterator[Event]:
         for frame in self._reader.close():

@@ -7,15 +7,16 @@ the user's words) is neutralised, so that a copy of it is no call; deterministic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from .codecs.requests import without_tools
 from .dialects.neutral import neutralise
 from .dialects.prompt import tool_prompt, with_nonce
 from .dialects.render import render_message, render_result
 from .dialects.spec import Dialect, JsonCall
-from .kept import by_identity
+from .kept import SMALL, by_identity, by_message
 from .types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult
 
 OURS = "ours"
@@ -86,35 +87,49 @@ def _turns(request: Request, tongue: Tongue) -> Iterator[Message]:
     answers = isinstance(spoken.args, JsonCall) and bool(spoken.args.answer)
     for message in request.messages:
         if message.calls or (answers and message.role == "assistant"):
-            told = render_message(message, spoken, tools=request.tools, start=calls)
-            thought = [p for p in message.parts if isinstance(p, Reasoning)]
-            yield _with_parts(message, (*thought, Text(told)))
+            yield _spoken(message, spoken, request.tools, calls)
             calls += len(message.calls)
         elif message.role in {"user", "tool"}:
-            yield _with_parts(message, tuple(_harmless(message, tongue)), role="user")
+            yield _shown(message, tongue.dialect, tongue.guarded)
         else:
             yield message
 
 
-def _harmless(message: Message, tongue: Tongue) -> Iterator[Part]:
+def _size(message: Message) -> int:
+    return sum(len(part.text) if isinstance(part, Text | Reasoning) else SMALL + 1 for part in message.parts)
+
+
+@by_message(_size)
+def _spoken(message: Message, dialect: Dialect, tools: tuple[Tool, ...], start: int) -> Message:
+    """A message of the model, its calls as text; `start` counts the calls before it."""
+    told = render_message(message, dialect, tools=tools, start=start)
+    thought = [p for p in message.parts if isinstance(p, Reasoning)]
+    return _with_parts(message, (*thought, Text(told)))
+
+
+@by_message(_size)
+def _shown(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Message:
+    """A message the model did not write, as a user turn."""
+    return _with_parts(message, tuple(_harmless(message, dialect, guarded)), role="user")
+
+
+def _harmless(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Iterator[Part]:
     """The parts of a message the model did not write, as parts of a user turn."""
     for part in message.parts:
         match part:
             case Text() if part.metadata.get(OURS):
                 yield part
             case Text(text):
-                yield replace(part, text=neutralise(text, tongue.guarded))
+                yield replace(part, text=neutralise(text, guarded))
             case ToolResult():
-                yield Text(render_result(_quiet(part, tongue), tongue.dialect))
+                yield Text(render_result(_quiet(part, guarded), dialect))
                 yield from (p for p in part.content if isinstance(p, Media))
             case _:
                 yield part
 
 
-def _quiet(result: ToolResult, tongue: Tongue) -> ToolResult:
-    content = [
-        replace(p, text=neutralise(p.text, tongue.guarded)) if isinstance(p, Text) else p for p in result.content
-    ]
+def _quiet(result: ToolResult, guarded: tuple[Dialect, ...]) -> ToolResult:
+    content = [replace(p, text=neutralise(p.text, guarded)) if isinstance(p, Text) else p for p in result.content]
     return ToolResult(
         call_id=result.call_id,
         name=result.name,
@@ -130,28 +145,28 @@ def _merged(turns: Iterator[Message]) -> Iterator[Message]:
 
     Inside a turn the pieces of text are joined by blank lines: wires glue them together without.
     """
-    last: Message | None = None
-    for turn in turns:
-        if last is not None and last.role == turn.role == "user":
-            last = Message("user", (*last.parts, *turn.parts), cache=last.cache or turn.cache, metadata=turn.metadata)
-            continue
-        if last is not None:
-            yield _spaced(last)
-        last = turn
-    if last is not None:
-        yield _spaced(last)
-
-
-def _spaced(turn: Message) -> Message:
-    if turn.role != "user" or len(turn.parts) == 1:
-        return turn
-    parts: list[Part] = []
-    for part in turn.parts:
-        if isinstance(part, Text) and parts and isinstance(last := parts[-1], Text):
-            parts[-1] = replace(last, text=f"{last.text}\n\n{part.text}")
+    for role, group in groupby(turns, key=lambda turn: turn.role):
+        if role == "user":
+            yield _one(list(group))
         else:
-            parts.append(part)
-    return _with_parts(turn, tuple(parts))
+            yield from group
+
+
+def _one(turns: Sequence[Message]) -> Message:
+    """These turns of the user as one."""
+    parts = turns[0].parts if len(turns) == 1 else tuple(part for turn in turns for part in turn.parts)
+    if len(turns) == 1 and len(parts) == 1:
+        return turns[0]
+    told = tuple(
+        part for kind, group in groupby(parts, key=type) for part in (_spaced(group) if kind is Text else group)
+    )
+    return Message("user", told, cache=any(turn.cache for turn in turns), metadata=turns[-1].metadata)
+
+
+def _spaced(texts: Iterable[Part]) -> Iterator[Part]:
+    """Texts as one, with blank lines between; what is told besides is that of the first."""
+    first, *more = [part for part in texts if isinstance(part, Text)]
+    yield replace(first, text="\n\n".join([first.text, *(part.text for part in more)])) if more else first
 
 
 def _with_parts(message: Message, parts: tuple[Part, ...], role: str | None = None) -> Message:

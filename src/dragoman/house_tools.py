@@ -7,7 +7,9 @@ call of a house tool runs at most once and gets one result; what fails is a resu
 both kinds: those of the house run first, the client's are taken, the model is told so and asked again, and they are
 told whole at the end of the last answer; none is lost, none told twice.  A client that forbids calls or demands one of
 its tools by name gets no house tools; a demand for any call is for one of the client's.  Where a form is demanded, only
-the last answer's text is told.  Calls of clients are told whole.
+the last answer's text is told.  Calls of clients are told whole.  A provider that fails once tools have run is asked
+again for that answer; where that does not help and something was changed, the answer says so instead of failing: to
+send a failed request again would change it twice.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from .effects import Machine, NewId, Now, relay
+from .effects import Machine, NewId, Now, Sleep, relay
+from .errors import ErrorCode, ProviderError
 from .events import (
     Assembler,
     CallDelta,
@@ -35,6 +38,7 @@ from .events import (
     dumps,
     replay,
 )
+from .fallback import Rules
 from .house_memory import Memory, remainder
 from .loop.acting import Acting, not_run, slipped
 from .loop.answering import SAYS_NOTHING
@@ -45,7 +49,7 @@ from .loop.guard import identity
 from .loop.policy import Policy
 from .loop.slips import Slip
 from .loop.transcript import Heard, Transcript, transcript
-from .redress import FINAL, LOST, Ask
+from .redress import FINAL, Ask, loses_a_call
 from .tools import Runnable, ToolSet
 from .types import Issue, IssueKind, Message, Request, Response, Stop, ToolCall, ToolResult, Usage
 
@@ -58,6 +62,11 @@ TAKEN = (
 )
 SPENT = "no more tools can be run for this request; answer with what you know, and say what you could not find out"
 UNRUN = "[The call of {name!r} was not run: no more tools could be run for this request.]"
+BROKEN_OFF = (
+    "[{ran} ran for this request, and what that did is done. Then the model could not be asked for the rest of its "
+    "answer: {why}. Ask to go on.]"
+)
+NO_MORE = Response(message=Message("assistant", ()), stop=Stop.END)
 MADE_AGAIN = "the call of {name!r} was made again while it was taken already; it is told once"
 MENDED = "{message}; the model was told, and made the call again"
 Runs: TypeAlias = Callable[[str], bool]
@@ -73,16 +82,23 @@ class HouseRan:
 
 
 def with_tools(
-    ask: Ask, house: Mapping[str, ToolSet], policy: Policy = HOUSE, memory: Memory | None = None, owner: str = ""
+    ask: Ask,
+    house: Mapping[str, ToolSet],
+    policy: Policy = HOUSE,
+    memory: Memory | None = None,
+    owner: str = "",
+    *,
+    patience: Rules | None = None,
 ) -> Ask:
     """`ask`, with the tools of `house` (by where they come from) run here; for all askings of one client's request.
 
     `policy` says how often, how long and how much; `memory` is where the house's turns are kept for the requests that
-    follow, `owner` whose they are.
+    follow, `owner` whose they are; `patience` is how patient we are with a provider that fails once tools have run,
+    None where `ask` is patient itself.
     """
     if not any(house.values()):
         return ask
-    return _House(ask, house, policy, memory or Memory(0), owner).ask
+    return _House(ask, house, policy, memory or Memory(0), owner, patience=patience).ask
 
 
 def named(house: Mapping[str, ToolSet], taken: Collection[str]) -> ToolSet:
@@ -103,9 +119,20 @@ def named(house: Mapping[str, ToolSet], taken: Collection[str]) -> ToolSet:
 class _House:
     """What the house does for one request, however often it is asked."""
 
-    def __init__(self, ask: Ask, house: Mapping[str, ToolSet], policy: Policy, memory: Memory, owner: str) -> None:
+    def __init__(
+        self,
+        ask: Ask,
+        house: Mapping[str, ToolSet],
+        policy: Policy,
+        memory: Memory,
+        owner: str,
+        *,
+        patience: Rules | None,
+    ) -> None:
         self._ask, self._house, self._policy = ask, house, policy
-        self._memory, self._owner = memory, owner
+        self._memory, self._owner, self._patience = memory, owner, patience
+        self._ran: list[str] = []
+        self._changed = False
         self._turns: list[Message] = []
         self._count = self._streak = self._nudged = self._first = 0
         self._run_id = ""
@@ -124,8 +151,13 @@ class _House:
         telling = _Telling(request)
         while True:
             asked = self._request(request)
-            heard = Heard()
-            response = yield from self._turn(asked, telling, heard)
+            try:
+                response, heard = yield from self._patiently(asked, telling)
+            except ProviderError as error:
+                if not self._changed:
+                    raise
+                yield from telling.break_off(error, self._ran)
+                return (yield from self._finish(request, telling, NO_MORE))
             told = transcript(response, heard.order)
             if self._says_nothing(response, telling):
                 self._nudged += 1
@@ -139,6 +171,10 @@ class _House:
             yield from self._act(request, told)
             yield from telling.border()
         telling.give_up(told, self._runs)
+        return (yield from self._finish(request, telling, response))
+
+    def _finish(self, request: Request, telling: _Telling, response: Response) -> Machine[Response]:
+        """Tell the end, and remember what led there."""
         yield from telling.last(response, self._runs)
         whole = telling.told.response()
         self._memory.remember(self._owner, request.messages[: self._first], whole.message, self._turns)
@@ -166,6 +202,22 @@ class _House:
         before = self._memory.refill(self._owner, before)
         after = (*after, *([SAYS_NOTHING] if self._nudged else ()))
         return replace(request, messages=(*before, *self._turns, *after), tools=(*request.tools, *self._checker.tools))
+
+    def _patiently(self, asked: Request, telling: _Telling) -> Machine[tuple[Response, Heard]]:
+        """One answer; once tools have run, a failure before anything was told is followed by another try."""
+        attempt = 1
+        while True:
+            heard, before = Heard(), telling.count
+            try:
+                return (yield from self._turn(asked, telling, heard)), heard
+            except ProviderError as error:
+                patient = self._ran and self._patience is not None and telling.count == before
+                wait = self._patience.wait(error, attempt, alone=True) if patient and self._patience else None
+                late = yield from self._late()
+                if wait is None or late:
+                    raise
+            yield Sleep(wait)
+            attempt += 1
 
     def _turn(self, asked: Request, telling: _Telling, heard: Heard) -> Machine[Response]:
         """One answer; where the client wants the whole, it is told when it is whole."""
@@ -216,6 +268,9 @@ class _House:
             ready = []
         acting = Acting(self._policy, self._checker, self._archive, self._key, self._until)
         yield from acting.run(ready, results)
+        ran = [each for each in ready if results[each.call.id].error_code != ErrorCode.NOT_EXECUTED]
+        self._ran += [each.call.name for each in ran]
+        self._changed = self._changed or any(not each.runnable.read_only for each in ran)
         self._streak = self._streak + 1 if wrong and not ready else 0
         if told.message.parts:
             self._turns.append(told.message)
@@ -266,6 +321,7 @@ class _Telling:
     def __init__(self, request: Request) -> None:
         self.told = Assembler()
         self.usage: Usage | None = None
+        self.count = 0
         self._unrun: list[ToolCall] = []
         self._form = request.output_schema is not None
         self._started = self._later = self._spoke = self._gap = self._open = False
@@ -283,7 +339,7 @@ class _Telling:
                 return []
             case Started() if self._started:
                 return []
-            case Noticed(issue) if issue.kind in LOST:
+            case Noticed(issue) if loses_a_call(issue):
                 return []
             case TextDelta() | PartEnded() if self._form and (self._held or isinstance(event, TextDelta)):
                 self._held.append(event)
@@ -301,6 +357,7 @@ class _Telling:
             self.told.add(event)
             self._started = self._started or isinstance(event, Started)
             if not isinstance(event, Noticed):
+                self.count += 1
                 self._open = isinstance(event, TextDelta | ReasoningDelta)
         return told
 
@@ -336,7 +393,7 @@ class _Telling:
         for call in response.calls:
             if not runs(call.name):
                 (self._again if identity(call) in known else self._taken).append(call)
-        self._faults += [issue for issue in response.issues if issue.kind in LOST and not runs(issue.name)]
+        self._faults += [issue for issue in response.issues if loses_a_call(issue) and not runs(issue.name)]
 
     def border(self) -> Iterator[Event]:
         """The model is asked again."""
@@ -353,6 +410,13 @@ class _Telling:
             if runs(issue.name):
                 self._unrun.append(ToolCall(id=issue.call_id, name=issue.name, raw=issue.raw))
 
+    def break_off(self, error: ProviderError, ran: Sequence[str]) -> Iterator[Event]:
+        """There is no more of the answer; what was told of it stays told, and why it ends is said."""
+        yield from self.border()
+        yield from self._tell([Noticed(Issue(kind=IssueKind.WIRE, message=str(error)))])
+        names = ", ".join(dict.fromkeys(ran))
+        yield from self._tell(self._text(BROKEN_OFF.format(ran=names, why=error.message.rstrip("."))))
+
     def last(self, response: Response, runs: Runs) -> Iterator[Event]:
         """What ends the one answer."""
         self.take(response, runs)
@@ -365,7 +429,7 @@ class _Telling:
         yield from self._tell([Ended(_stop(response, calls), self.usage, response.extra)])
 
     def _noticed(self, response: Response, made: Collection[str]) -> Iterator[Event]:
-        now = [issue for issue in response.issues if issue.kind in LOST]
+        now = [issue for issue in response.issues if loses_a_call(issue)]
         for issue in self._faults:
             mended = issue not in now and (issue.name in made or (not issue.name and bool(made)))
             kind = IssueKind.PROTOCOL if mended else issue.kind

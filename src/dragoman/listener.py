@@ -138,6 +138,7 @@ class Listener:
         self._text: list[str] = []  # what the model wrote, where a call found in it may have to be given back
         self._found = 0  # calls the parser began: native ones are numbered after them
         self._searched = False  # the running part is text that goes through the parser
+        self._fed = self._shown = False  # there was text in it, and some of it was shown
         self._runs = 0
         self._cut = False
 
@@ -146,8 +147,9 @@ class Listener:
         if type(event) is TextDelta:
             return [event] if self._parser is None else self._search(self._parser, event.text)
         match event:
-            case PartEnded(metadata) if self._searched and not metadata:
-                return []  # the parser may hold text of this part back: what belongs together stays together
+            case PartEnded(metadata) if self._searched:
+                swallowed, self._fed, self._shown = self._fed and not self._shown, False, False
+                return [event] if metadata and not swallowed else []
             case ReasoningDelta():
                 self._searched = False
                 if isinstance(self._parser, Presumed):
@@ -177,9 +179,15 @@ class Listener:
 
     def _search(self, parser: Reads, text: str) -> list[Event]:
         self._searched = True
+        self._fed = self._fed or bool(text)
         if self._native:
             self._text.append(text)
-        return self._sort(parser.feed(text))
+        told = parser.feed(text)
+        if len(told) != 1 or type(told[0]) not in SAID:
+            told = self._sort(told)
+        if told and not self._shown:
+            self._shown = any(type(event) is TextDelta for event in told)
+        return told
 
     def _end(self, event: Ended) -> list[Event]:
         last = self._close(event.stop)
@@ -189,13 +197,13 @@ class Listener:
         stop = self._stop(event.stop)
         return [*last, *released, event if event.stop is stop else replace(event, stop=stop)]
 
-    def _stop(self, stop: Stop | None) -> Stop:
+    def _stop(self, stop: Stop | None) -> Stop | None:
         """What the wire said, corrected by what really came."""
         if stop is Stop.LENGTH:
             return Stop.TOOL_CALLS if self._runs and not self._cut else Stop.LENGTH
         if self._runs:
             return Stop.TOOL_CALLS if stop in UNSPECIFIC or stop is None else stop
-        return Stop.END if stop is None or stop is Stop.TOOL_CALLS else stop
+        return Stop.END if stop is Stop.TOOL_CALLS else stop
 
     def _give_way(self) -> list[Event]:
         """A native call begins: from here on text is text, and what was found in it so far is told, not run."""

@@ -7,15 +7,16 @@ changed so that the caller should know is an `Issue`; `Prepared.restored` gives 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .cache_plan import CacheMode, Caches, in_order, planned
-from .codecs.spec import PLAIN, Quirks
+from .codecs.spec import PLAIN, Quirks, WireFields
 from .demands import MISTRAL_IDS, Demands, Turns
 from .events import CallStarted, Event, Noticed
 from .history import identify, in_turns, one_by_one, without_system
+from .in_words import told_choice
 from .kept import KeptTools, by_identity, by_rows
 from .narrowing import narrow, narrow_tool
 from .profiles import Demand, Forced, Ids, Profile, Replay
@@ -121,11 +122,18 @@ def wants_thinking(request: Request) -> bool | None:
 
 
 def prepare(
-    request: Request, provider: Provider, profile: Profile, *, text: bool = False, bare: Iterable[str] = ()
+    request: Request,
+    provider: Provider,
+    profile: Profile,
+    *,
+    text: bool = False,
+    bare: Iterable[str] = (),
+    untold: Collection[str] = (),
 ) -> Prepared:
     """`request`, its history in order (`repair`), ready for `provider`.
 
-    `text`: its tools are told in its text already; `bare` names the tools whose schemas were refused.
+    `text`: its tools are told in its text already; `bare` names the tools whose schemas were refused, `untold` the
+    modes of tool choice that were.
     """
     demands, quirks = demands_of(provider, profile, text=text), quirks_of(provider, profile)
     takes = takes_of(provider, profile)
@@ -136,7 +144,7 @@ def prepare(
         return Prepared(
             planned(request, provider.quirks.cache, takes=takes), quirks, request.tools, issues=(*left_out, *issues)
         )
-    request, told = _choice(request, provider, profile)
+    request, told = _choice(request, provider, profile, untold)
     if (ordered := in_order(request.tools)) != request.tools:
         request = replace(request, tools=ordered)
     heard = {tool.name for tool in request.tools}
@@ -311,11 +319,26 @@ def _takes_force(request: Request, provider: Provider, profile: Profile) -> bool
     }.get(profile.forced, False)
 
 
-def _choice(request: Request, provider: Provider, profile: Profile) -> tuple[Request, tuple[Issue, ...]]:
-    """With the strongest choice the place and the model take; of a named tool only that tool is offered then."""
+def only_allowed(request: Request, api: str) -> Request:
+    """`request` with no other tools than its choice allows; a choice that came in the words of `api` stays as it is.
+
+    Few wires can say "these of them", and each in its own words.
+    """
+    choice = request.tool_choice
+    if choice is None or not choice.allowed or (isinstance(request.extra, WireFields) and request.extra.api == api):
+        return request
+    tools = tuple(tool for tool in request.tools if tool.name in choice.allowed)
+    return replace(request, tools=tools, tool_choice=ToolChoice(choice.mode, choice.name) if tools else None)
+
+
+def _choice(
+    request: Request, provider: Provider, profile: Profile, untold: Collection[str]
+) -> tuple[Request, tuple[Issue, ...]]:
+    """With the strongest choice the place and the model take, and the demand in words where that is weaker; of a named
+    tool only that tool is offered then."""
     choice = request.tool_choice
     forces = _takes_force(request, provider, profile)
-    taken = provider.quirks.choices - (set() if forces else {"required", "named"})
+    taken = provider.quirks.choices - (set() if forces else {"required", "named"}) - set(untold)
     if choice is None or choice.mode in taken or choice.mode == "auto":
         return request, ()
     mode: str = choice.mode
@@ -329,4 +352,5 @@ def _choice(request: Request, provider: Provider, profile: Profile) -> tuple[Req
     weaker = ToolChoice(mode) if tools and mode in taken else None  # type: ignore[arg-type]
     message = f"tool_choice {choice.mode} is not taken here; sent as {mode} with {len(tools)} tools: check the answer"
     issue = Issue(kind=IssueKind.LOSSY, message=message, name=choice.name, path="$.tool_choice")
-    return replace(request, tools=tools, tool_choice=weaker), (issue,)
+    told = told_choice(request, choice) if mode == "auto" else request
+    return replace(told, tools=tools, tool_choice=weaker), (issue,)

@@ -96,7 +96,7 @@ OWN: tuple[Provider, ...] = (
     ),
     Provider(
         name="openai-responses", codec="openai_responses", base_url="https://api.openai.com/v1", auth=OPENAI_KEY,
-        tools=Tools.NATIVE, url_env=("OPENAI_RESPONSES_API_URL", "OPENAI_BASE_URL"), aliases=("openai_responses",),
+        url_env=("OPENAI_RESPONSES_API_URL", "OPENAI_BASE_URL"), aliases=("openai_responses",),
         docs="https://platform.openai.com/docs/api-reference/responses",
     ),
     Provider(
@@ -110,7 +110,7 @@ OWN: tuple[Provider, ...] = (
     Provider(
         name="gemini", codec="gemini", base_url="https://generativelanguage.googleapis.com/v1beta", root="/v1beta",
         auth=KeyHeader(header="x-goog-api-key", form="{key}", env=("GEMINI_API_KEY", "GOOGLE_API_KEY")),
-        tools=Tools.NATIVE, quirks=Quirks(result_media="native"), models=GEMINI_LIST,
+        quirks=Quirks(result_media="native"), models=GEMINI_LIST,
         url_env=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"), aliases=("googleai",),
         notes=("several candidates", "media in results before Gemini 3"),
         docs="https://ai.google.dev/api/generate-content",
@@ -234,7 +234,7 @@ DIALECTAL: tuple[Provider, ...] = (
     Provider(
         name="vertex", codec="gemini", root="", base_url="https://{location}-aiplatform.googleapis.com/v1beta1/projects"
         "/{project}/locations/{location}/publishers/google", quirks=Quirks(result_media="native"), models=NO_LIST,
-        auth=_bearer("GOOGLE_OAUTH_ACCESS_TOKEN", "CLOUDSDK_AUTH_ACCESS_TOKEN"), tools=Tools.NATIVE,
+        auth=_bearer("GOOGLE_OAUTH_ACCESS_TOKEN", "CLOUDSDK_AUTH_ACCESS_TOKEN"),
         settings=(
             Setting("project", ("GOOGLE_CLOUD_PROJECT", "VERTEXAI_PROJECT")),
             Setting("location", ("GOOGLE_CLOUD_LOCATION", "VERTEXAI_LOCATION"), default="us-central1"),

@@ -4,8 +4,9 @@ Knows requests, events and, by its contract, whatever asks a model; nothing of w
 Contract of `redress`, over however many answers it takes: they are told as one.  Text that was told is neither repeated
 nor taken back; a call is told once, whole, and only if it names a tool, fits its schema and was asked for; what a model
 must do (`tool_choice`, `output_schema`) was done, or a `ProviderError` says that it was not; a call that could not be
-made good is said in words, never left out.  The first answer streams as it comes, its calls last: only the end of an
-answer shows that they did not stand in its reasoning; those asked for again are heard whole.
+made good is said in words, never left out; an answer that broke off is never told as one that ended.  The first answer
+streams as it comes, its calls last: only the end of an answer shows that they did not stand in its reasoning; those
+asked for again are heard whole.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from .events import (
     Event,
     Noticed,
     PartEnded,
+    ReasoningDelta,
     Recast,
     TextDelta,
+    call_events,
+    called,
     dumps,
-    replay,
 )
 from .native import judged
 from .structured import Fitting, read_answer
@@ -40,6 +43,7 @@ from .types import (
     Request,
     Response,
     Stop,
+    Text,
     ToolCall,
     ToolChoice,
     Usage,
@@ -55,7 +59,7 @@ LOST = frozenset({
     IssueKind.UNKNOWN_TOOL,
     IssueKind.INVALID_ARGUMENTS,
 })  # fmt: skip
-"""Kinds of issue that stand for a call the model meant and nobody will run."""
+"""Kinds of issue that stand for a call the model meant and nobody will run, where they say which (`loses_a_call`)."""
 FINAL = frozenset({Stop.REFUSED, Stop.FILTERED, Stop.PAUSE, Stop.ERROR})
 """Stops after which asking again would not be an answer to the same question."""
 UNPROCESSABLE = 422
@@ -63,9 +67,11 @@ UNPROCESSABLE = 422
 MOST_TOLD = 6
 
 ONLY_THESE = "These calls of yours are taken and being run; do not repeat them: {calls}."
+IN_TEXT = "No tool may be called in this answer, and nothing was run. Answer in text."
 AGAIN = "Send only what is corrected, without comment."
 UNANSWERED = "This request must be answered by a call of {what}, and you made none. Make the call now."
 NOT_JSON = "Your answer must be JSON that fits the schema, alone; {why}. Send the whole answer again.{schema}"
+BROKEN_OFF = "the provider's answer broke off before its end, and nothing says why; send the request again"
 HONEST = "[The call of {name} was not run: {why}.]"
 
 
@@ -99,7 +105,7 @@ def redress(request: Request, ask: Ask, reasks: int = 2, *, whole_calls: bool = 
     response = yield from relay(ask(request), hear=hear)
     wrong, asked = telling.wrong(response), request
     for _ in range(reasks):
-        if not wrong or response.stop in FINAL or _own_limit(request, response):
+        if not wrong or _excused(request, response):
             break
         asked = _again(asked, response, wrong, telling.made)
         try:
@@ -115,6 +121,16 @@ def redress(request: Request, ask: Ask, reasks: int = 2, *, whole_calls: bool = 
         told.add(event)
         yield event
     return told.response()
+
+
+def loses_a_call(issue: Issue) -> bool:
+    """Does `issue` stand for a call that nobody will run?  An answer cut before it said anything holds none."""
+    return issue.kind in LOST and bool(issue.name or issue.raw or issue.call_id or issue.correction)
+
+
+def _excused(request: Request, response: Response) -> bool:
+    """Did the answer end for a reason that leaves nothing to ask again?"""
+    return response.stop in FINAL or _own_limit(request, response)
 
 
 def _unheard(_: Event) -> Sequence[Event]:
@@ -148,7 +164,7 @@ def _as_words(call: ToolCall) -> str:
 
 @dataclass(slots=True)
 class _OpenCall:
-    events: list[Event]
+    started: CallStarted
     pieces: list[str] = field(default_factory=list)
 
 
@@ -159,12 +175,14 @@ class _Telling:
         self.made: list[ToolCall] = []
         self._due: list[ToolCall] = []
         self._request = request
+        self._demands_form = request.output_schema is not None
         self._whole_calls = whole_calls
         self._judge = Judge(request.tools)
         self._names = {tool.name for tool in request.tools}
         self._open: dict[int, _OpenCall] = {}
         self._wrong: list[_Fault] = []
-        self._spoke = False
+        self._barred: list[_Fault] = []
+        self._spoke = self._withheld = False
         self._usage: Usage | None = None
         self._reasks = 0
         self._ended = Ended()
@@ -175,12 +193,14 @@ class _Telling:
         """What of `event` is told now."""
         if type(event) is TextDelta:
             self._spoke = self._spoke or not (event.text.isspace() or not event.text)
-            return [] if self._demands_form else [event]
+            self._withheld = self._demands_form
+            return [] if self._withheld else [event]
         match event:
-            case PartEnded(metadata) if self._demands_form and not metadata:
+            case PartEnded() if self._withheld:
+                self._withheld = False
                 return []
             case CallStarted(index):
-                self._open[index] = _OpenCall([event])
+                self._open[index] = _OpenCall(event)
                 return self._early(event)
             case CallDelta(index, json):
                 self._open[index].pieces.append(json)
@@ -189,6 +209,9 @@ class _Telling:
                 return self._call_ended(event, self._open.pop(index))
             case Noticed(issue):
                 self._note(issue)
+                return [event]
+            case ReasoningDelta():
+                self._withheld = False
                 return [event]
             case Recast():
                 self._spoke = False
@@ -200,32 +223,27 @@ class _Telling:
             case _:
                 return [event]
 
-    @property
-    def _demands_form(self) -> bool:
-        return self._request.output_schema is not None
-
     def _early(self, event: Event) -> list[Event]:
         return [] if self._whole_calls else [event]
 
     def _call_ended(self, event: CallEnded, call: _OpenCall) -> list[Event]:
-        assembler = Assembler()
-        for one in (*call.events, CallDelta(event.index, "".join(call.pieces)), event):
-            assembler.add(one)
-        calls = assembler.response().calls
+        made = called(call.started, "".join(call.pieces), event)
         if not self._whole_calls:
-            self.made += calls
+            self.made += [made] if made is not None else []
             return [event]
-        return [told for made in calls for told in self._judged(made)]
+        return [*self._judged(made)] if made is not None else []
 
     def _tell_calls(self) -> Iterator[Event]:
         """The calls that may be told and were not."""
         first = len(self.made) - len(self._due)
         for index, call in enumerate(self._due, first):
-            yield from (replace(told, index=index) for told in _tell(call))
+            yield from call_events(call, index)
 
     def _note(self, issue: Issue) -> None:
-        if issue.kind in LOST:
+        if loses_a_call(issue):
             self._wrong.append(_Fault(issue))
+        elif self._forbids and issue.kind is IssueKind.PROTOCOL and issue.correction:
+            self._barred.append(_Fault(issue))
 
     # ── what may be told of a call ───────────────────────────────────────────
 
@@ -233,7 +251,8 @@ class _Telling:
         """Note `call` as one to tell; or what is wrong with it, which is what this yields."""
         if self._request.parallel is False and self.made:
             yield from self._left_out(call, "one call at a time was asked for")
-        elif self._is_forbidden(call):
+        elif self._forbids:
+            self._barred.append(_Fault(_barred(call)))
             yield from self._left_out(call, "no call was to be made")
         else:
             found = self._checked(call)
@@ -248,7 +267,8 @@ class _Telling:
         message = f"{why}; the call of {call.name!r} was left out"
         yield Noticed(Issue(kind=IssueKind.PROTOCOL, message=message, name=call.name, raw=_raw(call), call_id=call.id))
 
-    def _is_forbidden(self, call: ToolCall) -> bool:
+    @property
+    def _forbids(self) -> bool:
         choice = self._request.tool_choice
         return choice is not None and choice.mode == "none"
 
@@ -259,6 +279,12 @@ class _Telling:
             why = f"{choice.name!r} had to be called, not {call.name!r}"
             told = f"Call {choice.name!r}, and nothing else."
             issue = Issue(kind=IssueKind.PROTOCOL, message=why, name=call.name, correction=told, call_id=call.id)
+            return _Fault(replace(issue, raw=_raw(call)), _as_words(call))
+        if choice is not None and choice.allowed and call.name not in choice.allowed:
+            names = ", ".join(choice.allowed)
+            why = f"{call.name!r} may not be called in this answer, only {names}"
+            told = f"{why}. Call one of those, or answer."
+            issue = Issue(kind=IssueKind.UNKNOWN_TOOL, message=why, name=call.name, correction=told, call_id=call.id)
             return _Fault(replace(issue, raw=_raw(call)), _as_words(call))
         own = bool(self._request.extra.get("tools"))  # tools of the wire's own, which no schema here describes
         if not self._names or (own and call.name not in self._names):
@@ -271,7 +297,7 @@ class _Telling:
     def retold(self, response: Response) -> Iterator[Event]:
         """What of an answer asked for again is told."""
         self._reasks += 1
-        self._wrong = []
+        self._wrong, self._barred = [], []
         for issue in response.issues:
             self._note(issue)
             yield Noticed(issue)
@@ -299,6 +325,8 @@ class _Telling:
         found, choice = self._wrong, self._request.tool_choice
         if found or self.made:
             return found
+        if self._barred and not self._spoke:
+            return self._barred  # a call that nobody wanted was all of the answer
         if choice is not None and choice.mode in {"required", "named"}:
             return [_Fault(Issue(kind=IssueKind.PROTOCOL, message=_missing(choice), correction=_demand(choice)))]
         if self._request.output_schema is not None and not isinstance(self._read(response), Fitting):
@@ -324,6 +352,7 @@ class _Telling:
         if self._reasks:
             message = f"the model was asked again {self._reasks} times"
             yield Noticed(Issue(kind=IssueKind.REASKED, message=message, raw=str(self._reasks)))
+        self._check_end(response, wrong)
         yield from self._form(response, wrong)
         if wrong and not self.made:
             self._check_demands(response, wrong)
@@ -332,18 +361,27 @@ class _Telling:
         yield replace(self._ended, stop=self._stop(), usage=self._usage)
 
     def _form(self, response: Response, wrong: Sequence[_Fault]) -> Iterator[Event]:
-        """The text of an answer whose form is demanded: the value alone, or, beside calls, what was written."""
-        if not self._demands_form or (wrong and not self.made):
+        """The text of an answer whose form is demanded: the value alone; what was written, beside calls or where the
+        answer ended before it was one."""
+        if not self._demands_form or (wrong and not self.made and not _excused(self._request, response)):
             return
         found = self._read(response)
-        text = dumps(found.value) if isinstance(found, Fitting) and not self.made else response.text
-        if text:
-            yield TextDelta(text)
+        texts = [part for part in response.message.parts if isinstance(part, Text)]
+        if isinstance(found, Fitting) and not self.made:
+            texts = [Text(dumps(found.value), metadata=texts[-1].metadata)]
+        for part in texts:
+            yield TextDelta(part.text)
+            yield from [PartEnded(part.metadata)] if part.metadata else []
+
+    def _check_end(self, response: Response, wrong: Sequence[_Fault]) -> None:
+        """Half an answer is none, and nobody can tell the half; a call or a value that is there is whole."""
+        if response.stop is None and not self.made and (wrong or not self._demands_form):
+            raise ProviderError(BROKEN_OFF, kind=ErrorKind.NETWORK, code="incomplete_answer")
 
     def _check_demands(self, response: Response, wrong: Sequence[_Fault]) -> None:
         choice = self._request.tool_choice
         forced = choice is not None and choice.mode in {"required", "named"}
-        if response.stop in FINAL or _own_limit(self._request, response) or not (forced or self._demands_form):
+        if _excused(self._request, response) or not (forced or self._demands_form):
             return
         why = "; ".join(fault.issue.message for fault in wrong)
         what = "a call" if forced else "an answer of the form asked for"
@@ -353,7 +391,7 @@ class _Telling:
 
     def _honestly(self, wrong: Sequence[_Fault]) -> Iterator[Event]:
         for fault in wrong:
-            if fault.issue.kind not in LOST:
+            if not (loses_a_call(fault.issue) or fault in self._barred):
                 continue
             name = repr(fault.issue.name) if fault.issue.name else "a tool"
             lead = "\n\n" if self._spoke else ""
@@ -377,11 +415,10 @@ def _demand(choice: ToolChoice) -> str:
     return UNANSWERED.format(what=repr(choice.name) if choice.name else "one of the tools")
 
 
+def _barred(call: ToolCall) -> Issue:
+    message = f"the call of {call.name!r} was made though the request allows no calls"
+    return Issue(kind=IssueKind.PROTOCOL, message=message, name=call.name, raw=_raw(call), correction=IN_TEXT)
+
+
 def _raw(call: ToolCall) -> str:
     return call.raw or dumps(call.arguments)
-
-
-def _tell(call: ToolCall) -> Iterator[CallStarted | CallDelta | CallEnded]:
-    for event in replay(Response(message=Message("assistant", [call]))):
-        if isinstance(event, CallStarted | CallDelta | CallEnded):
-            yield event

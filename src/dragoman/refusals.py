@@ -1,4 +1,4 @@
-"""What a provider's refusal is about: tools it does not take, schemas it does not take, a call it could not read.
+"""What a provider's refusal is about: tools, schemas or demands it does not take, a call it could not read.
 
 Knows errors as providers tell them and tools; nothing of wires or routes.  Contract: pure, and careful: what is not
 clearly one of these is none of them.
@@ -12,22 +12,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .errors import ErrorKind, ProviderError
+from .in_words import form_key, form_kind
 from .relaxed import Broken, Cut, mend
-from .types import JsonObject, Tool
+from .types import JsonObject, Request, Tool
 
 TOOLS_REFUSED = re.compile(
     r"\b(?:tools?|functions?)\b(?![_ ]choice)[^.;]{0,60}?\b(?:not|n't|never|un)\W?(?:currently )?"
     r"(?:supported|support|available|enabled|allowed|implemented)"
-    r"|\b(?:not|n't|un)\s?support(?:ed|s|ing)?\b[^.;]{0,40}?\b(?:tools?|functions?)\b(?![_ ]choice)",
+    r"|\b(?:not|n't|un)\s?support(?:ed|s|ing)?\b[^.;]{0,40}?\b(?:tools?|functions?)\b(?![_ ]choice)"
+    r"|\b(?:unrecognized|unknown|unexpected|extra) (?:request )?(?:argument|field|input|key|parameter)s?\b"
+    r"[^.;\[]{0,60}?\b(?:tools|functions)\b(?![.\[])|\bextra_forbidden\b.{0,40}\btools\b(?!\", \d)",
     re.IGNORECASE,
 )
 """How servers without a machine field say that a model takes no tools."""
+NOT_IMPLEMENTED = 501
+UNSUPPORTED_TOOLS = re.compile(r"\bunsupported param(?:eter)?:? ['\"`]?tools?\b", re.IGNORECASE)
+"""Old llama.cpp says it with status 500: "Unsupported param: tools" (ggml-org/llama.cpp#10920)."""
 REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.NOT_FOUND, ErrorKind.UNKNOWN})
 
 
 def refuses_tools(error: ProviderError) -> bool:
     """Does this refusal of a request that carried tools say that the model takes none?"""
-    return error.kind is ErrorKind.NO_TOOLS or (error.kind in REFUSALS and bool(TOOLS_REFUSED.search(error.message)))
+    if error.kind is ErrorKind.SERVER and error.status != NOT_IMPLEMENTED:
+        return bool(UNSUPPORTED_TOOLS.search(error.message))
+    refused = error.kind in REFUSALS or error.status == NOT_IMPLEMENTED
+    return error.kind is ErrorKind.NO_TOOLS or (refused and bool(TOOLS_REFUSED.search(error.message)))
 
 
 ABOUT_A_SCHEMA = re.compile(r"schema|\bparameters\b|function_?declarations", re.IGNORECASE)
@@ -50,6 +59,44 @@ def refused_schemas(error: ProviderError, tools: Sequence[Tool]) -> list[Tool]:
     places = sorted({int(at) for at in BY_DECLARATION.findall(said) or BY_TOOL.findall(said)})
     placed = [tools[at] for at in places if at < len(tools)]
     return named or placed or (list(tools) if ABOUT_TOOLS.search(said) else [])
+
+
+ABOUT_A_CHOICE = re.compile(
+    r"\btool[_ ]?choice\b|\btoolChoice\b|\bforces? tool use\b|\bfunction_?calling_?config\b|\bRequired function\b",
+    re.IGNORECASE,
+)
+"""Alibaba "The tool_choice parameter does not support being set to required or object in thinking mode", DeepSeek
+"Thinking mode does not support this tool_choice", OpenRouter (404) "No endpoints found that support the provided
+'tool_choice' value", Anthropic "Thinking may not be enabled when tool_choice forces tool use", xAI "Required function
+is not present" (cloudwego/eino#994, deepseek-ai/DeepSeek-V3#1376, zed-industries/zed#36094, wire-quirks.md)."""
+ABOUT_A_FORM = re.compile(
+    r"\bresponse[_ ]?(?:format|schema|mime|json)|\boutput[_ ]?(?:config|format|schema)|\bstructured[_ ]outputs?\b"
+    r"|\bjson[_ ](?:mode|schema|object)\b|\btext[._]?format\b|\bgrammar\b",
+    re.IGNORECASE,
+)
+"""LM Studio "'response_format.type' must be 'json_schema' or 'text'", OpenAI "'response_format' of type 'json_schema'
+is not supported with this model", DeepSeek "This response_format type is unavailable now", Gemini "Function calling
+with a response mime type: 'application/json' is unsupported", "Json mode is not enabled for models/gemini-pro"
+(lmstudio-ai/lmstudio-bug-tracker#189, web-infra-dev/midscene#259, google-gemini/deprecated-generative-ai-python#137).
+"""
+ONE_SCHEMA = re.compile(r"\binvalid\b.{0,20}\bschema\b|\bschema\b.{0,60}\b(?:invalid|not|un)", re.IGNORECASE)
+"""OpenAI "Invalid schema for response_format 'r': …": another schema may be taken."""
+DEMAND_REFUSALS = REFUSALS | {ErrorKind.SERVER}
+
+
+def refused_demand(error: ProviderError, sent: Request) -> str:
+    """The demand of `sent` that this refusal is about: a mode of tool choice, or a kind of form; "" for none.
+
+    Its words are all there is, as for schemas.
+    """
+    if error.kind not in DEMAND_REFUSALS or ABOUT_A_CALL.search(error.body):
+        return ""
+    choice = sent.tool_choice
+    if choice is not None and choice.mode != "auto" and ABOUT_A_CHOICE.search(error.message):
+        return choice.mode
+    if not ABOUT_A_FORM.search(error.message):
+        return ""
+    return form_key(sent) if ONE_SCHEMA.search(error.message) else form_kind(sent)
 
 
 GENERATION = "failed_generation"

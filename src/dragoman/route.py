@@ -32,7 +32,7 @@ CONTROL = re.compile(r"[|｜]|\[TOOL_CALLS\]|\]<\]")
 """Marks that are special tokens: servers leave them out of the text they hand on."""
 SHARE = 4
 """The tool prompt may take one token of so many of the context; the rest is for the conversation."""
-ASK_FOR_URL = "provider {name!r} has no address of its own; give a base URL (--upstream http://127.0.0.1:8080/v1)"
+ASK_FOR_URL = "provider {name!r} has no address of its own; give a base URL (base_url, --upstream): http://127.0.0.1:8080/v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,16 @@
 
 Plan (native tools or text) → repair the history → augment (text only) → prepare for the wire → encode → prove who
 asks → open → read → decode → listen.  Knows routes, codecs and the parser by their contracts; performs nothing
-(`effects.py`), runs no tool, retries nothing but a refusal of tools or of their schemas.  Contract: yields events as
-soon as they are certain, returns the `Response` they fold to; a peer's failure is a `ProviderError` without secrets;
-nothing is ever told from two attempts.
+(`effects.py`), runs no tool, retries nothing but a refusal of tools, of their schemas, or of a demand on the answer.
+Contract: yields events as soon as they are certain, returns the `Response` they fold to; a peer's failure is a
+`ProviderError` without secrets; nothing is ever told from two attempts.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -22,7 +23,8 @@ from .auth import redact
 from .cache_plan import in_order
 from .codecs import CODECS
 from .codecs.failures import http_date
-from .codecs.spec import Codec, Ids
+from .codecs.losses import wish_losses
+from .codecs.spec import Codec, Ids, Quirks
 from .constraining import FREE, held
 from .definitions import tools as as_tools
 from .dialects.judge import Judge
@@ -34,17 +36,18 @@ from .errors import ErrorKind, ProviderError, UsageError
 from .events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, Noticed, TextDelta
 from .frames import FrameKind, to_json
 from .history import repair
-from .kept import KeptTools, KeptWire, by_identity
+from .in_words import FORMS, told_form
+from .kept import KeptTools, KeptWire, by_identity, by_message
 from .listener import Listener, Presumed, Reads, Restorer
 from .narrowing import narrow
 from .native import Natives
-from .preparation import prepare, wants_thinking
+from .preparation import only_allowed, prepare, wants_thinking
 from .provider import Tools
-from .refusals import calls_written, refused_generation, refused_schemas, refuses_tools
+from .refusals import calls_written, refused_demand, refused_generation, refused_schemas, refuses_tools
 from .route import Route
 from .schema import check_schema
-from .sidecar import EMPTY
-from .types import Issue, IssueKind, JsonObject, Request, Response, Tool
+from .sidecar import SideCar
+from .types import Issue, IssueKind, JsonObject, Message, Request, Response, Stop, Tool
 
 MAX_REFUSAL = 256 * 1024
 """Bytes of a refusal that are read; the rest says nothing new."""
@@ -64,18 +67,33 @@ CONSTRAINT_REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.SERVER, ErrorK
 """How servers refuse a grammar or schema they cannot compile (llama.cpp: 400; older vLLM: 500)."""
 
 
+MOST_UNTOLD = 256
+"""Demands remembered of one model: schemas are among them, which clients write."""
+
+
 class Learned:
     """What was learnt about models from their answers; a cache, shared by turns, that each process can relearn.
 
-    `sidecar` is what models must get back and clients drop, `tokens` are the providers' own.
+    `sidecar` is what models must get back and clients drop, `tokens` are the providers' own; `owner` is whose answers
+    are asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sidecar: SideCar | None = None) -> None:
         self._no_tools: set[tuple[str, str]] = set()
         self._free: set[tuple[str, str]] = set()
         self._bare: dict[tuple[str, str], set[str]] = {}
-        self.sidecar = EMPTY
+        self._untold: dict[tuple[str, str], set[str]] = {}
+        self.sidecar = SideCar() if sidecar is None else sidecar
+        self.owner = ""
         self.tokens = Tokens()
+
+    def of(self, owner: str) -> Learned:
+        """The same, for answers to `owner`: what models must get back comes back only into conversations of his."""
+        if owner == self.owner:
+            return self
+        told = copy(self)
+        told.owner = owner
+        return told
 
     def no_tools(self, route: Route, model: str) -> bool:
         """Has this model refused native tools before?"""
@@ -92,6 +110,17 @@ class Learned:
     def note_free(self, route: Route, model: str) -> None:
         """A constraint on this model's decoding was refused."""
         self._free.add((route.root(), model))
+
+    def untold(self, route: Route, model: str) -> frozenset[str]:
+        """The demands on an answer that were refused before: kinds of tool choices and of forms."""
+        return frozenset(self._untold.get((route.root(), model), ()))
+
+    def note_untold(self, route: Route, model: str, demand: str) -> None:
+        """A demand of this kind was refused."""
+        known = self._untold.setdefault((route.root(), model), set())
+        if len(known) >= MOST_UNTOLD:
+            known.clear()
+        known.add(demand)
 
     def bare(self, route: Route, model: str) -> frozenset[str]:
         """The tools whose schemas were refused before: names of theirs with what they say."""
@@ -115,7 +144,7 @@ def turn(request: Request, route: Route, learned: Learned | None = None) -> Mach
     learned = learned or Learned()
     asked = request.messages
     model = route.model or request.model
-    repaired = repair(learned.sidecar.refill(asked))
+    repaired = repair(learned.sidecar.refill(asked, learned.owner))
     tools, unsound = _sound(request.tools)
     request = replace(request, model=model, messages=repaired.messages, tools=tools)
     issues = (*route.issues, *unsound, *repaired.issues)
@@ -129,14 +158,17 @@ def turn(request: Request, route: Route, learned: Learned | None = None) -> Mach
             learned.note_bare(route, model, refused.tools)
         except ConstraintRefused:
             learned.note_free(route, model)
+        except DemandRefused as refused:
+            learned.note_untold(route, model, refused.demand)
         else:
-            learned.sidecar = learned.sidecar.remember(asked, response.message)
+            learned.sidecar.remember(asked, response.message, learned.owner)
             return response
     raise AssertionError("each refusal is asked for once; this cannot be")
 
 
-ATTEMPTS = 4
-"""As asked; without the schemas it refuses; without native tools; without a constraint on its decoding."""
+ATTEMPTS = 8
+"""As asked; without the schemas it refuses; without native tools; without a constraint on its decoding; with a weaker
+tool choice, twice; with a weaker form of the answer, twice."""
 
 
 LONGEST_NAME = 256
@@ -192,16 +224,25 @@ class ConstraintRefused(Exception):
     """The place does not take the constraint on decoding, and nothing of an answer was told yet."""
 
 
+class DemandRefused(Exception):
+    """The place does not take this tool choice, or this form of the answer, and nothing of an answer was told yet."""
+
+    def __init__(self, demand: str) -> None:
+        super().__init__(f"{demand} was refused")
+        self.demand = demand
+
+
 # ── one request ──────────────────────────────────────────────────────────────
 
 
 def _ask(request: Request, route: Route, learned: Learned, issues: Sequence[Issue], *, text: bool) -> Machine[Response]:
-    """Raises ToolsRefused or SchemasRefused instead of the provider's error where the caller may ask another way."""
+    """Raises what says so instead of the provider's error where the caller may ask another way (`another_way`)."""
     codec = CODECS[route.provider.codec]
     mint = yield from _minter()
     nonce = (yield NewId())[:NONCE_LENGTH] if text and route.nonce else ""
     free, bare = learned.free(route, request.model), learned.bare(route, request.model)
-    plan = Plan(request, route, text=text, nonce=nonce, bare=bare, free=free)
+    untold = learned.untold(route, request.model)
+    plan = Plan(request, route, text=text, nonce=nonce, bare=bare, free=free, untold=untold)
     noticed = [Noticed(issue) for issue in (*issues, *plan.issues)]
     hear, told, committed, spoke = plan.listener(mint), Assembler(), False, False
     try:
@@ -238,8 +279,9 @@ def _read_here(written: str, hear: Callable[[Event], list[Event]], ids: Ids) -> 
     said: list[Event] = [] if calls else [TextDelta(written)]
     for index, (name, arguments) in enumerate(calls):
         said += [CallStarted(index, ids(index), name), CallDelta(index, to_json(arguments)), CallEnded(index)]
+    stop = Stop.TOOL_CALLS if calls else Stop.END
     issue = Issue(kind=IssueKind.WIRE, message=READ_HERE.format(raw=written[:SHOWN_GARBAGE]), raw=written)
-    return [Noticed(issue), *(told for event in [*said, Ended()] for told in hear(event))]
+    return [Noticed(issue), *(told for event in [*said, Ended(stop)] for told in hear(event))]
 
 
 def _minter() -> Machine[Callable[[str], Ids]]:
@@ -252,8 +294,17 @@ class Plan:
     """How one request is asked: the request as the wire carries it, and what is listened for in the answer."""
 
     def __init__(
-        self, request: Request, route: Route, *, text: bool, nonce: str, bare: frozenset[str], free: bool
+        self,
+        request: Request,
+        route: Route,
+        *,
+        text: bool,
+        nonce: str,
+        bare: frozenset[str],
+        free: bool,
+        untold: frozenset[str],
     ) -> None:
+        request = only_allowed(request, "" if text else route.provider.codec)
         self.route = route
         self.asked = request
         self.text = text
@@ -266,21 +317,32 @@ class Plan:
         self._bare = [tool for tool in request.tools if bare and _signed(tool) in bare]
         told = augment(request, self._tongue()) if text else request
         told = replace(told, stream=self.stream) if told.stream != self.stream else told
-        told = replace(told, output_schema=self.held.form) if self.held.form else told
+        told = replace(told, output_schema=self.held.form) if self.held.form else self._formed(told, untold)
         names = [tool.name for tool in self._bare]
-        self._prepared = prepare(told, route.provider, self.family, text=text, bare=names)
+        self._prepared = prepare(told, route.provider, self.family, text=text, bare=names, untold=untold)
         self.sent = self._prepared.request
         self.quirks = self._prepared.quirks
 
+    def _formed(self, told: Request, untold: frozenset[str]) -> Request:
+        """`told`, its form in words where it cannot go by the wire: a form there would forbid calls told in text."""
+        if told.output_schema is None:
+            return told
+        provider, calls = self.route.provider, self.text and bool(self.asked.tools) and not self._forbids
+        refused = untold | FORMS if calls else untold
+        return told_form(told, CODECS[provider.codec], provider.quirks, refused)
+
     @property
     def issues(self) -> tuple[Issue, ...]:
-        """What had to be changed for this wire."""
-        return (*self._prepared.issues, *(left_out(self.asked) if self.text else ()))
+        """What had to be changed for this wire, and what of the request it does not hold."""
+        lost = wish_losses(self.sent, CODECS[self.route.provider.codec], self.quirks)
+        return (*self._prepared.issues, *(left_out(self.asked) if self.text else ()), *lost)
 
     def another_way(self, error: ProviderError) -> None:
-        """Raises ToolsRefused or SchemasRefused where this refusal can be asked around."""
+        """Raises what says which other way this refusal can be asked around."""
         if self.held and error.kind in CONSTRAINT_REFUSALS:
             raise ConstraintRefused from error
+        if demand := refused_demand(error, self.sent):
+            raise DemandRefused(demand) from error
         if self.text or not self.asked.tools:
             return
         if self.route.mode is Tools.BOTH and refuses_tools(error):
@@ -369,7 +431,7 @@ def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) 
     asked = Open(
         url=route.request_url(path, sent.model),
         headers={**route.headers(), **signals(plan.asked, route), "accept": accept},
-        body=_written(_with_fields(codec.encode_request(sent, plan.quirks), plan)),
+        body=_encoded(sent, plan, codec),
         patience=route.patience,
     )
     opened: Opened = yield (yield from admit(asked, route, tokens))
@@ -378,6 +440,21 @@ def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) 
     kind = opened.headers.get("content-type", "").partition(";")[0].strip().lower()
     streams = kind in STREAMS or (plan.stream and kind != "application/json")
     return Streamed(codec, mint("n"), route) if streams else Whole(codec, mint("n"), route)
+
+
+def _encoded(sent: Request, plan: Plan, codec: Codec) -> bytes:
+    """The body; where each message stands for itself on this wire, what was written before is not written again."""
+    if codec.write_message is None or "messages" in plan.route.fields:
+        return _written(_with_fields(codec.encode_request(sent, plan.quirks), plan))
+    body = _with_fields(codec.encode_request(replace(sent, messages=()), plan.quirks), plan)
+    told = [_message_written(message, plan.quirks, codec) for message in sent.messages]
+    return _written(body, ",".join(filter(None, told)))
+
+
+@by_message(str.__len__)
+def _message_written(message: Message, quirks: Quirks, codec: Codec) -> str:
+    assert codec.write_message is not None
+    return ",".join(map(to_json, codec.write_message(message, quirks)))
 
 
 def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
@@ -390,11 +467,15 @@ def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
     return body
 
 
-def _written(body: dict[str, Any]) -> bytes:
-    """`body` as JSON; tools that come with every request are written already."""
-    tools = body.pop("tools") if type(body.get("tools")) is KeptWire else None
-    written = to_json(body)
-    return (f'{written[:-1]},"tools":{tools.json}}}' if tools and body else written).encode()
+def _written(body: dict[str, Any], messages: str | None = None) -> bytes:
+    """`body` as JSON; tools that come with every request are written already, and its messages may be."""
+    done: list[str] = []
+    if messages is not None:
+        del body["messages"]
+        done.append(f'"messages":[{messages}]')
+    if type(body.get("tools")) is KeptWire:
+        done.append(f'"tools":{body.pop("tools").json}')
+    return "".join(("{", ",".join(filter(None, (to_json(body)[1:-1], *done))), "}")).encode()
 
 
 def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderError]:

@@ -136,10 +136,14 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """Whether the model may, must or must not call: `mode`, and the tool's name when `mode` is "named"."""
+    """Whether the model may, must or must not call: `mode`, and the tool's name when `mode` is "named".
+
+    `allowed` names the only tools it may call, () for all that are declared.
+    """
 
     mode: Literal["auto", "none", "required", "named"] = "auto"
     name: str = ""
+    allowed: tuple[str, ...] = ()
 
 
 # ── parts of a message ───────────────────────────────────────────────────────
@@ -264,22 +268,22 @@ class Message:
     @property
     def text(self) -> str:
         """The visible text, joined."""
-        return "".join(p.text for p in self.parts if isinstance(p, Text))
+        return "".join([p.text for p in self.parts if isinstance(p, Text)])
 
     @property
     def reasoning(self) -> str:
         """The reasoning, joined."""
-        return "".join(p.text for p in self.parts if isinstance(p, Reasoning))
+        return "".join([p.text for p in self.parts if isinstance(p, Reasoning)])
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls, in order."""
-        return tuple(p for p in self.parts if isinstance(p, ToolCall))
+        return tuple([p for p in self.parts if isinstance(p, ToolCall)])
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """The tool results, in order."""
-        return tuple(p for p in self.parts if isinstance(p, ToolResult))
+        return tuple([p for p in self.parts if isinstance(p, ToolResult)])
 
 
 # ── requests and responses ───────────────────────────────────────────────────
