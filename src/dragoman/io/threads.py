@@ -36,7 +36,9 @@ class LoopThread:
 
     def submit(self, awaitable: Awaitable[Any]) -> Future[Any]:
         """Await `awaitable` on the loop."""
-        return asyncio.run_coroutine_threadsafe(_awaited(awaitable), self._running())
+        # A coroutine goes as it is: one that is given up before it begins is then ended, not left never awaited.
+        work = awaitable if inspect.iscoroutine(awaitable) else _awaited(awaitable)
+        return asyncio.run_coroutine_threadsafe(work, self._running())
 
     def doubt(self) -> None:
         """A coroutine was given up: where it blocks the loop, those that come later get another loop."""
