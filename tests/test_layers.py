@@ -17,12 +17,12 @@ NAME = "dragoman"
 
 LAYERS: dict[int, str] = {
     0: "errors events tabular types version",  # values
-    1: "bare_words cache_plan coercion definitions frames grammar kept narrowing quoting relaxed schema schema_rules schema_words shape spelling"
-    " structured yaml_text"
+    1: "backed_cache bare_words cache_plan coercion definitions frames grammar kept narrowing notation quoting relaxed schema schema_patterns schema_rules schema_words shape spelling"
+    " string_ends structured unquoted yaml_text"
     " text",  # text machinery
     2: "codecs dialects",  # formats
     3: "auth demands profiles provider providers sigv4",  # catalogues
-    4: "admission answers augment constraining effects extraction fallback history house_memory house_tools listener loop native preparation refusals redress route sidecar tools turn",  # machines
+    4: "admission answers augment constraining effects extraction fallback history house_memory house_tools in_words listener loop native preparation refusals redress route sidecar tools turn",  # machines
     5: "client io journal mcp sim",  # the world
     6: "batch connecting doctor gateway",  # programs
     7: "__main__ cli",  # the command that starts programs

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from .types import NOTHING, ToolCall
 
@@ -225,8 +225,31 @@ def run(machine: Machine[T], perform: Perform) -> T:
             return value
 
 
-async def arun(machine: Machine[T], perform: PerformAsync, hear: Callable[[Any], Awaitable[object]] | None = None) -> T:
-    """`run` where performing is awaited, and so is `hear`, which is told the steps.
+class Aside(Protocol):
+    """Takes steps that may be long where nobody waits for them."""
+
+    def are_long(self, reply: Any) -> bool:
+        """May the step be long that `reply` leads to?"""
+
+    async def take(self, resume: Callable[[Any], Any], reply: Any) -> Any:
+        """`resume(reply)`; raises what it raises, StopIteration as `Over`."""
+
+
+class Over(Exception):
+    """A machine has ended where it was aside: no coroutine lets StopIteration pass."""
+
+    def __init__(self, done: StopIteration) -> None:
+        super().__init__()
+        self.done = done
+
+
+async def arun(
+    machine: Machine[T],
+    perform: PerformAsync,
+    hear: Callable[[Any], Awaitable[object]] | None = None,
+    aside: Aside | None = None,
+) -> T:
+    """`run` where performing is awaited, and so is `hear`, which is told the steps; long ones are taken `aside`.
 
     `adrive` turned inside out: a gateway sends thousands of pieces a second, and an asynchronous generator costs as
     much for each as all else that is done here.
@@ -235,7 +258,7 @@ async def arun(machine: Machine[T], perform: PerformAsync, hear: Callable[[Any],
     reply: Any = None
     try:
         while True:
-            step = resume(reply)
+            step = resume(reply) if aside is None or not aside.are_long(reply) else await aside.take(resume, reply)
             resume, reply = machine.send, None
             if isinstance(step, Effect):
                 try:
@@ -246,6 +269,8 @@ async def arun(machine: Machine[T], perform: PerformAsync, hear: Callable[[Any],
                 await hear(step)
     except StopIteration as done:
         return _ended(done, None)
+    except Over as over:
+        return _ended(over.done, None)
     finally:
         machine.close()
         await perform(Close())

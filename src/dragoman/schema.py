@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from .coercion import coerce, read_text
 from .errors import UsageError
+from .schema_patterns import affordable, options
 from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, nests_deeper, resolve, shape
 from .types import JsonObject, Tool
 
@@ -240,10 +241,11 @@ _REFERENCES = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
 def _compile(schema: dict[str, Any]) -> Any:
     """A validator by the draft the schema names, else by the newest draft that accepts it."""
     first: Exception | None = None
+    schema = affordable(schema)
     bare = {key: value for key, value in schema.items() if key != "$schema"}
     for index, make in enumerate(_makers()):
         try:
-            return make(bare if index else schema, retriever=_refuse)
+            return make(bare if index else schema, retriever=_refuse, pattern_options=options())
         except _BROKEN as error:
             first = first or error
     assert first is not None

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any, TypeAlias
 
+from .schema_patterns import BUDGET, cost, options
 from .types import JsonObject
 
 KINDS = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
@@ -26,6 +28,7 @@ ALIASES: Mapping[str, str] = {
 _MOST_BRANCHES = 64   # more combinations than this say too little to be worth the time
 _MOST_STEPS = 500     # subschemas looked at for one value: a schema may nest allOf in $ref in anyOf without end
 _MOST_SHAPES = 512    # schemas remembered
+_MOST_PATTERNS = 64   # patterns of keys looked at for one object: each is tried on every key
 _LONGEST_KEY = 200    # a longer key, written by a model, is not put to a schema's own regular expressions
 
 _Parts: TypeAlias = tuple[JsonObject, ...]  # one way a value may fit: every part applies at once
@@ -365,7 +368,9 @@ def _properties(part: JsonObject) -> Mapping[str, Any]:
 
 def _patterns(part: JsonObject) -> Mapping[str, Any]:
     found = part.get("patternProperties")
-    return found if isinstance(found, Mapping) else {}
+    if not isinstance(found, Mapping):
+        return {}
+    return found if len(found) <= _MOST_PATTERNS else dict(islice(found.items(), _MOST_PATTERNS))
 
 
 def _member_of(parts: _Parts, key: str) -> Iterator[Any]:
@@ -393,8 +398,10 @@ def _pattern(pattern: str) -> Any:
     # Loaded when first needed, as in schema.py.
     import jsonschema_rs as engine  # noqa: PLC0415
 
+    if cost(pattern) > BUDGET:
+        return None
     try:
-        return engine.validator_for({"type": "string", "pattern": pattern})
+        return engine.validator_for({"type": "string", "pattern": pattern}, pattern_options=options())
     except (ValueError, TypeError):
         return None
 

@@ -19,7 +19,7 @@ def test_a_file_that_is_right_is_shown_model_by_model(tmp_path: Path, capsys: py
     assert main(["check", str(file)]) == 0
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in out.splitlines()] == ["MODEL", "small", "small", "(any"]
-    assert "right: 1 models" in err
+    assert "right: 1 model, and any other" in err
     assert main(["check", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["asked"] == "1. ollama/qwen3:8b"
 

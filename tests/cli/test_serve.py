@@ -140,3 +140,27 @@ def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
         return port
+
+
+BESIDE = [
+    (("--model", "x"), "--model does not count beside"),
+    (("--upstream", "http://127.0.0.1:9"), "--upstream does not count beside"),
+]
+
+
+@pytest.mark.parametrize(("options", "says"), BESIDE)
+def test_options_that_would_not_count_beside_a_file_are_refused(
+    run: Run, tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    (tmp_path / "a.toml").write_text('[default]\nroute = "ollama"\n')
+    told = run("serve", "--config", str(tmp_path / "a.toml"), *options)
+    assert (told.code, says in told.err) == (2, True), told.err
+
+
+def test_a_port_that_is_taken_is_told_in_one_sentence(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('[server]\nworkers = 2\n[default]\nroute = "ollama"\n')
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = run("serve", "--config", str(tmp_path / "a.toml"), "--port", str(port))
+    says = f"Error: cannot listen on 127.0.0.1:{port}: Address already in use; choose another --port or --host\n"
+    assert (told.code, told.err) == (1, says)

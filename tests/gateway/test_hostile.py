@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gzip
 import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
 import uvicorn
 
+from dragoman.answers import MAX_WHOLE, Streamed
 from dragoman.cli.serve import QUIET
+from dragoman.codecs import CODECS
+from dragoman.dialects.neutral import JOINER, PIECE, neutralise, restore
+from dragoman.dialects.rows import ALL
+from dragoman.dialects.table import table
+from dragoman.effects import arun
+from dragoman.errors import ProviderError
 from dragoman.gateway import GatewayConfig, Limits, create_app
+from dragoman.gateway.aside import LARGE, Steps
+from dragoman.gateway.bodies import unpacked
+from dragoman.gateway.connections import HEAD_SECONDS
 from dragoman.io.listening import listen
 from dragoman.io.memory import Memory
 from dragoman.providers import COMPATIBLE, Tools
 from dragoman.route import Route
+from dragoman.schema import faults
+from dragoman.schema_patterns import BUDGET, affordable, cost
 
 from .asgi import Reply, call
 from .test_exchange import PATHS, SCHEMA, app, asking, every_front
@@ -268,3 +283,282 @@ def test_an_id_that_a_client_gives_cannot_become_a_header(port: int) -> None:
     answer = say(port, head + BODY)
     assert answer.startswith(b"HTTP/1.1 200")
     assert b"\r\nx-request-id: " + b"\xe4" * 128 + b"\r\n" in answer
+
+
+# ── heavy requests ───────────────────────────────────────────────────────────
+
+
+def limited(**limits: int) -> Any:
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    return create_app(GatewayConfig(default=to, limits=Limits(**limits)), Memory(always))
+
+
+@every_front
+def test_more_values_than_are_taken_are_refused_with_what_to_do(front: str) -> None:
+    path, body = told(front)
+    reply = call(limited(values=1000), path, {**body, "x": [0] * 5000})
+    assert reply.status == 413
+    assert "limits.values" in message_of(front, reply)
+
+
+@every_front
+def test_what_stands_in_a_string_is_no_value(front: str) -> None:
+    path, body = told(front, text='[{,"\\,[' * 2000)
+    assert call(limited(values=1000), path, body).status == 200
+
+
+@every_front
+def test_more_tools_than_are_taken_are_refused_with_what_to_do(front: str) -> None:
+    path, body = told(front, tools={f"tool{n}": SCHEMA for n in range(6)})
+    carries = call(limited(tools=6), path, body)
+    reply = call(limited(tools=5), path, body)
+    assert carries.status == 200
+    assert reply.status == (200 if front == "ollama_generate" else 400)
+    assert reply.status == 200 or "limits.tools" in message_of(front, reply)
+
+
+@every_front
+def test_a_large_request_is_answered_like_a_small_one(front: str) -> None:
+    path, body = told(front, text="hello, world. " * 50_000)
+    reply = call(app(Memory(always)), path, body)
+    assert (reply.status, reply.ended) == (200, True)
+
+
+def test_other_steps_are_taken_while_a_large_one_is() -> None:
+    """The loop stays free: what runs aside waits here for something that only the loop can do."""
+
+    async def go() -> str:
+        begun, go_on = asyncio.Event(), threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def machine() -> Any:
+            loop.call_soon_threadsafe(begun.set)
+            assert go_on.wait(10)
+            yield b"told"
+            return "done"
+
+        heard: list[Any] = []
+
+        async def hear(step: Any) -> None:
+            heard.append(step)
+
+        async def perform(effect: Any) -> None:
+            heard.append(effect)
+
+        running = asyncio.ensure_future(arun(machine(), perform, hear, Steps(LARGE + 1)))
+        await asyncio.wait_for(begun.wait(), 10)
+        go_on.set()
+        assert await running == "done"
+        assert heard[0] == b"told"
+        return "free"
+
+    assert asyncio.run(go()) == "free"
+
+
+def test_a_machine_that_is_given_up_aside_is_closed_after_its_step() -> None:
+    async def go() -> list[str]:
+        begun, go_on, seen = asyncio.Event(), threading.Event(), list[str]()
+        loop = asyncio.get_running_loop()
+
+        def machine() -> Any:
+            try:
+                loop.call_soon_threadsafe(begun.set)
+                assert go_on.wait(10)
+                seen.append("step")
+                yield b""
+            finally:
+                seen.append("closed")
+
+        async def perform(effect: Any) -> None:
+            seen.append(type(effect).__name__)
+
+        running = asyncio.ensure_future(arun(machine(), perform, None, Steps(LARGE + 1)))
+        await begun.wait()
+        running.cancel()
+        loop.call_soon(go_on.set)
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        return seen
+
+    assert asyncio.run(go()) == ["step", "closed", "Close"]
+
+
+# ── bodies in a coding ───────────────────────────────────────────────────────
+
+
+@every_front
+@pytest.mark.parametrize("coding", ["gzip", "x-gzip", "deflate", "GZIP", "identity"])
+def test_a_packed_body_is_read(front: str, coding: str) -> None:
+    path, body = told(front)
+    data = json.dumps(body).encode()
+    packed = {"identity": data, "deflate": zlib.compress(data)}.get(coding, gzip.compress(data))
+    assert call(app(Memory(always)), path, packed, headers={"content-encoding": coding}).status == 200
+
+
+@every_front
+def test_a_body_is_not_unpacked_beyond_the_limit(front: str) -> None:
+    path, _ = told(front)
+    bomb = gzip.compress(b"[" * 5_000_000)
+    reply = call(limited(body=100_000), path, bomb, headers={"content-encoding": "gzip"})
+    assert reply.status == 413
+    assert len(unpacked(gzip.compress(b" " * 1000), "gzip", 1000)) == 1000
+
+
+@pytest.mark.parametrize(
+    ("coding", "status"), [("zstd", 415), ("br", 415), ("gzip, gzip", 415), ("gzip", 400), ("deflate", 400)]
+)
+def test_a_coding_that_is_not_read_or_not_true_is_refused(coding: str, status: int) -> None:
+    reply = call(app(Memory(always)), PATHS["openai_chat"], b"{}", headers={"content-encoding": coding})
+    assert reply.status == status
+
+
+def test_digits_without_end_are_the_callers_mistake() -> None:
+    path, body = told("openai_chat")
+    data = json.dumps(body).encode()[:-1]
+    assert call(app(Memory(always)), path, data + b', "seed": ' + b"7" * 5000 + b"}").status == 400
+    assert call(app(Memory(always)), path, data + b', "seed": ' + b"7" * 300 + b"}").status == 200
+
+
+# ── work that grows with what is sent, and no faster ─────────────────────────
+
+
+def test_a_pattern_that_would_take_long_to_compile_says_nothing() -> None:
+    costly = {r"^\p{L}{1,255}$": 1, "a|" * 500_000: 1, r"^(\w{1,99}){1,99}$": 1}
+    assert all(cost(pattern) > BUDGET for pattern in costly)
+    schema = {"type": "object", "properties": {"at": {"type": "string", "pattern": next(iter(costly))}}}
+    assert faults(schema, {"at": "1"}) == []
+    assert faults(schema, {"at": 1})
+
+
+def test_all_patterns_of_a_schema_share_what_it_may_cost() -> None:
+    one = r"^.{1,200}$"
+    schema = {"type": "object", "properties": {f"p{n}": {"type": "string", "pattern": one} for n in range(50)}}
+    kept = [held for held in affordable(schema)["properties"].values() if "pattern" in held]
+    assert 0 < len(kept) * cost(one) <= BUDGET
+
+
+def test_everyday_patterns_are_checked() -> None:
+    for pattern in ("^[a-z0-9_-]{1,64}$", r"^\d{4}-\d{2}-\d{2}$", r"^\S+@\S+\.\S+$", "^(north|south)$", r"^\w{1,255}$"):
+        assert cost(pattern) <= BUDGET / 4, pattern
+
+
+def test_markup_is_broken_wherever_a_long_text_is_cut_for_the_search() -> None:
+    for before in range(PIECE - 20, PIECE + 2):
+        text = "x" * before + "<tool_call>" + "y" * 100
+        assert neutralise(text) == "x" * before + f"<{JOINER}tool_call>" + "y" * 100
+        assert restore(neutralise(text)) == text
+
+
+def test_names_of_thousands_of_tools_are_not_listened_for_one_by_one() -> None:
+    few, many = (tuple(f"tool_{n:06}" for n in range(size)) for size in (100, 5000))
+    sizes = [len(table(ALL, calls=True, names=names).prefixes) for names in ((), few, many)]
+    assert sizes[0] == sizes[2] < sizes[1]
+
+
+def test_a_stream_without_events_ends_in_an_error() -> None:
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    source = Streamed(CODECS["openai_chat"], lambda n: f"c{n}", to)
+    piece = b"x" * (8 * 1024 * 1024)
+    assert list(source.feed(b"data: ")) == []
+    with pytest.raises(ProviderError, match="without end"):
+        assert not [event for _ in range(MAX_WHOLE // len(piece) + 1) for event in source.feed(piece)]
+
+
+# ── connections ──────────────────────────────────────────────────────────────
+
+
+class Wire(asyncio.Transport):
+    """A client's side of a connection, in memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = b""
+        self.closed = False
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return default
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.told += bytes(data)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+
+@contextlib.asynccontextmanager
+async def connected(served: Any = None) -> AsyncIterator[tuple[Any, Wire]]:
+    config = uvicorn.Config(served or app(Memory(always)), **QUIET)
+    config.load()
+    state = uvicorn.Server(config).server_state
+    protocol: Any = config.http_protocol_class
+    connection, wire = protocol(config=config, server_state=state, app_state={}), Wire()
+    connection.connection_made(wire)
+    yield connection, wire
+    connection.connection_lost(None)
+    await asyncio.gather(*state.tasks)
+
+
+GET = b"GET /healthz HTTP/1.1\r\nhost: a\r\n"
+
+
+def test_a_head_without_end_ends_its_connection() -> None:
+    async def go() -> bytes:
+        async with connected() as (connection, wire):
+            connection.data_received(GET)
+            while not wire.closed:
+                connection.data_received(b"x: " + b"y" * 8000 + b"\r\n")
+            return wire.told
+
+    assert asyncio.run(go()).startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 "))
+
+
+def test_a_head_that_does_not_come_is_waited_for_only_so_long() -> None:
+    async def go() -> None:
+        async with connected() as (connection, wire):
+            first = connection._late
+            connection.data_received(GET)
+            assert connection._late is first  # bytes that trickle give no more time
+            assert first.when() - asyncio.get_running_loop().time() <= HEAD_SECONDS
+            connection.data_received(b"\r\n")
+            assert connection._late is None
+            assert first.cancelled()
+            assert not wire.closed
+
+    asyncio.run(go())
+
+
+def test_the_head_of_the_next_request_is_waited_for_in_the_same_way() -> None:
+    async def go() -> None:
+        async with connected() as (connection, wire):
+            connection.data_received(GET + b"\r\n")
+            await asyncio.gather(*connection.tasks)
+            assert wire.told.startswith(b"HTTP/1.1 200 ")
+            assert connection._late is None
+            connection.data_received(GET)
+            assert connection._late is not None
+            connection.data_received(b"\r\n")
+            assert connection._late is None
+
+    asyncio.run(go())
+
+
+def test_a_body_may_be_longer_than_a_head() -> None:
+    async def go() -> bytes:
+        _, body = told("openai_chat", text="x" * 300_000)
+        data = json.dumps(body).encode()
+        async with connected() as (connection, wire):
+            connection.data_received(HEAD + b"content-length: %d\r\n\r\n" % len(data))
+            for at in range(0, len(data), 10_000):
+                connection.data_received(data[at : at + 10_000])
+            await asyncio.gather(*connection.tasks)
+            assert not wire.closed
+            return wire.told
+
+    assert asyncio.run(go()).startswith(b"HTTP/1.1 200 ")

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.errors import UsageError
+from dragoman.errors import ProviderError, UsageError
 from dragoman.gateway.form import FORM
 from dragoman.gateway.litellm_import import PREFIXES, WITHIN, Imported, convert
 from dragoman.gateway.settings import load, read
@@ -192,3 +192,64 @@ def test_whatever_a_file_says_its_text_reads_back_and_has_the_form(rows: list[An
     again = tomllib.loads(imported.toml)
     assert again == imported.data
     assert faults(FORM, again) == []
+
+
+def test_patterns_of_models_are_carried_over_and_stand_for_what_was_asked() -> None:
+    rows = [
+        row("anthropic/*", "anthropic/*"),
+        row("any-*", "groq/llama-*"),
+        row("fixed/*", "groq/one"),
+        row("*", "openrouter/*"),
+    ]
+    config = read(listed(*rows).data, {**ENVIRON, "GROQ_API_KEY": "g" * 12}).config
+    asked = {
+        "anthropic/claude-x": "anthropic/claude-x",
+        "any-3": "groq/llama-3",
+        "fixed/what": "groq/one",
+        "else/x": "openrouter/",
+    }
+    for name, goes in asked.items():
+        (to,) = config.routes(name)
+        assert f"{to.provider.name}/{to.model}" == goes
+
+
+def test_the_name_itself_counts_before_a_pattern_and_the_longer_pattern_before_the_shorter() -> None:
+    data = {"models": {n: {"route": f"ollama/{r}"} for n, r in (("q*", "a-*"), ("qwen*", "b"), ("qwen-1", "c"))}}
+    config = read(data, {}).config
+    assert [config.routes(n)[0].model for n in ("qwen-1", "qwen-2", "q3")] == ["c", "b", "a-3"]
+    with pytest.raises(ProviderError, match="not served here"):
+        config.routes("llama")
+
+
+def test_other_names_of_models_are_models_too() -> None:
+    aliases = {"small": "a", "both": ["a", "b"], "hidden": {"model": "b", "hidden": True}, "none": "c", "b": "a"}
+    told = listed(
+        row("a", "ollama/a"),
+        row("b", "ollama/b"),
+        router_settings={"model_group_alias": aliases, "fallbacks": {"a": ["b"]}},
+    )
+    assert told.data["models"]["small"] == {"routes": ["ollama/a", "ollama/b"]}
+    assert told.data["models"]["both"] == {"routes": ["ollama/a", "ollama/b"]}
+    assert told.data["models"]["hidden"] == {"route": "ollama/b"}
+    assert "none" not in told.data["models"]
+    assert len([notice for notice in told.notices if "model_group_alias" in notice]) == 2
+
+
+def test_two_deployments_of_one_provider_are_both_asked_in_its_own_way() -> None:
+    hosts = [f"https://{where}.openai.azure.test/" for where in ("eu", "ca")]
+    rows = [row("gpt", "azure/gpt-eu", api_base=h, api_key=f"os.environ/{n}") for n, h in zip("AB", hosts, strict=True)]
+    told = listed(*rows)
+    assert told.data["providers"]["azure-deployments-2"]["like"] == "azure-deployments"
+    environ = {**ENVIRON, "A": "a" * 12, "B": "b" * 12}
+    with pytest.raises(UsageError, match="set OPENAI_API_VERSION"):
+        read(told.data, environ)
+    first, second = read(told.data, {**environ, "OPENAI_API_VERSION": "2024-10-21"}).config.routes("gpt")
+    assert second.request_url("/chat", "gpt-eu") == first.request_url("/chat", "gpt-eu").replace("//eu.", "//ca.")
+    assert (second.provider.quirks, second.provider.demands) == (first.provider.quirks, first.provider.demands)
+    assert set(second.headers()) == set(first.headers())
+
+
+def test_a_provider_like_another_is_told_where_there_is_none() -> None:
+    for wrong, says in (({"like": "opnai"}, "take 'openai' or"), ({"like": "openai", "api": "gemini"}, "leave one")):
+        with pytest.raises(UsageError, match=says):
+            read({"providers": {"x": wrong}, "models": {"m": {"route": "x/m"}}}, {"OPENAI_API_KEY": "k" * 12})

@@ -8,6 +8,7 @@ import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +16,27 @@ import pytest
 from click.testing import CliRunner
 
 from dragoman.cli import check
-from dragoman.errors import UsageError
+from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.frames import KEEP_ALIVE
 from dragoman.gateway import house as houses
+from dragoman.gateway.accounts import Account
 from dragoman.gateway.app import Gateway, create_app
 from dragoman.gateway.config import Attachment, GatewayConfig, Mcp
 from dragoman.gateway.logs import Logs
 from dragoman.gateway.metrics import Metrics
 from dragoman.gateway.settings import read
-from dragoman.io.memory import Memory
+from dragoman.io.memory import Answer, Memory
 from dragoman.providers import COMPATIBLE, Tools
 from dragoman.route import Route
 from dragoman.sim import serving
+from dragoman.types import ToolCall, ToolResult
 
 from ..mcp import lab
 from ..upstreams import Says, model, said, sent
 from .asgi import Client, Reply
 from .test_exchange import ASKS, asking, called, every_front, streamed_and_whole
 from .test_exchange import read as reply_of
+from .test_tracing import Told, attributes
 
 ROOT = str(Path(__file__).parents[2])
 LAB: dict[str, Any] = {"command": sys.executable, "args": ["-m", "tests.mcp.lab"], "cwd": ROOT}
@@ -48,14 +52,20 @@ def web() -> Iterator[dict[str, Any]]:
         yield {"url": f"{url}/mcp", "type": "http"}
 
 
-def served(memory: Memory, *attachments: Attachment, servers: dict[str, Any] | None = None, **route: Any) -> Any:
+def served(
+    memory: Memory,
+    *attachments: Attachment,
+    servers: dict[str, Any] | None = None,
+    observers: tuple[Any, ...] = (),
+    **route: Any,
+) -> Any:
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", **route)
     rows = {"lab": LAB} if servers is None else servers
     mcp = Mcp(
         servers={name: {"mcpServers": {name: row}} for name, row in rows.items()},
         every=attachments or (Attachment(server="lab"),),
     )
-    return create_app(GatewayConfig(default=to, mcp=mcp), memory, observers=[Metrics(), Logs()])
+    return create_app(GatewayConfig(default=to, mcp=mcp), memory, observers=[Metrics(), Logs(), *observers])
 
 
 @asynccontextmanager
@@ -413,3 +423,57 @@ def test_secrets_of_servers_are_not_shown() -> None:
     rows = {"time": {"command": "t", "env": {"TOKEN": "${TOKEN}"}, "headers": {"x": "plain-secret"}}}
     config = settings({"TOKEN": "env-secret"}, mcpServers=rows, default={"route": "ollama", "mcp": ["time"]})
     assert "secret" not in repr(config)
+
+
+# ── spans, and a provider that fails ─────────────────────────────────────────
+
+
+def test_each_tool_that_runs_here_is_a_span_below_its_exchange(web: dict[str, Any]) -> None:
+    told, silent = Told(content=True), Told()
+
+    async def go() -> None:
+        memory = model("openai_chat", ECHO, said("It is blue."))
+        app = served(memory, servers={"lab": web}, observers=(told.tracing, silent.tracing))
+        async with alive(app):
+            await ask(app)
+
+    asyncio.run(go())
+    exchange, first, ran, second = told.spans
+    assert [span.name for span in (first, ran, second)] == ["chat m", "execute_tool echo", "chat m"]
+    assert ran.parent is not None
+    assert ran.parent.span_id == exchange.context.span_id
+    known = attributes(ran)
+    assert (known["gen_ai.operation.name"], known["gen_ai.tool.name"]) == ("execute_tool", "echo")
+    assert json.loads(known["gen_ai.tool.call.arguments"]) == {"text": "blue"}
+    assert known["gen_ai.tool.call.result"] == "blue"
+    assert not {key for span in silent.spans for key in attributes(span) if key.endswith(("arguments", "result"))}
+
+
+def test_a_tool_that_fails_or_is_let_go_of_is_a_span_that_says_so() -> None:
+    told, account = Told(), Account()
+    call = ToolCall(id="c", name="look", arguments={})
+    told.tracing.began(account)
+    told.tracing.running(account, call)
+    failed = ToolResult(call_id="c", name="look", content="no", is_error=True, error_code="ENOENT")
+    told.tracing.ran(account, call, failed)
+    told.tracing.running(account, replace(call, id="d"))
+    told.tracing.ended(account)
+    assert [attributes(span).get("error.type") for span in told.spans[1:]] == ["ENOENT", "canceled"]
+
+
+def test_a_provider_that_fails_between_two_answers_does_not_undo_what_was_done(web: dict[str, Any]) -> None:
+    async def go() -> None:
+        wiping = Says((), (("w", "wipe", {"text": "it"}),))
+        down = Answer(status=ProviderError("cannot reach it; is it running?", kind=ErrorKind.NETWORK))
+        memory = model("openai_chat", wiping, down, down, down)
+        app = served(memory, Attachment(server="lab", allow=("wipe",)), servers={"lab": web})
+        async with alive(app):
+            reply = await ask(app)
+            counted = (await Client(app, "/metrics", method="GET").run()).body.decode()
+        told = reply_of("openai_chat", reply, stream=False)
+        assert (reply.status, reply.headers["x-dragoman-ran"]) == (200, "wipe")
+        assert told.text.startswith("[wipe ran for this request")
+        assert 'dragoman_upstream_requests_total{outcome="network",route="compatible/m"} 3.0' in counted
+        assert "dragoman_reasks_total{" not in counted
+
+    asyncio.run(go())

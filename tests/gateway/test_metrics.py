@@ -269,3 +269,23 @@ def test_an_observer_that_fails_is_told_of_and_nobody_else_notices(
     assert [record.getMessage() for record in caplog.records] == [
         "an observer failed; the exchange goes on without it"
     ] * 4
+
+
+BUSY = """
+import os
+from dragoman.gateway.accounts import Account
+from dragoman.gateway.metrics import Metrics
+metrics = Metrics()
+metrics.began(Account(front="openai_chat"))
+print(metrics.exposed()[1].decode(), flush=True)
+os._exit(9 if os.environ.get("KILLED") else 0)
+"""
+
+
+def test_what_a_process_that_was_killed_was_busy_with_is_counted_no_more(tmp_path: Path) -> None:
+    told = []
+    for killed in ("1", "", ""):
+        environ = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "KILLED": killed}
+        ran = subprocess.run([sys.executable, "-c", BUSY], env=environ, capture_output=True, text=True, check=False)
+        told.append(ran.stdout)
+    assert all('dragoman_in_flight_requests{front="openai_chat"} 1.0' in each for each in told)

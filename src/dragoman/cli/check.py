@@ -17,6 +17,7 @@ from ..profiles import profile
 from ..route import Route
 from .printing import print_json, print_table
 
+IDLE = "the MCP server {name!r} is attached to no model and is not started; write mcp = [{name!r}] into one"
 HEAD = ("MODEL", "ASKED", "API", "TOOLS", "DIALECT", "WHERE")
 
 
@@ -39,6 +40,8 @@ def command(file: Path, schema: bool, litellm: bool, as_json: bool) -> None:
         print_json([dict(zip(map(str.lower, HEAD), row, strict=True)) for row in rows])
     else:
         print_table(HEAD, rows)
+    for name in settings.idle:
+        click.echo(IDLE.format(name=name), err=True)
     click.echo(_summary(settings), err=True)
 
 
@@ -60,9 +63,13 @@ def _row(name: str, number: int, route: Route) -> tuple[str, ...]:
 
 
 def _summary(settings: Settings) -> str:
-    keys = len(settings.config.access)
-    asked = f"{keys} keys are known" if keys else "no key is asked for"
-    server = settings.server
-    mcp = ", ".join(settings.config.mcp.servers)
+    config, server = settings.config, settings.server
+    asked = f"{_counted(len(config.access), 'key')} known" if config.access else "no key is asked for"
+    mcp = ", ".join(config.mcp.servers)
     attached = f"MCP servers attached: {mcp}; " if mcp else ""
-    return f"right: {len(settings.config.models)} models; {asked}; {attached}listens on {server.host}:{server.port}"
+    models = _counted(len(config.models), "model") + (", and any other" if config.default is not None else "")
+    return f"right: {models}; {asked}; {attached}listens on {server.host}:{server.port}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,73 +1,101 @@
 """`dragoman doctor`: what can this deployment really do, and what would help it?
 
-Contract: findings go to stdout as they come; exit code 0 where tools work one way or the other, 1 where they do not.
+Contract: findings go to stdout as they come; exit code 0 where tools work one way or the other, 1 where they do not
+or nobody answers.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from ..doctor import Finding, Grade, examine, prescription
-from ..doctor.probes import SIZES
+from ..doctor import Finding, Grade, examine, prescription, reach
+from ..doctor.context import SIZES
 from ..effects import drive, run
-from ..errors import DragomanError
-from ..gateway.models import list_models
+from ..errors import UsageError
+from ..gateway.discovery import Place, discover
 from ..io.environment import route_to
 from ..io.sync import Pool
-from ..providers import COMPATIBLE, PROVIDERS
+from ..providers import COMPATIBLE, PROVIDERS, Provider
 from ..route import Route
 from .printing import print_json
 
+ADDRESS = re.compile(r"^localhost\b|[.:]")
+NO_MODEL = Finding(
+    probe="model",
+    grade=Grade.BAD,
+    said="",
+    remedy="load one there, or name one with --model",
+    facts={"unreachable": True},
+)
 COLOURS = {Grade.GOOD: "green", Grade.POOR: "yellow", Grade.BAD: "red", Grade.UNKNOWN: "white"}
 
 
 @click.command(name="doctor")
 @click.argument("target", metavar="URL|MODEL")
 @click.option("--model", default="", help="The model to examine, where TARGET is an address; its first when not given.")
-@click.option("--api", type=click.Choice(list(COMPATIBLE)), default="openai_chat", show_default=True)
+@click.option("--api", type=click.Choice(list(COMPATIBLE)), help="The API it speaks; asked when not given.")
 @click.option("--key", envvar="DRAGOMAN_UPSTREAM_KEY", default="", help="Its key; better in DRAGOMAN_UPSTREAM_KEY.")
 @click.option("--context", type=int, default=32_000, show_default=True, help="Probe the context up to so many tokens.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the settings that follow to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
-    target: str, model: str, api: str, key: str, context: int, write: Path | None, as_json: bool
+    target: str, model: str, api: str | None, key: str, context: int, write: Path | None, as_json: bool
 ) -> int:
     """Probe a deployment: an address (http://127.0.0.1:8080) or a model (ollama/qwen3:8b).
 
     Native tools, streaming, parallel calls, forced choice, the dialect it speaks, constrained answers, and the context
     that is really in use.
     """
+    route, name = _target(target, model, api, key)
+    findings: list[Finding] = []
     with Pool() as pool:
-        route, name = _target(target, model, api, key, pool)
-        findings: list[Finding] = []
-        for finding in drive(examine(route, name, [size for size in SIZES if size <= context]), pool.world()):
-            findings.append(finding)
-            if not as_json:
-                _show(finding)
-    settings = prescription(route, name, findings)
+        reached = run(reach(route, named=bool(name)), pool.world())
+        route = reached.route
+        name = name or next(iter(reached.models), "")
+        _note(reached.finding, findings, as_json=as_json)
+        if not name and not findings[-1].facts.get("unreachable"):
+            _note(replace(NO_MODEL, said=f"{target} lists no model"), findings, as_json=as_json)
+        if not findings[-1].facts.get("unreachable"):
+            for finding in drive(examine(route, name, [size for size in SIZES if size <= context]), pool.world()):
+                _note(finding, findings, as_json=as_json)
+    lost = any(finding.facts.get("unreachable") for finding in findings)
+    settings = "" if lost else prescription(route, name, findings)
     if as_json:
         print_json({"model": name, "findings": [f.as_json() for f in findings], "settings": settings})
-    elif not write:
+    elif settings and not write:
         click.echo(f"\nThe settings that follow (dragoman.toml):\n\n{settings}", nl=False)
-    if write:
+    if write and settings:
         write.write_text(settings, encoding="utf-8")
-        click.echo(f"wrote {write}", err=True)
-    return int(all(f.grade is Grade.BAD for f in findings if "tools" in f.probe))
+        click.echo(f"wrote {write}; serve it: dragoman serve --config {write}", err=True)
+    return int(lost or all(f.grade is Grade.BAD for f in findings if "tools" in f.probe))
 
 
-def _target(target: str, model: str, api: str, key: str, pool: Pool) -> tuple[Route, str]:
+def _target(target: str, model: str, api: str | None, key: str) -> tuple[Route, str]:
+    """The route to examine, and the model, "" for the first that is listed."""
     provider, name = PROVIDERS.split(target)
     if provider is not None and "://" not in target:
         return route_to(provider, key=key), name
-    route = Route(provider=COMPATIBLE[api], base_url=target, key=key)
-    if model:
-        return route, model
-    listed = run(list_models(route), pool.world())
-    if not listed:
-        raise DragomanError(f"{target} lists no model; name one with --model")
-    return route, listed[0]
+    if "://" not in target and not ADDRESS.search(target):
+        raise UsageError(f"{target!r} names no provider and is no address; give provider/model, or http://HOST:PORT/v1")
+    row = COMPATIBLE[api] if api else _speaks(target)
+    return Route(provider=row, base_url=target, key=key), model
+
+
+def _speaks(target: str) -> Provider:
+    """The row of the server at an address, by which of its lists it answers; OpenAI's where it answers none."""
+    rows = (COMPATIBLE["ollama_chat"], COMPATIBLE["openai_chat"])
+    found = discover([Place(provider=row, base_url=Route(provider=row, base_url=target).root()) for row in rows])
+    return found[0].provider if found else rows[1]
+
+
+def _note(finding: Finding, findings: list[Finding], *, as_json: bool) -> None:
+    findings.append(finding)
+    if not as_json:
+        _show(finding)
 
 
 def _show(finding: Finding) -> None:

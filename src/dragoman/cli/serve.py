@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 import uvicorn
+from click.core import ParameterSource
 
 from ..codecs import CODECS
 from ..dialects import DIALECTS
@@ -25,26 +26,35 @@ from ..errors import DragomanError, UsageError
 from ..gateway import Found, GatewayConfig, create_app, discover
 from ..gateway.discovery import Place, usual_places
 from ..gateway.factory import VARIABLE
+from ..gateway.inspect_api import ROOT
+from ..gateway.keeping import DIRECTORY
 from ..gateway.logs import LEVELS, Form
 from ..gateway.metrics import MULTIPROCESS
-from ..gateway.observing import FORMAT, LEVEL, observers
+from ..gateway.observing import FORMAT, INSPECT, LEVEL, log_as, observers
 from ..gateway.settings import FILE, MCP_VARIABLE, YAML, Server, load, read
+from ..gateway.workers import Workers
 from ..io.environment import route_to
 from ..io.listening import listen
 from ..providers import COMPATIBLE, PROVIDERS, Provider, Tools
 from ..route import Route
 from ..sim import WeakModel, running
 
-HOST, PORT = "127.0.0.1", 4242
+OF_A_MODEL = frozenset({"upstream", "upstream_api", "model", "dialect", "tools", "compact", "nonce", "key", "demo"})
+"""Options that say what a settings file says of its models."""
+PORT = Server().port
 APP = "dragoman.gateway.factory:app"
 QUIET: dict[str, Any] = {
     "log_level": "warning",
     "log_config": None,
     "access_log": False,
     "ws": "none",
+    "http": "dragoman.gateway.connections:Connection",
+    "proxy_headers": False,  # nobody asks where a client is: reading that from headers is wasted on every request
     "timeout_graceful_shutdown": 30,
 }
 """How the server runs; answers being given may take 30 seconds more once it is told to end."""
+ONE_PROCESS = "one process serves instead of {workers}: the inspector shows what its own process serves"
+BESIDE = "{option} does not count beside {file}; write it into the file, or say with --upstream which model is meant"
 NOTHING_FOUND = (
     "found no model server on this machine (looked at {places}).\n"
     "Start one, or say where it is: dragoman serve --upstream URL\n"
@@ -67,13 +77,19 @@ NOTHING_FOUND = (
 @click.option(
     "--key", envvar="DRAGOMAN_UPSTREAM_KEY", default="", help="The upstream's key; better in DRAGOMAN_UPSTREAM_KEY."
 )
-@click.option("--config", type=click.Path(path_type=Path), help="A dragoman.toml; ./dragoman.toml where there is one.")
+@click.option(
+    "--config",
+    envvar=VARIABLE,
+    type=click.Path(path_type=Path),
+    help="A dragoman.toml; ./dragoman.toml where there is one.",
+)
 @click.option("--host", default=None, help="127.0.0.1 when nothing says otherwise.")
 @click.option("--port", type=click.IntRange(0, 65535), help="4242 when nothing says otherwise; 0 takes a free one.")
 @click.option("--litellm", type=click.Path(path_type=Path), help="A LiteLLM proxy's YAML file, read as it is.")
 @click.option("--mcp", type=click.Path(path_type=Path), help="A file of MCP servers; every model gets their tools.")
 @click.option("--log-format", type=click.Choice([f.value for f in Form]), help="How lines of the log are written.")
 @click.option("--log-level", type=click.Choice(LEVELS), help="info tells of every request; warning when not given.")
+@click.option("--inspect/--no-inspect", default=None, help="Keep what is said, in memory, and show it at /inspect.")
 @click.option("--demo", is_flag=True, help="Serve a scripted model that has no tools, to try clients with.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
     upstream: str | None,
@@ -86,17 +102,23 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     log_format: str | None,
     log_level: str | None,
     mcp: Path | None,
+    inspect: bool | None,
     **options: Any,
 ) -> None:
     """Serve the gateway in front of a model.
 
     Clients of OpenAI chat completions, Anthropic messages and Ollama chat find their API below the address shown.
     """
-    said = ((FORMAT, log_format), (LEVEL, log_level), (MCP_VARIABLE, mcp and str(mcp.resolve())))
+    said = (
+        (FORMAT, log_format),
+        (LEVEL, log_level),
+        (MCP_VARIABLE, mcp and str(mcp.resolve())),
+        (INSPECT, None if inspect is None else str(inspect).lower()),
+    )
     os.environ.update({name: told for name, told in said if told})
     if litellm is not None and litellm.suffix not in YAML:
         raise UsageError(f"{litellm} is no YAML file by its name; give a LiteLLM proxy's file, ending in .yaml")
-    file = litellm or config or (Path(FILE) if not (upstream or demo) and Path(FILE).is_file() else None)
+    file = _file(litellm or config, of_a_model=bool(upstream or demo))
     if file is not None:
         _serve_file(file, host, port)
         return
@@ -104,43 +126,79 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     with ExitStack() as stack:
         if demo:
             upstream, upstream_api = stack.enter_context(running(WeakModel())), "openai_chat"
-        served = replace(_config(upstream, upstream_api, fields), mcp=read({}).config.mcp)
-        app = create_app(served, observers=observers(Server(), served))
-        listening = stack.enter_context(_listen(host or HOST, PORT if port is None else port))
-        _run(uvicorn.Config(app, **QUIET), listening)
+        settings, found = read({}), _config(upstream, upstream_api, fields)
+        server, served = settings.server, replace(settings.config, default=found.default, models=found.models)
+        app = create_app(served, observers=observers(server, served), drain=server.drain)
+        listening = stack.enter_context(_listen(host or server.host, server.port if port is None else port))
+        _run(uvicorn.Config(app, **_tls(server), **QUIET), listening, inspect=server.inspect)
+
+
+def _file(named: Path | None, *, of_a_model: bool) -> Path | None:
+    """The settings file, where one is meant.  Raises UsageError for options that would not count beside it."""
+    context = click.get_current_context()
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    file = named or (Path(FILE) if Path(FILE).is_file() else None)
+    if of_a_model and not given & {"config", "litellm"}:
+        return None
+    if file is not None and (beside := sorted(given & OF_A_MODEL)):
+        raise UsageError(BESIDE.format(option=f"--{beside[0].replace('_', '-')}", file=file))
+    return file
 
 
 def _serve_file(file: Path, host: str | None, port: int | None) -> None:
     """Serve what a settings file says; options count before it."""
     server = load(file).server
-    os.environ[VARIABLE] = str(file.resolve())
-    where: dict[str, Any] = {"host": host or server.host, "port": server.port if port is None else port}
-    tls: dict[str, Any] = {"ssl_certfile": server.certificate or None, "ssl_keyfile": server.certificate_key or None}
-    if server.workers > 1:
-        _count_together(server)
-        _announce(where["host"], where["port"], secure=bool(server.certificate))
-        uvicorn.run(APP, factory=True, workers=server.workers, **where, **tls, **QUIET)
-        return
-    with _listen(**where) as listening:
-        _run(uvicorn.Config(APP, factory=True, **tls, **QUIET), listening)
+    workers = server.workers
+    if server.inspect and workers > 1:
+        click.echo(ONE_PROCESS.format(workers=workers), err=True)
+        workers = 1
+    with _listen(host or server.host, server.port if port is None else port) as listening:
+        os.environ[VARIABLE] = str(file.resolve())
+        if workers > 1:
+            _count_together(server)
+            _keep_together(server)
+            log_as(server)
+        config = uvicorn.Config(APP, factory=True, workers=workers, **_tls(server), **QUIET)
+        _run(config, listening, inspect=server.inspect)
+
+
+def _tls(server: Server) -> dict[str, Any]:
+    return {"ssl_certfile": server.certificate or None, "ssl_keyfile": server.certificate_key or None}
 
 
 def _count_together(server: Server) -> None:
     """The workers count what they serve in one place."""
     if server.metrics and MULTIPROCESS not in os.environ:
-        place = tempfile.TemporaryDirectory(prefix="dragoman-metrics-")
-        atexit.register(place.cleanup)
-        os.environ[MULTIPROCESS] = place.name
+        os.environ[MULTIPROCESS] = _directory("metrics")
 
 
-def _run(config: uvicorn.Config, listening: socket.socket) -> None:
+def _keep_together(server: Server) -> None:
+    """Each worker finds what another one keeps, for as long as this command runs."""
+    if not server.state:
+        os.environ[DIRECTORY] = _directory("state")
+
+
+def _directory(what: str) -> str:
+    """A directory for its owner only that goes with this process."""
+    place = tempfile.TemporaryDirectory(prefix=f"dragoman-{what}-", ignore_cleanup_errors=True)
+    atexit.register(place.cleanup)
+    return place.name
+
+
+def _run(config: uvicorn.Config, listening: socket.socket, *, inspect: bool) -> None:
     """Serve on `listening` until interrupted."""
-    _announce(*listening.getsockname()[:2], secure=bool(config.ssl_certfile))
-    uvicorn.Server(config).run([listening])
+    _announce(*listening.getsockname()[:2], secure=bool(config.ssl_certfile), inspect=inspect)
+    if config.workers > 1:
+        Workers(config, [listening]).run()
+    else:
+        uvicorn.Server(config).run([listening])
 
 
-def _announce(host: str, port: int, *, secure: bool) -> None:
-    click.echo(f"listening on {'https' if secure else 'http'}://{host}:{port} (Ctrl-C ends it)", err=True)
+def _announce(host: str, port: int, *, secure: bool, inspect: bool) -> None:
+    address = f"{'https' if secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    click.echo(f"listening on {address} (Ctrl-C ends it)", err=True)
+    if inspect:
+        click.echo(f"what is said is kept in memory, and shown at {address}{ROOT}", err=True)
 
 
 def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
@@ -190,7 +248,7 @@ def _ask(upstream: str) -> Provider:
 def _listen(host: str, port: int) -> socket.socket:
     try:
         return listen(host, port)
-    except OSError as error:
-        raise DragomanError(
-            f"cannot listen on {host}:{port}: {error.strerror}; choose another --port or --host"
-        ) from error
+    except (OSError, UnicodeError) as error:
+        number = getattr(error, "errno", None) or 0
+        why = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or error
+        raise DragomanError(f"cannot listen on {host}:{port}: {why}; choose another --port or --host") from error

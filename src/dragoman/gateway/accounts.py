@@ -16,6 +16,8 @@ from typing import Any, Protocol
 from ..effects import Machine, relay
 from ..errors import DragomanError, ProviderError
 from ..fallback import Place, RouteAsked, RouteFailed
+from ..house_tools import HouseRan
+from ..loop.steps import ToolEnded, ToolStarted
 from ..redress import Ask
 from ..route import Route
 from ..types import NOTHING, IssueKind, Request, Response, ToolCall, ToolResult
@@ -52,7 +54,10 @@ class Asking:
 
 
 class Observer(Protocol):
-    """Hears of exchanges.  What it raises is a bug of its own: it is logged, and the exchange goes on."""
+    """Hears of exchanges.  What it raises is a bug of its own: it is logged, and the exchange goes on.
+
+    One that has `running(account, call)` and `ran(account, call, result)` hears of the tools that run here, too.
+    """
 
     def take(self, config: GatewayConfig) -> None:
         """From now on `config` holds."""
@@ -160,12 +165,29 @@ class Account:
         self.ended = self.clock()
         self._tell("ended")
 
-    def _tell(self, what: str, *more: Asking) -> None:
+    def _tell(self, what: str, *more: Any) -> None:
         for observer in self.observers:
+            heard = getattr(observer, what, None)
             try:
-                getattr(observer, what)(self, *more)
+                if heard is not None:
+                    heard(self, *more)
             except Exception:
                 log.exception("an observer failed; the exchange goes on without it")
+
+    # ── what runs here ───────────────────────────────────────────────────────
+
+    def at_home(self, step: Any) -> tuple[Any, ...]:
+        """Write down what a step says of tools that run here; gives the steps that are not about them."""
+        match step:
+            case HouseRan():
+                self.house.append(step.results)
+            case ToolStarted():
+                self._tell("running", step.call)
+            case ToolEnded():
+                self._tell("ran", step.call, step.result)
+            case _:
+                return (step,)
+        return ()
 
     # ── who is asked ─────────────────────────────────────────────────────────
 
@@ -176,6 +198,13 @@ class Account:
         def asking(request: Request) -> Machine[Response]:
             nonlocal count
             reask, count = count - len(self.house), count + 1
+            try:
+                return (yield from watched(request, reask))
+            except ProviderError:
+                count -= 1  # it is asked again for what failed, not for what was wrong with an answer
+                raise
+
+        def watched(request: Request, reask: int) -> Machine[Response]:
             steps = ask(request)
             if alone is None:
                 return self._chain(steps, request, reask)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,14 +19,13 @@ from starlette.types import ASGIApp
 from ..effects import PerformAsync, arun
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..fallback import Health, place
-from ..house_memory import Memory
 from ..io.aio import Pool
 from ..io.ids import mint
 from ..route import Route as To
-from ..turn import Learned
 from ..version import __version__
 from . import endpoints
 from .accounts import GONE, Account, Observer
+from .bodies import Gone, Refused, read_request
 from .carrying import carried, carrying
 from .config import Access, GatewayConfig
 from .door import Door, check_model
@@ -34,13 +33,17 @@ from .draining import on_sigterm
 from .endpoints import Exposed, Fixed, Guarded, Methods, Models, Reads, Ready, Words, headers_of, problem, tell
 from .exchange import ALONE, Attached, Exchange, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
-from .items import Items
+from .inspect_api import ROOT as INSPECT
+from .inspect_api import Inspector, Off
+from .inspect_recorder import Recorder
+from .keeping import Keeping
 from .metrics import Metrics
 from .models import GEMINI, OLLAMA, list_models
 from .openapi import document
+from .origins import Origins
 from .plain import parse_body, render_body
-from .reloading import Watched, keep_current
-from .serving import Gone, Receive, Scope, Send, TooLarge, TooSlow, answer, read_body, read_json, run_exchange
+from .reloading import Watched, keep_current, on_sighup
+from .serving import Receive, Scope, Send, answer, run_exchange
 
 if TYPE_CHECKING:
     from .house import House
@@ -70,14 +73,18 @@ class Gateway:
     """What all endpoints share: the configuration, the connections, and what was learnt about models."""
 
     def __init__(
-        self, config: GatewayConfig, upstreams: Upstreams, observers: Sequence[Observer] = (), *, draining: bool = False
+        self,
+        config: GatewayConfig,
+        upstreams: Upstreams,
+        observers: Sequence[Observer] = (),
+        *,
+        draining: bool = False,
+        keeping: Keeping | None = None,
     ) -> None:
         self.upstreams, self.observers, self.draining = upstreams, tuple(observers), draining
-        self.learned = Learned()
+        self.kept = keeping or Keeping()
         self.health = Health()
-        self.door = Door(time.monotonic)
-        self.items = Items()
-        self.memory = Memory()
+        self.door = Door(time.monotonic, self.kept.tally)
         self._house: House | None = None
         self._open = False
         for metrics in self.metrics:
@@ -112,6 +119,7 @@ class Gateway:
         if self._house is not None:
             await self._house.aclose()
         await self.upstreams.aclose()
+        self.kept.close()
 
     def attached(self, config: GatewayConfig, model: str) -> Attached:
         """The tools `model` gets besides its client's."""
@@ -131,7 +139,7 @@ class Gateway:
 
     async def models(self) -> list[str]:
         """The models served: those configured by name, then those the default route's provider lists."""
-        named = list(self.config.models)
+        named = [name for name in self.config.models if "*" not in name]
         for route in self.config.routes("") if self.config.default is not None else ():
             named += [route.model] if route.model else await self._listed(route)
         return list(dict.fromkeys(named))
@@ -150,30 +158,40 @@ def create_app(
     watched: Watched | None = None,
     observers: Sequence[Observer] = (),
     drain: float = 0.0,
+    keeping: Keeping | None = None,
 ) -> ASGIApp:
     """The application; `upstreams` are real connections unless something else is given.
 
     `watched` is the file whose settings are taken when it changes, `observers` hear of every exchange (`Metrics` among
-    them are shown at /metrics), `drain` is how many seconds it says that it is about to end before it ends.
+    them are shown at /metrics), `drain` is how many seconds it says that it is about to end before it ends, `keeping`
+    is what is kept between requests and where: in this process alone when not given.
     """
-    gateway = Gateway(config, upstreams or Pool(), observers)
+    recorder = next((observer for observer in observers if isinstance(observer, Recorder)), None)
+    through = upstreams or Pool()
+    gateway = Gateway(config, through if recorder is None else recorder.around(through), observers, keeping=keeping)
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
         await gateway.open()
-        watching = asyncio.ensure_future(keep_current(watched, gateway.take)) if watched is not None else None
+        beside = [asyncio.ensure_future(gateway.kept.tidy())]
+        hangup = ExitStack()
+        if watched is not None:
+            asked = asyncio.Event()
+            hangup.enter_context(on_sighup(asked))
+            beside.append(asyncio.ensure_future(keep_current(watched, gateway.take, asked=asked)))
         try:
-            with on_sigterm(gateway.drain, drain):
+            with hangup, on_sigterm(gateway.drain, drain):
                 yield
         finally:
-            if watching is not None:
-                watching.cancel()
+            for task in beside:
+                task.cancel()
             await gateway.aclose()
             for observer in observers:
                 if isinstance(observer, Metrics):
                     observer.leave()
 
-    return _Router(routes=list(_routes(gateway)), default=_no_such_endpoint, lifespan=lifespan)
+    router = _Router(routes=list(_routes(gateway, recorder)), default=_no_such_endpoint, lifespan=lifespan)
+    return Origins(router, lambda: gateway.config)
 
 
 class _Router(Router):
@@ -190,10 +208,11 @@ class _Router(Router):
         await (found or super().app)(scope, receive, send)
 
 
-def _routes(gateway: Gateway) -> Iterator[Route]:
+def _routes(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
     for front in FRONTS:
         for path, endpoint in front.served:
-            yield Route(path, Methods(POST=Serve(gateway, front, endpoint)))
+            served = Serve(gateway, front, endpoint)
+            yield Route(path, Methods(POST=served if recorder is None else recorder.recorded(served)))
     for path, endpoints_of in _beside(gateway):
         guarded = {method: Guarded(one, lambda: gateway.config.access) for method, one in endpoints_of.items()}
         yield Route(path, Methods(**guarded))
@@ -205,6 +224,10 @@ def _routes(gateway: Gateway) -> Iterator[Route]:
         yield Route(path, Methods(GET=Fixed({"status": "ok"})))
     for path in READY:
         yield Route(path, Methods(GET=Ready(gateway.why_not_ready)))
+    if recorder is None:
+        yield from (Route(path, Off()) for path in (INSPECT, f"{INSPECT}/{{rest:path}}"))
+    else:
+        yield from (Route(*told) for told in Inspector(recorder, lambda: gateway.config.access).routes())
     yield Route("/openapi.json", Methods(GET=Fixed(document())))
     yield Route("/", Methods(GET=Words(BANNER)))
 
@@ -212,20 +235,22 @@ def _routes(gateway: Gateway) -> Iterator[Route]:
 def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoint]]]:
     """What is served beside the fronts to whoever has a key: the address, and an endpoint per method."""
 
-    def reads(say: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, endpoints.Endpoint]:
-        return {"POST": Reads(say, lambda: gateway.config.limits)}
+    def reads(
+        say: Callable[[Mapping[str, Any]], dict[str, Any]], api: str = "openai_chat"
+    ) -> dict[str, endpoints.Endpoint]:
+        return {"POST": Reads(say, lambda: gateway.config.limits, api)}
 
     for version in VERSIONS:
-        yield f"{version}/messages/count_tokens", reads(endpoints.count_anthropic)
+        yield f"{version}/messages/count_tokens", reads(endpoints.count_anthropic, "anthropic_messages")
     for version in GOOGLE_VERSIONS:
-        yield f"{version}/models/{{model:path}}:countTokens", reads(endpoints.count_gemini)
+        yield f"{version}/models/{{model:path}}:countTokens", reads(endpoints.count_gemini, "gemini")
     for version, shape in {"/v1beta": GEMINI, "/v1alpha": GEMINI, **dict.fromkeys(VERSIONS)}.items():
         yield f"{version}/models", {"GET": Models(gateway.models, shape)}
         yield f"{version}/models/{{model:path}}", {"GET": Models(gateway.models, shape)}
     for version in OLLAMA_VERSIONS:
         yield f"{version}/api/tags", {"GET": Models(gateway.models, OLLAMA)}
         yield f"{version}/api/ps", {"GET": Models(gateway.models, OLLAMA)}
-        yield f"{version}/api/show", reads(endpoints.show)
+        yield f"{version}/api/show", reads(endpoints.show, "ollama_chat")
     yield "/v1/parse", reads(parse_body)
     yield "/v1/render", reads(render_body)
     for metrics in gateway.metrics:
@@ -258,10 +283,10 @@ class Serve:
                 return
             with gateway.door.enter(config, headers, scope.get("query_string", b"").decode("latin-1")) as access:
                 account.key = access.name if access is not None else ""
-                body = await self._body(scope, receive, send, config, account)
-                if body is not None:
-                    exchange = self._exchange(scope, body, config, access, account)
-                    await self._run(exchange, receive, send, config, account)
+                read = await self._body(scope, receive, send, config, account)
+                if read is not None:
+                    exchange = self._exchange(scope, read[0], config, access, account)
+                    await self._run(exchange, receive, send, config, account, size=read[1])
         except ProviderError as error:
             await self._refuse(send, error, account)
         finally:
@@ -285,40 +310,38 @@ class Serve:
             self._front,
             body,
             pick,
-            learned=gateway.learned,
+            learned=gateway.kept.learned.of(account.key),
             health=gateway.health,
             rules=config.rules,
             request_id=account.request_id,
             stream_arguments=config.stream_arguments,
             reasks=config.reasks,
             path=self._said(scope),
-            items=gateway.items,
+            items=gateway.kept.items,
             account=account,
             attach=lambda model: gateway.attached(config, model),
-            memory=gateway.memory,
+            memory=gateway.kept.memory,
+            tools=config.limits.tools,
         )
 
     async def _run(
-        self, exchange: Exchange, receive: Receive, send: Send, config: GatewayConfig, account: Account
+        self, exchange: Exchange, receive: Receive, send: Send, config: GatewayConfig, account: Account, *, size: int
     ) -> None:
         world, seconds = self._gateway.upstreams.world(), config.limits.seconds
         if account.carried or account.observers:
             world = carrying(world, account.carried)
-        await run_exchange(exchange, world, receive, send, keep_alive=config.keep_alive, seconds=seconds)
+        await run_exchange(exchange, world, receive, send, keep_alive=config.keep_alive, seconds=seconds, size=size)
 
     async def _body(
         self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, account: Account
-    ) -> Mapping[str, Any] | None:
-        """The request's body; None where there is none to serve: the client is gone, or was told what is wrong."""
-        limits = config.limits
+    ) -> tuple[Mapping[str, Any], int] | None:
+        """The request's body and its size; None where there is none to serve: the client is gone, or was told why."""
         try:
-            return read_json(scope, await read_body(scope, receive, limits.body, limits.body_seconds))
+            return await read_request(scope, receive, config.limits)
         except Gone:
             account.status = GONE
-        except TooLarge as error:
-            await self._refuse(send, CodecError(str(error), ""), account, 413)
-        except TooSlow as error:
-            await self._refuse(send, CodecError(str(error), ""), account, 408)
+        except Refused as error:
+            await self._refuse(send, CodecError(str(error), ""), account, error.status)
         except CodecError as error:
             await self._refuse(send, error, account)
         return None

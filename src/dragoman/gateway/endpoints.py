@@ -17,11 +17,13 @@ from ..errors import CodecError, DragomanError, ProviderError
 from ..frames import to_json
 from ..io.ids import mint
 from ..types import NOTHING
+from .aside import aside
+from .bodies import Gone, Refused, read_body, read_request
 from .config import Access, Limits
 from .door import known, sent_key
 from .exchange import JSON_TYPE, Head
 from .models import Shape, shape_for, shown
-from .serving import Gone, Receive, Scope, Send, TooLarge, TooSlow, answer, read_body, read_json
+from .serving import Receive, Scope, Send, answer
 
 Endpoint: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Named: TypeAlias = Callable[[], Awaitable[list[str]]]
@@ -30,7 +32,10 @@ Named: TypeAlias = Callable[[], Awaitable[list[str]]]
 
 async def tell(send: Send, body: Mapping[str, Any], status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
     """Answer with JSON."""
-    data = to_json(body).encode()
+    await _tell(send, to_json(body).encode(), status, more)
+
+
+async def _tell(send: Send, data: bytes, status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
     told = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": mint("req_")}
     await answer(send, Head(status, {**told, **more}), data)
 
@@ -181,29 +186,39 @@ def headers_of(scope: Scope) -> dict[str, str]:
     return {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
 
 
-class Reads:
-    """Answers a JSON body by a function, within `limits`; what is wrong with it is told in OpenAI's shape."""
+SHORT = 8 * 1024
+"""Bytes of a body that is answered at once; what is to be parsed may cost much more than its reading."""
 
-    def __init__(self, say: Callable[[Mapping[str, Any]], dict[str, Any]], limits: Callable[[], Limits]) -> None:
-        self._say, self._limits = say, limits
+
+class Reads:
+    """Answers a JSON body by a function, within `limits`; what is wrong with it is told in the shape of `api`."""
+
+    def __init__(
+        self, say: Callable[[Mapping[str, Any]], dict[str, Any]], limits: Callable[[], Limits], api: str = "openai_chat"
+    ) -> None:
+        self._say, self._limits, self._api = say, limits, api
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         limits = self._limits()
         try:
-            body = read_json(scope, await read_body(scope, receive, limits.body, limits.body_seconds))
-            told = self._say(body)
+            body, size = await read_request(scope, receive, limits)
+            data = self._said(body) if size <= SHORT else await aside(self._said, body)
         except Gone:
             return
-        except TooLarge as error:
-            await tell(send, problem(str(error), "invalid_request_error"), 413)
-        except TooSlow as error:
-            await tell(send, problem(str(error), "invalid_request_error"), 408)
+        except Refused as error:
+            await self._refuse(send, CodecError(str(error), ""), error.status)
         except DragomanError as error:
-            status, refused = CODECS["openai_chat"].encode_error(error)
-            await tell(send, refused, status)
+            await self._refuse(send, error)
         else:
-            await tell(send, told)
+            await _tell(send, data)
+
+    def _said(self, body: Mapping[str, Any]) -> bytes:
+        return to_json(self._say(body)).encode()
+
+    async def _refuse(self, send: Send, error: DragomanError, status: int = 0) -> None:
+        own, refused = CODECS[self._api].encode_error(error)
+        await tell(send, refused, status or own)
 
 
 def count_anthropic(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,6 +246,6 @@ async def take(scope: Scope, receive: Receive, send: Send) -> None:
     """Telemetry that a client sends beside its requests: taken and forgotten."""
     try:
         await read_body(scope, receive, 4 * 1024 * 1024, 30.0)
-    except (Gone, TooLarge, TooSlow):
+    except (Gone, Refused):
         return
     await tell(send, {})

@@ -17,23 +17,24 @@ from typing import Any
 from ..codecs.spec import Stamp
 from ..effects import Machine, NewId, Now, relay
 from ..errors import CodecError, DragomanError, ProviderError
-from ..events import EVENTS
+from ..events import EVENTS, Noticed
 from ..fallback import Health, Rules, chain
 from ..frames import FrameKind, to_json, writers
 from ..house_memory import Memory
-from ..house_tools import HOUSE, HouseRan, with_tools
+from ..house_tools import HOUSE, with_tools
 from ..loop.policy import Policy
-from ..redress import LOST, Ask, redress
+from ..redress import Ask, loses_a_call, redress
 from ..route import Route
 from ..tools import ToolSet
 from ..turn import Learned, turn
-from ..types import NOTHING, IssueKind, JsonObject, Request, Response, Tier, Tool
+from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
 from .accounts import GONE, Account
 from .fronts import STREAM_TYPES, Front
 from .items import Items
 
 JSON_TYPE = "application/json"
 PATIENT = Rules()
+MANY_TOOLS = "{tools} tools are more than the {most} this gateway takes; send fewer, or raise limits.tools"
 MOST_SHOWN = 500
 """Characters of one of our headers: what made it longer is in the answer itself."""
 
@@ -64,7 +65,8 @@ class Exchange:
     `pick` says where a model goes, `attach` which tools it gets besides its client's, `memory` what those did
     before, `health` and `rules` how several places are asked, `path` what the address said of the request (model,
     stream). `items` keeps what a client may refer to, `account` is written while it runs; `committed` is whether
-    the head has been sent, `pings` whether comments may be sent while the provider is silent.
+    the head has been sent, `pings` whether comments may be sent while the provider is silent.  More than `tools`
+    tools are refused, 0 for no limit.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class Exchange:
         account: Account | None = None,
         attach: Callable[[str], Attached] | None = None,
         memory: Memory | None = None,
+        tools: int = 0,
     ) -> None:
         self._front, self._body, self._pick = front, body, pick
         self._learned, self._health, self._rules = learned, health, rules
@@ -93,8 +96,9 @@ class Exchange:
         self._path = path
         self._items = items if front.refers else None
         self._account = account or Account(request_id=request_id, front=front.codec.name)
-        self._attach, self._memory = attach, memory
+        self._attach, self._memory, self._most_tools = attach, memory, tools
         self._streams = False
+        self._lost: list[str] = []
         self.committed = False
 
     @property
@@ -131,7 +135,8 @@ class Exchange:
         self._streams = request.stream
         attached = self._attach(request.model) if self._attach is not None else ALONE
         request = _offered(request, attached.offered)
-        ask = self._at_home(self._asking(routes), attached)
+        alone = len(routes) == 1
+        ask = self._at_home(self._asking(routes), attached, self._rules if alone else None)
         steps = redress(request, ask, self._reasks, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
@@ -146,25 +151,23 @@ class Exchange:
         asks = partial(chain, routes=routes, health=self._health, learned=self._learned, rules=self._rules)
         return self._account.watch(asks, None)
 
-    def _at_home(self, ask: Ask, attached: Attached) -> Ask:
+    def _at_home(self, ask: Ask, attached: Attached, patience: Rules | None) -> Ask:
         """`ask`, with the house's tools; what they did is written into the account."""
-        home = with_tools(ask, attached.tools, attached.policy, self._memory, self._account.key)
+        key = self._account.key
+        home = with_tools(ask, attached.tools, attached.policy, self._memory, key, patience=patience)
         if home is ask:
             return ask
 
-        def hear(step: Any) -> tuple[Any, ...]:
-            if not isinstance(step, HouseRan):
-                return (step,)
-            self._account.house.append(step.results)
-            return ()
-
-        return lambda request: relay(home(request), hear=hear)
+        return lambda request: relay(home(request), hear=self._account.at_home)
 
     def _request(self) -> Request:
         codec, body = self._front.codec, self._body
         if self._items is not None:
-            body = self._items.resolve(body, codec.name)
+            body = self._items.resolve(body, codec.name, self._account.key)
         request = codec.decode_request(body)
+        if self._most_tools and len(request.tools) > self._most_tools:
+            message = MANY_TOOLS.format(tools=len(request.tools), most=self._most_tools)
+            raise CodecError(message, "$.tools", codec.name)
         return replace(request, **self._path) if self._path else request
 
     def _stream(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
@@ -175,6 +178,8 @@ class Exchange:
 
         def hear(step: Any) -> tuple[()]:
             if type(step) in EVENTS:
+                if type(step) is Noticed:
+                    self._lost += lost_wishes([step.issue])
                 for frame in encoder.feed(step):
                     pieces.append(write(frame))
             return ()
@@ -189,13 +194,13 @@ class Exchange:
             raise
         self._account.response = response
         pieces += map(write, encoder.close())
-        self._keep(response, stamp, request)
+        self._keep(lambda: codec.encode_response(response, stamp, request))
         yield from self._send(pieces)
 
-    def _keep(self, response: Response, stamp: Stamp, request: Request) -> None:
+    def _keep(self, answer: Callable[[], JsonObject]) -> None:
         """What may be referred to is kept, unless the client says that it sends everything itself."""
         if self._items is not None and self._body.get("store") is not False:
-            self._items.keep(self._front.codec.encode_response(response, stamp, request))
+            self._items.keep(answer(), self._account.key)
 
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
         if not pieces:
@@ -211,8 +216,10 @@ class Exchange:
         response = yield from relay(steps, hear=lambda _: ())
         self._account.response = response
         self._account.flowing()
-        self._keep(response, stamp, request)
-        body = to_json(self._front.codec.encode_response(response, stamp, request)).encode()
+        answer = self._front.codec.encode_response(response, stamp, request)
+        self._keep(lambda: answer)
+        self._lost = lost_wishes(response.issues)
+        body = to_json(answer).encode()
         self.committed = True
         told = {**audit(response), **self._ran(), "content-length": str(len(body))}
         yield self._head(200, JSON_TYPE, told)
@@ -241,9 +248,9 @@ class Exchange:
         return Head(status, {"content-type": kind, "x-request-id": self._request_id, **self._asked(), **more})
 
     def _asked(self) -> dict[str, str]:
-        """Who answers, as far as that is known when the head goes out."""
-        route = self._account.route
-        return {"x-dragoman-route": _printable(route)} if route else {}
+        """Who answers, and what of the request they cannot be told, as far as is known when the head goes out."""
+        told = {"x-dragoman-route": self._account.route, "x-dragoman-lost": ",".join(dict.fromkeys(self._lost))}
+        return {name: _printable(value) for name, value in told.items() if value}
 
 
 def _offered(request: Request, offered: Sequence[Tool]) -> Request:
@@ -263,10 +270,17 @@ def failure(front: Front, error: Exception, request_id: str = "", status: int = 
     return Head(status or told, headers), data
 
 
+def lost_wishes(issues: Iterable[Issue]) -> list[str]:
+    """The fields of a request that were lost on the way to the model, but for what was cut from a tool's schema."""
+    told = [issue for issue in issues if issue.kind is IssueKind.LOSSY and issue.path.startswith("$.")]
+    paths = [issue.path for issue in told if not issue.name or issue.path == "$.tool_choice"]
+    return [path.removeprefix("$.").removeprefix("extra.") for path in paths]
+
+
 def audit(response: Response) -> dict[str, str]:
     """What the calls of an answer went through, as headers; none where there were no calls."""
     reports = [call.report for call in response.calls if call.report is not None]
-    refused = sum(issue.kind in LOST for issue in response.issues)
+    refused = sum(map(loses_a_call, response.issues))
     told = {
         "x-dragoman-dialect": [report.dialect for report in reports],
         "x-dragoman-tier": [(call.report.tier if call.report else Tier.NATIVE).value for call in response.calls],

@@ -5,29 +5,35 @@ Knows the variable that names the file; nothing of the command line.
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
 from starlette.types import ASGIApp
 
-from ..errors import UsageError
+from ..errors import DragomanError, UsageError
 from .app import create_app
-from .observing import observers
+from .keeping import keeping
+from .observing import log_as, observers
 from .reloading import Watched
-from .settings import load
+from .settings import Server, load
+
+log = logging.getLogger("dragoman.gateway")
 
 VARIABLE = "DRAGOMAN_CONFIG"
 
 
 def from_file(path: Path) -> ASGIApp:
     """The application that serves by the settings in `path`.  Raises UsageError for settings that are wrong."""
-    settings = load(path)
+    watched = Watched(path)  # before it is read: what changes meanwhile is a change
+    watched.held = settings = load(path)
     server = settings.server
     return create_app(
         settings.config,
-        watched=Watched(path) if server.reload else None,
+        watched=watched if server.reload else None,
         observers=observers(server, settings.config),
         drain=server.drain,
+        keeping=keeping(server.state),
     )
 
 
@@ -36,4 +42,9 @@ def app() -> ASGIApp:
     named = os.environ.get(VARIABLE, "")
     if not named:
         raise UsageError(f"{VARIABLE} is not set; set it to the path of a dragoman.toml")
-    return from_file(Path(named))
+    try:
+        return from_file(Path(named))
+    except DragomanError as error:  # a worker that begins while the file is being mended: the others go on
+        log_as(Server())
+        log.error("a process could not begin to serve: %s", " ".join(str(error).split()))
+        raise SystemExit(1) from None

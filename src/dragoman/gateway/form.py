@@ -1,6 +1,7 @@
 """The form of `dragoman.toml`, as a JSON Schema: what editors complete and what `settings.py` checks.
 
 Data only.  Contract: what this form takes `settings.py` can read; unknown words are refused, for they are misspellings.
+`errorMessage`, which editors know too, says what is wanted where the rule alone does not.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def _flag(description: str) -> dict[str, Any]:
     return {"type": "boolean", "description": description}
 
 
+NO_ORIGIN = "no origin of pages; write one like https://chat.example.com, or * for all"
+NO_DIGEST = "no SHA-256; write the 64 hexadecimal digits of sha256sum"
 SIZE = r"^\s*\d+\s*[kKmMgG]?[bB]?\s*$"
 TOOLS = {"enum": [tools.value for tools in Tools], "description": "How the model takes tools."}
 KEY = _text("A key, as a reference to the environment: ${NAME}.")
@@ -41,6 +44,7 @@ SERVER = _object(
         "reload": _flag("Read this file again when it changes; what is being served goes on as it was."),
         "drain": _number("Seconds it says that it is about to end, once told to, before it ends.", 0, "number"),
         "metrics": _flag("Count what is served, and show it at /metrics."),
+        "inspect": _flag("Keep what is said, in memory, and show it at /inspect; one process serves then."),
         "log_format": {"enum": ["json", "text"], "description": "How lines of the log are written."},
         "log_level": {
             "enum": ["debug", "info", "warning", "error"],
@@ -51,6 +55,16 @@ SERVER = _object(
         "keep_alive": _number("Seconds of silence after which an event stream gets a comment.", 0.01, "number"),
         "certificate": _text("The file of a TLS certificate."),
         "certificate_key": _text("The file of its private key."),
+        "origins": {
+            "type": "array",
+            "items": {
+                "type": "string",
+                "pattern": "^(\\*|[A-Za-z][A-Za-z0-9+.-]*://[^/]+/?)$",
+                "errorMessage": NO_ORIGIN,
+            },
+            "description": "Web pages that may use it, besides those of this machine: https://chat.example.com",
+        },
+        "state": _text("The directory where processes keep what another may need; several workers make their own."),
     }
 )
 LIMITS = _object(
@@ -58,7 +72,10 @@ LIMITS = _object(
         "body": {
             "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": SIZE}],
             "description": "Bytes of a request, or a text like 32MB.",
+            "errorMessage": 'no size; write a number of bytes, or a text like "32MB"',
         },
+        "values": _number("JSON values in a request.", 1),
+        "tools": _number("Tools in a request.", 1),
         "concurrent": _number("Requests served at the same time.", 1),
         "seconds": _number("Seconds one request may take; 0 for no limit.", 0, "number"),
         "body_seconds": _number("Seconds a client may take to send its request.", 0.01, "number"),
@@ -76,17 +93,22 @@ ACCESS = _object(
     {
         "name": _text("What it is called in logs.", minLength=1),
         "key": KEY,
-        "sha256": _text("Or the SHA-256 of the key, in hexadecimal.", pattern="^[0-9a-f]{64}$"),
+        "sha256": _text(
+            "Or the SHA-256 of the key, in hexadecimal.", pattern="^[0-9a-fA-F]{64}$", errorMessage=NO_DIGEST
+        ),
         "models": {"type": "array", "items": {"type": "string"}, "description": "Patterns of models it may ask for."},
         "per_minute": _number("Requests it may begin in a minute; 0 for no limit."),
         "concurrent": _number("Requests it may have at the same time; 0 for no limit."),
+        "inspect": _flag("Whether it sees at /inspect what was asked with other keys too."),
     },
     "name",
-    anyOf=[{"required": ["key"]}, {"required": ["sha256"]}],
+    oneOf=[{"required": ["key"]}, {"required": ["sha256"]}],
+    errorMessage='a key has a name, and either key = "${NAME}" or sha256; write it so',
 )
 PROVIDER = _object(
     {
         "api": {"enum": sorted(COMPATIBLE), "description": "The API it speaks; openai_chat when not given."},
+        "like": _text("The provider it is like in everything that is not said here, instead of an api."),
         "base_url": _text("The root of its API."),
         "key": KEY,
         "tools": TOOLS,
@@ -131,7 +153,11 @@ _MODEL = {
         "description": "MCP servers whose tools this model gets.",
     },
 }
-MODEL = _object(_MODEL, oneOf=[{"required": ["route"]}, {"required": ["routes"]}])
+MODEL = _object(
+    _MODEL,
+    oneOf=[{"required": ["route"]}, {"required": ["routes"]}],
+    errorMessage='a model is a table with either route = "provider/model" or routes = [...]; write it so',
+)
 
 FORM: Mapping[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -143,7 +169,11 @@ FORM: Mapping[str, Any] = {
             "fallback": FALLBACK,
             "keys": {"type": "array", "items": ACCESS, "description": "Keys of clients; none: none is asked for."},
             "providers": {"type": "object", "additionalProperties": PROVIDER},
-            "models": {"type": "object", "additionalProperties": MODEL, "description": "By the name clients say."},
+            "models": {
+                "type": "object",
+                "additionalProperties": MODEL,
+                "description": "By the name clients say; * in it stands for anything.",
+            },
             "default": MODEL,
             "mcp": MCP,
             "mcpServers": {"type": "object", "additionalProperties": {"type": "object"}},

@@ -10,13 +10,13 @@ from __future__ import annotations
 import importlib
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UsageError
 from ..events import dumps
-from ..providers import COMPATIBLE, PROVIDERS
+from ..providers import PROVIDERS
 
 FROM_ENVIRONMENT = re.compile(r"os\.environ/(\w+)")
 BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -110,7 +110,7 @@ class _Import:
             "fallback": self._patience(),
             "keys": self._keys(),
             "providers": self._providers,
-            "models": {name: self._model(name, fallbacks) for name in self._groups},
+            "models": {name: self._model(name, fallbacks) for name in self._groups} | self._aliases(fallbacks),
             "default": {"routes": self._default} if self._default else {},
         }
         data.update({name: value for name, value in told.items() if value})
@@ -149,30 +149,26 @@ class _Import:
         if not provider or provider not in PROVIDERS:
             self._notice(f"{path}: {params['model']!r} is of no provider known here; give it an api in [providers]")
             return ""
-        if "*" in model and name not in {"*", "**"}:
-            self._notice(f"{path}: patterns of models are not carried over; name each model, or serve it as default")
+        if "*" in model and "*" not in name:
+            self._notice(f"{path}: {model!r} is a pattern, and {name!r} is none; name the model that is asked for")
             return ""
         base = self._filled(params.get("api_base") or params.get("base_url"))
         own = {"base_url": base, "key": self._key(name, params.get("api_key"))}
         given = {key: value for key, value in own.items() if value}
         if provider == "openai" and base and not base.startswith(OPENAI):
             provider = "compatible"  # `openai/` with an address of its own is how LiteLLM says: anything like it
-        called = self._provider(path, provider, given)
-        return f"{called}/{model}" if model and "*" not in model else called
+        called = self._provider(provider, given)
+        return called if not model or (name in {"*", "**"} and model == "*") else f"{called}/{model}"
 
-    def _provider(self, path: str, provider: str, given: dict[str, str]) -> str:
+    def _provider(self, provider: str, given: dict[str, str]) -> str:
         """The name of the row with these settings: the provider's own, or one more."""
         row = PROVIDERS[provider]
         if provider != "compatible" and self._plain.setdefault(row.name, given) == given:
             if given:
                 self._providers[row.name] = given
             return row.name
-        made = {**({} if row.codec == "openai_chat" else {"api": row.codec}), **given}
-        if row.codec not in COMPATIBLE:
-            self._notice(f"{path}: {row.name} can be set up once only; the settings of the first deployment hold")
-            return row.name
-        if "base_url" not in made and row.base_url:
-            made["base_url"] = row.base_url
+        made = {} if provider == "compatible" else {"like": row.name}
+        made |= given
         known = next((name for name, value in self._providers.items() if value == made), "")
         called = known or self._free(row.name if provider != "compatible" else "server")
         self._providers[called] = made
@@ -223,8 +219,8 @@ class _Import:
         """Model → the models asked after it; "*" for every model."""
         told: dict[str, list[str]] = {}
         for _, key, value in self._settings():
-            if key in {"fallbacks", "context_window_fallbacks"} and isinstance(value, list):
-                for row in value:
+            if key in {"fallbacks", "context_window_fallbacks"} and isinstance(value, list | Mapping):
+                for row in [value] if isinstance(value, Mapping) else value:
                     for name, others in row.items() if isinstance(row, Mapping) else ():
                         told.setdefault(str(name), []).extend(
                             map(str, others if isinstance(others, list) else [others])
@@ -234,20 +230,44 @@ class _Import:
         return told
 
     def _model(self, name: str, fallbacks: Mapping[str, list[str]]) -> dict[str, Any]:
-        routes = list(self._groups[name])
-        for other in [*fallbacks.get(name, ()), *fallbacks.get("*", ())]:
-            if other not in self._groups:
-                self._notice(f"the fallback {other!r} of {name!r} is no model of the list; it is left out")
-            routes += self._groups.get(other, ())
+        return self._asked([name], fallbacks)
+
+    def _asked(self, names: Sequence[str], fallbacks: Mapping[str, list[str]]) -> dict[str, Any]:
+        """The row that asks these models, in order, and then their fallbacks."""
+        routes = [route for name in names for route in self._groups[name]]
+        for name in names:
+            for other in (*fallbacks.get(name, ()), *fallbacks.get("*", ())):
+                if other not in self._groups:
+                    self._notice(f"the fallback {other!r} of {name!r} is no model of the list; it is left out")
+                routes += self._groups.get(other, ())
         told: dict[str, Any] = {"routes": list(dict.fromkeys(routes))}
         if len(told["routes"]) == 1:
             told = {"route": told["routes"][0]}
-        return told | ({"timeout": self._timeouts[name]} if name in self._timeouts else {})
+        timeouts = [self._timeouts[name] for name in names if name in self._timeouts]
+        return told | ({"timeout": max(timeouts)} if timeouts else {})
+
+    def _aliases(self, fallbacks: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
+        """Other names of models; several for one name are asked in order."""
+        told: dict[str, dict[str, Any]] = {}
+        for section, key, value in self._settings():
+            rows = value.items() if key == "model_group_alias" and isinstance(value, Mapping) else ()
+            for alias, target in rows:
+                meant = target.get("model") if isinstance(target, Mapping) else target
+                names = [name for name in (meant if isinstance(meant, list) else [meant]) if name in self._groups]
+                if str(alias) in self._groups:
+                    self._notice(
+                        f"{section}.model_group_alias: {alias!r} is a model of the list already; that one holds"
+                    )
+                elif not names:
+                    self._notice(f"{section}.model_group_alias: {alias!r} stands for no model of the list; left out")
+                else:
+                    told[str(alias)] = self._asked(names, fallbacks)
+        return told
 
     def _patience(self) -> dict[str, Any]:
         told: dict[str, Any] = {}
         taken = {"num_retries": "retries", "cooldown_time": "cooldown"}
-        heeded = {"fallbacks", "context_window_fallbacks", "default_fallbacks"}
+        heeded = {"fallbacks", "context_window_fallbacks", "default_fallbacks", "model_group_alias"}
         for section, key, value in self._settings():
             if key in taken and _is_number(value) and value >= 0:
                 told[taken[key]] = int(value) if key == "num_retries" else value

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 from typing import Any
 
 from ..fallback import Health, Place
@@ -155,12 +156,31 @@ class Metrics:
         """The content type and the text, in the form that `accept` asks for; of all processes where they share."""
         registry = self._registry
         if MULTIPROCESS in os.environ:
+            self._forget_the_dead(Path(os.environ[MULTIPROCESS]))
             registry = self._library.CollectorRegistry()
             importlib.import_module("prometheus_client.multiprocess").MultiProcessCollector(registry)
         encode, kind = importlib.import_module("prometheus_client.exposition").choose_encoder(accept)
         return kind, encode(registry)
 
+    @staticmethod
+    def _forget_the_dead(place: Path) -> None:
+        """What a process that was killed was busy with, nobody is busy with any more."""
+        mark = importlib.import_module("prometheus_client.multiprocess").mark_process_dead
+        for pid in {path.stem.rpartition("_")[2] for path in place.glob("gauge_live*.db")}:
+            if pid.isdigit() and not _lives(int(pid)):
+                mark(int(pid), str(place))
+
     def leave(self) -> None:
         """This process ends: what it counted stays, what it was busy with does not."""
         if MULTIPROCESS in os.environ:
             importlib.import_module("prometheus_client.multiprocess").mark_process_dead(os.getpid())
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -6,16 +6,19 @@ Knows metrics, spans and logs; nothing of requests.  Contract: what is not asked
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from .accounts import Observer
 from .config import GatewayConfig
+from .inspect_recorder import Recorder
 from .logs import Form, Logs, configure
 from .metrics import Metrics
 from .settings import Server
 from .tracing import Tracing, configured
+from .variables import FLAGS
 
 FORMAT, LEVEL = "DRAGOMAN_LOG_FORMAT", "DRAGOMAN_LOG_LEVEL"
+INSPECT = "DRAGOMAN_INSPECT"
 QUIET, SPOKEN = "warning", "info"
 
 
@@ -24,14 +27,23 @@ def observers(server: Server, config: GatewayConfig, environ: Mapping[str, str] 
 
     Spans are told where an OpenTelemetry SDK was set up before (`opentelemetry-instrument`).
     """
-    form = environ.get(FORMAT, "") or server.log_format
-    level = environ.get(LEVEL, "") or server.log_level or (SPOKEN if form else QUIET)
     logs = Logs()
     logs.take(config)
-    configure(Form(form or Form.TEXT), level, lambda: logs.secrets)
+    log_as(server, environ, lambda: logs.secrets)
     told: list[Observer] = [logs]
     if server.metrics:
         told.append(Metrics())
     if configured():
         told.append(Tracing())
+    if FLAGS.get(environ.get(INSPECT, "").strip().lower(), server.inspect):
+        told.append(Recorder())
     return told
+
+
+def log_as(
+    server: Server, environ: Mapping[str, str] = os.environ, hidden: Callable[[], Iterable[str]] = tuple
+) -> None:
+    """Say how and what is logged; `hidden` gives what must not be."""
+    form = environ.get(FORMAT, "") or server.log_format
+    level = environ.get(LEVEL, "") or server.log_level or (SPOKEN if form else QUIET)
+    configure(Form(form or Form.TEXT), level, hidden)

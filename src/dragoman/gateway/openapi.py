@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..dialects import DIALECTS
 from ..frames import FrameKind
 from ..version import __version__
 from .fronts import FRONTS, STREAM_TYPES, Endpoint, Front
@@ -29,38 +30,63 @@ def _some(required: str = "", **properties: Any) -> dict[str, Any]:
     return told | ({"required": required.split()} if required else {})
 
 
+NAME: dict[str, Any] = {"type": "string", "minLength": 1}
+
+
+def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What clients leave out they often send as null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _tools(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return _or_null(_list(tool))
+
+
+NAMED = _some("name", name=NAME)
+STREAM = _or_null(FLAG)
 CONTENT = {"anyOf": [TEXT, _list(OBJECT), {"type": "null"}]}
-MESSAGES = _list(_some("role", role=TEXT, content=CONTENT))
-CHAT = _some("model messages", model=TEXT, messages=MESSAGES, tools=_list(OBJECT), stream=FLAG)
+WORDS = {"anyOf": [TEXT, _list({"anyOf": [TEXT, OBJECT]}), {"type": "null"}]}
+"""Content of OpenAI's messages, of which some clients write the parts as bare strings."""
+
+
+def _messages(content: Mapping[str, Any]) -> dict[str, Any]:
+    return _list(_some("role", role=NAME, content=content))
+
+
+CHAT = _some("messages", model=_or_null(TEXT), messages=_messages(CONTENT), tools=_tools(OBJECT), stream=STREAM)
+INPUT = {"anyOf": [TEXT, _list(OBJECT), {"type": "null"}]}
+CONTENTS = _list(_some(role=_or_null(TEXT), parts={"anyOf": [_list(OBJECT), OBJECT, {"type": "null"}]}))
+MOST_TOKENS = _or_null({"type": "integer"})
+NAMED_OR_OWN = {"anyOf": [NAMED, _some("type", type={"not": {"enum": ["function", "custom"]}})]}
+"""A function, or a tool of the API itself."""
 
 ASKED: Mapping[str, dict[str, Any]] = {
-    "openai_chat": CHAT,
-    "openai_responses": _some(
-        "model", model=TEXT, input={"anyOf": [TEXT, _list(OBJECT)]}, tools=_list(OBJECT), stream=FLAG
+    "openai_chat": _some("messages", **CHAT["properties"] | {"messages": _messages(WORDS)}),
+    "openai_responses": _some(model=_or_null(TEXT), input=INPUT, tools=_tools(NAMED_OR_OWN), stream=STREAM),
+    "anthropic_messages": _some(
+        "messages", **CHAT["properties"] | {"tools": _tools(NAMED), "max_tokens": MOST_TOKENS, "system": CONTENT}
     ),
-    "anthropic_messages": {**CHAT, "required": ["model", "messages", "max_tokens"]}
-    | {"properties": {**CHAT["properties"], "max_tokens": {"type": "integer", "minimum": 1}, "system": CONTENT}},
-    "ollama_chat": CHAT,
-    "ollama_generate": _some("model", model=TEXT, prompt=TEXT, stream=FLAG),
-    "gemini": _some(
-        "contents", contents=_list(_some(role={"enum": ["user", "model"]}, parts=_list(OBJECT))), tools=_list(OBJECT)
-    ),
+    "ollama_chat": _some("model", **CHAT["properties"] | {"model": NAME}),
+    "ollama_generate": _some("model", model=NAME, prompt=_or_null(TEXT), stream=STREAM),
+    "gemini": _some("contents", contents=CONTENTS, tools=_tools(OBJECT)),
 }
 """What each front is asked, by its codec."""
 
 OTHERS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "/v1/messages/count_tokens": ("post", "How many tokens a request is about to take.", OBJECT),
     "/v1beta/models/{model}:countTokens": ("post", "The same, for Gemini's clients.", OBJECT),
-    "/v1/parse": ("post", "The calls in what a model wrote, judged.", _some("text", text=TEXT, tools=_list(OBJECT))),
+    "/v1/parse": ("post", "The calls in what a model wrote, judged.", _some("text", text=TEXT, tools=_tools(NAMED))),
     "/v1/render": (
         "post",
         "Calls as a model of a dialect writes them.",
-        _some("calls dialect", calls=_list(_some("name", name=TEXT, arguments=OBJECT)), dialect=TEXT),
+        _some(
+            "calls dialect", calls=_list(_some("name", name=NAME, arguments=OBJECT)), dialect={"enum": list(DIALECTS)}
+        ),
     ),
     "/v1/models": ("get", "The models served, in the shape of whoever asks.", None),
     "/v1/models/{model}": ("get", "One of them.", None),
     "/api/tags": ("get", "The models served, as Ollama lists them.", None),
-    "/api/show": ("post", "What a model can do, as Ollama says it.", _some("model", model=TEXT)),
+    "/api/show": ("post", "What a model can do, as Ollama says it.", _some("model", model=NAME)),
     "/api/version": ("get", "Our version.", None),
     "/healthz": ("get", "Whether this process lives.", None),
     "/readyz": ("get", "Whether requests should be sent here.", None),
@@ -118,5 +144,5 @@ def _answers(front: Front, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _answer(says: str, *kinds: str) -> dict[str, Any]:
-    shapes = {kind: {"schema": OBJECT if "json" in kind and "nd" not in kind else TEXT} for kind in kinds}
+    shapes = {kind: {"schema": OBJECT} if kind == "application/json" else {} for kind in kinds}
     return {"description": says, "content": shapes}

@@ -1,4 +1,4 @@
-"""One ASGI call: the body read, the exchange run, the client watched.
+"""One ASGI call: the exchange run, the client watched.
 
 Bare ASGI, without requests, responses or middleware: this is the hot path.  Knows exchanges and ASGI messages; nothing
 of codecs or routes.
@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
-import orjson
-
 from ..effects import PerformAsync, arun
-from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
+from ..errors import ErrorKind, ProviderError
 from ..frames import KEEP_ALIVE
+from .aside import Steps
 from .exchange import Exchange, Head
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -30,92 +28,6 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 log = logging.getLogger("dragoman.gateway")
 
 TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise limits.seconds"
-DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
-LONG_NUMBER = b"0" * 16
-"""Digits, all of them written as 0, that a 64-bit reader may not keep."""
-
-
-class TooLarge(DragomanError):
-    """A request larger than is taken."""
-
-
-class TooSlow(DragomanError):
-    """A request that takes too long to arrive."""
-
-
-class Gone(Exception):
-    """The client has gone away."""
-
-
-def header(scope: Scope, name: bytes) -> str:
-    """The header `name` (lower case), "" where there is none."""
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
-
-
-async def read_body(scope: Scope, receive: Receive, limit: int, seconds: float | None = None) -> bytes:
-    """The request's body.  Raises TooLarge, TooSlow, or Gone."""
-    try:
-        async with asyncio.timeout(seconds):
-            return await _read_body(scope, receive, limit)
-    except TimeoutError:
-        raise TooSlow(f"the request did not arrive within {seconds:g} s; send it faster") from None
-
-
-async def _read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
-    announced = header(scope, b"content-length")
-    if announced.isdigit() and int(announced) > limit:
-        raise TooLarge(_too_large(limit))
-    pieces: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Gone
-        pieces.append(message.get("body", b""))
-        size += len(pieces[-1])
-        if size > limit:
-            raise TooLarge(_too_large(limit))
-        if not message.get("more_body", False):
-            return b"".join(pieces)
-
-
-def _too_large(limit: int) -> str:
-    return f"the request is larger than {limit} bytes; send less, or raise the gateway's limit"
-
-
-def read_json(scope: Scope, body: bytes) -> Mapping[str, Any]:
-    """The body as a JSON object.  Raises CodecError for anything else.
-
-    orjson first; Python's own where it would lose something: digits beyond 64 bits, half surrogate pairs.
-    """
-    coding = header(scope, b"content-encoding")
-    if coding not in {"", "identity"}:
-        raise CodecError(f"bodies in content-encoding {coding!r} are not read; send it plain", "")
-    try:
-        long = LONG_NUMBER in body.translate(DIGITS)
-        value = json.loads(body, parse_constant=_no_constant) if long else orjson.loads(body)
-    except ValueError:
-        value = _read_carefully(body)
-    except RecursionError:
-        raise CodecError("the body nests too deep; send what this API describes", "$") from None
-    if not isinstance(value, Mapping):
-        raise CodecError("the body is not a JSON object; send what this API describes", "$")
-    return value
-
-
-def _read_carefully(body: bytes) -> Any:
-    try:
-        return json.loads(body, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise CodecError(f"the body is not JSON ({_short(error)}); send what this API describes", "$") from None
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
-
-
-def _short(error: Exception) -> str:
-    return str(error)[:100]
 
 
 async def answer(send: Send, head: Head, body: bytes) -> None:
@@ -127,11 +39,21 @@ async def answer(send: Send, head: Head, body: bytes) -> None:
 
 
 async def run_exchange(
-    exchange: Exchange, perform: PerformAsync, receive: Receive, send: Send, *, keep_alive: float, seconds: float = 0.0
+    exchange: Exchange,
+    perform: PerformAsync,
+    receive: Receive,
+    send: Send,
+    *,
+    keep_alive: float,
+    seconds: float = 0.0,
+    size: int = 0,
 ) -> None:
-    """Serve `exchange` to the client behind `receive` and `send`; it takes at most `seconds`, 0 for no limit."""
+    """Serve `exchange` to the client behind `receive` and `send`; it takes at most `seconds`, 0 for no limit.
+
+    `size`: bytes of its request.
+    """
     out = _Out(send)
-    job = asyncio.ensure_future(_pump(exchange, perform, out))
+    job = asyncio.ensure_future(_pump(exchange, perform, out, Steps(size)))
     watch = asyncio.ensure_future(_until_gone(receive))
     try:
         while True:
@@ -166,9 +88,9 @@ async def _end(task: asyncio.Future[None]) -> None:
         await task
 
 
-async def _pump(exchange: Exchange, perform: PerformAsync, out: _Out) -> None:
+async def _pump(exchange: Exchange, perform: PerformAsync, out: _Out, steps: Steps) -> None:
     try:
-        await arun(exchange.steps(), perform, out.tell)
+        await arun(exchange.steps(), perform, out.tell, steps)
     except Exception:
         log.exception("an exchange failed for a reason of our own")
     await out.end()

@@ -1,7 +1,8 @@
 """Spans of exchanges, by OpenTelemetry's conventions for generative AI.
 
 One span per exchange, of kind SERVER and a child of the client's own (`traceparent`); below it one of kind CLIENT,
-`chat {model}`, for each asking of a provider, which the provider is told as its parent.
+`chat {model}`, for each asking of a provider, which the provider is told as its parent, and one `execute_tool {name}`
+for each tool that runs here (calls that run side by side end together).
 Knows accounts and opentelemetry-api, imported with the first `Tracing`; nothing of the SDK: whoever runs the gateway
 configures that (`opentelemetry-instrument dragoman serve`).
 Contract: what was said is in no span unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
@@ -19,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..events import dumps
-from ..types import Media, Message, Opaque, Part, Reasoning, Request, Response, Text, ToolCall
+from ..types import Media, Message, Opaque, Part, Reasoning, Request, Response, Text, ToolCall, ToolResult
 from ..version import __version__
 from .accounts import Account, Asking
 from .config import GatewayConfig
@@ -78,6 +79,7 @@ class Tracing:
         self._used = meter.create_histogram("gen_ai.client.token.usage", "{token}", "Tokens used")
         self._content = os.environ.get(CAPTURE, "").strip().lower() in CAPTURING if content is None else content
         self._spans: dict[Account | Asking, Any] = {}
+        self._tools: dict[tuple[Account, str], Any] = {}
 
     def take(self, config: GatewayConfig) -> None:
         """Nothing of a span depends on it."""
@@ -93,6 +95,8 @@ class Tracing:
 
     def ended(self, account: Account) -> None:
         """It ends."""
+        for known in [known for known in self._tools if known[0] is account]:
+            self._end_tool(known, "canceled")  # it was let go of with the exchange
         span = self._spans.pop(account, None)
         if span is None:
             return
@@ -106,9 +110,10 @@ class Tracing:
 
     def asked(self, account: Account, asking: Asking) -> None:
         """The span of an asking begins; the provider is told."""
-        within = self._trace.set_span_in_context(self._spans.get(account, self._trace.INVALID_SPAN))
         told = {**_named(asking), **_asking(asking)}
-        span = self._tracer.start_span(f"chat {asking.place.model}", within, self._trace.SpanKind.CLIENT, told)
+        span = self._tracer.start_span(
+            f"chat {asking.place.model}", self._within(account), self._trace.SpanKind.CLIENT, told
+        )
         self._spans[asking] = span
         account.carried.clear()
         self._carrier.inject(account.carried, self._trace.set_span_in_context(span))
@@ -132,6 +137,39 @@ class Tracing:
             if kind:
                 self._fail(span, kind)
         span.end()
+
+    # ── one tool ─────────────────────────────────────────────────────────────
+
+    def running(self, account: Account, call: ToolCall) -> None:
+        """The span of a tool that runs here begins."""
+        told = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": call.name,
+            "gen_ai.tool.call.id": call.id,
+            "gen_ai.tool.type": "extension",
+        }
+        if self._content:
+            told["gen_ai.tool.call.arguments"] = dumps(call.arguments)
+        self._tools[account, call.id] = self._tracer.start_span(
+            f"execute_tool {call.name}", self._within(account), self._trace.SpanKind.INTERNAL, told
+        )
+
+    def ran(self, account: Account, call: ToolCall, result: ToolResult) -> None:
+        """It ends."""
+        known = account, call.id
+        if self._content and known in self._tools:
+            self._tools[known].set_attribute("gen_ai.tool.call.result", result.text)
+        self._end_tool(known, str(result.error_code or "tool_error") if result.is_error else "")
+
+    def _end_tool(self, known: tuple[Account, str], failure: str) -> None:
+        span = self._tools.pop(known, None)  # a call that did not run ends without having begun
+        if span is not None:
+            if failure:
+                self._fail(span, failure)
+            span.end()
+
+    def _within(self, account: Account) -> Any:
+        return self._trace.set_span_in_context(self._spans.get(account, self._trace.INVALID_SPAN))
 
     def _fail(self, span: Any, kind: str) -> None:
         span.set_attribute("error.type", kind)

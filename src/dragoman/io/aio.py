@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import time
 import urllib.request
+from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
 import aiohttp
 
-from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep
+from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Patience, Read, RunTools, Sleep
 from ..errors import ErrorCode, ErrorKind, UsageError
 from .cancel import Cancel
 from .execution import HEARD_ANYWAY, Attend, Begin, Witness
@@ -55,6 +56,11 @@ FAILURES = (
 )
 
 
+@lru_cache(maxsize=64)
+def _timeout(patience: Patience) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=None, sock_connect=patience.connect, sock_read=patience.idle)
+
+
 class Pool:
     """Connections shared by many machines; made on first use, in the loop that uses them.
 
@@ -88,14 +94,12 @@ class Pool:
 
     async def send(self, effect: Open) -> aiohttp.ClientResponse:
         """The answer's head; its body is still to be read."""
-        patience = effect.patience
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=patience.connect, sock_read=patience.idle)
         return await self._opened().request(
             effect.method,
             effect.url,
             headers=effect.headers,
             data=effect.body or None,
-            timeout=timeout,
+            timeout=_timeout(effect.patience),
             proxy=self._proxy(effect.url) if self._proxies else None,
             allow_redirects=False,
         )

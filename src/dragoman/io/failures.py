@@ -6,6 +6,8 @@ Contract: messages name the peer by scheme, host and port only; paths, queries a
 
 from __future__ import annotations
 
+import socket
+import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -31,6 +33,12 @@ SLOW_ANSWER = "{peer} said nothing for too long; raise the idle timeout, or ask 
 BROKEN = "{peer} broke off the exchange ({reason}); try again, and look at that server's log if it keeps happening"
 NOT_HTTP = "{peer} does not answer in HTTP ({reason}); check the base URL, its scheme and its port"
 
+DEEPER = (
+    Failure(ssl.SSLError, ErrorKind.NETWORK, ErrorCode.TLS_ERROR, NO_TLS),
+    Failure(socket.gaierror, ErrorKind.NETWORK, ErrorCode.DNS_ERROR, NO_HOST),
+)
+"""What lies below a connection that could not be made."""
+
 
 def origin(url: str) -> str:
     """Scheme, host and port of `url`."""
@@ -44,8 +52,18 @@ def tell(error: BaseException, url: str, rows: Sequence[Failure]) -> ProviderErr
     row = next((r for r in rows if isinstance(error, r.of)), None)
     if row is None:
         return None
+    row = _deeper(error, row)
     message = row.sentence.format(peer=origin(url), reason=_reason(error))
     return ProviderError(message, kind=row.kind, code=row.code)
+
+
+def _deeper(error: BaseException, row: Failure) -> Failure:
+    """What a connection really failed of, where a library only says that it failed."""
+    cause: BaseException | None = error
+    while cause is not None and row.sentence == UNREACHABLE:
+        row = next((deep for deep in DEEPER if isinstance(cause, deep.of)), row)
+        cause = cause.__cause__ or cause.__context__
+    return row
 
 
 def _reason(error: BaseException) -> str:

@@ -1,0 +1,66 @@
+"""A client's connection: the server's own, which waits for the head of a request without end, neither long nor far.
+
+Knows uvicorn's protocol by its contract (`cycle` is the request whose head came last); nothing of requests.
+Contract: a head that is not complete after `HEAD_SECONDS`, counted from its first bytes (for the first one from the
+connection's beginning), or after `MOST_HEAD` bytes, ends its connection; what is being answered goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+HEAD_SECONDS = 30.0
+MOST_HEAD = 64 * 1024
+"""Bytes; other servers take from 8 to 64 KB."""
+TOO_LONG = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    b"content-length: 46\r\nconnection: close\r\n\r\nthe head of the request is too long; cut it.\r\n"
+)
+
+_Base: Any = AutoHTTPProtocol
+
+
+class Connection(_Base):  # type: ignore[misc]
+    """One connection, as uvicorn makes it."""
+
+    _late: asyncio.TimerHandle | None = None
+    _head = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """The client has come."""
+        super().connection_made(transport)
+        self._late = self.loop.call_later(HEAD_SECONDS, transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has gone."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come."""
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is before and (before is None or before.response_complete):
+            self._wait(len(data), counted=before is None or not before.more_body)
+        elif self._head or self._late is not None:
+            self._forget()
+
+    def _wait(self, size: int, *, counted: bool) -> None:
+        """The head goes on; what is left of a body that was refused is not counted."""
+        if self.transport.is_closing():
+            return
+        self._head += size if counted else 0
+        if self._head > MOST_HEAD:
+            self.transport.write(TOO_LONG)
+            self.transport.close()
+        elif self._late is None:
+            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _forget(self) -> None:
+        self._head = 0
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
