@@ -17,16 +17,18 @@ from ..events import dumps
 from ..types import JsonObject
 
 MAX_BYTES = 64 * 1024 * 1024
+ENTRY = 500
+"""Bytes that keeping an item takes beside its text: many small ones would else take several times the limit."""
 AT_ONCE = 256
 """References looked up together: a request with one that is not known is not looked through to its end."""
 LOST = "the item {id!r} is not kept here any more; send the whole item, or set store to false so that clients do"
 
 
 class Items:
-    """The items told last, up to `limit` characters of their JSON; `behind` are those other processes told."""
+    """The items told last, up to about `limit` bytes; `behind` are those other processes told."""
 
     def __init__(self, limit: int = MAX_BYTES, behind: Backing[str] | None = None) -> None:
-        self._kept = BackedCache(limit, len, behind)
+        self._kept = BackedCache(limit, _size, behind)
 
     def keep(self, body: JsonObject, owner: str = "") -> None:
         """Keep the items of a whole answer."""
@@ -56,6 +58,10 @@ def _item(place: int, item: Any, items: Mapping[str, Any], api: str) -> Any:
     if name not in items:
         raise Unsupported(LOST.format(id=name[:80]), f"$.input[{place}].id", api, {"code": "item_not_found"})
     return items[name]
+
+
+def _size(written: str) -> int:
+    return len(written) + ENTRY
 
 
 def _key(owner: str, name: str) -> str:
