@@ -15,10 +15,11 @@ from dragoman.effects import Machine, Open, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.io.environment import route_to
 from dragoman.io.memory import Answer, Memory
+from dragoman.learned import Learned
 from dragoman.providers import PROVIDERS, Tools
 from dragoman.route import Route
 from dragoman.sigv4 import Credentials, Scope, sign
-from dragoman.turn import Learned, turn
+from dragoman.turn import turn
 from dragoman.types import Media, Message, Request, Response, Text, Tool, ToolCall, ToolResult
 
 from .upstreams import model, refusal, said

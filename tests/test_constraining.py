@@ -11,10 +11,11 @@ from dragoman.constraining import FREE, held
 from dragoman.dialects import DIALECTS
 from dragoman.effects import run
 from dragoman.io.memory import Answer, Memory
+from dragoman.learned import Learned
 from dragoman.provider import Tools
 from dragoman.providers import PROVIDERS
 from dragoman.route import Route
-from dragoman.turn import Learned, turn
+from dragoman.turn import turn
 from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
 
 from .gbnf import Gbnf

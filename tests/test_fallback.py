@@ -30,10 +30,10 @@ from dragoman.fallback import (
 )
 from dragoman.io.memory import Answer, Memory
 from dragoman.journal.recorder import EVENTS
+from dragoman.learned import Learned
 from dragoman.profiles import Profile
 from dragoman.providers import COMPATIBLE, Tools
 from dragoman.route import Route
-from dragoman.turn import Learned
 from dragoman.types import IssueKind, Message, Request, Response, Tool
 
 from .upstreams import Says, answered, chat_stream, refusal, said

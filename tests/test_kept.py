@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +16,18 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.spec import PLAIN
 from dragoman.definitions import tools as read_definitions
 from dragoman.effects import Open, Opened, Read, run
-from dragoman.kept import LARGE, LARGE_SETS, LARGEST, KeptTools, by_content, by_identity, by_rows
+from dragoman.kept import (
+    LARGE,
+    LARGE_SETS,
+    LARGEST,
+    SMALL,
+    KeptTools,
+    by_content,
+    by_identity,
+    by_message,
+    by_rows,
+    by_saying,
+)
 from dragoman.providers import COMPATIBLE
 from dragoman.route import Route
 from dragoman.turn import turn
@@ -172,3 +184,47 @@ def test_of_large_sets_a_few_are_remembered() -> None:
     for fields in (*sets, sets[0]):
         read(fields)
     assert len(log) == 4  # the last one, and the first again, which had to go for it
+
+
+# ── messages ─────────────────────────────────────────────────────────────────
+
+
+def counting(body: Any, *words: Any, log: list[Any]) -> int:
+    """How often something was read."""
+    log.append((body, words))
+    return len(log)
+
+
+def test_a_message_that_says_the_same_is_read_once_and_one_that_differs_in_kind_alone_apart() -> None:
+    reading = by_saying(partial(counting, log=[]))
+    assert reading({"content": "a", "n": 1}, True) == reading({"content": "a", "n": 1}, True) == 1
+    others = [({"content": "a", "n": 1.0}, True), ({"content": "a", "n": True}, True), ({"content": "a", "n": 1}, "x")]
+    assert [reading(*other) for other in others] == [2, 3, 4]
+
+
+def test_a_long_message_and_one_of_odd_values_are_read_each_time() -> None:
+    reading = by_saying(partial(counting, log=[]))
+    for odd in ({"content": "a" * SMALL}, {"content": object}):
+        assert reading(odd) < reading(odd)
+
+
+def test_what_a_caller_does_to_a_message_does_not_reach_what_was_read_of_it() -> None:
+    reading = by_saying(lambda body: body)
+    mine = {"content": ["a"]}
+    first = reading(mine)
+    mine["content"].append("b")
+    assert (first, reading({"content": ["a"]})) == ({"content": ["a"]}, {"content": ["a"]})
+
+
+def test_of_the_same_message_a_thing_is_made_once_and_a_long_one_each_time() -> None:
+    made: list[Message] = []
+
+    @by_message(len)
+    def make(message: Message, other: int) -> str:
+        made.append(message)
+        return message.text * other
+
+    short, long = Message("user", "a"), Message("user", "a" * (SMALL + 1))
+    assert [make(short, 2), make(short, 2), make(short, 3), make(Message("user", "a"), 2)] == ["aa", "aa", "aaa", "aa"]
+    assert len(made) == 3
+    assert [len(make(long, 1)), len(make(long, 1)), len(made)] == [SMALL + 1, SMALL + 1, 5]

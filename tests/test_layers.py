@@ -22,7 +22,7 @@ LAYERS: dict[int, str] = {
     " text",  # text machinery
     2: "codecs dialects",  # formats
     3: "auth demands profiles provider providers sigv4",  # catalogues
-    4: "admission answers augment constraining effects extraction fallback history house_memory house_tools in_words listener loop native preparation refusals redress route sidecar tools turn",  # machines
+    4: "admission answers augment constraining effects extraction fallback history house_memory house_tools in_words learned listener loop native preparation refusals redress route sidecar tools turn",  # machines
     5: "client io journal mcp sim",  # the world
     6: "batch connecting doctor gateway",  # programs
     7: "__main__ cli",  # the command that starts programs

@@ -12,12 +12,13 @@ from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.in_words import told_form
 from dragoman.io.memory import Answer
+from dragoman.learned import Learned
 from dragoman.preparation import only_allowed
 from dragoman.provider import Tools
 from dragoman.providers import COMPATIBLE, PROVIDERS
 from dragoman.refusals import refused_demand, refuses_tools
 from dragoman.route import Route
-from dragoman.turn import Learned, turn
+from dragoman.turn import turn
 from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
 
 from .upstreams import UPSTREAMS, Says, model, refusal, said, sent

@@ -10,10 +10,11 @@ import pytest
 from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.io.memory import Answer, Memory
+from dragoman.learned import Learned
 from dragoman.providers import PROVIDERS
 from dragoman.refusals import refused_schemas
 from dragoman.route import Route
-from dragoman.turn import Learned, turn
+from dragoman.turn import turn
 from dragoman.types import IssueKind, Message, Request, Response, Tool
 
 from .upstreams import refusal

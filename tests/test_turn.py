@@ -12,11 +12,12 @@ from dragoman.effects import Open, Outcome, drive, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.events import CallEnded, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, assemble
 from dragoman.io.memory import Answer, Memory
+from dragoman.learned import Learned
 from dragoman.profiles import Profile
 from dragoman.providers import COMPATIBLE, PROVIDERS, Tools
 from dragoman.refusals import refuses_tools
 from dragoman.route import Route
-from dragoman.turn import Learned, turn
+from dragoman.turn import turn
 from dragoman.types import (
     IssueKind,
     Message,

@@ -17,9 +17,10 @@ from dragoman.demands import DEMANDS
 from dragoman.effects import run
 from dragoman.errors import ProviderError
 from dragoman.io.memory import Memory
+from dragoman.learned import Learned
 from dragoman.providers import PROVIDERS, Tools
 from dragoman.route import Route
-from dragoman.turn import Learned, turn
+from dragoman.turn import turn
 from dragoman.types import (
     Issue,
     IssueKind,

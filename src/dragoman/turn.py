@@ -10,8 +10,7 @@ Contract: yields events as soon as they are certain, returns the `Response` they
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -38,6 +37,7 @@ from .frames import FrameKind, to_json
 from .history import repair
 from .in_words import FORMS, told_form
 from .kept import KeptTools, KeptWire, by_identity, by_message
+from .learned import Learned, signed
 from .listener import Listener, Presumed, Reads, Restorer
 from .narrowing import narrow
 from .native import Natives
@@ -46,7 +46,6 @@ from .provider import Tools
 from .refusals import calls_written, refused_demand, refused_generation, refused_schemas, refuses_tools
 from .route import Route
 from .schema import check_schema
-from .sidecar import SideCar
 from .types import Issue, IssueKind, JsonObject, Message, Request, Response, Stop, Tool
 
 MAX_REFUSAL = 256 * 1024
@@ -65,75 +64,6 @@ NONCE_LENGTH = 8
 UNAUTHORISED = 401
 CONSTRAINT_REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.SERVER, ErrorKind.UNKNOWN})
 """How servers refuse a grammar or schema they cannot compile (llama.cpp: 400; older vLLM: 500)."""
-
-
-MOST_UNTOLD = 256
-"""Demands remembered of one model: schemas are among them, which clients write."""
-
-
-class Learned:
-    """What was learnt about models from their answers; a cache, shared by turns, that each process can relearn.
-
-    `sidecar` is what models must get back and clients drop, `tokens` are the providers' own; `owner` is whose answers
-    are asked for.
-    """
-
-    def __init__(self, sidecar: SideCar | None = None) -> None:
-        self._no_tools: set[tuple[str, str]] = set()
-        self._free: set[tuple[str, str]] = set()
-        self._bare: dict[tuple[str, str], set[str]] = {}
-        self._untold: dict[tuple[str, str], set[str]] = {}
-        self.sidecar = SideCar() if sidecar is None else sidecar
-        self.owner = ""
-        self.tokens = Tokens()
-
-    def of(self, owner: str) -> Learned:
-        """The same, for answers to `owner`: what models must get back comes back only into conversations of his."""
-        if owner == self.owner:
-            return self
-        told = copy(self)
-        told.owner = owner
-        return told
-
-    def no_tools(self, route: Route, model: str) -> bool:
-        """Has this model refused native tools before?"""
-        return (route.root(), model) in self._no_tools
-
-    def note_no_tools(self, route: Route, model: str) -> None:
-        """This model has refused native tools."""
-        self._no_tools.add((route.root(), model))
-
-    def free(self, route: Route, model: str) -> bool:
-        """Has a constraint on this model's decoding been refused before?"""
-        return (route.root(), model) in self._free
-
-    def note_free(self, route: Route, model: str) -> None:
-        """A constraint on this model's decoding was refused."""
-        self._free.add((route.root(), model))
-
-    def untold(self, route: Route, model: str) -> frozenset[str]:
-        """The demands on an answer that were refused before: kinds of tool choices and of forms."""
-        return frozenset(self._untold.get((route.root(), model), ()))
-
-    def note_untold(self, route: Route, model: str, demand: str) -> None:
-        """A demand of this kind was refused."""
-        known = self._untold.setdefault((route.root(), model), set())
-        if len(known) >= MOST_UNTOLD:
-            known.clear()
-        known.add(demand)
-
-    def bare(self, route: Route, model: str) -> frozenset[str]:
-        """The tools whose schemas were refused before: names of theirs with what they say."""
-        return frozenset(self._bare.get((route.root(), model), ()))
-
-    def note_bare(self, route: Route, model: str, tools: Iterable[Tool]) -> None:
-        """The schemas of these tools were refused."""
-        self._bare.setdefault((route.root(), model), set()).update(map(_signed, tools))
-
-
-def _signed(tool: Tool) -> str:
-    """A tool by name and schema: a mended one of the same name is another."""
-    return f"{tool.name}\0{to_json(tool.parameters)}"
 
 
 def turn(request: Request, route: Route, learned: Learned | None = None) -> Machine[Response]:
@@ -314,7 +244,7 @@ class Plan:
         self.held = held(request, route.provider, spoken) if text and not (free or nonce) else FREE
         self._spoken = self.held.tongue or spoken
         self.stream = route.stream if route.stream is not None else request.stream
-        self._bare = [tool for tool in request.tools if bare and _signed(tool) in bare]
+        self._bare = [tool for tool in request.tools if bare and signed(tool) in bare]
         told = augment(request, self._tongue()) if text else request
         told = replace(told, stream=self.stream) if told.stream != self.stream else told
         told = replace(told, output_schema=self.held.form) if self.held.form else self._formed(told, untold)

@@ -11,12 +11,13 @@ from typing import Any
 
 from dragoman.effects import Machine, Outcome, adrive, drive
 from dragoman.io.memory import Answer, Memory
+from dragoman.learned import Learned
 from dragoman.loop import Corrected, Output, Policy, Run, ToolEnded, ToolStarted, TurnStarted, loop
 from dragoman.provider import Tools
 from dragoman.providers import COMPATIBLE
 from dragoman.route import Route
 from dragoman.tools import Context, Runnable, ToolSet
-from dragoman.turn import Learned, turn
+from dragoman.turn import turn
 from dragoman.types import JsonObject, Message, Request, Response, Tool, ToolResult
 
 from ..upstreams import Says, model, said, sent

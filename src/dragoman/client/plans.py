@@ -19,10 +19,10 @@ from ..io.cancel import Cancel
 from ..io.execution import Attend, Begin, Tell, Witness
 from ..io.ids import mint
 from ..journal import Recorder, Store
+from ..learned import Learned
 from ..loop import Failed, Output, Policy, Run, loop
 from ..route import Route
 from ..tools import ToolSet
-from ..turn import Learned
 from ..types import NOTHING, JsonObject, Message, Request, Response, Sampling, ToolChoice, ToolResult
 from .about import About, names_of, read_about
 from .conversation import Said, conversation

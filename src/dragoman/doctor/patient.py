@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..effects import Machine
+from ..learned import Learned
 from ..provider import Tools
 from ..route import Route
-from ..turn import Learned, turn
+from ..turn import turn
 from ..types import Message, Request, Response, Sampling, Tool
 from .remedies import Ill, remedy
 

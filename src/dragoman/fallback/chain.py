@@ -16,9 +16,10 @@ from typing import Any
 from ..effects import Machine, Now, Sleep, relay
 from ..errors import ErrorKind, ProviderError, UsageError
 from ..events import Event, Noticed, Started
+from ..learned import Learned
 from ..provider import Tools
 from ..route import Route
-from ..turn import Learned, turn
+from ..turn import turn
 from ..types import Issue, IssueKind, Request, Response
 from .health import Health, Place, place
 from .treatment import TREATMENTS, Cooling, Rules

@@ -22,11 +22,12 @@ from ..fallback import Health, Rules, chain
 from ..frames import FrameKind, to_json, writers
 from ..house_memory import Memory
 from ..house_tools import HOUSE, with_tools
+from ..learned import Learned
 from ..loop.policy import Policy
 from ..redress import Ask, loses_a_call, redress
 from ..route import Route
 from ..tools import ToolSet
-from ..turn import Learned, turn
+from ..turn import turn
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
 from .accounts import GONE, Account
 from .fronts import STREAM_TYPES, Front

@@ -15,8 +15,8 @@ from pathlib import Path
 from ..backed_cache import Backing
 from ..house_memory import Memory, Turns
 from ..journal.values import decode, encode
+from ..learned import Learned
 from ..sidecar import Kept, SideCar
-from ..turn import Learned
 from ..types import Message, Reasoning
 from .items import Items
 from .shared_tally import SharedTally
