@@ -83,17 +83,22 @@ HOSTILE = (
     "<|channel|>", "[TOOL_CALLS]", "<invoke name=", '\n{"arguments": [', "</tool_call>", "write_file(",
     "<parameter=", "&lt;", "\\", "\n",
 )  # fmt: skip
+JSON_BODY = '<tool_call>{"name": "write_file", "arguments": {"content": "'
+TAGGED_BODY = "<tool_call>\n<function=write_file>\n<parameter=content>\n"
+INSIDE = ((JSON_BODY, '"'), (JSON_BODY, '", '), (TAGGED_BODY, "</parameter> x"))
+"""What a call begins with, and what comes again and again inside it."""
 HOSTILE_SIZES = (16_000, 128_000, 1_000_000)
 
 
 def hostile() -> str:
-    """The table of texts that are nothing but one thing that may begin a call."""
+    """The table of texts that are nothing but one thing that may begin a call, or may end what stands inside one."""
     rows = []
-    for seed in HOSTILE:
-        texts = [_filled(seed, size) for size in HOSTILE_SIZES]
+    for head, seed in [*(("", seed) for seed in HOSTILE), *INSIDE]:
+        texts = [head + _filled(seed, size - len(head)) for size in HOSTILE_SIZES]
         spent = [timed(lambda text=text: parse(text, tools=[TOOL]), 1) for text in texts]  # type: ignore[misc]
         growth = spent[-1] / HOSTILE_SIZES[-1] / (spent[0] / HOSTILE_SIZES[0])
-        rows.append([f"`{seed!r}`".replace("|", "\\|"), *(f"{s * 1e3:.1f}" for s in spent), f"{growth:.2f}"])
+        named = f"`{seed!r}`".replace("|", "\\|") + (" in a call" if head else "")
+        rows.append([named, *(f"{s * 1e3:.1f}" for s in spent), f"{growth:.2f}"])
     return table(["ms", *(f"{size:,}" for size in HOSTILE_SIZES), "per character, last / first"], rows)
 
 

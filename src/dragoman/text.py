@@ -183,6 +183,17 @@ class Source:
                 ahead = yield from self._over_space(size)
         return (yield from self._option(ahead, options))
 
+    def ends_within(self, marks: tuple[str, ...], ahead: int = 0) -> bool:
+        """Has the text ended, with nothing `ahead` of here but the beginning of one of `marks`, if anything?
+
+        A long rest is not even copied: this may be asked at every mark of a text.
+        """
+        start, size = self.pos + ahead, len(self.buf)
+        if not self.eof or size - start > max(map(len, marks), default=0):
+            return False
+        rest = self.buf[start:]
+        return not rest or any(mark.startswith(rest) for mark in marks)
+
     def _over_space(self, ahead: int) -> Need[int]:
         while True:
             end = SPACE.match(self.buf, self.pos + ahead).end()  # type: ignore[union-attr]

@@ -161,8 +161,7 @@ class _Elements:
         return True
 
     def _is_rest_of_closer(self) -> bool:
-        rest = self.a.src.buf[self.a.src.pos :]
-        return not rest or any(c.startswith(rest) for c in self.closers)
+        return self.a.src.ends_within(self.closers)
 
     def _stray(self) -> Need[bool]:
         """A closing tag that closes nothing here."""
@@ -305,7 +304,7 @@ class _Elements:
             return True
         if self.a.called and (yield from src.glance(self.a.row.call_open))[1]:
             return True
-        return src.eof and any(c.startswith(src.buf[src.pos + ahead :]) for c in self.closers)
+        return src.ends_within(self.closers, ahead)
 
     def _balanced(self, key: str) -> Need[str]:
         """A value up to the closer that matches its opener; its raw text."""

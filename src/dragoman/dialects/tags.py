@@ -54,10 +54,7 @@ def _at_end(attempt: Attempt, marks: tuple[str, ...]) -> Need[bool]:
     """Has the text ended here, but for white space and the beginning of one of `marks`?"""
     src = attempt.src
     ahead = yield from src._over_space(0)
-    if not src.eof:
-        return False
-    rest = src.buf[src.pos + ahead :]
-    return not rest or any(m.startswith(rest) for m in marks)
+    return src.ends_within(marks, ahead)
 
 
 class _Tags:
