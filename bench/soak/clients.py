@@ -2,7 +2,7 @@
 
 Knows how each package asks and what it raises; nothing of the gateway's process.
 Contract: whatever becomes of a request is counted under one name; an answer that a package could not read is
-`UNREADABLE`, one that did not end is `STUCK`.
+`UNREADABLE`, one that did not end `STUCK`, one whose connection ended before it `LOST`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from random import Random
 from typing import Any
 
 import anthropic
+import httpx
+import httpx2
 import ollama
 import openai
 from google import genai
@@ -31,6 +33,14 @@ HANG_UPS = 0.1
 STUCK = 60.0
 REFUSALS = (openai.APIError, anthropic.APIError, ollama.ResponseError, google.APIError)
 """What the packages raise for an error that they could read."""
+LOST = (
+    openai.APIConnectionError,
+    anthropic.APIConnectionError,
+    httpx2.TransportError,
+    httpx.TransportError,
+    ConnectionError,
+)
+"""What they raise for a connection that ended without an answer, or in the middle of one."""
 
 
 class HungUp(Exception):
@@ -54,10 +64,12 @@ class Clients:
             calls = await asyncio.wait_for(self._luck.choice(WAYS)(self), STUCK + 10)
         except HungUp:
             self.ends["hung up"] += 1
+        except (TimeoutError, openai.APITimeoutError, anthropic.APITimeoutError):
+            self.ends["STUCK"] += 1
+        except LOST as error:
+            self.ends[f"LOST {type(error.__cause__ or error).__name__}"] += 1
         except REFUSALS as error:
             self.ends[_told(error)] += 1
-        except TimeoutError:
-            self.ends["STUCK"] += 1
         except Exception as error:
             self.ends[f"UNREADABLE {type(error).__name__}: {error}"[:100]] += 1
         else:

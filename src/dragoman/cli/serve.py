@@ -50,9 +50,14 @@ QUIET: dict[str, Any] = {
     "ws": "none",
     "http": "dragoman.gateway.connections:Connection",
     "proxy_headers": False,  # nobody asks where a client is: reading that from headers is wasted on every request
+    "timeout_keep_alive": 75,
     "timeout_graceful_shutdown": 30,
 }
-"""How the server runs; answers being given may take 30 seconds more once it is told to end."""
+"""How the server runs; answers being given may take 30 seconds more once it is told to end.
+
+An idle connection is kept longer than clients keep one (httpx 5 s, aiohttp 15, balancers 60): whoever closes first may
+close just when the other writes, and the five seconds of uvicorn are those of most SDKs.
+"""
 ONE_PROCESS = "one process serves instead of {workers}: the inspector shows what its own process serves"
 BESIDE = "{option} does not count beside {file}; write it into the file, or say with --upstream which model is meant"
 NOTHING_FOUND = (
