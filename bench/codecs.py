@@ -25,9 +25,9 @@ from typing import Any
 from table import machine, publish, table
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.decoding import decode_chunks
+from dragoman.codecs.fidelity.decoding import decode_chunks
+from dragoman.codecs.shared.frames import readers, writers
 from dragoman.events import CallDelta, CallEnded, CallStarted, Ended, Event, Started, TextDelta
-from dragoman.frames import readers, writers
 from dragoman.types import Message, Request, Response, Sampling, Stop, Text, Tool, ToolCall, ToolResult, Usage
 
 APIS = ("openai_chat", "openai_responses", "anthropic_messages", "ollama_chat", "gemini")

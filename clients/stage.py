@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 from dragoman.sim import Reply, Scenario, WeakModel, Wish, running, serving
 from dragoman.sim.plans import Batch, Offer, Task
 from dragoman.sim.scenarios import SCENARIOS

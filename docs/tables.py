@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from dragoman import codecs, dialects
-from dragoman.codecs.losses import request_losses
-from dragoman.profiles import ROWS as PROFILES
-from dragoman.providers import PROVIDERS
+from dragoman.codecs.fidelity.losses import request_losses
+from dragoman.providers.families import ROWS as PROFILES
+from dragoman.providers.rows import PROVIDERS
 from dragoman.types import (
     Media,
     Message,

@@ -3,7 +3,7 @@
 import os
 
 from dragoman import Client, Route, Rules, tool
-from dragoman.providers import COMPATIBLE
+from dragoman.providers.rows import COMPATIBLE
 
 MODEL = os.environ.get("DRAGOMAN_MODEL", "ollama/qwen3:8b")
 broken = Route(provider=COMPATIBLE["openai_chat"], base_url="http://127.0.0.1:9/v1", model="nobody-is-there")

@@ -15,12 +15,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dragoman.client import Client, plans
+from dragoman.client import Client
+from dragoman.client import operations as plans
 from dragoman.effects import Effect, Open
 from dragoman.errors import JournalError
-from dragoman.io.memory import Answer, Memory
-from dragoman.journal import Store
+from dragoman.io.scripted import Answer, Memory
 from dragoman.loop import Policy, Run
+from dragoman.loop.journal import Store
 from dragoman.tools import Context, tool
 
 from .upstreams import Says, answered, said

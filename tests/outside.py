@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.dialects import DIALECTS, Dialect, Parsed, Parser
-from dragoman.dialects.parser import fold
+from dragoman.dialects.engine.parser import fold
 from dragoman.dialects.spec import span
 
 OUTSIDE = Path(__file__).resolve().parents[2] / "shared" / "vectors" / "text"

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from dragoman.admission import Tokens, admit, signals
 from dragoman.effects import Machine, Open, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.io.environment import route_to
-from dragoman.io.memory import Answer, Memory
-from dragoman.learned import Learned
-from dragoman.providers import PROVIDERS, Tools
-from dragoman.route import Route
-from dragoman.sigv4 import Credentials, Scope, sign
-from dragoman.turn import turn
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.authorize import Tokens, admit, signals
+from dragoman.providers.route import Route
+from dragoman.providers.rows import PROVIDERS, Tools
+from dragoman.providers.sigv4 import Credentials, Scope, sign
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.machine import turn
 from dragoman.types import Media, Message, Request, Response, Text, Tool, ToolCall, ToolResult
 
 from .upstreams import model, refusal, said

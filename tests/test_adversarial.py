@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman import Parser, parse
-from dragoman.dialects.parser import Parsed, fold
+from dragoman.dialects.engine.parser import Parsed, fold
 
 FILE = Path(__file__).resolve().parents[2] / "shared" / "vectors" / "adversarial.jsonl"
 ROWS: list[dict[str, Any]] = (

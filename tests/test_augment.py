@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.augment import Tongue, augment, left_out
 from dragoman.dialects import DIALECTS, parse
-from dragoman.dialects.neutral import JOINER, restore
-from dragoman.dialects.rows import ALL
-from dragoman.types import (
-    Media,
-    Message,
-    Reasoning,
-    Request,
-    Text,
-    Tool,
-    ToolCall,
-    ToolChoice,
-    ToolResult,
-)
+from dragoman.dialects.rows.table import ALL
+from dragoman.dialects.writing.neutralise import JOINER, restore
+from dragoman.turn.text_tools import Tongue, augment, left_out
+from dragoman.types import Media, Message, Reasoning, Request, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 LOOK = Tool(name="look", description="Look at something.", parameters={"properties": {"at": {"type": "string"}}})
 ASK = Message("user", "What is up?")

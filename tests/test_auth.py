@@ -10,8 +10,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from dragoman.auth import ClientCredentials, KeyHeader, SignedKey, SigV4, redact
 from dragoman.errors import UsageError
+from dragoman.providers.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
+from dragoman.redaction import redact
 
 
 def test_a_key_stands_in_its_header_in_its_form() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dragoman.backed_cache import BackedCache
+from dragoman.cache import BackedCache
 
 
 class Behind:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.cache_plan import MOST_MARKERS, CacheMode, CachePlan, in_order, plan, planned
 from dragoman.codecs import CODECS
-from dragoman.codecs.spec import Quirks
+from dragoman.codecs.shared.spec import Quirks
+from dragoman.conversation.cache_markers import MOST_MARKERS, CacheMode, CachePlan, in_order, plan, planned
 from dragoman.types import Message, Request, Role, Tool
 
 TOOLS = (Tool(name="b"), Tool(name="a"))

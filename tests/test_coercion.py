@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.schema import coerce, faults, read_text, shape
+from dragoman.schema.validation import coerce, faults, read_text, shape
 from dragoman.types import Edit
 from tests.schemas import BOOL, INT, INTS, LIST, NULL, NUM, OBJ, STR, STRS, TREE, VALID, VALUES, rows
 

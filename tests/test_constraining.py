@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from dragoman.constraining import FREE, held
 from dragoman.dialects import DIALECTS
 from dragoman.effects import run
-from dragoman.io.memory import Answer, Memory
-from dragoman.learned import Learned
-from dragoman.provider import Tools
-from dragoman.providers import PROVIDERS
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import PROVIDERS
+from dragoman.providers.spec import Tools
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.constrain import FREE, held
+from dragoman.turn.machine import turn
 from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
 
 from .gbnf import Gbnf

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import DIALECTS
-from dragoman.dialects.constraint import call_schema, grammar, structural_tag
-from dragoman.dialects.parser import parse
-from dragoman.dialects.render import render
-from dragoman.grammar import Grammar
-from dragoman.schema import faults
+from dragoman.dialects.engine.parser import parse
+from dragoman.dialects.writing.constraint import call_schema, grammar, structural_tag
+from dragoman.dialects.writing.render import render
+from dragoman.schema.grammar import Grammar
+from dragoman.schema.validation import faults
 from dragoman.types import Tool, ToolCall
 
 from .gbnf import Gbnf

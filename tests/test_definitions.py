@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.definitions import tool, tools
 from dragoman.errors import UsageError
-from dragoman.schema import check_schema
+from dragoman.schema.definitions import tool, tools
+from dragoman.schema.validation import check_schema
 from dragoman.types import EMPTY_OBJECT_SCHEMA, NOTHING, Tool
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

@@ -12,8 +12,8 @@ import yaml
 
 from dragoman.cli.serve import PORT, QUIET
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.metrics import COUNTED
-from dragoman.gateway.settings import read
+from dragoman.gateway.config.load import read
+from dragoman.gateway.telemetry.metrics import COUNTED
 
 from .gateway.asgi import call
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.dialects.verdicts import REASONS, Finding, verdicts
+from dragoman.dialects.explain.findings import REASONS, Finding, verdicts
 from dragoman.types import IssueKind, Verdict
 
 PAGE = Path(__file__).parents[1] / "docs" / "judge.md"

@@ -7,7 +7,7 @@ import io
 import re
 from pathlib import Path
 
-from dragoman.providers import PROVIDERS
+from dragoman.providers.rows import PROVIDERS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "providers.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from dragoman.doctor import Finding, Grade, Reached, examine, prescription, reach
-from dragoman.doctor.context import fathom
-from dragoman.doctor.patient import Patient
+from dragoman.doctor.context_length import fathom
+from dragoman.doctor.target import Patient
 from dragoman.effects import Now, Open, Read, run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.gateway.form import FORM
-from dragoman.gateway.settings import read
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE, PROVIDERS
-from dragoman.route import Route
-from dragoman.schema import faults
+from dragoman.gateway.config.json_schema import FORM
+from dragoman.gateway.config.load import read
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS
+from dragoman.schema.validation import faults
 
 from .upstreams import Says, answered, refusal, said
 

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from dragoman import Issue, Parsed, Parser, ToolCall, ToolResult, parse
-from dragoman.codecs.arguments import read_arguments
+from dragoman.codecs.shared.arguments import read_arguments
 from dragoman.dialects import DIALECTS, Dialect
-from dragoman.dialects.parser import fold
-from dragoman.dialects.prompt import augment_system_prompt
-from dragoman.dialects.render import render_result
+from dragoman.dialects.engine.parser import fold
 from dragoman.dialects.spec import JsonArgs, Place, Strength, span
+from dragoman.dialects.writing.prompt import augment_system_prompt
+from dragoman.dialects.writing.render import render_result
 from dragoman.errors import ExtractError
-from dragoman.extraction import extract
+from dragoman.turn.extract import extract
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "vectors"
 Row = Mapping[str, Any]

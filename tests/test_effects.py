@@ -9,20 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.effects import (
-    Close,
-    Effect,
-    Machine,
-    NewId,
-    Open,
-    Outcome,
-    Read,
-    Sleep,
-    adrive,
-    arun,
-    drive,
-    run,
-)
+from dragoman.effects import Close, Effect, Machine, NewId, Open, Outcome, Read, Sleep, adrive, arun, drive, run
 from dragoman.errors import ErrorKind, ProviderError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.errors import ExtractError, UsageError
-from dragoman.extraction import Calls, extract
+from dragoman.turn.extract import Calls, extract
 from dragoman.types import Issue, IssueKind, Message, Response, Stop, Text, Tier, Tool, ToolCall, Verdict
 
 FENCE = '~~~tool_call\n{"name": "t", "arguments": {"x": 1}}\n~~~'

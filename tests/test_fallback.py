@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.codecs.failures import http_date
+from dragoman.codecs.shared.errors import http_date
 from dragoman.effects import Open, Outcome, drive
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.events import TextDelta, assemble
@@ -28,12 +28,12 @@ from dragoman.fallback import (
     chain,
     place,
 )
-from dragoman.io.memory import Answer, Memory
-from dragoman.journal.recorder import EVENTS
-from dragoman.learned import Learned
-from dragoman.profiles import Profile
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
+from dragoman.io.scripted import Answer, Memory
+from dragoman.loop.journal.recorder import EVENTS
+from dragoman.providers.families import Profile
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.turn.capabilities import Learned
 from dragoman.types import IssueKind, Message, Request, Response, Tool
 
 from .upstreams import Says, answered, chat_stream, refusal, said

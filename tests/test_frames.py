@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import ErrorKind, ProviderError, UsageError
-from dragoman.frames import (
+from dragoman.codecs.shared.frames import (
     KEEP_ALIVE,
     AwsReader,
     Frame,
@@ -20,12 +19,13 @@ from dragoman.frames import (
     Reader,
     SseReader,
     readers,
-    to_json,
     write_aws,
     write_ndjson,
     write_sse,
     writers,
 )
+from dragoman.errors import ErrorKind, ProviderError, UsageError
+from dragoman.jsontext import to_json
 
 GOLDEN = Path(__file__).parents[1].parent / "shared" / "vectors" / "golden-streams"
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.demands import DEMANDS, FREE, MISTRAL, OPENAI_CHAT, Demands, Turns
+from dragoman.conversation.history import BRIDGE, MISSING, START, identify, in_turns, repair, without_system
+from dragoman.conversation.requirements import DEMANDS, FREE, MISTRAL, OPENAI_CHAT, Demands, Turns
 from dragoman.errors import ErrorCode
-from dragoman.history import BRIDGE, MISSING, START, identify, in_turns, repair, without_system
 from dragoman.types import IssueKind, Message, Text, ToolCall, ToolResult
 
 

@@ -26,12 +26,12 @@ from dragoman.events import (
     replay,
 )
 from dragoman.fallback import Rules
-from dragoman.house_memory import Memory, remainder
-from dragoman.house_tools import HOUSE, TAKEN, HouseRan, named, with_tools
-from dragoman.io.memory import Memory as World
+from dragoman.io.scripted import Memory as World
 from dragoman.loop import Policy
-from dragoman.redress import redress
+from dragoman.server_tools.machine import HOUSE, TAKEN, HouseRan, named, with_tools
+from dragoman.server_tools.memory import Memory, remainder
 from dragoman.tools import Context, Runnable, ToolSet, tool
+from dragoman.turn.reask import redress
 from dragoman.types import (
     Issue,
     IssueKind,

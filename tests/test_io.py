@@ -12,8 +12,8 @@ import pytest
 from dragoman.effects import Close, Effect, Machine, NewId, Now, Open, Opened, Patience, Read, Sleep, arun, run
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.io import aio, sync
-from dragoman.io.listening import listen
-from dragoman.io.memory import Answer, Memory
+from dragoman.io.scripted import Answer, Memory
+from dragoman.io.sockets import listen
 
 from .peer import Exchange, free_port, peer
 

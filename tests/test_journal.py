@@ -24,15 +24,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.client import AsyncClient, Client
-from dragoman.codecs.spec import WireFields
+from dragoman.codecs.shared.spec import WireFields
 from dragoman.effects import Effect, NewId, Now, drive
 from dragoman.errors import ErrorCode, JournalError
 from dragoman.events import CallDelta, ReasoningDelta, TextDelta, assemble, replay
 from dragoman.io.cancel import Cancel
-from dragoman.io.memory import Memory
-from dragoman.journal import Recorder, Store, decode, encode
-from dragoman.journal.recorder import joined
+from dragoman.io.scripted import Memory
 from dragoman.loop import Allowed, Answered, Asking, Bound, Denied, Edited, Interrupted, Limit, Policy, Run
+from dragoman.loop.journal import Recorder, Store, decode, encode
+from dragoman.loop.journal.recorder import joined
 from dragoman.tools import Context, tool
 from dragoman.types import (
     Edit,
@@ -262,7 +262,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_an_open_journal_is_locked_for_everybody_else(path: str) -> None:
     store = begun(path)
-    code = f"from dragoman.journal import Store; Store({path!r}, new=False)"
+    code = f"from dragoman.loop.journal import Store; Store({path!r}, new=False)"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "is in use by another run or process" in other.stderr
     with pytest.raises(JournalError, match="in use"):

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.cache_plan import CacheMode
 from dragoman.codecs import CODECS
-from dragoman.codecs.spec import PLAIN
-from dragoman.definitions import tools as read_definitions
+from dragoman.codecs.shared.spec import PLAIN
+from dragoman.conversation.cache_markers import CacheMode
 from dragoman.effects import Open, Opened, Read, run
-from dragoman.kept import (
+from dragoman.memo import (
     LARGE,
     LARGE_SETS,
     LARGEST,
@@ -28,9 +27,10 @@ from dragoman.kept import (
     by_rows,
     by_saying,
 )
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
+from dragoman.schema.definitions import tools as read_definitions
+from dragoman.turn.machine import turn
 from dragoman.types import Message, Request, Tool
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}

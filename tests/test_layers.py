@@ -1,4 +1,4 @@
-"""The layers of the package, as data, and the rules that keep them layers."""
+"""The floors of the house, as data, and the rules that keep them floors: no arrow runs upward, or sideways."""
 
 from __future__ import annotations
 
@@ -15,24 +15,37 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "dragoman"
 NAME = "dragoman"
 
-LAYERS: dict[int, str] = {
-    0: "errors events tabular types version",  # values
-    1: "backed_cache bare_words cache_plan coercion definitions frames grammar kept narrowing notation quoting relaxed schema schema_patterns schema_rules schema_words shape spelling"
-    " string_ends structured unquoted yaml_text"
-    " text",  # text machinery
-    2: "codecs dialects",  # formats
-    3: "auth demands profiles provider providers sigv4",  # catalogues
-    4: "admission answers augment constraining effects extraction fallback history house_memory house_tools in_words learned listener loop native preparation refusals redress route sidecar tools turn",  # machines
-    5: "client io journal mcp sim",  # the world
-    6: "batch connecting doctor gateway",  # programs
-    7: "__main__ cli",  # the command that starts programs
-}
-"""Every module or package right below `dragoman`, by layer.  A new one is placed as low as its imports allow."""
+FLOORS: tuple[str, ...] = (
+    "cache errors events jsontext memo redaction tabular types version",  # the ground: values everything speaks of
+    "schema",  # JSON Schema
+    "conversation lenient tools",  # messages, text, functions
+    "codecs dialects effects",  # formats: wires and texts; what machines may ask for
+    "providers",  # rows: who serves, what families do
+    "io turn",  # effects performed; one request and its answer
+    "doctor fallback loop sim",  # runs, routes, probes, the scripted model
+    "client mcp server_tools",  # what programs are made of
+    "gateway",
+    "cli",
+    "__main__",
+)
+"""The house: every room right below `dragoman`, by floor.  A room knows the floors below it and nobody beside it."""
 
-LAYER = {name: layer for layer, names in LAYERS.items() for name in names.split()}
-SIBLINGS = {"codecs", "dialects"}  # of one layer, and neither knows the other
-FACE = 4  # `import dragoman` reaches this high and no higher
-WORLD = 5  # the first layer that may touch clocks, randomness, files and the network
+LOOSE, ROOMS = 10, 18
+FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
+
+INNER: dict[str, tuple[str, ...]] = {
+    "codecs": ("shared", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
+    "dialects": ("judge spec", "reading rows", "engine writing", "explain learning"),
+    "gateway": (
+        "config fronts process", "reload state telemetry", "exchange", "http mcp_tools", "discovery inspector",
+        "app observers", "factory",
+    ),
+}  # fmt: skip
+"""Rooms inside rooms, by the same law."""
+
+WORLD = frozenset({"io", "sim", "client", "mcp", "gateway", "cli", "__main__", "loop.journal"})
+"""Rooms that may touch clocks, randomness, files and the network; the others are told, or ask by an effect."""
+SHOWN = FLOOR["client"]  # the public face shows type checkers this floor and those below it
 
 LIBRARIES = {"jsonschema_rs"}  # all that the layers below the world may use beside the standard library
 LATE = {("dragoman.dialects.learning.sandbox", "jinja2")}  # a library that one module imports when it is first needed
@@ -106,13 +119,24 @@ def packages_of(modules: Mapping[str, str]) -> set[str]:
 # ── judging ──────────────────────────────────────────────────────────────────
 
 
-def top(module: str) -> str:
-    """The entry of the table that `module` belongs to; "" for the public face."""
+def room(module: str) -> str:
+    """The room that `module` stands in; "" for the public face."""
     return module.split(".")[1] if "." in module else ""
 
 
-def layer_of(module: str) -> int:
-    return FACE if module == NAME else LAYER.get(top(module), -1)
+def floor_of(module: str) -> int:
+    return SHOWN if module == NAME else FLOOR.get(room(module), -1)
+
+
+def inner(module: str) -> tuple[int, str]:
+    """The floor and the room inside its room; above all of them for what stands loose in it."""
+    own, place = INNER.get(room(module), ()), ".".join(module.split(".")[2:3])
+    found = [floor for floor, names in enumerate(own) if place in names.split()]
+    return (found[0], place) if found else (len(own), "")
+
+
+def is_worldly(module: str) -> bool:
+    return module != NAME and (room(module) in WORLD or ".".join(module.split(".")[1:3]) in WORLD)
 
 
 def is_ours(target: str) -> bool:
@@ -121,31 +145,50 @@ def is_ours(target: str) -> bool:
 
 def wrongs(modules: Mapping[str, str]) -> list[str]:
     """Every breach of the layers, in words that say what to do."""
-    unplaced = [f"{m}: not in LAYERS; place {top(m)!r} there" for m in modules if layer_of(m) < 0]
+    unplaced = [f"{m}: not in FLOORS; place {room(m)!r} there" for m in modules if floor_of(m) < 0]
     found = [wrong for each in imports(modules, packages_of(modules)) if (wrong := _wrong(each))]
     circle = cycle(modules)
     return unplaced + found + ([f"import cycle: {' -> '.join(circle)}; move what they share down"] if circle else [])
 
 
 def _wrong(it: Import) -> str:
-    at, own = f"{it.module}:{it.line}", layer_of(it.module)
-    if is_ours(it.target):
-        other = layer_of(it.target)
-        if it.inside:
-            return f"{at} imports {it.target} inside a function; move it to the top or the code to another layer"
-        if it.target == NAME and it.module != NAME:
-            return f"{at} imports the public face; import the module that defines the name"
-        if other > (WORLD if it.module == NAME and it.typing else own):
-            return f"{at} imports {it.target} of layer {other} into layer {own}; only what lies lower may be imported"
-        if {top(it.module), top(it.target)} == SIBLINGS:
-            return f"{at} imports {it.target}; dialects and codecs do not know each other"
+    return _ours(it) if is_ours(it.target) else _foreign(it)
+
+
+def _ours(it: Import) -> str:
+    at, own, other = f"{it.module}:{it.line}", floor_of(it.module), floor_of(it.target)
+    if it.inside:
+        return f"{at} imports {it.target} inside a function; move it to the top or the code to another room"
+    if it.target == NAME and it.module != NAME:
+        return f"{at} imports the public face; import the module that defines the name"
+    if it.module == NAME:
+        late = it.typing or other == 0
+        return "" if late and other <= SHOWN else f"{at} imports {it.target}; the face loads names when they are used"
+    if room(it.module) == room(it.target):
+        return _within(it)
+    if other > own:
+        return f"{at} imports {it.target} of floor {other} into floor {own}; only what lies lower may be imported"
+    if other == own > 0:
+        return f"{at} imports {it.target}; {room(it.module)} and {room(it.target)} do not know each other"
+    return ""
+
+
+def _within(it: Import) -> str:
+    (own, mine), (other, theirs) = inner(it.module), inner(it.target)
+    if other < own or mine == theirs:
         return ""
-    root = it.target.split(".")[0]
-    if 0 <= own < WORLD and (root in WORLDLY or it.target in WORLDLY):
-        return f"{at} imports {it.target}; below layer {WORLD} it comes in as an argument or an effect"
+    return f"{it.module}:{it.line} imports {it.target}; {mine} does not know {theirs or 'the package'} above or beside it"
+
+
+def _foreign(it: Import) -> str:
+    at, root = f"{it.module}:{it.line}", it.target.split(".")[0]
+    if is_worldly(it.module) or floor_of(it.module) < 0:
+        return ""
+    if root in WORLDLY or it.target in WORLDLY:
+        return f"{at} imports {it.target}; outside the world's rooms it comes in as an argument or an effect"
     late = it.inside and (it.module, root) in LATE
-    if 0 <= own < WORLD and root not in LIBRARIES and root not in sys.stdlib_module_names and not late:
-        return f"{at} imports {root}; below layer {WORLD} there is only the standard library and {', '.join(LIBRARIES)}"
+    if root not in LIBRARIES and root not in sys.stdlib_module_names and not late:
+        return f"{at} imports {root}; here there is only the standard library and {', '.join(LIBRARIES)}"
     return ""
 
 
@@ -184,9 +227,24 @@ def test_every_module_says_what_it_is_in_its_first_line() -> None:
     assert [m for m, source in sources().items() if not ast.get_docstring(ast.parse(source))] == []
 
 
-def test_no_module_stands_in_two_layers() -> None:
-    names = [name for layer in LAYERS.values() for name in layer.split()]
+def test_no_room_stands_on_two_floors() -> None:
+    names = [name for floor in FLOORS for name in floor.split()]
     assert len(names) == len(set(names))
+
+
+def test_every_room_and_file_of_the_table_is_there() -> None:
+    there = {path.name.removesuffix(".py") for path in PACKAGE.iterdir()}
+    assert set(FLOOR) - there == set()
+    for name, floors in INNER.items():
+        inside = {path.name.removesuffix(".py") for path in (PACKAGE / name).iterdir()}
+        assert {place for floor in floors for place in floor.split()} - inside == set()
+
+
+def test_few_files_stand_in_no_room_and_few_rooms_are_there() -> None:
+    loose = [path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")]
+    rooms = [path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()]
+    assert len(loose) <= LOOSE
+    assert len(rooms) <= ROOMS
 
 
 def test_importing_the_package_loads_neither_the_world_nor_a_server() -> None:
@@ -195,7 +253,7 @@ def test_importing_the_package_loads_neither_the_world_nor_a_server() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     loaded = set(run.stdout.split())
     assert NAME in loaded
-    assert {m for m in loaded if is_ours(m) and layer_of(m) > FACE} == set()
+    assert {m for m in loaded if is_ours(m) and is_worldly(m)} == set()
     assert loaded & SERVERS == set()
 
 
@@ -204,37 +262,46 @@ def test_importing_the_package_loads_neither_the_world_nor_a_server() -> None:
 # (what is wrong, modules, a piece of what must be said)
 BREACHES: list[tuple[str, dict[str, str], str]] = [
     ("a module nobody placed", {"dragoman.surprise": ""}, "place 'surprise'"),
-    ("a lower layer imports a higher one", {"dragoman.types": "from .text import Source", "dragoman.text": ""},
-     "dragoman.types:1 imports dragoman.text of layer 1 into layer 0"),
-    ("a package is entered by one of its names", {"dragoman.text": "from . import turn", "dragoman.turn": ""},
-     "imports dragoman.turn of layer 4"),
+    ("a lower floor imports a higher one", {"dragoman.types": "from .lenient.source import Source"},
+     "dragoman.types:1 imports dragoman.lenient.source of floor 2 into floor 0"),
+    ("a room is entered by one of its names", {"dragoman.types": "from . import turn", "dragoman.turn": ""},
+     "imports dragoman.turn of floor 5"),
     ("two dots", {"dragoman.codecs": "", "dragoman.codecs.a": "from ..turn import x", "dragoman.turn": ""},
      "dragoman.codecs.a:1 imports dragoman.turn"),
-    ("an absolute import", {"dragoman.types": "import dragoman.text", "dragoman.text": ""}, "imports dragoman.text"),
+    ("an absolute import", {"dragoman.types": "import dragoman.lenient"}, "imports dragoman.lenient"),
     ("codecs know dialects", {"dragoman.codecs": "from .dialects import x", "dragoman.dialects": ""},
-     "do not know each other"),
+     "codecs and dialects do not know each other"),
     ("dialects know codecs", {"dragoman.dialects.a": "from ..codecs.b import x", "dragoman.codecs.b": ""},
-     "do not know each other"),
-    ("the face from within", {"dragoman.text": "from dragoman import Tool", "dragoman": ""}, "the public face"),
-    ("the face reaches the world", {"dragoman": "from .io import x", "dragoman.io": ""}, "dragoman.io of layer 5"),
+     "dialects and codecs do not know each other"),
+    ("a room within a room knows the one above",
+     {"dragoman.codecs.shared.a": "from ..openai.b import x", "dragoman.codecs.openai.b": ""},
+     "shared does not know openai above or beside it"),
+    ("a room within a room knows the one beside it",
+     {"dragoman.codecs.gemini.a": "from ..openai.b import x", "dragoman.codecs.openai.b": ""},
+     "gemini does not know openai above or beside it"),
+    ("a room within a room knows its package", {"dragoman.gateway.http.a": "from ..factory import x"},
+     "http does not know factory above or beside it"),
+    ("the face from within", {"dragoman.types": "from dragoman import Tool", "dragoman": ""}, "the public face"),
+    ("the face loads at once", {"dragoman": "from .io import x", "dragoman.io": ""}, "names when they are used"),
     ("the face knows a program, for type checkers only",
-     {"dragoman": "if TYPE_CHECKING:\n from .cli import x", "dragoman.cli": ""}, "dragoman.cli of layer 7"),
-    ("a layer knows the one above, for type checkers only",
-     {"dragoman.turn": "if TYPE_CHECKING:\n from .io import x", "dragoman.io": ""}, "dragoman.io of layer 5"),
-    ("inside a function", {"dragoman.turn": "def f():\n    from .text import x", "dragoman.text": ""},
-     "dragoman.turn:2 imports dragoman.text inside a function"),
-    ("inside a method of a class", {"dragoman.io": "class C:\n async def f(s):\n  import dragoman.text",
-                                    "dragoman.text": ""}, "inside a function"),
+     {"dragoman": "if TYPE_CHECKING:\n from .cli import x", "dragoman.cli": ""}, "imports dragoman.cli"),
+    ("a room knows the one beside it, for type checkers only",
+     {"dragoman.turn": "if TYPE_CHECKING:\n from .io import x", "dragoman.io": ""}, "turn and io do not know"),
+    ("inside a function", {"dragoman.turn": "def f():\n    from .types import x", "dragoman.types": ""},
+     "dragoman.turn:2 imports dragoman.types inside a function"),
+    ("inside a method of a class", {"dragoman.io": "class C:\n async def f(s):\n  import dragoman.types",
+                                    "dragoman.types": ""}, "inside a function"),
     ("a clock", {"dragoman.turn": "from time import monotonic"}, "imports time"),
     ("a clock in a function", {"dragoman.turn": "def f():\n    import time"}, "imports time"),
+    ("a file beside the journal", {"dragoman.loop.state": "from pathlib import Path"}, "imports pathlib"),
     ("randomness", {"dragoman.codecs.a": "import random as r"}, "imports random"),
     ("part of a worldly package", {"dragoman.codecs.a": "import concurrent.futures"}, "imports concurrent.futures"),
     ("HTTP by the back door", {"dragoman.codecs.a": "from urllib import request"}, "imports urllib.request"),
     ("a library", {"dragoman.codecs.a": "import orjson"}, "imports orjson"),
     ("a late library, early", {"dragoman.dialects.learning.sandbox": "import jinja2"}, "imports jinja2"),
     ("a late library, elsewhere", {"dragoman.dialects.a": "def f():\n    import jinja2"}, "imports jinja2"),
-    ("a circle", {"dragoman.turn": "from .loop import x", "dragoman.loop": "from .tools import x",
-                  "dragoman.tools": "from .turn import x"}, "cycle: dragoman.turn -> dragoman.loop -> dragoman.tools"),
+    ("a circle", {"dragoman.io.a": "from .b import x", "dragoman.io.b": "from .a import x"},
+     "cycle: dragoman.io.a -> dragoman.io.b -> dragoman.io.a"),
     ("a circle behind a start that is not on it",
      {"dragoman.io.a": "from .b import x", "dragoman.io.b": "from .c import x", "dragoman.io.c": "from .b import x"},
      "import cycle: dragoman.io.b -> dragoman.io.c -> dragoman.io.b"),
@@ -250,17 +317,19 @@ def test_a_breach_is_named(modules: dict[str, str], said: str) -> None:
 
 
 SOUND: list[tuple[str, dict[str, str]]] = [
-    ("lower layers", {"dragoman.turn": "from .codecs.a import x\nfrom . import text", "dragoman.codecs.a": "import re",
-                      "dragoman.text": "import jsonschema_rs\nfrom urllib.parse import quote"}),
-    ("one layer", {"dragoman.relaxed": "from .text import x", "dragoman.text": ""}),
-    ("one package", {"dragoman.codecs": "from .a import x", "dragoman.codecs.a": "from .b import y",
-                     "dragoman.codecs.b": ""}),
+    ("lower floors", {"dragoman.turn": "from .codecs.a import x\nfrom . import types", "dragoman.codecs.a": "import re",
+                      "dragoman.types": "import jsonschema_rs\nfrom urllib.parse import quote"}),
+    ("files of the ground", {"dragoman.jsontext": "from .types import x", "dragoman.types": ""}),
+    ("one room", {"dragoman.io": "from .a import x", "dragoman.io.a": "from .b import y", "dragoman.io.b": ""}),
+    ("a room within a room knows lower ones",
+     {"dragoman.codecs.ollama.a": "from ..openai.b import x", "dragoman.codecs.openai.b": "from ..shared.c import x",
+      "dragoman.codecs.shared.c": ""}),
     ("the world may do as it likes", {"dragoman.io.a": "import asyncio, aiohttp\ndef f():\n    import ssl"}),
+    ("the journal writes files", {"dragoman.loop.journal.a": "from pathlib import Path"}),
     ("a late library where it is needed", {"dragoman.dialects.learning.sandbox": "def f():\n    import jinja2"}),
     ("a library in a function of a program", {"dragoman.cli": "def f():\n    import uvicorn"}),
-    ("the face shows the world to type checkers",
+    ("the face shows the clients to type checkers",
      {"dragoman": "if TYPE_CHECKING:\n from .client import x", "dragoman.client": ""}),
-    ("the face shows everything below the world", {"dragoman": "from .turn import x", "dragoman.turn": ""}),
     ("two ways to one module are no circle", {"dragoman.io.a": "from .b import x\nfrom .c import y",
                                               "dragoman.io.b": "from .c import y", "dragoman.io.c": ""}),
 ]  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dragoman.learned import MOST_BARE, MOST_MODELS, MOST_UNTOLD, Learned
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
+from dragoman.turn.capabilities import MOST_BARE, MOST_MODELS, MOST_UNTOLD, Learned
 from dragoman.types import Tool
 
 HERE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://here.test")

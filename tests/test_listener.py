@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.dialects import Parser
-from dragoman.dialects.neutral import JOINER, neutralise
-from dragoman.dialects.rows import ALL
+from dragoman.dialects.rows.table import ALL
+from dragoman.dialects.writing.neutralise import JOINER, neutralise
 from dragoman.events import (
     CallDelta,
     CallEnded,
@@ -23,7 +23,7 @@ from dragoman.events import (
     TextDelta,
     assemble,
 )
-from dragoman.listener import Listener, Restorer
+from dragoman.turn.stream_parser import Listener, Restorer
 from dragoman.types import IssueKind, Report, Response, Stop, Tool, ToolCall, Verdict
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.narrowing import MOST_NODES, narrow, narrow_tool
-from dragoman.schema import check_schema, faults
-from dragoman.schema_rules import (
+from dragoman.schema.api_rules import (
     ANTHROPIC,
     BARE,
     BEDROCK,
@@ -31,7 +29,9 @@ from dragoman.schema_rules import (
     Refs,
     SchemaRules,
 )
-from dragoman.schema_words import LISTS, MAPS, SINGLES, as_list
+from dragoman.schema.narrowing import MOST_NODES, narrow, narrow_tool
+from dragoman.schema.validation import check_schema, faults
+from dragoman.schema.vocabulary import LISTS, MAPS, SINGLES, as_list
 from dragoman.types import IssueKind, Tool
 
 from .schemas import JUNK

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.dialects.judge import Judge
+from dragoman.dialects.judge.judge import Judge
 from dragoman.effects import run
 from dragoman.events import CallDelta, CallEnded, CallStarted, Event, Noticed, TextDelta, assemble
-from dragoman.native import Natives
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.turn.machine import turn
+from dragoman.turn.native_calls import Natives
 from dragoman.types import Edit, IssueKind, Message, Report, Request, Response, Stop, Tier, Tool, ToolChoice, Verdict
 
 from .upstreams import Says, model, said

@@ -8,27 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.cache_plan import Caches
-from dragoman.demands import MISTRAL_IDS, Turns
+from dragoman.conversation.cache_markers import Caches
+from dragoman.conversation.history import one_by_one, repair
+from dragoman.conversation.requirements import MISTRAL_IDS, Turns
 from dragoman.events import CallStarted, Noticed, TextDelta
-from dragoman.history import one_by_one, repair
-from dragoman.preparation import demands_of, prepare, quirks_of, takes_of, wants_thinking
-from dragoman.profiles import profile
-from dragoman.provider import Provider
-from dragoman.providers import PROVIDERS
-from dragoman.schema_rules import PORTABLE
-from dragoman.types import (
-    Issue,
-    IssueKind,
-    Message,
-    Reasoning,
-    Request,
-    Sampling,
-    Text,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
+from dragoman.providers.families import profile
+from dragoman.providers.rows import PROVIDERS
+from dragoman.providers.spec import Provider
+from dragoman.schema.api_rules import PORTABLE
+from dragoman.turn.prepare import demands_of, prepare, quirks_of, takes_of, wants_thinking
+from dragoman.types import Issue, IssueKind, Message, Reasoning, Request, Sampling, Text, Tool, ToolCall, ToolResult
 
 ASK = Message("user", "go")
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from dragoman import Parser, assemble, parse
-from dragoman.definitions import tools as as_tools
 from dragoman.effects import run
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
+from dragoman.schema.definitions import tools as as_tools
+from dragoman.turn.machine import turn
 from dragoman.types import IssueKind, Message, Request, Response, Stop, Verdict
 
 TOOLS = [

@@ -5,9 +5,21 @@ from __future__ import annotations
 import pytest
 
 from dragoman.dialects import DIALECTS, parse
-from dragoman.dialects.parser import Parser, fold
-from dragoman.dialects.rows import ALL
-from dragoman.profiles import DEFAULT, ROWS, Demand, Forced, Ids, Opens, Profile, Replay, normalise, order, profile
+from dragoman.dialects.engine.parser import Parser, fold
+from dragoman.dialects.rows.table import ALL
+from dragoman.providers.families import (
+    DEFAULT,
+    ROWS,
+    Demand,
+    Forced,
+    Ids,
+    Opens,
+    Profile,
+    Replay,
+    normalise,
+    order,
+    profile,
+)
 from dragoman.types import Tool
 
 # a model's name as users write it → the dialect it was taught

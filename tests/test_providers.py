@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from dragoman.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
 from dragoman.codecs import CODECS
-from dragoman.demands import DEMANDS
+from dragoman.conversation.requirements import DEMANDS
 from dragoman.effects import run
 from dragoman.errors import ProviderError, UsageError
 from dragoman.io.environment import route_to
-from dragoman.io.memory import Memory
-from dragoman.provider import Provider, Signal
-from dragoman.providers import COMPATIBLE, PROVIDERS, ROWS, Tools
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.io.scripted import Memory
+from dragoman.providers.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS, ROWS, Tools
+from dragoman.providers.spec import Provider, Signal
+from dragoman.turn.machine import turn
 from dragoman.types import IssueKind, Message, Request, Response, Tool, ToolResult
 
 from .upstreams import Says, model, refusal, said, sent

@@ -24,7 +24,7 @@ from dragoman.events import (
     assemble,
     replay,
 )
-from dragoman.redress import redress
+from dragoman.turn.reask import redress
 from dragoman.types import (
     Issue,
     IssueKind,

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.spec import Quirks
+from dragoman.codecs.shared.spec import Quirks
 from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.in_words import told_form
-from dragoman.io.memory import Answer
-from dragoman.learned import Learned
-from dragoman.preparation import only_allowed
-from dragoman.provider import Tools
-from dragoman.providers import COMPATIBLE, PROVIDERS
-from dragoman.refusals import refused_demand, refuses_tools
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.io.scripted import Answer
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS
+from dragoman.providers.spec import Tools
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.instructions import told_form
+from dragoman.turn.machine import turn
+from dragoman.turn.prepare import only_allowed
+from dragoman.turn.rejections import refused_demand, refuses_tools
 from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
 
 from .upstreams import UPSTREAMS, Says, model, refusal, said, sent

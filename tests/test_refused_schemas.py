@@ -9,12 +9,12 @@ import pytest
 
 from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.io.memory import Answer, Memory
-from dragoman.learned import Learned
-from dragoman.providers import PROVIDERS
-from dragoman.refusals import refused_schemas
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import PROVIDERS
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.machine import turn
+from dragoman.turn.rejections import refused_schemas
 from dragoman.types import IssueKind, Message, Request, Response, Tool
 
 from .upstreams import refusal

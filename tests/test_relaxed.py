@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.relaxed import PYTHON, Broken, Cut, Relaxed, mend
-from dragoman.schema import shape
-from dragoman.text import Need, Source
+from dragoman.lenient.reader import PYTHON, Broken, Cut, Relaxed, mend
+from dragoman.lenient.source import Need, Source
+from dragoman.schema.validation import shape
 
 MENDED: list[tuple[str, Any, str]] = [
     ('{"a": 1,}', {"a": 1}, "trailing_comma"),

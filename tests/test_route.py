@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from dragoman.auth import KeyHeader
 from dragoman.codecs import CODECS
 from dragoman.dialects import DIALECTS
 from dragoman.errors import UnknownName, UsageError
 from dragoman.io.environment import address, route_to
-from dragoman.providers import COMPATIBLE, PROVIDERS, ROWS, Provider, Providers, Tools
-from dragoman.route import Route
+from dragoman.providers.auth import KeyHeader
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS, ROWS, Provider, Providers, Tools
 
 PLAIN = PROVIDERS["compatible"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.errors import UsageError
-from dragoman.schema import check_schema, excerpt, faults, shape, signature, standard
+from dragoman.schema.validation import check_schema, excerpt, faults, shape, signature, standard
 from dragoman.types import EMPTY_OBJECT_SCHEMA, Tool
 from tests.schemas import BOOL, INT, INTS, LIST, NULL, NUM, OBJ, STR, STRS, TREE, nested, rows
 

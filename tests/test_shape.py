@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.schema import ANYTHING, coerce, faults, read_text, shape
+from dragoman.schema.validation import ANYTHING, coerce, faults, read_text, shape
 from tests.schemas import BOOL, INT, INTS, JUNK, LIST, NULL, NUM, STR, TREE, VALUES, nested
 
 KINDS = [

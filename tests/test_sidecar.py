@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dragoman import sidecar
-from dragoman.sidecar import Kept, SideCar
+from dragoman.conversation import reasoning_store as sidecar
+from dragoman.conversation.reasoning_store import Kept, SideCar
 from dragoman.types import Message, Reasoning, Text, ToolCall, ToolResult
 
 SIGNED = {"thought_signature": "AbC="}

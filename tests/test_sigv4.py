@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.sigv4 import Credentials, Scope, sign
+from dragoman.providers.sigv4 import Credentials, Scope, sign
 
 WHO = Credentials(access_key_id="AKIDEXAMPLE", secret_access_key="wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
 WHEN = datetime(2015, 8, 30, 12, 36, tzinfo=UTC).timestamp()

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import DIALECTS
-from dragoman.dialects.documents import HERMES, TILDE_FENCE
-from dragoman.dialects.parser import parse
-from dragoman.dialects.prompt import augment_system_prompt
-from dragoman.dialects.render import render_message
+from dragoman.dialects.engine.parser import parse
+from dragoman.dialects.rows.documents import HERMES, TILDE_FENCE
 from dragoman.dialects.spec import Dialect, TextArgs
+from dragoman.dialects.writing.prompt import augment_system_prompt
+from dragoman.dialects.writing.render import render_message
 from dragoman.errors import UnknownName, UsageError
 from dragoman.sim import Journal, Reply, Scenario, Slip, Task, WeakModel, Wish, habits, running
+from dragoman.sim.faults import HARMLESS
 from dragoman.sim.plans import Batch
-from dragoman.sim.slips import HARMLESS
 from dragoman.types import Message, Tool, ToolCall, ToolResult
 
 # A row whose calls are one text and nothing else cannot carry the tasks' arguments.

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.demands import DEMANDS, MISTRAL_IDS, OPENAI_CHAT, WORD_NAMES
-from dragoman.spelling import ANY_SPELLING, Spelling, respell
+from dragoman.conversation.naming import ANY_SPELLING, Spelling, respell
+from dragoman.conversation.requirements import DEMANDS, MISTRAL_IDS, OPENAI_CHAT, WORD_NAMES
 
 GEMINI = DEMANDS["gemini"].names
 COHERE = DEMANDS["cohere_chat"].names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.text import Need, Source
+from dragoman.lenient.source import Need, Source
 
 MARKERS = ("</tool_call>", "</t>", "~~~", "<")
 pieces = st.lists(st.text("<>/tol_ca~x \n", max_size=7), max_size=12)

@@ -11,13 +11,13 @@ from dragoman.dialects import DIALECTS
 from dragoman.effects import Open, Outcome, drive, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.events import CallEnded, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, assemble
-from dragoman.io.memory import Answer, Memory
-from dragoman.learned import Learned
-from dragoman.profiles import Profile
-from dragoman.providers import COMPATIBLE, PROVIDERS, Tools
-from dragoman.refusals import refuses_tools
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.families import Profile
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS, Tools
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.machine import turn
+from dragoman.turn.rejections import refuses_tools
 from dragoman.types import (
     IssueKind,
     Message,

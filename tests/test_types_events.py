@@ -26,9 +26,9 @@ from dragoman.events import (
     Started,
     TextDelta,
     assemble,
-    dumps,
     replay,
 )
+from dragoman.jsontext import dumps
 from dragoman.types import (
     Edit,
     Issue,

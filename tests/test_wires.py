@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.demands import DEMANDS
+from dragoman.conversation.requirements import DEMANDS
 from dragoman.effects import run
 from dragoman.errors import ProviderError
-from dragoman.io.memory import Memory
-from dragoman.learned import Learned
-from dragoman.providers import PROVIDERS, Tools
-from dragoman.route import Route
-from dragoman.turn import turn
+from dragoman.io.scripted import Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import PROVIDERS, Tools
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.machine import turn
 from dragoman.types import (
     Issue,
     IssueKind,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dragoman.effects import Open
-from dragoman.io.memory import Answer, Memory
+from dragoman.io.scripted import Answer, Memory
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dragoman.codecs.shared.frames import Frame, FrameKind, writers
 from dragoman.effects import Open
-from dragoman.frames import Frame, FrameKind, writers
-from dragoman.io.memory import Answer, Memory
+from dragoman.io.scripted import Answer, Memory
 
 from .upstreams import Says, chat_stream, chat_whole, messages_stream, messages_whole, ollama_stream, ollama_whole
 

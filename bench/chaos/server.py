@@ -17,11 +17,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dragoman.augment import Tongue, augment
 from dragoman.codecs import CODECS
 from dragoman.dialects import DIALECTS
 from dragoman.sim.loopback import serving
 from dragoman.sim.model import WeakModel
+from dragoman.turn.text_tools import Tongue, augment
 from dragoman.types import Message, Text
 
 CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)

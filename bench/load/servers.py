@@ -20,8 +20,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route as To
+from dragoman.providers.route import Route as To
+from dragoman.providers.rows import COMPATIBLE
 
 CHUNKS = 200
 HEAD = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m"}

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from .codecs import decode_tool_calls as decode_tool_calls
     from .codecs import encode_definitions as encode_definitions
     from .codecs import encode_result as encode_result
+    from .dialects.engine.parser import Parsed as Parsed
+    from .dialects.engine.parser import Parser as Parser
+    from .dialects.engine.parser import parse as parse
     from .dialects.learning import dialects as dialects
-    from .dialects.parser import Parsed as Parsed
-    from .dialects.parser import Parser as Parser
-    from .dialects.parser import parse as parse
-    from .dialects.prompt import augment_system_prompt as augment_system_prompt
-    from .dialects.prompt import tool_prompt as tool_prompt
-    from .dialects.render import render as render
+    from .dialects.writing.prompt import augment_system_prompt as augment_system_prompt
+    from .dialects.writing.prompt import tool_prompt as tool_prompt
+    from .dialects.writing.render import render as render
     from .errors import CodecError as CodecError
     from .errors import DragomanError as DragomanError
     from .errors import ErrorCode as ErrorCode
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from .events import TextDelta as TextDelta
     from .events import assemble as assemble
     from .events import replay as replay
-    from .extraction import extract as extract
     from .fallback import Health as Health
     from .fallback import RouteFailed as RouteFailed
     from .fallback import Rules as Rules
@@ -65,14 +64,15 @@ if TYPE_CHECKING:
     from .loop import ToolStarted as ToolStarted
     from .loop import TurnEnded as TurnEnded
     from .loop import TurnStarted as TurnStarted
-    from .provider import Provider as Provider
-    from .route import Route as Route
+    from .providers.route import Route as Route
+    from .providers.spec import Provider as Provider
     from .tools import Approval as Approval
     from .tools import Context as Context
     from .tools import Runnable as Runnable
     from .tools import ToolSet as ToolSet
     from .tools import runnable as runnable
     from .tools import tool as tool
+    from .turn.extract import extract as extract
     from .types import Edit as Edit
     from .types import Issue as Issue
     from .types import IssueKind as IssueKind
@@ -107,18 +107,18 @@ __all__ = [
 _FACE: dict[str, str] = {
     ".client": "AsyncClient Client",
     ".codecs": "decode decode_stream decode_tool_calls encode_definitions encode_result",
-    ".dialects.parser": "Parsed Parser parse",
-    ".dialects.prompt": "augment_system_prompt tool_prompt",
-    ".dialects.render": "render",
+    ".dialects.engine.parser": "Parsed Parser parse",
+    ".dialects.writing.prompt": "augment_system_prompt tool_prompt",
+    ".dialects.writing.render": "render",
     ".errors": "CodecError DragomanError ErrorCode ExtractError JournalError ProviderError ToolError UsageError",
     ".events": "ReasoningDelta TextDelta assemble replay",
-    ".extraction": "extract",
+    ".turn.extract": "extract",
     ".fallback": "Health RouteFailed Rules",
     ".io.cancel": "Cancel",
     ".loop": "Allowed Answered Asked Asking Corrected Denied Edited Failed FinalAction FinalTool Interrupted"
     " Limit Output Policy Refused Run ToolEnded ToolProgress ToolStarted TurnEnded TurnStarted",
-    ".provider": "Provider",
-    ".route": "Route",
+    ".providers.spec": "Provider",
+    ".providers.route": "Route",
     ".tools": "Approval Context Runnable ToolSet runnable tool",
     ".types": "Edit Issue IssueKind Media Message Opaque Reasoning Report Request Response Sampling Text Tool"
     " ToolCall ToolChoice ToolResult Verdict",

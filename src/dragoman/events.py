@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, get_args
 
+from .jsontext import dumps
 from .types import (
     NOTHING,
     Issue,
@@ -362,17 +363,7 @@ def _loads(text: str) -> Any:
     return value if end == len(text) else json.loads(text)
 
 
-def dumps(value: Any) -> str:
-    """`value` as strict JSON text: mappings of any kind, characters as they are, no NaN."""
-    return _ENCODER.encode(value)
 
 
-def _plain(value: Any) -> Any:
-    if hasattr(value, "items"):
-        return dict(value.items())
-    if isinstance(value, tuple | set | frozenset):
-        return list(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain)

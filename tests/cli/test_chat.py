@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.chats import Chat, folder, latest
+from dragoman.cli.chat_store import Chat, folder, latest
 from dragoman.errors import UsageError
 from dragoman.sim import Journal, WeakModel, running
 from dragoman.types import Message, ToolCall, ToolResult

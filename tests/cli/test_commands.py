@@ -11,7 +11,7 @@ from dragoman.cli import COMMANDS
 from dragoman.codecs import CODECS
 from dragoman.dialects import DIALECTS
 from dragoman.dialects.spec import TextArgs
-from dragoman.providers import PROVIDERS
+from dragoman.providers.rows import PROVIDERS
 from dragoman.version import __version__
 
 from .conftest import Run

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.connecting import CLIENTS, Client, Form, Target, join, merged
-from dragoman.connecting.merging import read
-from dragoman.connecting.spec import fill
+from dragoman.cli.client_settings import CLIENTS, Client, Form, Target, join, merged
+from dragoman.cli.client_settings.merging import read
+from dragoman.cli.client_settings.spec import fill
 from dragoman.errors import UsageError
 from dragoman.gateway.fronts import FRONTS
 from dragoman.sim import WeakModel, running

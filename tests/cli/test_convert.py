@@ -13,8 +13,8 @@ import pytest
 
 from dragoman.cli import main
 from dragoman.codecs import CODECS
+from dragoman.codecs.shared.frames import readers, writers
 from dragoman.events import Event, assemble, replay
-from dragoman.frames import readers, writers
 from dragoman.types import Message, Request, Response, Sampling, Stop, Text, Tool, ToolCall, ToolResult, Usage
 
 from .conftest import Run

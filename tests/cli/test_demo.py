@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.workshop import Workshop
+from dragoman.cli.demo_tools import Workshop
 
 from .conftest import Run
 

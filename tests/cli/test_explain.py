@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from dragoman.cli.explain import coloured, explain
-from dragoman.dialects.verdicts import verdicts
+from dragoman.dialects.explain.findings import verdicts
 
 from .conftest import Run
 

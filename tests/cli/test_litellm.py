@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dragoman.gateway.litellm_import import convert
+from dragoman.gateway.config.litellm import convert
 from dragoman.sim import WeakModel, running
 
 from ..gateway.test_litellm_import import ENVIRON, FILE, LITERAL

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dragoman.cli.approval import NOBODY
-from dragoman.cli.loading import load_tools
+from dragoman.cli.load_tools import load_tools
 from dragoman.errors import UsageError
 from dragoman.sim import Slip, WeakModel, running
 
@@ -226,7 +226,7 @@ def test_without_a_model_it_says_how_to_get_one(run: Run, monkeypatch: pytest.Mo
 
 def test_a_model_found_on_this_machine_is_used(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from dragoman.gateway.discovery import Found  # noqa: PLC0415
-    from dragoman.providers import COMPATIBLE  # noqa: PLC0415
+    from dragoman.providers.rows import COMPATIBLE  # noqa: PLC0415
 
     monkeypatch.delenv("DRAGOMAN_MODEL", raising=False)
     found = Found(provider=COMPATIBLE["openai_chat"], base_url=url, models=("weak",))

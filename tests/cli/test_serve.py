@@ -20,7 +20,7 @@ import pytest
 from dragoman.cli.serve import found_config
 from dragoman.errors import DragomanError
 from dragoman.gateway import Found
-from dragoman.providers import PROVIDERS
+from dragoman.providers.rows import PROVIDERS
 from dragoman.sim import running
 
 from .conftest import Run

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from dragoman.gateway.store import FILE
+from dragoman.gateway.state.sqlite_cache import FILE
 from dragoman.sim import running
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman.client import AsyncClient, Client
-from dragoman.io.memory import Memory
+from dragoman.io.scripted import Memory
 
 URL = "http://model.test"
 Do = Callable[..., Any]

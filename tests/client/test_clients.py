@@ -14,14 +14,13 @@ import pytest
 
 import dragoman
 from dragoman import sim
-from dragoman.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
 from dragoman.client import AsyncClient, Client
 from dragoman.client.models import Catalogue
 from dragoman.effects import Open
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.events import TextDelta
 from dragoman.io.cancel import Cancel
-from dragoman.io.memory import Answer, Memory
+from dragoman.io.scripted import Answer, Memory
 from dragoman.loop import (
     Answered,
     Denied,
@@ -36,9 +35,10 @@ from dragoman.loop import (
     TurnEnded,
     TurnStarted,
 )
-from dragoman.provider import Provider, Tools
-from dragoman.providers import COMPATIBLE, PROVIDERS
-from dragoman.route import Route
+from dragoman.providers.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS
+from dragoman.providers.spec import Provider, Tools
 from dragoman.tools import Context, ToolSet, tool
 from dragoman.types import Message, Sampling, Tool, ToolChoice
 

@@ -17,7 +17,7 @@ from dragoman.client import AsyncClient, Client
 from dragoman.effects import Patience
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError
 from dragoman.fallback import RouteAsked, RouteFailed, Rules
-from dragoman.io.memory import Answer
+from dragoman.io.scripted import Answer
 from dragoman.loop import Answered, End, Failed, Policy, Run, ToolEnded
 from dragoman.tools import Context, tool
 

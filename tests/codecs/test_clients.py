@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dragoman.codecs.spec import Stamp
+from dragoman.codecs.shared.spec import Stamp
 from dragoman.events import assemble, replay
 from dragoman.types import Response
 

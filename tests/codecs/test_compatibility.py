@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.spec import Stamp
+from dragoman.codecs.shared.spec import Stamp
 from dragoman.events import replay
 from dragoman.types import Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
 

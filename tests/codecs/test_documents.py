@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS, decode_tool_calls, encode_definitions, encode_result
-from dragoman.codecs.spec import Quirks
+from dragoman.codecs.shared.spec import Quirks
 from dragoman.errors import CodecError, DragomanError, ExtractError, ProviderError, UnknownName, UsageError
 from dragoman.events import assemble
 from dragoman.types import Media, Text, Tool, ToolResult

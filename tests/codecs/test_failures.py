@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.failures import read_failure, redact
+from dragoman.codecs.shared.errors import read_failure
 from dragoman.errors import CodecError, ErrorKind, ProviderError, UsageError
-from dragoman.frames import to_json
+from dragoman.jsontext import to_json
+from dragoman.redaction import redact_patterns as redact
 
 from .wire import SHARED, codec, rows
 

@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS, decode
+from dragoman.codecs.shared.frames import Frame
 from dragoman.errors import CodecError, ProviderError
 from dragoman.events import Event, assemble, replay
-from dragoman.frames import Frame, to_json
+from dragoman.jsontext import to_json
 from dragoman.types import Message, Reasoning, Response, Stop, Text, ToolCall, Usage
 
 from .test_laws import assert_strict

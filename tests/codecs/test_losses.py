@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.losses import request_losses, response_losses, stream_losses, wish_losses
-from dragoman.codecs.spec import PLAIN, Quirks, WireFields
+from dragoman.codecs.fidelity.losses import request_losses, response_losses, stream_losses, wish_losses
+from dragoman.codecs.shared.spec import PLAIN, Quirks, WireFields
 from dragoman.errors import CodecError
 from dragoman.events import replay
 from dragoman.types import (

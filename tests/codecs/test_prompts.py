@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from dragoman.codecs.shared.frames import Frame
 from dragoman.events import assemble
-from dragoman.frames import Frame
 from dragoman.types import Media, Message, Opaque, Reasoning, Request, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 from .wire import codec

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.codecs.spec import Quirks, Stamp, Unsupported
+from dragoman.codecs.shared.spec import Quirks, Stamp, Unsupported
 from dragoman.events import assemble, replay
 from dragoman.types import Message, Reasoning, Request, Response, Stop, Text, Tool, ToolCall, ToolResult
 

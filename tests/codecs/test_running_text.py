@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.spec import Stamp
+from dragoman.codecs.shared.frames import Frame, write_sse
+from dragoman.codecs.shared.spec import Stamp
 from dragoman.errors import ProviderError
 from dragoman.events import (
     CallDelta,
@@ -25,7 +26,7 @@ from dragoman.events import (
     TextDelta,
     assemble,
 )
-from dragoman.frames import Frame, quoted, to_json, write_sse
+from dragoman.jsontext import quoted, to_json
 from dragoman.types import Issue, IssueKind, Request, Stop
 
 CHAT = CODECS["openai_chat"]

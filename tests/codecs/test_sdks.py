@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dragoman.codecs.shared.frames import Frame
 from dragoman.events import replay
-from dragoman.frames import Frame
 from dragoman.types import Response
 
 from .values import responses

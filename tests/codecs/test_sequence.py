@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.codecs.sequence import Sequencer, settled
+from dragoman.codecs.shared.encoder import Sequencer, settled
 from dragoman.events import CallDelta, CallEnded, CallStarted, Ended, Event, TextDelta, assemble
 from dragoman.types import Report, Stop, Verdict
 

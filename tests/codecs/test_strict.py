@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.codecs.strict import Growing, continuation, loads
+from dragoman.codecs.shared.strict import Growing, continuation, loads
 
 from .values import arguments
 

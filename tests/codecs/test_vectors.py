@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.spec import Codec
+from dragoman.codecs.shared.frames import Frame, FrameKind
+from dragoman.codecs.shared.spec import Codec
 from dragoman.errors import ProviderError
 from dragoman.events import assemble, replay
-from dragoman.frames import Frame, FrameKind
 from dragoman.types import Response
 
 from .test_laws import assert_strict

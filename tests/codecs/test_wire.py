@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.codecs.spec import Unsupported
+from dragoman.codecs.shared.frames import Frame, FrameKind
+from dragoman.codecs.shared.spec import Unsupported
 from dragoman.errors import ProviderError
 from dragoman.events import CallEnded, CallStarted, assemble
-from dragoman.frames import Frame, FrameKind, to_json
+from dragoman.jsontext import to_json
 from dragoman.types import Response, Stop
 
 from .wire import CHUNKS, SHARED, codec, decoded, pieces, rows, written

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dragoman.codecs.spec import WireFields
+from dragoman.codecs.shared.spec import WireFields
 from dragoman.types import (
     NOTHING,
     JsonObject,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.spec import Codec
+from dragoman.codecs.shared.frames import Frame, readers, writers
+from dragoman.codecs.shared.spec import Codec
 from dragoman.errors import ProviderError
 from dragoman.events import Event, assemble, replay
-from dragoman.frames import Frame, readers, writers
 from dragoman.types import Response
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "codecs"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.dialects.context import Context, Quote
+from dragoman.dialects.judge.quotation import Context, Quote
 
 PLACES: list[tuple[str, Quote | None]] = [
     ("plain words ", None),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.dialects import DIALECTS, Parsed, Parser, parse
-from dragoman.dialects.parser import fold
+from dragoman.dialects.engine.parser import fold
 from dragoman.events import CallDelta, CallEnded, CallStarted, Event
 from dragoman.types import ToolCall
 

@@ -14,10 +14,9 @@ import pytest
 
 import dragoman
 from dragoman.dialects import DIALECTS, Dialect, Parser, parse
+from dragoman.dialects.engine.parser import fold
 from dragoman.dialects.learning import Learned, LearnError, learn, marks, patterns, sandbox
 from dragoman.dialects.learning.voice import NotUnderstood
-from dragoman.dialects.parser import fold
-from dragoman.dialects.render import Unrenderable, render, render_result
 from dragoman.dialects.spec import (
     AttributeArgs,
     BraceArgs,
@@ -30,6 +29,7 @@ from dragoman.dialects.spec import (
     TaggedArgs,
     Typing,
 )
+from dragoman.dialects.writing.render import Unrenderable, render, render_result
 from dragoman.types import Tool, ToolCall, ToolResult
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "learn"

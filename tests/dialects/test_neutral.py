@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.dialects import DIALECTS, Dialect, parse
-from dragoman.dialects.documents import TILDE_FENCE
-from dragoman.dialects.neutral import JOINER, neutralise, restore
-from dragoman.dialects.prompt import with_nonce
-from dragoman.dialects.render import render
+from dragoman.dialects.rows.documents import TILDE_FENCE
 from dragoman.dialects.spec import Strength
+from dragoman.dialects.writing.neutralise import JOINER, neutralise, restore
+from dragoman.dialects.writing.prompt import with_nonce
+from dragoman.dialects.writing.render import render
 from dragoman.types import Tool, ToolCall
 
 TOOLS = (Tool(name="f", parameters={"type": "object"}),)

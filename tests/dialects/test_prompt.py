@@ -8,8 +8,8 @@ import random
 import pytest
 
 from dragoman.dialects import DIALECTS, Dialect, parse
-from dragoman.dialects.documents import COMMAND, HERMES, JSON_PROTOCOL, TILDE_FENCE
-from dragoman.dialects.prompt import (
+from dragoman.dialects.rows.documents import COMMAND, HERMES, JSON_PROTOCOL, TILDE_FENCE
+from dragoman.dialects.writing.prompt import (
     EXAMPLE,
     LIST_HEAD,
     augment_system_prompt,
@@ -22,7 +22,7 @@ from dragoman.dialects.prompt import (
     with_nonce,
 )
 from dragoman.errors import UsageError
-from dragoman.sim.reading import offers
+from dragoman.sim.prompt_reader import offers
 from dragoman.types import Tool, ToolCall, ToolChoice
 
 from .ten_tools import TEN

@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dragoman.dialects import DIALECTS, Dialect, parse
-from dragoman.dialects.documents import HERMES, JSON_PROTOCOL, TILDE_FENCE
-from dragoman.dialects.literal_families import GEMMA4
-from dragoman.dialects.name_families import KIMI_K2
-from dragoman.dialects.render import Unrenderable, final_answer, render, render_message, render_result
+from dragoman.dialects.rows.documents import HERMES, JSON_PROTOCOL, TILDE_FENCE
+from dragoman.dialects.rows.literals import GEMMA4
+from dragoman.dialects.rows.names import KIMI_K2
+from dragoman.dialects.rows.tags import QWEN3_CODER
 from dragoman.dialects.spec import AttributeArgs, JsonArgs, JsonCall, KeywordArgs
-from dragoman.dialects.tag_families import QWEN3_CODER
+from dragoman.dialects.writing.render import Unrenderable, final_answer, render, render_message, render_result
 from dragoman.errors import UsageError
 from dragoman.types import Media, Message, Reasoning, Text, Tool, ToolCall, ToolResult
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dragoman.dialects import DIALECTS, Parser
-from dragoman.dialects.spans import Kind, Span, cut, marks, spans
-from dragoman.dialects.verdicts import Finding, verdicts
+from dragoman.dialects.explain.findings import Finding, verdicts
+from dragoman.dialects.explain.spans import Kind, Span, cut, marks, spans
 from dragoman.types import Edit, Verdict
 
 from .samples import TEXTS, TOOLS

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import DIALECTS, Parsed, Parser
-from dragoman.dialects.parser import fold
+from dragoman.dialects.engine.parser import fold
 from dragoman.dialects.spec import Strength
 from dragoman.events import Event
-from dragoman.profiles import order
+from dragoman.providers.families import order
 from dragoman.types import IssueKind
 
 from .test_laws import MARKS, WORD, check_strict

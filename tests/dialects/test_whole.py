@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.dialects import DIALECTS, Parsed, Parser, parse
-from dragoman.dialects import whole as one_step
-from dragoman.dialects.attempt import Attempt, Mismatch
-from dragoman.dialects.judge import Judge
-from dragoman.dialects.openings import unlike
-from dragoman.dialects.parser import fold
-from dragoman.dialects.readers import READERS
-from dragoman.dialects.render import render
-from dragoman.dialects.row import Row
+from dragoman.dialects.engine import whole_text as one_step
+from dragoman.dialects.engine.lookahead import unlike
+from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.judge.judge import Judge
+from dragoman.dialects.reading.call import Attempt, Mismatch
+from dragoman.dialects.reading.compiled import Row
+from dragoman.dialects.reading.table import READERS
+from dragoman.dialects.writing.render import render
 from dragoman.errors import UsageError
-from dragoman.text import Source
+from dragoman.lenient.source import Source
 from dragoman.types import Tool, ToolCall
 
 from .samples import TEXTS

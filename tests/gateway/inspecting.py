@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.inspect_recorder import Recorder
-from dragoman.io.memory import Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.gateway.inspector.recorder import Recorder
+from dragoman.io.scripted import Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 
 from .asgi import Reply, call
 

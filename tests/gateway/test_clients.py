@@ -15,9 +15,9 @@ import pytest
 from dragoman.effects import PerformAsync
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim.loopback import serving
 
 from ..upstreams import UPSTREAMS, Says, model, refusal, said, sent

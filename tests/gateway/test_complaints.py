@@ -15,12 +15,12 @@ import pytest
 
 from dragoman.errors import UsageError
 from dragoman.gateway import factory
-from dragoman.gateway.complaints import complaints, shown
-from dragoman.gateway.config import GatewayConfig
-from dragoman.gateway.form import FORM
-from dragoman.gateway.reloading import Watched, keep_current, on_sighup
-from dragoman.gateway.settings import Server, load, read
-from dragoman.gateway.variables import SECTIONS, VARIABLES
+from dragoman.gateway.config.environment import SECTIONS, VARIABLES
+from dragoman.gateway.config.errors import complaints, shown
+from dragoman.gateway.config.json_schema import FORM
+from dragoman.gateway.config.load import Server, load, read
+from dragoman.gateway.config.model import GatewayConfig
+from dragoman.gateway.reload import Watched, keep_current, on_sighup
 
 KEYS = {"K": "one-key", "L": "another-key"}
 DEFAULT = '[default]\nroute = "ollama"\n'

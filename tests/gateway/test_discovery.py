@@ -11,8 +11,8 @@ from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import Found, discover
 from dragoman.gateway.discovery import Place, adiscover, look, usual_places
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import PROVIDERS
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.rows import PROVIDERS
 
 from ..peer import Exchange, free_port, peer
 

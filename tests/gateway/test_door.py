@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.gateway import Access, GatewayConfig, Limits, create_app, door
-from dragoman.gateway.door import Door, known, sent_key
-from dragoman.gateway.reloading import Watched, keep_current
-from dragoman.io.memory import Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.gateway import Access, GatewayConfig, Limits, create_app
+from dragoman.gateway.http import keys as door
+from dragoman.gateway.http.keys import Door, known, sent_key
+from dragoman.gateway.reload import Watched, keep_current
+from dragoman.io.scripted import Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 
 from ..upstreams import model, refusal, said
 from .asgi import Client, Reply, call

@@ -24,12 +24,12 @@ from dragoman.errors import ErrorKind, ProviderError
 from dragoman.fallback import Rules, place
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.app import Gateway, Serve
-from dragoman.gateway.draining import on_sigterm
-from dragoman.gateway.endpoints import Ready
 from dragoman.gateway.fronts import FRONTS
-from dragoman.io.memory import Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.gateway.http.endpoints import Ready
+from dragoman.gateway.process.shutdown import on_sigterm
+from dragoman.io.scripted import Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 
 from ..peer import Exchange, peer
 from ..upstreams import model, said

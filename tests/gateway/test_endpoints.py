@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 
 from .asgi import Reply, call
 

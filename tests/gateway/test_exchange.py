@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
+from dragoman.codecs.shared.frames import readers
 from dragoman.events import Event, assemble
-from dragoman.frames import readers
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.types import Response
 
 from ..upstreams import UPSTREAMS, Says, model, refusal, said, sent

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
+from dragoman.codecs.shared.frames import readers
 from dragoman.effects import Close, Effect, Open, Opened, Read, run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import Event, assemble
-from dragoman.frames import readers
 from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.exchange import Exchange as Served
 from dragoman.gateway.fronts import FRONTS
 from dragoman.io.aio import Pool
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 
 from ..peer import Exchange, free_port, peer
 from ..upstreams import model, refusal, said, sent

@@ -16,24 +16,24 @@ from typing import Any
 import pytest
 import uvicorn
 
-from dragoman.answers import MAX_WHOLE, Streamed
 from dragoman.cli.serve import QUIET
 from dragoman.codecs import CODECS
-from dragoman.dialects.neutral import JOINER, PIECE, neutralise, restore
-from dragoman.dialects.rows import ALL
-from dragoman.dialects.table import table
+from dragoman.dialects.engine.markers import table
+from dragoman.dialects.rows.table import ALL
+from dragoman.dialects.writing.neutralise import JOINER, PIECE, neutralise, restore
 from dragoman.effects import arun
 from dragoman.errors import ProviderError
 from dragoman.gateway import GatewayConfig, Limits, create_app
-from dragoman.gateway.aside import LARGE, Steps
-from dragoman.gateway.bodies import unpacked
-from dragoman.gateway.connections import HEAD_SECONDS
-from dragoman.io.listening import listen
-from dragoman.io.memory import Memory
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
-from dragoman.schema import faults
-from dragoman.schema_patterns import BUDGET, affordable, cost
+from dragoman.gateway.http.offload import LARGE, Steps
+from dragoman.gateway.http.request_body import unpacked
+from dragoman.gateway.process.connections import HEAD_SECONDS
+from dragoman.io.scripted import Memory
+from dragoman.io.sockets import listen
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.schema.patterns import BUDGET, affordable, cost
+from dragoman.schema.validation import faults
+from dragoman.turn.response_reader import MAX_WHOLE, Streamed
 
 from .asgi import Reply, call
 from .test_exchange import PATHS, SCHEMA, app, asking, every_front

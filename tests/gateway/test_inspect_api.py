@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import DIALECTS
-from dragoman.gateway.inspect_api import API, CSP, STATIC, stranger
-from dragoman.gateway.inspect_recorder import Recorder
-from dragoman.io.memory import Memory
-from dragoman.provider import Tools
+from dragoman.gateway.inspector.api import API, CSP, STATIC, stranger
+from dragoman.gateway.inspector.recorder import Recorder
+from dragoman.io.scripted import Memory
+from dragoman.providers.spec import Tools
 
 from ..upstreams import model, said
 from .asgi import Client, Reply, call

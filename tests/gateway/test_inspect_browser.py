@@ -13,12 +13,12 @@ import aiohttp
 
 from dragoman.dialects import DIALECTS
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.inspect_recorder import Recorder
-from dragoman.io.memory import Memory
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
+from dragoman.gateway.inspector.recorder import Recorder
+from dragoman.io.scripted import Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import WeakModel, running, serving
-from dragoman.sim.slips import HARMLESS
+from dragoman.sim.faults import HARMLESS
 
 from ..dialects.test_vectors import check, whole
 from ..upstreams import model, said

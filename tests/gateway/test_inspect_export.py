@@ -11,8 +11,8 @@ import pytest
 from dragoman.codecs import CODECS
 from dragoman.dialects import DIALECTS
 from dragoman.dialects.spec import Strength
-from dragoman.gateway.inspect_export import VARIABLE
-from dragoman.provider import Tools
+from dragoman.gateway.inspector.export import VARIABLE
+from dragoman.providers.spec import Tools
 
 from ..codecs.test_vectors import assert_says
 from ..codecs.test_vectors import read as read_wire

@@ -11,15 +11,15 @@ import pytest
 
 from dragoman.effects import Read
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.inspect_record import PACKED, WITHHELD
-from dragoman.gateway.inspect_recorder import Recorder
-from dragoman.gateway.inspect_secrets import is_secret, shown_query, shown_url, spellings
-from dragoman.gateway.observing import INSPECT, observers
-from dragoman.gateway.settings import Server, read
-from dragoman.io.memory import Answer, Memory
-from dragoman.provider import Tools
-from dragoman.providers import COMPATIBLE, PROVIDERS
-from dragoman.route import Route
+from dragoman.gateway.config.load import Server, read
+from dragoman.gateway.inspector.record import PACKED, WITHHELD
+from dragoman.gateway.inspector.recorder import Recorder
+from dragoman.gateway.inspector.redaction import is_secret, shown_query, shown_url, spellings
+from dragoman.gateway.observers import INSPECT, observers
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS
+from dragoman.providers.spec import Tools
 from dragoman.sim import serving
 
 from ..mcp import lab

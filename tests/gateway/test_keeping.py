@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from dragoman.codecs.spec import WireFields
+from dragoman.codecs.shared.spec import WireFields
 from dragoman.errors import UsageError
 from dragoman.gateway import Access, GatewayConfig, create_app
+from dragoman.gateway.config.load import read
 from dragoman.gateway.factory import from_file
-from dragoman.gateway.keeping import DIRECTORY, Keeping, keeping
-from dragoman.gateway.settings import read
-from dragoman.gateway.store import FILE, Store
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.gateway.state.sqlite_cache import FILE, Store
+from dragoman.gateway.state.stores import DIRECTORY, Keeping, keeping
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 from dragoman.types import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 
 from ..upstreams import model, said, sent

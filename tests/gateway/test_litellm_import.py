@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.errors import ProviderError, UsageError
-from dragoman.gateway.form import FORM
-from dragoman.gateway.litellm_import import PREFIXES, WITHIN, Imported, convert
-from dragoman.gateway.settings import load, read
-from dragoman.providers import PROVIDERS
-from dragoman.schema import faults
+from dragoman.gateway.config.json_schema import FORM
+from dragoman.gateway.config.litellm import PREFIXES, WITHIN, Imported, convert
+from dragoman.gateway.config.load import load, read
+from dragoman.providers.rows import PROVIDERS
+from dragoman.schema.validation import faults
 
 LITERAL = "sk-a-literal-key-0123456789"
 FILE = f"""

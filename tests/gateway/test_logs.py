@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.logs import ACCESS, OTHERS, ROOT, Form, Logs, configure, hidden
-from dragoman.gateway.metrics import Metrics
-from dragoman.gateway.observing import FORMAT, LEVEL, observers
-from dragoman.gateway.settings import Server
-from dragoman.io.memory import Memory
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
+from dragoman.gateway.config.load import Server
+from dragoman.gateway.observers import FORMAT, LEVEL, observers
+from dragoman.gateway.telemetry.logs import ACCESS, OTHERS, ROOT, Form, Logs, configure, hidden
+from dragoman.gateway.telemetry.metrics import Metrics
+from dragoman.io.scripted import Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
 
 from ..upstreams import model, refusal, said
 from .asgi import call

@@ -16,18 +16,18 @@ import pytest
 from click.testing import CliRunner
 
 from dragoman.cli import check
+from dragoman.codecs.shared.frames import KEEP_ALIVE
 from dragoman.errors import ErrorKind, ProviderError, UsageError
-from dragoman.frames import KEEP_ALIVE
-from dragoman.gateway import house as houses
-from dragoman.gateway.accounts import Account
+from dragoman.gateway import mcp_tools as houses
 from dragoman.gateway.app import Gateway, create_app
-from dragoman.gateway.config import Attachment, GatewayConfig, Mcp
-from dragoman.gateway.logs import Logs
-from dragoman.gateway.metrics import Metrics
-from dragoman.gateway.settings import read
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
+from dragoman.gateway.config.load import read
+from dragoman.gateway.config.model import Attachment, GatewayConfig, Mcp
+from dragoman.gateway.telemetry.exchange_record import Account
+from dragoman.gateway.telemetry.logs import Logs
+from dragoman.gateway.telemetry.metrics import Metrics
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import serving
 from dragoman.types import ToolCall, ToolResult
 

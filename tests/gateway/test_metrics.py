@@ -16,11 +16,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.fallback import Rules
-from dragoman.gateway import GatewayConfig, Limits, create_app, metrics
-from dragoman.gateway.metrics import COUNTED, OTHER, Metrics
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
+from dragoman.gateway import GatewayConfig, Limits, create_app
+from dragoman.gateway.telemetry import metrics
+from dragoman.gateway.telemetry.metrics import COUNTED, OTHER, Metrics
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
 
 from ..upstreams import Says, model, refusal, said
 from .asgi import Client, call
@@ -191,7 +192,7 @@ def test_without_metrics_there_is_no_such_address() -> None:
 
 
 def test_what_nobody_asked_for_is_not_loaded() -> None:
-    code = "import dragoman.gateway.observing, sys; print(*sys.modules)"
+    code = "import dragoman.gateway.observers, sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {"prometheus_client", "yaml", "opentelemetry.trace"} & set(run.stdout.split()) == set()
 
@@ -209,9 +210,9 @@ def test_every_metric_says_what_it_is_in_a_sentence() -> None:
 SHARED = """
 import os
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.metrics import Metrics
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.gateway.telemetry.metrics import Metrics
+from dragoman.providers.rows import COMPATIBLE
+from dragoman.providers.route import Route
 from tests.gateway.asgi import call
 from tests.upstreams import model, said
 child = os.fork()
@@ -273,8 +274,8 @@ def test_an_observer_that_fails_is_told_of_and_nobody_else_notices(
 
 BUSY = """
 import os
-from dragoman.gateway.accounts import Account
-from dragoman.gateway.metrics import Metrics
+from dragoman.gateway.telemetry.exchange_record import Account
+from dragoman.gateway.telemetry.metrics import Metrics
 metrics = Metrics()
 metrics.began(Account(front="openai_chat"))
 print(metrics.exposed()[1].decode(), flush=True)

@@ -10,11 +10,11 @@ import pytest
 from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.fronts import FRONTS
-from dragoman.gateway.openapi import ASKED, document
-from dragoman.io.memory import Answer, Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
-from dragoman.schema import check_schema, faults
+from dragoman.gateway.http.openapi import ASKED, document
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
+from dragoman.schema.validation import check_schema, faults
 
 from ..upstreams import Says, answered
 from .asgi import call

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from dragoman.gateway import Access, GatewayConfig, create_app
-from dragoman.gateway.origins import is_local
-from dragoman.gateway.settings import read
-from dragoman.io.memory import Memory
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.gateway.config.load import read
+from dragoman.gateway.http.origins import is_local
+from dragoman.io.scripted import Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 
 from ..upstreams import model, said
 from .asgi import Client, Reply

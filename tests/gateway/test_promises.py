@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.io.memory import Answer
-from dragoman.providers import Tools
+from dragoman.io.scripted import Answer
+from dragoman.providers.rows import Tools
 
 from ..upstreams import UPSTREAMS, Says, model, said, sent
 from .asgi import call

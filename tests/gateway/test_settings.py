@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from dragoman.errors import UsageError
-from dragoman.gateway.form import FORM
-from dragoman.gateway.settings import load, read
-from dragoman.provider import Tools
-from dragoman.schema import check_schema, faults
+from dragoman.gateway.config.json_schema import FORM
+from dragoman.gateway.config.load import load, read
+from dragoman.providers.spec import Tools
+from dragoman.schema.validation import check_schema, faults
 
 FULL = """
 [server]

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from dragoman.errors import ProviderError
-from dragoman.gateway import Access, shared_tally
-from dragoman.gateway.shared_tally import FILE, LOOK, REST, SEATS, SharedTally
-from dragoman.gateway.tally import Tally
+from dragoman.gateway import Access
+from dragoman.gateway.state import shared_quota as shared_tally
+from dragoman.gateway.state.quota import Tally
+from dragoman.gateway.state.shared_quota import FILE, LOOK, REST, SEATS, SharedTally
 
 
 class Clock:
@@ -113,7 +114,7 @@ import sys, time
 from pathlib import Path
 from typing import Any
 from dragoman.gateway import Access
-from dragoman.gateway.shared_tally import SharedTally
+from dragoman.gateway.state.shared_quota import SharedTally
 tally = SharedTally(Path(sys.argv[1]), time.monotonic)
 for _ in range(int(sys.argv[2])):
     tally.enter(Access(name="alice", sha256="", concurrent=3, per_minute=100))
@@ -144,7 +145,7 @@ from pathlib import Path
 from typing import Any
 from dragoman.errors import ProviderError
 from dragoman.gateway import Access
-from dragoman.gateway.shared_tally import SharedTally
+from dragoman.gateway.state.shared_quota import SharedTally
 
 def come(told):
     tally, came = SharedTally(Path(sys.argv[1]), time.monotonic), 0

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.gateway import store as module
-from dragoman.gateway.store import REST, Drawer, Store
+from dragoman.gateway.state import sqlite_cache as module
+from dragoman.gateway.state.sqlite_cache import REST, Drawer, Store
 
 
 class Clock:
@@ -61,7 +61,7 @@ def test_any_number_of_keys_is_asked_for_at_once(tmp_path: Path) -> None:
 WRITERS = """
 import os, signal, sys
 from pathlib import Path
-from dragoman.gateway.store import Store
+from dragoman.gateway.state.sqlite_cache import Store
 
 def write(name, most, begun):
     store, n = Store(Path(sys.argv[1])), 0
@@ -96,7 +96,7 @@ def test_processes_write_at_the_same_time_and_one_that_is_killed_harms_nobody(tm
 FORKING = """
 import os, sys
 from pathlib import Path
-from dragoman.gateway.store import Store
+from dragoman.gateway.state.sqlite_cache import Store
 store = Store(Path(sys.argv[1]))
 store.put("item", {"before": "1"})
 child = os.fork()

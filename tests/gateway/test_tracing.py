@@ -16,10 +16,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.carrying import carried
-from dragoman.gateway.tracing import CAPTURE, Tracing, configured
-from dragoman.providers import COMPATIBLE, Tools
-from dragoman.route import Route
+from dragoman.gateway.telemetry.trace_context import carried
+from dragoman.gateway.telemetry.tracing import CAPTURE, Tracing, configured
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
 
 from ..upstreams import Says, model, said
 from .asgi import Client

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.gateway.workers import Workers
-from dragoman.io.listening import listen
+from dragoman.gateway.process.workers import Workers
+from dragoman.io.sockets import listen
 
 
 class Child:

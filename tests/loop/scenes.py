@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dragoman.effects import Machine, Outcome, adrive, drive
-from dragoman.io.memory import Answer, Memory
-from dragoman.learned import Learned
+from dragoman.io.scripted import Answer, Memory
 from dragoman.loop import Corrected, Output, Policy, Run, ToolEnded, ToolStarted, TurnStarted, loop
-from dragoman.provider import Tools
-from dragoman.providers import COMPATIBLE
-from dragoman.route import Route
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
+from dragoman.providers.spec import Tools
 from dragoman.tools import Context, Runnable, ToolSet
-from dragoman.turn import turn
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request, Response, Tool, ToolResult
 
 from ..upstreams import Says, model, said, sent

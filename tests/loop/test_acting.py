@@ -10,7 +10,7 @@ import pytest
 from dragoman.effects import Cancelled, Close, Effect, Invoke, Now, Outcome, Read, RunTools, drive
 from dragoman.errors import ErrorCode, UsageError
 from dragoman.io.cancel import Cancel
-from dragoman.io.memory import Memory
+from dragoman.io.scripted import Memory
 from dragoman.loop import (
     Alike,
     Allowed,
@@ -31,7 +31,7 @@ from dragoman.loop import (
     loop,
 )
 from dragoman.tools import Approval, ToolSet
-from dragoman.turn import turn
+from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Request, Text, ToolCall, ToolResult
 
 from ..upstreams import model

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from dragoman.effects import Open, run
-from dragoman.io.memory import Answer, Memory
+from dragoman.io.scripted import Answer, Memory
 from dragoman.loop import Policy, loop
-from dragoman.provider import Tools
+from dragoman.providers.spec import Tools
 from dragoman.sim import Slip, WeakModel
 from dragoman.tools import ToolSet
-from dragoman.turn import turn
+from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request
 
 from ..upstreams import answered

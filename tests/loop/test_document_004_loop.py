@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.errors import ErrorCode
 from dragoman.loop import Answered, Bound, FinalAction, Limit, Policy, ToolEnded
-from dragoman.provider import Tools
+from dragoman.providers.spec import Tools
 from dragoman.tools import ToolSet
 from dragoman.types import JsonObject, Message, ToolChoice
 

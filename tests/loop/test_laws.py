@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from dragoman.effects import Effect, NewId, Now, Outcome, drive
 from dragoman.errors import ErrorCode
-from dragoman.io.memory import Memory
+from dragoman.io.scripted import Memory
 from dragoman.loop import How, Output, Policy, Run, loop
-from dragoman.turn import turn
+from dragoman.turn.machine import turn
 from dragoman.types import Request
 
 from ..upstreams import model, said

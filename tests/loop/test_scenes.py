@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dragoman.dialects import DIALECTS
-from dragoman.dialects.render import render
+from dragoman.dialects.writing.render import render
 from dragoman.errors import ErrorCode, ProviderError
 from dragoman.loop import (
     Answered,
@@ -23,7 +23,7 @@ from dragoman.loop import (
     TurnEnded,
     TurnStarted,
 )
-from dragoman.provider import Tools
+from dragoman.providers.spec import Tools
 from dragoman.tools import ToolSet
 from dragoman.types import IssueKind, Text, Tool, ToolCall
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.loop.checking import Checker, Ready
+from dragoman.loop.call_errors import NOTHING_THERE, Slip, break_of, value_at
+from dragoman.loop.check_calls import Checker, Ready
+from dragoman.loop.classify import Kind, announces, read
 from dragoman.loop.corrections import SHOWN_SCHEMA, answer, message
-from dragoman.loop.guard import Guard, identity
-from dragoman.loop.misread import misread
-from dragoman.loop.replies import Kind, announces, read
-from dragoman.loop.slips import NOTHING_THERE, Slip, break_of, value_at
-from dragoman.loop.specimen import specimen
+from dragoman.loop.example_arguments import specimen
+from dragoman.loop.missed_calls import misread
+from dragoman.loop.stall_guard import Guard, identity
 from dragoman.loop.transcript import transcript
-from dragoman.schema import faults
+from dragoman.schema.validation import faults
 from dragoman.tools import ToolSet
 from dragoman.types import (
     Edit,

@@ -9,7 +9,7 @@ import mcp_types as types
 import pytest
 
 from dragoman.mcp import Answers
-from dragoman.mcp.answers import sampling_request
+from dragoman.mcp.client_callbacks import sampling_request
 from dragoman.types import JsonObject, Media, Message, Request, Response, Sampling, Stop, Text
 
 from .lab import PIXEL

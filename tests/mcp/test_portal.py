@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from dragoman.mcp.portal import Portal
+from dragoman.mcp.loop_thread import Portal
 
 
 async def _value() -> str:

@@ -15,7 +15,7 @@ from mcp.client.stdio import stdio_client
 
 from dragoman.errors import UsageError
 from dragoman.mcp import McpServers, http_app
-from dragoman.mcp.serving import server
+from dragoman.mcp.server import server
 from dragoman.sim import serving
 from dragoman.tools import Context, ToolSet
 from dragoman.types import Media, ToolCall

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS, decode_tool_calls, encode_definitions, encode_result
+from dragoman.codecs.shared.frames import Frame
 from dragoman.errors import ExtractError
 from dragoman.events import assemble
-from dragoman.frames import Frame
 from dragoman.types import Message, Request, Tool, ToolCall, ToolResult
 
 from .said import READ_FILE, said

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dragoman import parse
-from dragoman.dialects.prompt import augment_system_prompt
+from dragoman.dialects.writing.prompt import augment_system_prompt
 from dragoman.errors import ExtractError
-from dragoman.extraction import Calls, extract
+from dragoman.turn.extract import Calls, extract
 from dragoman.types import IssueKind, ToolCall
 
 from .said import READ_FILE, fence, said

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from dragoman import Parser, parse
-from dragoman.dialects.documents import TILDE_FENCE
-from dragoman.dialects.neutral import neutralise
-from dragoman.dialects.parser import fold
-from dragoman.dialects.prompt import compact_for, estimate, tool_prompt
-from dragoman.dialects.render import render_message
+from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.rows.documents import TILDE_FENCE
+from dragoman.dialects.writing.neutralise import neutralise
+from dragoman.dialects.writing.prompt import compact_for, estimate, tool_prompt
+from dragoman.dialects.writing.render import render_message
 from dragoman.errors import ExtractError
-from dragoman.extraction import extract
+from dragoman.turn.extract import extract
 from dragoman.types import IssueKind, Message, Tool, ToolResult
 
 from .said import READ_FILE, fence, said

@@ -8,11 +8,11 @@ import pytest
 
 from dragoman import parse
 from dragoman.dialects import DIALECTS, Dialect
-from dragoman.dialects.prompt import example, tool_prompt
-from dragoman.dialects.render import render_message
+from dragoman.dialects.writing.prompt import example, tool_prompt
+from dragoman.dialects.writing.render import render_message
 from dragoman.errors import ExtractError
-from dragoman.extraction import extract
-from dragoman.schema import faults
+from dragoman.schema.validation import faults
+from dragoman.turn.extract import extract
 from dragoman.types import IssueKind, Message, Tool, ToolResult
 
 from .said import READ_FILE, fence, said

@@ -26,10 +26,12 @@ import typing_extensions as te
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman import Tool, UsageError, schema_rules
-from dragoman.narrowing import narrow_tool
-from dragoman.schema import check_schema, faults, signature
-from dragoman.tools import Undescribed, Unfit, form_of, plain, runnable
+from dragoman import Tool, UsageError
+from dragoman.schema import api_rules as schema_rules
+from dragoman.schema.narrowing import narrow_tool
+from dragoman.schema.validation import check_schema, faults, signature
+from dragoman.tools import Undescribed, Unfit, form_of, runnable
+from dragoman.tools.to_json import plain
 
 T = TypeVar("T")
 

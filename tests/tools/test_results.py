@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman import Media, Text, ToolCall, ToolError, ToolResult
-from dragoman.tools import FileResult, Unwritable, plain, result_of
+from dragoman.tools import FileResult, Unwritable, result_of
+from dragoman.tools.to_json import plain
 
 CALL = ToolCall(id="c1", name="t")
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)

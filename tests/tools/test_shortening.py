@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dragoman import Media, Text, ToolCall, ToolError, ToolResult
 from dragoman.tools import Context, Shortener, read_more, rest, shortened
-from dragoman.tools.shortening import whole_after, whole_before
+from dragoman.tools.truncation import whole_after, whole_before
 
 NOTICE = re.compile(r"\n\[… ([\d,]+) of ([\d,]+) characters(?: of JSON)? left out here(?:; [^…]*)? …\]\n")
 

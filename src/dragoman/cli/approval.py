@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
-from ..events import dumps
 from ..io.cancel import Cancel
+from ..jsontext import dumps
 from ..loop import Allowed, Asking, Decision, Denied, Edited
 from ..tools import Approval
 

@@ -22,9 +22,9 @@ from ..io.cancel import Cancel
 from ..loop import Interrupted, Run, TurnEnded
 from ..types import Message
 from .approval import interruptible, stopping
-from .chats import Chat, latest, new_path
+from .chat_store import Chat, latest, new_path
+from .progress import one_line, outcome, print_step, show, why
 from .session import Session, opened, with_options
-from .telling import one_line, outcome, print_step, show, why
 
 HELP = """/help   this
 /tools  the tools the model has

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import click
 
-from ..gateway.form import FORM
-from ..gateway.settings import FILE, Settings, import_litellm, load
-from ..profiles import profile
-from ..route import Route
-from .printing import print_json, print_table
+from ..gateway.config.json_schema import FORM
+from ..gateway.config.load import FILE, Settings, import_litellm, load
+from ..providers.families import profile
+from ..providers.route import Route
+from .outputs import print_json, print_table
 
 IDLE = "the MCP server {name!r} is attached to no model and is not started; write mcp = [{name!r}] into one"
 HEAD = ("MODEL", "ASKED", "API", "TOOLS", "DIALECT", "WHERE")

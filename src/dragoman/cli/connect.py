@@ -13,12 +13,12 @@ from typing import Any
 
 import click
 
-from ..connecting import CLIENTS, Client, File, Target, located, merged, write
 from ..errors import DragomanError, UsageError
 from ..gateway import discover
 from ..gateway.discovery import Place
-from ..providers import COMPATIBLE
-from .printing import print_json, print_table
+from ..providers.rows import COMPATIBLE
+from .client_settings import CLIENTS, Client, File, Target, located, merged, write
+from .outputs import print_json, print_table
 
 URL = "http://127.0.0.1:4242"
 NO_KEY = "dragoman"

@@ -10,14 +10,14 @@ from urllib.parse import quote
 import click
 
 from ..codecs import CODECS
-from ..codecs.losses import request_losses, response_losses, stream_losses
-from ..codecs.spec import Codec, Stamp
+from ..codecs.fidelity.losses import request_losses, response_losses, stream_losses
+from ..codecs.shared.frames import Frame, readers, writers
+from ..codecs.shared.spec import Codec, Stamp
 from ..errors import ProviderError
 from ..events import Assembler, Event, replay
-from ..frames import Frame, readers, writers
 from ..types import Issue, IssueKind, Request, Response
-from .printing import issue_as_json, print_json
-from .reading import name, read_json
+from .inputs import name, read_json
+from .outputs import issue_as_json, print_json
 
 CHUNK = 65536
 """Bytes read at once."""

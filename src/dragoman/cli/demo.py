@@ -1,6 +1,7 @@
 """`dragoman demo`: an unmodified client, the gateway, and a model that has no tools, all real, all on loopback.
 
-The client (`agent.py`) sends OpenAI tools and gets OpenAI tool calls; its tools (`workshop.py`) really run.  The model
+The client (`demo_client.py`) sends OpenAI tools and gets OpenAI tool calls; its tools (`demo_tools.py`) really run.
+The model
 (`dragoman.sim`) is scripted, refuses native tools and writes calls as text, with mistakes that can be mended.  What is
 shown as judged is read a second time from the model's words, by the parser the gateway uses; the demonstration fails
 if the client was told anything else.
@@ -25,15 +26,15 @@ from rich.panel import Panel
 
 from ..codecs import encode_definitions
 from ..dialects import DIALECTS
-from ..dialects.parser import Parsed, parse
+from ..dialects.engine.parser import Parsed, parse
 from ..gateway import GatewayConfig, create_app
-from ..providers import COMPATIBLE
-from ..route import Route
+from ..providers.route import Route
+from ..providers.rows import COMPATIBLE
 from ..sim import Journal, WeakModel, running, serving
-from ..sim.slips import HARMLESS
-from .agent import Piece, Ran, Spoke, work
-from .printing import parsed_as_json, print_json, verdict_line
-from .workshop import TOOLS, Workshop
+from ..sim.faults import HARMLESS
+from .demo_client import Piece, Ran, Spoke, work
+from .demo_tools import TOOLS, Workshop
+from .outputs import parsed_as_json, print_json, verdict_line
 
 FILES: Mapping[str, str] = MappingProxyType(
     {

@@ -13,15 +13,15 @@ from pathlib import Path
 import click
 
 from ..doctor import Finding, Grade, examine, prescription, reach
-from ..doctor.context import SIZES
+from ..doctor.context_length import SIZES
 from ..effects import drive, run
 from ..errors import UsageError
 from ..gateway.discovery import Place, discover
 from ..io.environment import route_to
 from ..io.sync import Pool
-from ..providers import COMPATIBLE, PROVIDERS, Provider
-from ..route import Route
-from .printing import print_json
+from ..providers.route import Route
+from ..providers.rows import COMPATIBLE, PROVIDERS, Provider
+from .outputs import print_json
 
 ADDRESS = re.compile(r"^localhost\b|[.:]")
 NO_MODEL = Finding(

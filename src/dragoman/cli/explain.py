@@ -12,8 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ..dialects.spans import cut
-from ..dialects.verdicts import Finding
+from ..dialects.explain.findings import Finding
+from ..dialects.explain.spans import cut
 from ..types import Verdict
 
 STYLES: Mapping[Verdict | None, str] = {

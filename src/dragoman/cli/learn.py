@@ -11,8 +11,8 @@ import click
 
 from ..dialects.learning import Learned, learn
 from ..dialects.spec import Dialect, Span
-from .printing import print_json
-from .reading import name, read_json, read_text
+from .inputs import name, read_json, read_text
+from .outputs import print_json
 
 
 @click.command(name="learn")

@@ -9,8 +9,8 @@ import click
 
 from ..codecs import CODECS
 from ..dialects import DIALECTS
-from ..providers import PROVIDERS
-from .printing import print_json, print_table
+from ..providers.rows import PROVIDERS
+from .outputs import print_json, print_table
 
 Rows = list[dict[str, Any]]
 

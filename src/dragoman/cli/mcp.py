@@ -12,12 +12,12 @@ from typing import Any
 import click
 
 from ..errors import DragomanError, UsageError
-from ..io.listening import listen as listening_at
+from ..io.sockets import listen as listening_at
 from ..mcp import McpServers, serve
-from ..mcp.serving import PATH
+from ..mcp.server import PATH
 from ..tools import Runnable
-from .loading import load_tools
-from .printing import print_json, print_table
+from .load_tools import load_tools
+from .outputs import print_json, print_table
 
 
 @click.group(name="mcp")

@@ -6,11 +6,11 @@ from typing import IO, Any
 
 import click
 
-from ..dialects.parser import parse
-from ..dialects.verdicts import verdicts
+from ..dialects.engine.parser import parse
+from ..dialects.explain.findings import verdicts
 from . import explain
-from .printing import parsed_as_json, print_json, print_parsed
-from .reading import read_text, read_tools
+from .inputs import read_text, read_tools
+from .outputs import parsed_as_json, print_json, print_parsed
 
 
 @click.command(name="parse")

@@ -7,8 +7,8 @@ from typing import IO
 import click
 
 from ..dialects import DIALECTS
-from ..dialects.prompt import augment_system_prompt
-from .reading import read_text, read_tools
+from ..dialects.writing.prompt import augment_system_prompt
+from .inputs import read_text, read_tools
 
 
 @click.command(name="prompt")

@@ -7,9 +7,9 @@ from typing import IO, Any
 import click
 
 from ..dialects import DIALECTS
-from ..dialects.render import render
+from ..dialects.writing.render import render
 from ..types import ToolCall
-from .reading import name, read_json, read_tools
+from .inputs import name, read_json, read_tools
 
 
 @click.command(name="render")

@@ -15,8 +15,8 @@ from ..events import TextDelta
 from ..io.cancel import Cancel
 from ..loop import Interrupted, Run, TurnEnded
 from .approval import stopping
+from .progress import outcome, print_step, show, why
 from .session import opened, said, with_options
-from .telling import outcome, print_step, show, why
 
 INTERRUPTED = 130
 

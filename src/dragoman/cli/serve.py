@@ -24,19 +24,19 @@ from ..codecs import CODECS
 from ..dialects import DIALECTS
 from ..errors import DragomanError, UsageError
 from ..gateway import Found, GatewayConfig, create_app, discover
+from ..gateway.config.load import FILE, MCP_VARIABLE, YAML, Server, load, read
 from ..gateway.discovery import Place, usual_places
 from ..gateway.factory import VARIABLE
-from ..gateway.inspect_api import ROOT
-from ..gateway.keeping import DIRECTORY
-from ..gateway.logs import LEVELS, Form
-from ..gateway.metrics import MULTIPROCESS
-from ..gateway.observing import FORMAT, INSPECT, LEVEL, log_as, observers
-from ..gateway.settings import FILE, MCP_VARIABLE, YAML, Server, load, read
-from ..gateway.workers import Workers
+from ..gateway.inspector.api import ROOT
+from ..gateway.observers import FORMAT, INSPECT, LEVEL, log_as, observers
+from ..gateway.process.workers import Workers
+from ..gateway.state.stores import DIRECTORY
+from ..gateway.telemetry.logs import LEVELS, Form
+from ..gateway.telemetry.metrics import MULTIPROCESS
 from ..io.environment import route_to
-from ..io.listening import listen
-from ..providers import COMPATIBLE, PROVIDERS, Provider, Tools
-from ..route import Route
+from ..io.sockets import listen
+from ..providers.route import Route
+from ..providers.rows import COMPATIBLE, PROVIDERS, Provider, Tools
 from ..sim import WeakModel, running
 
 OF_A_MODEL = frozenset({"upstream", "upstream_api", "model", "dialect", "tools", "compact", "nonce", "key", "demo"})
@@ -48,7 +48,7 @@ QUIET: dict[str, Any] = {
     "log_config": None,
     "access_log": False,
     "ws": "none",
-    "http": "dragoman.gateway.connections:Connection",
+    "http": "dragoman.gateway.process.connections:Connection",
     "proxy_headers": False,  # nobody asks where a client is: reading that from headers is wasted on every request
     "timeout_keep_alive": 75,
     "timeout_graceful_shutdown": 30,

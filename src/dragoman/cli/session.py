@@ -23,7 +23,7 @@ from ..loop import Policy
 from ..sim import WeakModel, running
 from ..tools import ToolSet
 from .approval import MODES, Approver
-from .loading import load_tools
+from .load_tools import load_tools
 
 F = TypeVar("F", bound=Callable[..., Any])
 MODEL = "DRAGOMAN_MODEL"

@@ -5,7 +5,7 @@ form of an answer), `about` (what a journal says of its run), `plans` (what is d
 clients).
 """
 
-from .faces import AsyncClient as AsyncClient
-from .faces import AsyncSteps as AsyncSteps
-from .faces import Client as Client
-from .faces import Steps as Steps
+from .clients import AsyncClient as AsyncClient
+from .clients import AsyncSteps as AsyncSteps
+from .clients import Client as Client
+from .clients import Steps as Steps

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 from ..errors import UsageError
 from ..io.environment import route_to
-from ..provider import Provider
-from ..providers import COMPATIBLE, ROWS, Providers
-from ..route import Route
+from ..providers.route import Route
+from ..providers.rows import COMPATIBLE, ROWS, Providers
+from ..providers.spec import Provider
 from ..types import NOTHING
 
 Model: TypeAlias = "str | Route"

@@ -12,34 +12,32 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from .. import definitions
 from ..errors import ExtractError, UnknownName, UsageError
+from ..schema import definitions
 from ..tabular import tabulate
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Media, Response, Text, Tool, ToolCall, ToolResult
-from . import (
-    anthropic_messages,
-    bedrock_converse,
-    bedrock_invoke,
-    cohere_chat,
-    gemini,
-    gemini_interactions,
-    ollama_chat,
-    ollama_generate,
-    openai_chat,
-    openai_responses,
-    stackspot,
-)
-from .anthropic_messages_requests import NAME as ANTHROPIC
-from .anthropic_messages_requests import write_result as _anthropic_result
-from .anthropic_messages_requests import write_tool as _anthropic_tool
-from .decoding import decode_body, decode_chunks
-from .media import note
-from .ollama_chat_requests import NAME as OLLAMA
-from .ollama_chat_requests import write_result as _ollama_result
-from .openai_chat_messages import NAME as OPENAI
-from .openai_chat_messages import write_result as _chat_result
-from .openai_chat_requests import write_tool as _chat_tool
-from .spec import Codec
+from . import stackspot
+from .anthropic import bedrock_invoke
+from .anthropic import messages as anthropic_messages
+from .anthropic.messages_requests import NAME as ANTHROPIC
+from .anthropic.messages_requests import write_result as _anthropic_result
+from .anthropic.messages_requests import write_tool as _anthropic_tool
+from .bedrock import converse as bedrock_converse
+from .cohere import chat as cohere_chat
+from .fidelity.decoding import decode_body, decode_chunks
+from .gemini import generate as gemini
+from .gemini import interactions as gemini_interactions
+from .ollama import chat as ollama_chat
+from .ollama import generate as ollama_generate
+from .ollama.chat_requests import NAME as OLLAMA
+from .ollama.chat_requests import write_result as _ollama_result
+from .openai import chat as openai_chat
+from .openai import responses as openai_responses
+from .openai.chat_messages import NAME as OPENAI
+from .openai.chat_messages import write_result as _chat_result
+from .openai.chat_requests import write_tool as _chat_tool
+from .shared.media import note
+from .shared.spec import Codec
 
 Writer = Callable[[Any], dict[str, Any]]
 

@@ -13,13 +13,15 @@ from typing import Any
 
 from ..errors import CodecError
 from ..events import Ended, Event, Noticed, Started, TextDelta, assemble
-from ..frames import Frame, FrameKind, to_json
+from ..jsontext import to_json
 from ..types import NOTHING, JsonObject, Message, Request, Response, Stop, Usage
-from .body import an_object, count, mapping, rest, string_at, switch_at, text
-from .failures import Told, raise_error, read_failure
-from .requests import finished
-from .sequence import Encoder
-from .spec import (
+from .shared.body import an_object, count, mapping, rest, string_at, switch_at, text
+from .shared.encoder import Encoder
+from .shared.errors import Told, raise_error, read_failure
+from .shared.frames import Frame, FrameKind
+from .shared.issues import frame_body, odd
+from .shared.requests import finished
+from .shared.spec import (
     PLAIN,
     UNSTAMPED,
     Codec,
@@ -32,8 +34,7 @@ from .spec import (
     carried,
     wished,
 )
-from .transcript import instructions, transcript
-from .wire import frame_body, odd
+from .shared.transcript import instructions, transcript
 
 NAME = "stackspot"
 

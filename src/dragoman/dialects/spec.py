@@ -2,7 +2,8 @@
 
 A dialect is one way a model writes tool calls in text.  The vocabulary: a *section* around all calls, a *call* around
 one, a *tool* span around its name, a *body* around its arguments, then the argument notation, a closed union.
-`parser.py` reads these rows, `render.py` writes them, `prompt.py` explains them to a model; none of the three knows a
+`dialects/engine/parser.py` reads these rows, `dialects/writing/render.py` writes them, `dialects/writing/prompt.py`
+explains them to a model; none of the three knows a
 dialect by name.  This module does not know about text, tools or judging.
 
 Contract: in every tuple of spellings the first is canonical (rendered), the rest are accepted.
@@ -19,7 +20,9 @@ from typing import TypeAlias
 class Span:
     """A delimited region: spellings of its opener and of its closer (first canonical, all accepted).
 
-    White space at the ends of a spelling is written by `render.py` and not demanded by `parser.py`.
+
+    White space at the ends of a spelling is written by `dialects/writing/render.py` and not demanded by
+    `dialects/engine/parser.py`.
     """
 
     open: tuple[str, ...] = ()

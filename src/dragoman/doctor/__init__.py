@@ -7,7 +7,7 @@ where), `patient` (what is examined), `probes` (what it can), `context` (how lon
 
 from .findings import Finding as Finding
 from .findings import Grade as Grade
-from .prescribe import prescription as prescription
 from .probes import examine as examine
-from .reach import Reached as Reached
-from .reach import reach as reach
+from .reachability import Reached as Reached
+from .reachability import reach as reach
+from .settings import prescription as prescription

@@ -15,22 +15,15 @@ from ..dialects.spec import Dialect
 from ..effects import Machine, Now, relay
 from ..errors import DragomanError, ErrorKind, ProviderError
 from ..events import ReasoningDelta, TextDelta
-from ..provider import Tools
-from ..refusals import refuses_tools
-from ..route import Route
-from ..structured import Fitting, read_answer
-from ..types import (
-    OutputSchema,
-    Response,
-    Tier,
-    Tool,
-    ToolCall,
-    ToolChoice,
-)
-from .context import SIZES, fathom
+from ..lenient.answers import Fitting, read_answer
+from ..providers.route import Route
+from ..providers.spec import Tools
+from ..turn.rejections import refuses_tools
+from ..types import OutputSchema, Response, Tier, Tool, ToolCall, ToolChoice
+from .context_length import SIZES, fathom
 from .findings import Finding, Grade
-from .patient import Patient
 from .remedies import Ill
+from .target import Patient
 
 DOOR = Tool(
     name="get_door_code",

@@ -1,7 +1,7 @@
 """What helps where a probe failed: a row for each server that has a remedy of its own, and one for all others.
 
-Data only.  Sources: the servers' own documentation, named in their rows of `providers.py`; peers.md §3 (what users of
-them were told when it did not work).
+Data only.  Sources: the servers' own documentation, named in their rows of `providers/rows.py`; peers.md §3 (what
+users of them were told when it did not work).
 """
 
 from __future__ import annotations

@@ -10,11 +10,11 @@ from .chain import RouteFailed as RouteFailed
 from .chain import RouteSkipped as RouteSkipped
 from .chain import Then as Then
 from .chain import chain as chain
+from .failure_policy import TREATMENTS as TREATMENTS
+from .failure_policy import Cooling as Cooling
+from .failure_policy import Rules as Rules
+from .failure_policy import Treatment as Treatment
 from .health import Condition as Condition
 from .health import Health as Health
 from .health import Place as Place
 from .health import place as place
-from .treatment import TREATMENTS as TREATMENTS
-from .treatment import Cooling as Cooling
-from .treatment import Rules as Rules
-from .treatment import Treatment as Treatment

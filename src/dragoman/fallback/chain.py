@@ -16,13 +16,13 @@ from typing import Any
 from ..effects import Machine, Now, Sleep, relay
 from ..errors import ErrorKind, ProviderError, UsageError
 from ..events import Event, Noticed, Started
-from ..learned import Learned
-from ..provider import Tools
-from ..route import Route
-from ..turn import turn
+from ..providers.route import Route
+from ..providers.spec import Tools
+from ..turn.capabilities import Learned
+from ..turn.machine import turn
 from ..types import Issue, IssueKind, Request, Response
+from .failure_policy import TREATMENTS, Cooling, Rules
 from .health import Health, Place, place
-from .treatment import TREATMENTS, Cooling, Rules
 
 NO_ROUTES = "no routes to ask; give at least one"
 NO_TOOLS = "no route has native tools ({names}); allow tools told as text, or add a route that has them"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import ErrorKind, ProviderError
-from ..route import Route
-from .treatment import Rules
+from ..providers.route import Route
+from .failure_policy import Rules
 
 
 class Place(NamedTuple):

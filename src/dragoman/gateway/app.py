@@ -21,32 +21,32 @@ from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..fallback import Health, place
 from ..io.aio import Pool
 from ..io.ids import mint
-from ..route import Route as To
+from ..providers.route import Route as To
 from ..version import __version__
-from . import endpoints
-from .accounts import GONE, Account, Observer
-from .bodies import Gone, Refused, read_request
-from .carrying import carried, carrying
-from .config import Access, GatewayConfig
-from .door import Door, check_model
-from .draining import on_sigterm
-from .endpoints import Exposed, Fixed, Guarded, Methods, Models, Reads, Ready, Words, headers_of, problem, tell
+from .config.model import Access, GatewayConfig
 from .exchange import ALONE, Attached, Exchange, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
-from .inspect_api import ROOT as INSPECT
-from .inspect_api import Inspector, Off
-from .inspect_recorder import Recorder
-from .keeping import Keeping
-from .metrics import Metrics
-from .models import GEMINI, OLLAMA, list_models
-from .openapi import document
-from .origins import Origins
-from .plain import parse_body, render_body
-from .reloading import Watched, keep_current, on_sighup
-from .serving import Receive, Scope, Send, answer, run_exchange
+from .http import endpoints
+from .http.asgi import Receive, Scope, Send, answer, run_exchange
+from .http.endpoints import Exposed, Fixed, Guarded, Methods, Models, Reads, Ready, Words, headers_of, problem, tell
+from .http.keys import Door, check_model
+from .http.models import GEMINI, OLLAMA, list_models
+from .http.openapi import document
+from .http.origins import Origins
+from .http.parse_render import parse_body, render_body
+from .http.request_body import Gone, Refused, read_request
+from .inspector.api import ROOT as INSPECT
+from .inspector.api import Inspector, Off
+from .inspector.recorder import Recorder
+from .process.shutdown import on_sigterm
+from .reload import Watched, keep_current, on_sighup
+from .state.stores import Keeping
+from .telemetry.exchange_record import GONE, Account, Observer
+from .telemetry.metrics import Metrics
+from .telemetry.trace_context import carried, carrying
 
 if TYPE_CHECKING:
-    from .house import House
+    from .mcp_tools import House
 
 OLLAMA_VERSIONS = ("", "/v1")
 ALIVE = ("/healthz", "/health", "/health/liveliness")
@@ -95,7 +95,7 @@ class Gateway:
         """From the next request on `config` holds."""
         self.config = config
         if config.mcp.servers and self._house is None:
-            self._house = import_module(".house", __package__).House(config.mcp)  # it brings in MCP's SDK
+            self._house = import_module(".mcp_tools", __package__).House(config.mcp)  # it brings in MCP's SDK
             if self._open:
                 self._opening = asyncio.ensure_future(self._house.open())
         elif self._house is not None:

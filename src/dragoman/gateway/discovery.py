@@ -14,9 +14,9 @@ from ..effects import Machine, Open, Opened, Patience, Read, arun
 from ..errors import DragomanError
 from ..io.aio import Pool
 from ..io.environment import address
-from ..providers import PROVIDERS, ModelList, Provider
-from ..route import Route
-from .models import MAX_LIST, names_in
+from ..providers.route import Route
+from ..providers.rows import PROVIDERS, ModelList, Provider
+from .http.models import MAX_LIST, names_in
 
 BRIEFLY = Patience(connect=1.0, idle=2.0)
 

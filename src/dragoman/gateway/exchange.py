@@ -14,24 +14,25 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ..codecs.spec import Stamp
+from ..codecs.shared.frames import FrameKind, writers
+from ..codecs.shared.spec import Stamp
 from ..effects import Machine, NewId, Now, relay
 from ..errors import CodecError, DragomanError, ProviderError
 from ..events import EVENTS, Noticed
 from ..fallback import Health, Rules, chain
-from ..frames import FrameKind, to_json, writers
-from ..house_memory import Memory
-from ..house_tools import HOUSE, with_tools
-from ..learned import Learned
+from ..jsontext import to_json
 from ..loop.policy import Policy
-from ..redress import Ask, loses_a_call, redress
-from ..route import Route
+from ..providers.route import Route
+from ..server_tools.machine import HOUSE, with_tools
+from ..server_tools.memory import Memory
 from ..tools import ToolSet
-from ..turn import turn
+from ..turn.capabilities import Learned
+from ..turn.machine import turn
+from ..turn.reask import Ask, loses_a_call, redress
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
-from .accounts import GONE, Account
 from .fronts import STREAM_TYPES, Front
-from .items import Items
+from .state.response_items import Items
+from .telemetry.exchange_record import GONE, Account
 
 JSON_TYPE = "application/json"
 PATIENT = Rules()

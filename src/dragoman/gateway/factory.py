@@ -13,10 +13,10 @@ from starlette.types import ASGIApp
 
 from ..errors import DragomanError, UsageError
 from .app import create_app
-from .keeping import keeping
-from .observing import log_as, observers
-from .reloading import Watched
-from .settings import Server, load
+from .config.load import Server, load
+from .observers import log_as, observers
+from .reload import Watched
+from .state.stores import keeping
 
 log = logging.getLogger("dragoman.gateway")
 

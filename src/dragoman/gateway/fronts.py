@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..codecs import CODECS
-from ..codecs.spec import Codec
-from ..frames import FrameKind
+from ..codecs.shared.frames import FrameKind
+from ..codecs.shared.spec import Codec
 
 VERSIONS = ("/v1", "", "/v1/v1")
 """Base URLs are given with and without /v1, and some clients add it once more (clients.md)."""

@@ -21,18 +21,7 @@ from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened
 from ..errors import ErrorCode, ErrorKind, UsageError
 from .cancel import Cancel
 from .execution import HEARD_ANYWAY, Attend, Begin, Witness
-from .failures import (
-    BROKEN,
-    NO_HOST,
-    NO_TLS,
-    NOT_HTTP,
-    SLOW_ANSWER,
-    SLOW_CONNECT,
-    UNREACHABLE,
-    Failure,
-    origin,
-    tell,
-)
+from .failures import BROKEN, NO_HOST, NO_TLS, NOT_HTTP, SLOW_ANSWER, SLOW_CONNECT, UNREACHABLE, Failure, origin, tell
 from .ids import mint
 from .tasks import Hands, interruptible
 

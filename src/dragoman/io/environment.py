@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..auth import Auth, Setting
 from ..errors import UsageError
-from ..provider import Provider, Reads, Switch
-from ..providers import PROVIDERS
-from ..route import Route
+from ..providers.auth import Auth, Setting
+from ..providers.route import Route
+from ..providers.rows import PROVIDERS
+from ..providers.spec import Provider, Reads, Switch
 from ..types import Issue, IssueKind
 
 NOT_AN_ARRAY = '{env} is not a JSON array and was left out: {why}; write it like [{{"type": "function", …}}]'

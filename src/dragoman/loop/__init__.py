@@ -7,8 +7,8 @@ The door to the package.  In reading order: `ends` (how a run ends), `policy` (w
 """
 
 from ..effects import ToolProgress
-from .ends import Answered, Bound, End, Failed, FinalAction, FinalTool, Interrupted, Limit, Refused, Run
 from .machine import Ask, loop
+from .outcomes import Answered, Bound, End, Failed, FinalAction, FinalTool, Interrupted, Limit, Refused, Run
 from .output import How, Output
 from .policy import Alike, Allowed, Asking, Decision, Denied, Edited, Policy
 from .steps import Asked, Corrected, Step, ToolEnded, ToolStarted, TurnEnded, TurnStarted

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..augment import OURS
-from ..dialects.render import Unrenderable, render
 from ..dialects.spec import Dialect
+from ..dialects.writing.render import Unrenderable, render
 from ..errors import mark, nearest
-from ..events import dumps
-from ..schema import Fault, signature
+from ..jsontext import dumps
+from ..schema.validation import Fault, signature
+from ..turn.text_tools import OURS
 from ..types import Issue, IssueKind, JsonObject, Message, Part, Text, Tool, ToolCall
-from .slips import NOTHING_THERE, Slip, break_of, value_at
-from .specimen import specimen
+from .call_errors import NOTHING_THERE, Slip, break_of, value_at
+from .example_arguments import specimen
 
 MOST_FAULTS = 12
 MOST_TOOLS = 60

@@ -18,15 +18,15 @@ from ..errors import ErrorCode, ProviderError, UsageError
 from ..events import Event
 from ..tools import ToolSet
 from ..types import Request, Response, Stop, ToolCall, ToolResult
-from .acting import ENDED, Acting, HookFailed, Ran, not_run, slipped
-from .answering import answered
-from .checking import Ready, is_native
+from .call_errors import Slip
+from .check_calls import Ready, is_native
+from .classify import REFUSALS
 from .corrections import STALE
-from .ends import Answered, Bound, End, Failed, FinalTool, Interrupted, Limit, Refused, Run
+from .next_step import answered
+from .outcomes import Answered, Bound, End, Failed, FinalTool, Interrupted, Limit, Refused, Run
 from .output import Output
 from .policy import Policy
-from .replies import REFUSALS
-from .slips import Slip
+from .run_calls import ENDED, Acting, HookFailed, Ran, not_run, slipped
 from .state import State, unfit
 from .steps import TurnEnded, TurnStarted
 from .transcript import Heard, Transcript, transcript

@@ -1,6 +1,7 @@
 """Structured output: the form an answer must have, how the model is asked for it, and the value it comes to.
 
-One validator (`structured.py`), whichever way the model was asked: a schema of the API, a tool that takes the value,
+One validator (`lenient/answers.py`), whichever way the model was asked: a schema of the API, a tool that takes the
+value,
 or words in the prompt.  Knows schemas, tools and requests; no provider.  Contract: `read`, `take` and `accept` give a
 value that fits, converted to the type that was asked for, or every fault; text that was cut is no value.
 """
@@ -12,9 +13,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from ..events import dumps
-from ..schema import Fault, check_schema, faults, shape
-from ..structured import Fitting, fit, read_answer
+from ..jsontext import dumps
+from ..lenient.answers import Fitting, fit, read_answer
+from ..schema.validation import Fault, check_schema, faults, shape
 from ..tools import Approval, Context, Runnable, Unfit, form_of
 from ..types import JsonObject, Message, OutputSchema, Request, Text, Tool, ToolChoice
 

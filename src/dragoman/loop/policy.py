@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from ..dialects.rows import DIALECTS
+from ..dialects.rows.table import DIALECTS
 from ..dialects.spec import Dialect
 from ..errors import UsageError
 from ..tools import Runnable

@@ -11,24 +11,24 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ..dialects.row import Row
-from ..dialects.rows import ALL
+from ..dialects.reading.compiled import Row
+from ..dialects.rows.table import ALL
 from ..dialects.spec import Dialect
 from ..effects import Machine
 from ..errors import ErrorCode
-from ..events import dumps
-from ..schema import Fault
+from ..jsontext import dumps
+from ..schema.validation import Fault
 from ..tools import ToolSet
 from ..types import Issue, IssueKind, Message, Reasoning, Request, Response, Text, ToolCall, ToolResult, Usage
-from .acting import CANCELLED, ENDED, not_run, unanswered
-from .archive import Archive
-from .checking import Checker
+from .call_errors import Slip
+from .check_calls import Checker
 from .corrections import answer, form, message
-from .ends import Bound, End, Limit, Run
-from .guard import Guard
+from .long_results import Archive
+from .outcomes import Bound, End, Limit, Run
 from .output import Output
 from .policy import Policy
-from .slips import Slip
+from .run_calls import CANCELLED, ENDED, not_run, unanswered
+from .stall_guard import Guard
 from .steps import Corrected, ToolEnded
 from .transcript import Heard
 

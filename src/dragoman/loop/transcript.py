@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..codecs.arguments import read_arguments
+from ..codecs.shared.arguments import read_arguments
 from ..events import Assembler, CallStarted, Event
 from ..types import (
     NOTHING,
@@ -27,7 +27,7 @@ from ..types import (
     ToolCall,
     Verdict,
 )
-from .slips import is_meant
+from .call_errors import is_meant
 
 BROKEN = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="it was refused", confidence=0.0)
 

@@ -5,12 +5,12 @@ servers ask of us), `hearing` and `connection` (one server), `portal` (a loop fo
 of them), and `serving` (the other way round).  Importing this package imports the SDK; nothing else in Dragoman does.
 """
 
-from .answers import Answers as Answers
+from .client_callbacks import Answers as Answers
 from .config import Http as Http
 from .config import ServerSpec as ServerSpec
 from .config import Stdio as Stdio
 from .config import read_servers as read_servers
+from .server import http_app as http_app
+from .server import serve as serve
+from .server import serve_stdio as serve_stdio
 from .servers import McpServers as McpServers
-from .serving import http_app as http_app
-from .serving import serve as serve
-from .serving import serve_stdio as serve_stdio

@@ -37,10 +37,10 @@ from ..io.failures import tell
 from ..io.sync import FAILURES
 from ..types import JsonObject
 from ..version import __version__
-from .answers import NOBODY, Answers
+from .client_callbacks import NOBODY, Answers
 from .config import Http, ServerSpec, Stdio
-from .hearing import LastWords, Streams, heard
 from .results import rpc_code
+from .stream_watch import LastWords, Streams, heard
 
 # We tell what the SDK logs of broken connections; who wants its log configures one.  Without this Python prints it.
 logging.getLogger("mcp").addHandler(logging.NullHandler())

@@ -15,10 +15,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..codecs.media import media_kind
-from ..codecs.results import marked, read_mark
+from ..codecs.shared.media import media_kind
+from ..codecs.shared.results import marked, read_mark
 from ..errors import ErrorCode, exit_code, http_code
-from ..events import dumps
+from ..jsontext import dumps
 from ..types import NOTHING, Json, JsonObject, Media, Text, ToolResult
 
 BLOCK = "mcp"

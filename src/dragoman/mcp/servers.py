@@ -27,10 +27,10 @@ from typing import Any, Literal
 from ..errors import ErrorCode, ProviderError, ToolError, UnknownName, UsageError
 from ..tools import Approval, Context, Runnable, ToolSet
 from ..types import EMPTY_OBJECT_SCHEMA, JsonObject, Tool, ToolResult
-from .answers import NOBODY, Answers
+from .client_callbacks import NOBODY, Answers
 from .config import ServerSpec, named, read_servers
 from .connection import Connection
-from .portal import Portal
+from .loop_thread import Portal
 from .results import read
 
 Naming = Literal["clash", "always"]

@@ -6,6 +6,7 @@ is walked), `scenarios` (the tasks it knows), `reading` (what it makes of a prom
 (text in, text out), `server` (the wires), `loopback` (a port to stand on).
 """
 
+from .faults import Slip as Slip
 from .loopback import serving as serving
 from .model import Reply as Reply
 from .model import WeakModel as WeakModel
@@ -17,4 +18,3 @@ from .server import Exchange as Exchange
 from .server import Journal as Journal
 from .server import app as app
 from .server import running as running
-from .slips import Slip as Slip

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from ..io.listening import listen
+from ..io.sockets import listen
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

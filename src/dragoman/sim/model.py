@@ -1,7 +1,7 @@
 """The weak model: text in, text out, no tools, no memory, no network.
 
-It walks a plan (`plans.py`) over what it can read in the conversation (`reading.py`), writes its calls in a text
-dialect, errs when told to (`slips.py`), and cuts its text into pieces the size of tokens.  It is scripted and says so.
+It walks a plan (`plans.py`) over what it can read in the conversation (`prompt_reader.py`), writes its calls in a text
+dialect, errs when told to (`faults.py`), and cuts its text into pieces the size of tokens.  It is scripted and says so.
 
 Contract: the same messages, model name and seed give the same reply; a reply never raises on what a message holds;
 after a message that corrects it, it takes care and makes no mistake.
@@ -16,14 +16,15 @@ from random import Random
 from types import MappingProxyType
 
 from ..dialects import DIALECTS
-from ..dialects.documents import TILDE_FENCE
-from ..dialects.render import Unrenderable, final_answer, render
+from ..dialects.rows.documents import TILDE_FENCE
 from ..dialects.spec import Dialect, JsonCall
+from ..dialects.writing.render import Unrenderable, final_answer, render
 from ..errors import UsageError
 from ..types import Message, Tool, ToolCall
-from . import reading, scenarios
+from . import prompt_reader as reading
+from . import scenarios
+from .faults import Slip, Utterance, draw, stumble
 from .plans import Scenario, Seen, Task, Wish, pursue, recognise
-from .slips import Slip, Utterance, draw, stumble
 
 FAMILY = "weak"
 TOKEN = (1, 7)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ..dialects.neutral import restore
-from ..events import dumps
+from ..dialects.writing.neutralise import restore
+from ..jsontext import dumps
 from ..types import NOTHING, JsonObject
 
 PATIENCE = 3

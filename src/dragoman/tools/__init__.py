@@ -11,11 +11,11 @@ from __future__ import annotations
 from .annotations import Form, Undescribed, Unfit, form_of
 from .decorator import runnable, tool
 from .failures import advice, code_of, failure_of
-from .plain import Unwritable, plain
 from .results import FileResult, result_of
-from .shortening import Shortener, read_more, rest, shortened
 from .spec import Approval, Context, Runnable
+from .to_json import Unwritable, plain
 from .toolset import ToolSet
+from .truncation import Shortener, read_more, rest, shortened
 
 __all__ = [
     "Approval", "Context", "FileResult", "Form", "Runnable", "Shortener", "ToolSet", "Undescribed", "Unfit",

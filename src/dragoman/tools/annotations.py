@@ -12,10 +12,10 @@ from typing import Any
 
 from .constraints import constrained
 from .containers import container_form, union_form
-from .forms import ANYTHING, Form, Names, Undescribed, Unfit, settled
-from .hints import alias_value, applied, bare, is_alias, is_union, members, of_variable, resolved_text
 from .records import adapted_form, model_form, record_form
 from .scalars import literal_form, scalar_form
+from .type_hints import alias_value, applied, bare, is_alias, is_union, members, of_variable, resolved_text
+from .type_schema import ANYTHING, Form, Names, Undescribed, Unfit, settled
 
 __all__ = ["Form", "Forms", "Undescribed", "Unfit", "form_of"]
 

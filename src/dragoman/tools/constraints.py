@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import UsageError
-from ..schema import check_schema
+from ..schema.validation import check_schema
 from ..types import JsonObject
-from .forms import Form, Read, unfit
-from .lineage import descends
-from .plain import Unwritable, as_text, plain
+from .qualified_names import descends
+from .to_json import Unwritable, as_text, plain
+from .type_schema import Form, Read, unfit
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
-from ..schema import faults
+from ..schema.validation import faults
 from ..types import JsonObject
-from .forms import ANYTHING, GENERAL, TYPED, Form, Names, Read, Undescribed, Unfit, made, read_member, unfit
+from .type_schema import ANYTHING, GENERAL, TYPED, Form, Names, Read, Undescribed, Unfit, made, read_member, unfit
 
 Ask: TypeAlias = Callable[[Any], Form]
 

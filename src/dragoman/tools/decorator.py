@@ -16,13 +16,13 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
-from ..definitions import tool as read_definition
 from ..errors import ErrorCode, ToolError, UsageError
-from ..schema import Fault, check_schema
+from ..schema.definitions import tool as read_definition
+from ..schema.validation import Fault, check_schema
 from ..types import JsonObject, Tool
-from .forms import Undescribed, Unfit
 from .parameters import Parameters, explicit, signature
 from .spec import Approval, Context, Runnable
+from .type_schema import Undescribed, Unfit
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MARK = "__dragoman_tool__"

@@ -14,10 +14,10 @@ import traceback
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..codecs.failures import redact
 from ..errors import ErrorCode, ToolError, exit_code, http_code
+from ..redaction import redact_patterns as redact
 from ..types import ToolCall, ToolResult
-from .lineage import row_for
+from .qualified_names import row_for
 
 _LONGEST = 1000  # characters of an exception's own words
 _MOST_READ = 100_000  # characters of an error that are looked at
@@ -108,7 +108,7 @@ _ROWS: Mapping[str, str] = {
     "msgspec.ValidationError": _C.INVALID_ARGS,
     "pydantic.v1.error_wrappers.ValidationError": _C.INVALID_ARGS,
     "pydantic_core._pydantic_core.ValidationError": _C.INVALID_ARGS,
-    "dragoman.tools.forms.Unfit": _C.INVALID_ARGS,
+    "dragoman.tools.type_schema.Unfit": _C.INVALID_ARGS,
 }
 """Exceptions, with their subclasses, by qualified name: nearest class first.  Sources: the libraries' own modules."""
 

@@ -22,10 +22,10 @@ from ..types import JsonObject
 from .annotations import Forms
 from .constraints import description_of
 from .docstrings import Documentation, documentation
-from .forms import Form, Undescribed, copied, settled
-from .hints import bare, function_hints, is_union, members, of_unpacked
 from .records import NO_DEFAULT, Field, fields_of_typed_dict, members_reader, object_schema
 from .spec import Context
+from .type_hints import bare, function_hints, is_union, members, of_unpacked
+from .type_schema import Form, Undescribed, copied, settled
 
 _MANY = inspect.Parameter.VAR_POSITIONAL
 _NAMED = inspect.Parameter.VAR_KEYWORD

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..codecs.failures import redact
-from ..schema import Fault, child
+from ..redaction import redact_patterns as redact
+from ..schema.validation import Fault, child
 from ..types import JsonObject
 from .containers import Ask
 from .docstrings import documentation
-from .forms import Form, Names, Read, Undescribed, Unfit, made, read_member
-from .hints import applied, bare, class_hints, variables
-from .plain import Unwritable, as_text, plain
+from .to_json import Unwritable, as_text, plain
+from .type_hints import applied, bare, class_hints, variables
+from .type_schema import Form, Names, Read, Undescribed, Unfit, made, read_member
 
 _LONGEST_DEFAULT = 500  # characters of JSON; a longer one tells a model nothing
 NO_DEFAULT: Any = inspect.Parameter.empty

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from ..errors import ErrorCode, ToolError
 from ..types import NOTHING, JsonObject, Media, Text, ToolCall, ToolResult
 from .failures import failure_of
-from .plain import Unwritable, plain
+from .to_json import Unwritable, plain
 
 Read: TypeAlias = Callable[[str], bytes]
 Content: TypeAlias = "tuple[Text | Media, ...]"

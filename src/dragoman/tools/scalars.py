@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..types import Json, JsonObject
-from .forms import CLOSED, GENERAL, TYPED, Form, Undescribed, made, unfit
-from .lineage import lineage, row_for
-from .plain import is_scalar, plain
+from .qualified_names import lineage, row_for
+from .to_json import is_scalar, plain
+from .type_schema import CLOSED, GENERAL, TYPED, Form, Undescribed, made, unfit
 
 _INTEGER = r"^[+-]?[0-9]+$"
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -29,7 +29,7 @@ _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 class Row:
     """A type written as one text: the rest of its schema, how its values are made, and what to call them.
 
-    `make` is None where the type's own constructor takes the text; `rank` is its place in a union (`forms.py`).
+    `make` is None where the type's own constructor takes the text; `rank` is its place in a union (`type_schema.py`).
     """
 
     schema: JsonObject

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from ..errors import UsageError
-from ..schema import Fault, faults
+from ..schema.validation import Fault, faults
 from ..types import JsonObject, Tool, ToolCall
 
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..engine.markers import QUIET, THINK
 from ..spec import Dialect, span
-from ..table import QUIET, THINK
 from .marks import first, is_marker, prefix
 from .samples import ONE, body
 from .voice import REASON, RESULT, TEXT, CannotWrite, Voice

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...types import ToolCall
-from ..parser import Parsed, parse
-from ..readers import READERS
-from ..render import Unrenderable, render
-from ..rows import ALL, Dialects
+from ..engine.markers import THINK
+from ..engine.parser import Parsed, parse
+from ..reading.table import READERS
+from ..rows.table import ALL, Dialects
 from ..spec import Dialect
-from ..table import THINK
+from ..writing.render import Unrenderable, render
 from .chat import ChatTemplate, NoCalls
 from .compare import distinct, propose
 from .marks import first, prefix

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
+from ...lenient.brackets import closing
+
 PIECE = re.compile(
     r"<\|(?:open|close)\|>[^<]{0,120}<\|sep\|>|<[|｜/!]?[^<>\s\"'=]{0,80}[>=]?|\[/?[A-Z_]{2,40}\]|\w+|\s|.", re.DOTALL
 )
@@ -20,8 +22,6 @@ PIECE = re.compile(
 markers of two tokens, `<|close|>call<|sep|>`."""
 MARKER = re.compile(r"[<\[{|｜~`@#◁▷]|>>>")
 """What ordinary prose does not begin a line with, and models are taught to."""
-BRACKETS = {"{": "}", "[": "]", "(": ")"}
-TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}\[\]()]", re.DOTALL)
 
 
 def pieces(text: str) -> list[str]:
@@ -85,15 +85,3 @@ def _python(text: str, start: int) -> tuple[int, Any] | None:
         return None
 
 
-def closing(text: str, start: int) -> int:
-    """Where the bracket that opens at `start` is closed; 0 where it is not."""
-    stack: list[str] = []
-    for token in TOKEN.finditer(text, start):
-        sign = token.group()
-        if sign in BRACKETS:
-            stack.append(BRACKETS[sign])
-        elif len(sign) == 1 and (not stack or stack.pop() != sign):
-            return 0
-        if not stack:
-            return token.end()
-    return 0

@@ -1,7 +1,8 @@
 """The notation of a call, out of one text that holds it: JSON, Python, tags, elements, braces.
 
 Each reader looks for its own notation in a call of two arguments and says how it is written; the first that finds it
-decides.  Knows the record of `spec.py` and the samples, and nothing of templates or of what stands around calls.
+decides.  Knows the record of `dialects/spec.py` and the samples, and nothing of templates or of what stands around
+calls.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...lenient.brackets import closing
 from ...types import ToolCall
-from ..documents import ARGS, NAMES
+from ..rows.documents import ARGS, NAMES
 from ..spec import (
     AttributeArgs,
     BraceArgs,
@@ -27,7 +29,7 @@ from ..spec import (
     YamlArgs,
     span,
 )
-from .marks import closing, prefix, suffix, values
+from .marks import prefix, suffix, values
 from .samples import ALPHA, DEEP, FIRST_ID, KEY, OTHER, QUOTED, SECOND, TWO, TYPED, VALUE, body
 from .voice import CannotWrite, NotUnderstood, Voice
 

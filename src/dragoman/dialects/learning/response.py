@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...types import ToolCall
+from ..engine.markers import FABRICATED, FOREIGN_TURN, QUIET
 from ..spec import Dialect, Span, TaggedArgs, Typing
-from ..table import FABRICATED, FOREIGN_TURN, QUIET
 from .marks import is_marker
 from .patterns import Filler
 from .voice import REASONING_KEYS, CannotWrite, LearnError, NotUnderstood

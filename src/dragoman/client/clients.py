@@ -1,0 +1,287 @@
+"""The two clients: each performs the plans of `plans`, one now, the other awaited.
+
+Knows plans and worlds; no method is written twice: what a client can do is taken from `Plans`, with its signature.
+Contract: a client may be shared by threads (`Client`) or by tasks (`AsyncClient`); its connections are shared by all
+its turns and closed with it; what a plan opened is closed when it ends, also when nobody listens any more.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import wraps
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+
+from ..effects import Outcome, Patience, Perform, PerformAsync, adrive, arun, drive, run
+from ..errors import nearest
+from ..fallback import Health, Rules
+from ..io import aio, sync
+from ..io.cancel import Cancel
+from ..io.execution import Witness
+from ..loop import Policy
+from ..providers.route import Route
+from ..providers.spec import Provider
+from ..types import Sampling
+from .models import ByProvider, Catalogue, Models, listed
+from .operations import DEFAULT, PLAIN, Defaults, Plan, Plans
+from .tools import Tools, toolset
+
+P = ParamSpec("P")
+T = TypeVar("T")
+W = TypeVar("W")
+F = TypeVar("F", bound=Callable[..., Any])
+World: TypeAlias = Callable[[Cancel | None, Witness | None], Perform]
+AsyncWorld: TypeAlias = Callable[[Cancel | None, Witness | None], PerformAsync]
+
+
+OPTIONS = frozenset(each.name for each in fields(Route)) - {"provider", "model", "base_url", "key"}
+"""Fields of every route that a client may be given."""
+
+
+def _check(options: Mapping[str, Any]) -> None:
+    """Raises TypeError for what no client takes, as a function does."""
+    for name in options:
+        if name not in OPTIONS:
+            near = nearest(name, {*OPTIONS, *inspect.signature(_Face.__init__).parameters})
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise TypeError(f"a client takes no {name!r}{hint}")
+
+
+class _Face(Generic[W]):
+    """What both clients are made of; `W` is who performs their machines."""
+
+    def _open(self) -> W:
+        """The client's own connections."""
+        raise NotImplementedError
+
+    def __init__(
+        self,
+        model: Models = "",
+        *,
+        routes: Sequence[Route] = (),
+        tools: Tools = (),
+        system: str | None = None,
+        policy: Policy = PLAIN,
+        sampling: Sampling = DEFAULT,
+        api_key: ByProvider = "",
+        base_url: ByProvider = "",
+        providers: Sequence[Provider] = (),
+        environ: Mapping[str, str] | None = None,
+        patience: Patience | None = None,
+        rules: Rules | None = None,
+        health: Health | None = None,
+        world: W | None = None,
+        **route: Any,
+    ) -> None:
+        """What holds for all calls that say nothing else.
+
+        model      `provider/model`, several (asked in turn: a list, or separated by commas), or routes
+        routes     routes ready made, asked after `model`
+        tools, system, policy, sampling   as in `run`
+        api_key    the key, where it is not in the environment; a mapping by provider where there are several
+        base_url   the address, where it is not the provider's own; the same
+        providers  rows of your own, beside those we know
+        environ    where keys and addresses are looked for; None: the environment
+        patience   seconds to wait for a connection, and for a sign of life
+        rules      how the fallback chain waits and retries;  health: what is known of routes, to share it
+        world      who performs, instead of connections of its own: the `world` of a pool
+        route      further fields of every `Route`: tools, dialects, speak, compact, nonce, stream …
+        """
+        _check(route)
+        options = {**route, **({} if patience is None else {"patience": patience})}
+        catalogue = Catalogue(
+            api_key=api_key, base_url=base_url, providers=tuple(providers), environ=environ, options=options
+        )
+        models = (*listed(model), *routes)
+        defaults = Defaults(model=models, tools=toolset(tools), system=system, policy=policy, sampling=sampling)
+        self._plans = Plans(catalogue, defaults, rules, health)
+        self._world = self._open() if world is None else world
+
+    @property
+    def health(self) -> Health:
+        """Which routes failed lately: iterate over it to read, `reset()` to forget."""
+        return self._plans.health
+
+
+def _as(plan: Callable[..., Any], result: str) -> Callable[[F], F]:
+    """Gives a method the name, the words and the parameters of `plan`; `result` is what it returns of a run."""
+
+    def dressed(method: F) -> F:
+        signature = inspect.signature(plan)
+        made = str(signature.return_annotation).removeprefix("Plan[").removesuffix("]")
+        wraps(plan)(method)
+        method.__signature__ = signature.replace(return_annotation=result.format(made))  # type: ignore[attr-defined]
+        return method
+
+    return dressed
+
+
+# ── now ──────────────────────────────────────────────────────────────────────
+
+
+class Steps(Generic[T]):
+    """What happens in a run, while it happens: an iterator; `run` is what it came to.
+
+    Leave it early with `close`, or use it as a context manager.
+    """
+
+    def __init__(self, steps: Generator[Any, None, T], outcome: Outcome[T]) -> None:
+        self._steps, self._outcome = steps, outcome
+
+    @property
+    def run(self) -> T:
+        """What it came to.  Raises LookupError while it has not ended."""
+        return self._outcome.value
+
+    def close(self) -> None:
+        """Break it off."""
+        self._steps.close()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._steps)
+
+    def __enter__(self) -> Steps[T]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _now(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatenate[Client, P], T]:
+    @_as(plan, "{}")
+    def method(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        made = plan(client._plans, *args, **kwargs)
+        return run(made.steps(False), client._world(made.cancel, made.witness))
+
+    return method
+
+
+def _steps(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatenate[Client, P], Steps[T]]:
+    @_as(plan, "Steps[{}]")
+    def method(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
+        made = plan(client._plans, *args, **kwargs)
+        outcome: Outcome[T] = Outcome()
+        return Steps(drive(made.steps(True), client._world(made.cancel, made.witness), outcome), outcome)
+
+    return method
+
+
+class Client(_Face[World]):
+    """Asks models, runs their tools, corrects their mistakes: `Client().run("…", tools=[…], model="ollama/qwen3:8b")`.
+
+    `run` asks until there is an answer; `stream` is the same, told as it happens; `resume` goes on with a journal;
+    `turn` asks once and runs nothing.  Close it, or leave its block.
+    """
+
+    _pool: sync.Pool | None = None
+
+    def _open(self) -> World:
+        self._pool = sync.Pool()
+        return self._pool.world
+
+    run = _now(Plans.run)
+    stream = _steps(Plans.run)
+    resume = _now(Plans.resume)
+    turn = _now(Plans.turn)
+
+    def close(self) -> None:
+        """Close its connections."""
+        if self._pool is not None:
+            self._pool.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+# ── awaited ──────────────────────────────────────────────────────────────────
+
+
+class AsyncSteps(Generic[T]):
+    """`Steps`, awaited: `async for`, `async with`, `aclose`."""
+
+    def __init__(self, steps: AsyncGenerator[Any, None], outcome: Outcome[T]) -> None:
+        self._steps, self._outcome = steps, outcome
+
+    @property
+    def run(self) -> T:
+        """What it came to.  Raises LookupError while it has not ended."""
+        return self._outcome.value
+
+    async def aclose(self) -> None:
+        """Break it off."""
+        await self._steps.aclose()
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        return await anext(self._steps)
+
+    async def __aenter__(self) -> AsyncSteps[T]:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def _later(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatenate[AsyncClient, P], Awaitable[T]]:
+    @_as(plan, "{}")
+    async def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        made = plan(client._plans, *args, **kwargs)
+        return await arun(made.steps(False), client._world(made.cancel, made.witness))
+
+    return method
+
+
+def _async_steps(
+    plan: Callable[Concatenate[Plans, P], Plan[T]],
+) -> Callable[Concatenate[AsyncClient, P], AsyncSteps[T]]:
+    @_as(plan, "AsyncSteps[{}]")
+    def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncSteps[T]:
+        made = plan(client._plans, *args, **kwargs)
+        outcome: Outcome[T] = Outcome()
+        return AsyncSteps(adrive(made.steps(True), client._world(made.cancel, made.witness), outcome), outcome)
+
+    return method
+
+
+class AsyncClient(_Face[AsyncWorld]):
+    """`Client`, awaited.  `stream` is not awaited itself: `async for step in client.stream(…)`."""
+
+    _pool: aio.Pool | None = None
+
+    def _open(self) -> AsyncWorld:
+        self._pool = aio.Pool()
+        return self._pool.world
+
+    run = _later(Plans.run)
+    stream = _async_steps(Plans.run)
+    resume = _later(Plans.resume)
+    turn = _later(Plans.turn)
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        if self._pool is not None:
+            await self._pool.aclose()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,52 @@
+"""The tools a caller gives, as what a run or a turn wants: things to run, or definitions.
+
+Knows functions, tool sets and the definitions of all APIs; runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from ..errors import UsageError
+from ..schema import definitions
+from ..tools import Runnable, ToolSet
+from ..types import Tool
+
+Tools: TypeAlias = "ToolSet | Sequence[Any]"
+
+NOT_RUNNABLE = "{name!r} is only a definition and nothing here can run it; give a function, or (Tool, function)"
+
+
+def toolset(tools: Any) -> ToolSet:
+    """Tools to run: a tool set, several of anything that makes one, or a single one.  Raises UsageError."""
+    if isinstance(tools, ToolSet):
+        return tools
+    members = list(_members(tools))
+    told = next((each for each in members if isinstance(each, Tool | Mapping) and not isinstance(each, ToolSet)), None)
+    if told is not None:
+        raise UsageError(NOT_RUNNABLE.format(name=_name(told)))
+    return ToolSet(*members)
+
+
+def told(tools: Any) -> tuple[Tool, ...]:
+    """Tools to tell of: the same, and definitions as any API writes them.  Raises UsageError for two of one name."""
+    found: list[Tool] = []
+    for each in _members(tools):
+        is_definition = isinstance(each, Tool | Mapping) and not isinstance(each, ToolSet)
+        found += (definitions.tools([each]) or ()) if is_definition else ToolSet(each).definitions
+    return tuple(found)
+
+
+def _members(tools: Any) -> Iterable[Any]:
+    single = isinstance(tools, Tool | Runnable | Mapping) or callable(tools) or _is_pair(tools)
+    return (tools,) if single else tools
+
+
+def _is_pair(tools: Any) -> bool:
+    """Is it `(Tool, function)`?"""
+    return isinstance(tools, tuple) and len(tools) == 2 and isinstance(tools[0], Tool) and callable(tools[1])
+
+
+def _name(definition: Any) -> str:
+    return next((tool.name for tool in definitions.tools([definition]) or ()), "")

@@ -1,0 +1,490 @@
+"""Anthropic Messages: `POST /v1/messages`.
+
+Knows the answers, whole and streamed, both ways; requests are in `messages_requests.py`.  A whole answer is
+read block by block as if each came in one piece.  Blocks of the server's own tools are kept as they are: they are not
+calls for the client.
+Sources: Anthropic API reference; wire-quirks.md ("Anthropic", "core -> Anthropic"); streaming.md §3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import ErrorKind
+from ...events import (
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartAdded,
+    PartEnded,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    assemble,
+)
+from ...jsontext import to_json
+from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
+from ..shared import strict
+from ..shared.body import an_array, an_object, count, items, mapping, rest, text
+from ..shared.calls import CallBook
+from ..shared.encoder import Encoder, settled
+from ..shared.errors import Told, raise_error, read_failure
+from ..shared.frames import Frame, FrameKind
+from ..shared.issues import frame_body, odd, spent
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from .messages_requests import NAME, decode_request, encode_request, write_part
+
+_STOPS: Mapping[str, Stop] = {
+    "end_turn": Stop.END,
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "stop_sequence": Stop.STOP_SEQUENCE,
+    "tool_use": Stop.TOOL_CALLS,
+    "pause_turn": Stop.PAUSE,
+    "refusal": Stop.REFUSED,
+}
+_WORDS: Mapping[Stop | None, str] = {
+    None: "end_turn",
+    Stop.END: "end_turn",
+    Stop.ERROR: "end_turn",
+    Stop.LENGTH: "max_tokens",
+    Stop.STOP_SEQUENCE: "stop_sequence",
+    Stop.TOOL_CALLS: "tool_use",
+    Stop.PAUSE: "pause_turn",
+    Stop.REFUSED: "refusal",
+    Stop.FILTERED: "refusal",
+}
+_PLAIN_WORDS = frozenset(_WORDS.values())
+_BODY = frozenset({"id", "type", "role", "model", "content", "stop_reason", "usage"})
+_CALL = frozenset({"type", "id", "name", "input"})
+_IN, _OUT = "input_tokens", "output_tokens"
+_READ, _WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+_MODELLED_USAGE = frozenset({_IN, _OUT, _READ, _WRITTEN})
+_STREAMED_INPUT = ("server_tool_use", "mcp_tool_use")
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
+    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    body = an_object(body, "$")
+    raise_error(body)
+    content = body.get("content")
+    if content is None and "stop_reason" not in body:
+        an_array(content, "$.content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for i, block in enumerate(an_array(blocks if blocks is not None else [], "$.content")):
+        an_object(block, f"$.content[{i}]")
+    return assemble(_Decoder(ids).whole(body, blocks or []))
+
+
+def decode_stream(ids: Ids | None = None) -> StreamDecoder:
+    """A decoder for one streamed answer."""
+    return _Decoder(ids)
+
+
+@dataclass(slots=True)
+class _Block:
+    """A content block that is being told."""
+
+    kind: str
+    start: JsonObject
+    metadata: dict[str, Any] = field(default_factory=dict)
+    pieces: list[str] = field(default_factory=list)
+    told: bool = False
+
+
+class _Decoder:
+    def __init__(self, ids: Ids | None) -> None:
+        self._calls = CallBook(ids)
+        self._started = self._over = self._closed = self._said = False
+        self._blocks: dict[int, _Block] = {}
+        self._current = 0
+        self._stopped: int | None = None  # the call whose block ended and that may yet prove cut
+        self._stop_word = ""
+        self._usage: dict[str, Any] = {}
+        self._extra: dict[str, Any] = {}
+        self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
+            "message_start": self._on_message,
+            "content_block_start": lambda body: self._begin(self._index(body), mapping(body.get("content_block"))),
+            "content_block_delta": self._on_delta,
+            "content_block_stop": lambda body: self._stop(self._index(body)),
+            "message_delta": self._on_message_delta,
+            "message_stop": self._on_message_stop,
+        }
+
+    def feed(self, frame: Frame) -> list[Event]:
+        if self._closed:
+            return []
+        body = frame_body(frame)
+        if isinstance(body, Noticed):
+            return [body]
+        if body.get("type") == "error" or frame.event == "error" or body.get("error"):
+            raise read_failure(200, body)
+        handler = self._on.get(text(body.get("type")) or frame.event)
+        return handler(body) if handler else []  # pings, and events invented after us
+
+    def close(self) -> list[Event]:
+        if self._closed:
+            return []
+        self._closed = True
+        events = self._start({})
+        for index in list(self._blocks):
+            events += self._stop(index)
+        stop = _STOPS.get(self._stop_word, Stop.END if self._stop_word else None)
+        dropped = stop is None and not self._over
+        events += self._calls.finish(cut=stop is Stop.LENGTH or dropped)
+        if dropped:
+            events.append(odd("the stream ended without saying why; the answer may be cut short"))
+        stop = settled(stop or (Stop.END if self._over else None), self._calls.given)
+        if stop is Stop.LENGTH and not (self._said or self._calls.any):
+            events.append(spent())
+        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
+
+    def whole(self, body: JsonObject, blocks: list[Any]) -> list[Event]:
+        """The events of a whole answer."""
+        self._over = True
+        events = self._on_message({"message": body})
+        for i, block in enumerate(blocks):
+            events += self._begin(i, block) + self._stop(i)
+        self._stop_word = text(body.get("stop_reason"))
+        return [*events, *self.close()]
+
+    # ── events of the stream ─────────────────────────────────────────────────
+
+    def _on_message(self, body: JsonObject) -> list[Event]:
+        message = mapping(body.get("message"))
+        self._extra |= {key: value for key, value in rest(message, _BODY).items() if value is not None}
+        self._usage |= {key: value for key, value in mapping(message.get("usage")).items() if value is not None}
+        return self._start(message)
+
+    def _on_message_delta(self, body: JsonObject) -> list[Event]:
+        delta = mapping(body.get("delta"))
+        self._stop_word = text(delta.get("stop_reason")) or self._stop_word
+        others = {**rest(delta, _BODY), **rest(body, frozenset({"type", "delta", "usage"}))}
+        self._extra |= {key: value for key, value in others.items() if value is not None}
+        self._usage |= {key: value for key, value in mapping(body.get("usage")).items() if value is not None}
+        return []
+
+    def _on_message_stop(self, body: JsonObject) -> list[Event]:
+        self._over = True
+        return self.close()
+
+    def _on_delta(self, body: JsonObject) -> list[Event]:
+        index, delta = self._index(body), mapping(body.get("delta"))
+        what = text(delta.get("type"))
+        events: list[Event] = []
+        if index not in self._blocks:  # a delta without its start: only text says what it is
+            events += self._begin(index, {"type": "thinking" if what == "thinking_delta" else "text"})
+        block = self._blocks[index]
+        match what:
+            case "text_delta":
+                events += self._pour(block, text(delta.get("text")))
+            case "thinking_delta":
+                events += self._pour(block, text(delta.get("thinking")))
+            case "signature_delta":
+                block.metadata["signature"] = text(delta.get("signature"))
+            case "citations_delta":
+                block.metadata["citations"] = [*items(block.metadata.get("citations")), delta.get("citation")]
+            case "input_json_delta":
+                events += self._pour_input(index, block, text(delta.get("partial_json")))
+        return events
+
+    def _start(self, message: JsonObject) -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        return [Started(text(message.get("model")), text(message.get("id")))]
+
+    def _index(self, body: JsonObject) -> int:
+        index = body.get("index")
+        return index if isinstance(index, int) else self._current
+
+    # ── blocks ───────────────────────────────────────────────────────────────
+
+    def _begin(self, index: int, start: JsonObject) -> list[Event]:
+        events = self._start({}) + (self._stop(index) if index in self._blocks else [])
+        if self._stopped is not None:
+            events += self._calls.end(self._stopped, sure=True)
+            self._stopped = None
+        self._current = index
+        block = self._blocks[index] = _Block(text(start.get("type")), start)
+        match block.kind:
+            case "text" | "thinking":
+                block.metadata = rest(start, frozenset({"type", block.kind}))
+                events += self._pour(block, text(start.get(block.kind)))
+            case "redacted_thinking":
+                block.metadata = {"redacted": text(start.get("data"))}
+            case "tool_use":
+                left = carried(NAME, rest(start, _CALL))
+                events += self._calls.begin(index, text(start.get("id")), text(start.get("name")), left)
+                if start.get("input") not in (None, {}):
+                    self._calls.hand(index, start["input"])  # whole at the start (programmatic calling)
+        return events
+
+    def _pour(self, block: _Block, said: str) -> list[Event]:
+        if not said:
+            return []
+        block.told = True
+        self._said = self._said or block.kind == "text"
+        return [ReasoningDelta(said) if block.kind == "thinking" else TextDelta(said)]
+
+    def _pour_input(self, index: int, block: _Block, piece: str) -> list[Event]:
+        if block.kind == "tool_use":
+            return self._calls.add(index, piece)
+        block.pieces.append(piece)
+        return []
+
+    def _stop(self, index: int) -> list[Event]:
+        block = self._blocks.pop(index, None)
+        if block is None:
+            return []
+        if block.kind == "tool_use":
+            self._stopped = index
+            return self._calls.end(index)
+        if block.kind in ("text", "thinking", "redacted_thinking"):
+            return self._end_part(block)
+        self._said = True
+        return self._opaque(block)
+
+    def _end_part(self, block: _Block) -> list[Event]:
+        metadata = carried(NAME, {key: value for key, value in block.metadata.items() if value not in ("", [])})
+        if not metadata and not block.told:
+            return []
+        empty: Event = TextDelta("") if block.kind == "text" else ReasoningDelta("")
+        return [*([] if block.told else [empty]), PartEnded(metadata)]
+
+    def _opaque(self, block: _Block) -> list[Event]:
+        written = "".join(block.pieces)
+        if not written.strip():
+            return [PartAdded(Opaque(api=NAME, block=block.start))]
+        try:
+            given = strict.loads_leniently(written)
+        except ValueError:
+            return [odd(f"the input of a {block.kind} block is not JSON; the block was left out", written)]
+        return [PartAdded(Opaque(api=NAME, block={**block.start, "input": given}))]
+
+    def _leftover(self) -> JsonObject:
+        word = self._stop_word if self._stop_word and self._stop_word not in _PLAIN_WORDS else None
+        usage = self._usage if set(self._usage) - _MODELLED_USAGE else None
+        return carried(NAME, {**self._extra, "usage": usage, "stop_reason": word})
+
+
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API, which counts cached input apart; None when there are none."""
+    cached, written = count(usage.get(_READ)), count(usage.get(_WRITTEN))
+    thought = count(mapping(usage.get("output_tokens_details")).get("thinking_tokens"))
+    total = Usage(
+        input=count(usage.get(_IN)) + cached + written,
+        output=count(usage.get(_OUT)),
+        cached=cached,
+        cache_written=written,
+        reasoning=thought,
+    )
+    return total if total != Usage() else None
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
+    """The body of a whole answer."""
+    left = dict(wished(NAME, response.extra))
+    usage, word = mapping(left.pop("usage", None)), left.pop("stop_reason", None)
+    return {
+        "id": stamp.id or response.id,
+        "type": "message",
+        "role": "assistant",
+        "model": stamp.model or response.model,
+        "content": [block for part in response.message.parts for block in write_part(part, unsigned=True)],
+        "stop_reason": word or _WORDS[settled(response.stop, len(response.calls))],
+        "stop_sequence": None,
+        "usage": write_usage(response.usage, usage),
+        **left,
+    }
+
+
+def write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    """Token counts in the words of this API; zeros where there are none, for clients count on the fields."""
+    known = usage or Usage()
+    wire: dict[str, Any] = {**left, _IN: max(0, known.input - known.cached - known.cache_written)}
+    wire |= {key: n for key, n in ((_WRITTEN, known.cache_written), (_READ, known.cached)) if n}
+    wire[_OUT] = known.output
+    if known.reasoning:
+        wire["output_tokens_details"] = {"thinking_tokens": known.reasoning}
+    return wire
+
+
+def encode_stream(
+    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+) -> StreamEncoder:
+    """An encoder for one streamed answer."""
+    return _Encoder(stamp, whole_calls=whole_calls)
+
+
+class _Encoder(Encoder):
+    """Events → frames: one block open at a time, indexes counted here.  `_open` is the block's kind, "" for none."""
+
+    def __init__(self, stamp: Stamp, *, whole_calls: bool) -> None:
+        super().__init__(whole_calls=whole_calls)
+        self._stamp = stamp
+        self._begun = False
+        self._open = ""
+        self._place = -1
+        self._calls = 0
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        if self._begun:
+            return []
+        self._begun = True
+        message: dict[str, Any] = {
+            "id": self._stamp.id or event.id,
+            "type": "message",
+            "role": "assistant",
+            "model": self._stamp.model or event.model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {_IN: 0, _OUT: 0},
+        }
+        return [_frame("message_start", message=message)]
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        begun = self._begin("text", {"type": "text", "text": ""})
+        return [*begun, self._run(event, lambda said: self._delta({"type": "text_delta", "text": said}))]
+
+    def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        begun = self._think()
+        return [*begun, self._run(event, lambda said: self._delta({"type": "thinking_delta", "thinking": said}))]
+
+    def _think(self) -> list[Frame]:
+        return self._begin("thinking", {"type": "thinking", "thinking": "", "signature": ""})
+
+    def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        metadata = event.metadata
+        if "redacted" in metadata:
+            return self._add({"type": "redacted_thinking", "data": metadata["redacted"]})
+        if self._open == "text":
+            cited = items(own(NAME, metadata).get("citations"))
+            return [*(self._delta({"type": "citations_delta", "citation": one}) for one in cited), *self._end()]
+        if self._open == "thinking" or metadata.get("signature"):
+            return self._think() + self._end(text(metadata.get("signature")))
+        return []
+
+    def _on_part(self, event: PartAdded) -> list[Frame]:
+        part = event.part
+        if not isinstance(part, Opaque) or part.api != NAME:
+            return []
+        if part.block.get("type") not in _STREAMED_INPUT:
+            return self._add(part.block)
+        begun = self._begin("", {**part.block, "input": {}})
+        given = self._delta({"type": "input_json_delta", "partial_json": to_json(part.block.get("input") or {})})
+        return [*begun, given, *self._end()]
+
+    def _on_call(self, event: CallStarted) -> list[Frame]:
+        self._calls += 1
+        block = {"type": "tool_use", "id": event.id, "name": event.name, "input": {}, **own(NAME, event.metadata)}
+        return self._begin("tool_use", block)
+
+    def _on_delta(self, event: CallDelta) -> list[Frame]:
+        return [self._delta({"type": "input_json_delta", "partial_json": event.json})]
+
+    def _on_call_ended(self, event: CallEnded) -> list[Frame]:
+        return self._end()
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        left = wished(NAME, event.extra)
+        word = left.get("stop_reason") or _WORDS[settled(event.stop, self._calls)]
+        delta = {"stop_reason": word, "stop_sequence": left.get("stop_sequence")}
+        delta |= {"container": left["container"]} if "container" in left else {}
+        usage = write_usage(event.usage, mapping(left.get("usage")))
+        last = [_frame("message_delta", delta=delta, usage=usage), _frame("message_stop")]
+        return [*self._on_started(Started()), *self._end(), *last]
+
+    # ── blocks ───────────────────────────────────────────────────────────────
+
+    def _begin(self, kind_: str, block: Mapping[str, Any]) -> list[Frame]:
+        if kind_ and self._open == kind_ and kind_ != "tool_use":
+            return []
+        frames = [*self._on_started(Started()), *self._end()]
+        self._place += 1
+        self._open = kind_ or "other"
+        return [*frames, _frame("content_block_start", index=self._place, content_block=block)]
+
+    def _delta(self, delta: dict[str, Any]) -> Frame:
+        return _frame("content_block_delta", index=self._place, delta=delta)
+
+    def _end(self, signature: str = "") -> list[Frame]:
+        """End the open block.  Thinking is signed, be it with nothing: clients wait for it (wire-quirks.md §2)."""
+        if not self._open:
+            return []
+        signed = {"type": "signature_delta", "signature": signature}
+        frames = [self._delta(signed)] if self._open == "thinking" else []
+        self._open = ""
+        return [*frames, _frame("content_block_stop", index=self._place)]
+
+    def _add(self, block: Mapping[str, Any]) -> list[Frame]:
+        return self._begin("", block) + self._end()
+
+
+def _frame(event: str, **fields: Any) -> Frame:
+    return Frame(to_json({"type": event, **fields}), event)
+
+
+# ── errors ───────────────────────────────────────────────────────────────────
+
+_ERROR_TYPES: Mapping[int, str] = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+_OVERLOADED = 529
+
+
+def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and body of a refusal."""
+    told = Told(error)
+    status = _OVERLOADED if told.kind is ErrorKind.OVERLOADED else told.status
+    what = _ERROR_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
+    body: dict[str, Any] = {"type": what, "message": told.with_overflow("prompt is too long")}
+    if told.details:
+        body["details"] = dict(told.details)
+    return status, {"type": "error", "error": body}
+
+
+def error_frame(error: Exception) -> Frame:
+    """The frame that tells an error once the answer has begun."""
+    return Frame(to_json(encode_error(error)[1]), "error")
+
+
+CODEC = Codec(
+    name=NAME,
+    path="/v1/messages",
+    stream_path="/v1/messages",
+    frames=FrameKind.SSE,
+    encode_request=encode_request,
+    decode_response=decode_response,
+    decode_stream=decode_stream,
+    decode_error=read_failure,
+    decode_request=decode_request,
+    encode_response=encode_response,
+    encode_stream=encode_stream,
+    encode_error=encode_error,
+    error_frame=error_frame,
+)

@@ -1,0 +1,4 @@
+"""AWS Bedrock's Converse API.
+
+Knows JSON bodies and frames; nothing of signing or regions.
+"""

@@ -1,0 +1,465 @@
+"""Bedrock's Converse: `POST /model/{model}/converse` and `/converse-stream`, framed as an AWS event stream.
+
+Knows the answers, whole and streamed, both ways; requests are in `converse_requests.py`.  A frame's name says
+what it is.  Blocks of text begin without being announced; calls of the server's own tools are kept as they are.
+Sources: Amazon Bedrock API reference (Converse, ConverseStream); wire-quirks.md ("Bedrock"); recorded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import ErrorKind
+from ...events import (
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartAdded,
+    PartEnded,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    assemble,
+)
+from ...jsontext import to_json
+from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
+from ..shared import strict
+from ..shared.body import an_array, an_object, count, items, mapping, rest, text
+from ..shared.calls import CallBook
+from ..shared.encoder import Encoder, settled
+from ..shared.errors import Told, read_failure
+from ..shared.frames import Frame, FrameKind
+from ..shared.issues import frame_body, odd, spent
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from .converse_requests import NAME, decode_request, encode_request, write_part
+
+_STOPS: Mapping[str, Stop] = {
+    "end_turn": Stop.END,
+    "tool_use": Stop.TOOL_CALLS,
+    "max_tokens": Stop.LENGTH,
+    "model_context_window_exceeded": Stop.LENGTH,
+    "stop_sequence": Stop.STOP_SEQUENCE,
+    "guardrail_intervened": Stop.FILTERED,
+    "content_filtered": Stop.FILTERED,
+    "malformed_model_output": Stop.ERROR,
+    "malformed_tool_use": Stop.ERROR,
+}
+_WORDS: Mapping[Stop | None, str] = {
+    None: "end_turn",
+    Stop.END: "end_turn",
+    Stop.PAUSE: "end_turn",
+    Stop.TOOL_CALLS: "tool_use",
+    Stop.LENGTH: "max_tokens",
+    Stop.STOP_SEQUENCE: "stop_sequence",
+    Stop.FILTERED: "content_filtered",
+    Stop.REFUSED: "content_filtered",
+    Stop.ERROR: "malformed_model_output",
+}
+_BODY = frozenset({"output", "stopReason", "usage", "metrics", "p"})
+_CALL = frozenset({"toolUseId", "name", "input", "type"})
+_IN, _OUT, _READ, _WRITTEN = "inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"
+_USAGE = frozenset({_IN, _OUT, _READ, _WRITTEN, "totalTokens", f"{_READ[:-1]}Count", f"{_WRITTEN[:-1]}Count"})
+
+_NO_METRICS: JsonObject = {"latencyMs": 0}
+"""What stands for a latency nobody measured: clients demand the field."""
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
+    """The answer in `body`.  Raises `CodecError` for what is no answer."""
+    body = an_object(body, "$")
+    output = an_object(body.get("output"), "$.output")
+    message = an_object(output.get("message"), "$.output.message")
+    content = message.get("content")
+    for i, block in enumerate(an_array(content if content is not None else [], "$.output.message.content")):
+        an_object(block, f"$.output.message.content[{i}]")
+    return assemble(_Decoder(ids).whole(body, list(content or [])))
+
+
+def decode_stream(ids: Ids | None = None) -> StreamDecoder:
+    """A decoder for one streamed answer."""
+    return _Decoder(ids)
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block that is being told: its kind is the key it stands under."""
+
+    kind: str
+    start: JsonObject
+    metadata: dict[str, Any] = field(default_factory=dict)
+    pieces: list[Any] = field(default_factory=list)
+    told: bool = False
+
+
+class _Decoder:
+    def __init__(self, ids: Ids | None) -> None:
+        self._calls = CallBook(ids)
+        self._started = self._over = self._closed = self._said = False
+        self._blocks: dict[int, _Block] = {}
+        self._stopped: int | None = None
+        self._word = ""
+        self._usage: dict[str, Any] = {}
+        self._extra: dict[str, Any] = {}
+        self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
+            "messageStart": lambda body: self._start(),
+            "contentBlockStart": self._on_begin,
+            "contentBlockDelta": self._on_delta,
+            "contentBlockStop": lambda body: self._stop(self._index(body)),
+            "messageStop": self._on_stop,
+            "metadata": self._on_metadata,
+        }
+
+    def feed(self, frame: Frame) -> list[Event]:
+        if self._closed:
+            return []
+        body = frame_body(frame)
+        if isinstance(body, Noticed):
+            return [body]
+        name = frame.event
+        if not name and len(body) == 1:  # recordings and proxies name the event inside
+            name, inner = next(iter(body.items()))
+            body = dict(mapping(inner))
+        if name.endswith("Exception") or (name not in self._on and "message" in body):
+            raise read_failure(200, {"error": {"code": name, "message": text(body.get("message")) or name}})
+        handler = self._on.get(name)
+        return handler(body) if handler else []
+
+    def close(self) -> list[Event]:
+        if self._closed:
+            return []
+        self._closed = True
+        events = self._start()
+        for index in list(self._blocks):
+            events += self._stop(index)
+        stop = _STOPS.get(self._word, Stop.END if self._word or self._over else None)
+        events += self._calls.finish(cut=stop in (None, Stop.LENGTH))
+        if stop is None:
+            events.append(odd("the stream ended without a stopReason; the answer may be cut short"))
+        stop = settled(stop, self._calls.given)
+        if stop is Stop.LENGTH and not (self._said or self._calls.any):
+            events.append(spent())
+        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
+
+    def whole(self, body: JsonObject, blocks: list[Any]) -> list[Event]:
+        """The events of a whole answer."""
+        self._over = True
+        events = self._start()
+        for i, block in enumerate(blocks):
+            events += self._begin(i, block) + self._stop(i)
+        self._word = text(body.get("stopReason"))
+        self._extra |= {key: value for key, value in rest(body, _BODY).items() if value is not None}
+        return [*events, *self._on_metadata(body), *self.close()]
+
+    # ── events of the stream ─────────────────────────────────────────────────
+
+    def _start(self) -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        return [Started()]
+
+    def _on_begin(self, body: JsonObject) -> list[Event]:
+        return self._begin(self._index(body), mapping(body.get("start")))
+
+    def _on_stop(self, body: JsonObject) -> list[Event]:
+        self._word = text(body.get("stopReason"))
+        others = rest(body, _BODY)
+        self._extra |= {key: value for key, value in others.items() if value is not None}
+        return []
+
+    def _on_metadata(self, body: JsonObject) -> list[Event]:
+        self._usage |= {key: value for key, value in mapping(body.get("usage")).items() if value is not None}
+        if body.get("metrics") and body["metrics"] != _NO_METRICS:
+            self._extra["metrics"] = body["metrics"]
+        return []
+
+    def _on_delta(self, body: JsonObject) -> list[Event]:
+        index, delta = self._index(body), mapping(body.get("delta"))
+        events: list[Event] = []
+        if index not in self._blocks:  # blocks of text are not announced
+            begun = "reasoningContent" if "reasoningContent" in delta else "text"
+            events = self._begin(index, {begun: {} if begun != "text" else ""})
+        block = self._blocks[index]
+        if isinstance(delta.get("text"), str):
+            return events + self._pour(block, delta["text"])
+        if "reasoningContent" in delta:
+            return events + self._think(block, mapping(delta["reasoningContent"]))
+        if "toolUse" in delta:
+            piece = text(mapping(delta["toolUse"]).get("input"))
+            if block.kind == "call":
+                return events + self._calls.add(index, piece)
+            block.pieces.append(piece)
+        elif "toolResult" in delta:
+            block.pieces += items(delta["toolResult"])
+        elif "citation" in delta:
+            block.metadata["citations"] = [*items(block.metadata.get("citations")), delta["citation"]]
+        return events
+
+    def _index(self, body: JsonObject) -> int:
+        index = body.get("contentBlockIndex")
+        return index if isinstance(index, int) else max(self._blocks, default=0)
+
+    # ── blocks ───────────────────────────────────────────────────────────────
+
+    def _begin(self, index: int, start: JsonObject) -> list[Event]:
+        events = self._start() + (self._stop(index) if index in self._blocks else [])
+        if self._stopped is not None:
+            events += self._calls.end(self._stopped, sure=True)
+            self._stopped = None
+        call = start.get("toolUse")
+        block = self._blocks[index] = _Block("opaque", start)
+        if isinstance(call, Mapping) and call.get("type") != "server_tool_use":
+            block.kind = "call"
+            left = carried(NAME, rest(call, _CALL))
+            events += self._calls.begin(index, text(call.get("toolUseId")), text(call.get("name")), left)
+            if "input" in call:
+                self._calls.hand(index, call["input"])
+        elif isinstance(start.get("text"), str):
+            block.kind = "text"
+            block.metadata = rest(start, frozenset({"text"}))
+            events += self._pour(block, start["text"])
+        elif "reasoningContent" in start:
+            block.kind = "reasoning"
+            content = mapping(start["reasoningContent"])
+            events += self._think(block, {**content, **mapping(content.get("reasoningText"))})
+        return events
+
+    def _pour(self, block: _Block, said: str) -> list[Event]:
+        if not said:
+            return []
+        block.told = True
+        self._said = self._said or block.kind == "text"
+        return [ReasoningDelta(said) if block.kind == "reasoning" else TextDelta(said)]
+
+    def _think(self, block: _Block, content: JsonObject) -> list[Event]:
+        if content.get("signature"):
+            block.metadata["signature"] = content["signature"]
+        if content.get("redactedContent"):
+            block.metadata["redacted"] = text(block.metadata.get("redacted")) + text(content["redactedContent"])
+        return self._pour(block, text(content.get("text")))
+
+    def _stop(self, index: int) -> list[Event]:
+        block = self._blocks.pop(index, None)
+        if block is None:
+            return []
+        if block.kind == "call":
+            self._stopped = index
+            return self._calls.end(index)
+        if block.kind == "opaque":
+            return self._opaque(block)
+        metadata = carried(NAME, block.metadata)
+        if not metadata and not block.told:
+            return []
+        empty: Event = TextDelta("") if block.kind == "text" else ReasoningDelta("")
+        return [*([] if block.told else [empty]), PartEnded(metadata)]
+
+    def _opaque(self, block: _Block) -> list[Event]:
+        """A block of the server: its pieces are the input of a call, or the content of a result."""
+        self._said = True
+        if not block.pieces:
+            return [PartAdded(Opaque(api=NAME, block=block.start))] if block.start else []
+        key = next(iter(block.start), "toolResult")
+        pieces: Any = block.pieces
+        if all(isinstance(piece, str) for piece in pieces):
+            try:
+                pieces = strict.loads_leniently("".join(pieces) or "{}")
+            except ValueError:
+                return [odd("the input of a server's call is not JSON; the block was left out", "".join(pieces))]
+        filled = {**mapping(block.start.get(key)), "input" if key == "toolUse" else "content": pieces}
+        return [PartAdded(Opaque(api=NAME, block={key: filled}))]
+
+    def _leftover(self) -> JsonObject:
+        word = self._word if self._word and self._word not in _WORDS.values() else None
+        usage = self._usage if set(self._usage) - _USAGE else None
+        return carried(NAME, {**self._extra, "usage": usage, "stopReason": word})
+
+
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API, which counts cached input apart; None when there are none."""
+    cached, written = count(usage.get(_READ)), count(usage.get(_WRITTEN))
+    total = Usage(
+        input=count(usage.get(_IN)) + cached + written,
+        output=count(usage.get(_OUT)),
+        cached=cached,
+        cache_written=written,
+    )
+    return total if total != Usage() else None
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
+    """The body of a whole answer."""
+    left = dict(wished(NAME, response.extra))
+    usage, word = mapping(left.pop("usage", None)), left.pop("stopReason", None)
+    content = [block for part in response.message.parts for block in write_part(part, unsigned=True)]
+    return {
+        "metrics": _NO_METRICS,
+        **left,
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": word or _WORDS[settled(response.stop, len(response.calls))],
+        "usage": _write_usage(response.usage, usage),
+    }
+
+
+def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    known = usage or Usage()
+    wire = {**left, _IN: max(0, known.input - known.cached - known.cache_written), _OUT: known.output}
+    wire |= {key: n for key, n in ((_READ, known.cached), (_WRITTEN, known.cache_written)) if n}
+    return {**wire, "totalTokens": known.total}
+
+
+def encode_stream(
+    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+) -> StreamEncoder:
+    """An encoder for one streamed answer."""
+    return _Encoder(whole_calls=whole_calls)
+
+
+class _Encoder(Encoder):
+    """Events → frames: one block open at a time, indexes counted here.  `_open` is the block's kind, "" for none."""
+
+    def __init__(self, *, whole_calls: bool) -> None:
+        super().__init__(whole_calls=whole_calls)
+        self._begun = False
+        self._open = ""
+        self._place = -1
+        self._calls = 0
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        if self._begun:
+            return []
+        self._begun = True
+        return [_frame("messageStart", role="assistant")]
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        return [*self._begin("text"), self._run(event, lambda said: self._delta({"text": said}))]
+
+    def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        begun = self._begin("reasoning")
+        return [*begun, self._run(event, lambda said: self._delta({"reasoningContent": {"text": said}}))]
+
+    def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        metadata, frames = event.metadata, list[Frame]()
+        told = {"signature": "signature", "redacted": "redactedContent"}
+        for ours, theirs in told.items():
+            if metadata.get(ours) and self._open != "text":
+                frames += [*self._begin("reasoning"), self._delta({"reasoningContent": {theirs: metadata[ours]}})]
+        for citation in items(own(NAME, metadata).get("citations")) if self._open == "text" else ():
+            frames.append(self._delta({"citation": citation}))
+        return frames + self._end()
+
+    def _on_part(self, event: PartAdded) -> list[Frame]:
+        part = event.part
+        if not isinstance(part, Opaque) or part.api != NAME:
+            return []
+        return [*self._announce("opaque", part.block), *self._end()]
+
+    def _on_call(self, event: CallStarted) -> list[Frame]:
+        self._calls += 1
+        call = {"toolUseId": event.id, "name": event.name, **own(NAME, event.metadata)}
+        return self._announce("toolUse", {"toolUse": call})
+
+    def _on_delta(self, event: CallDelta) -> list[Frame]:
+        return [self._delta({"toolUse": {"input": event.json}})]
+
+    def _on_call_ended(self, event: CallEnded) -> list[Frame]:
+        return self._end()
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        left = wished(NAME, event.extra)
+        word = left.get("stopReason") or _WORDS[settled(event.stop, self._calls)]
+        usage = _write_usage(event.usage, mapping(left.get("usage")))
+        metrics = left.get("metrics", _NO_METRICS)
+        stopped = [_frame("messageStop", stopReason=word), _frame("metadata", usage=usage, metrics=metrics)]
+        return [*self._on_started(Started()), *self._end(), *stopped]
+
+    # ── blocks ───────────────────────────────────────────────────────────────
+
+    def _begin(self, kind: str) -> list[Frame]:
+        """A block that is not announced begins, unless it runs already."""
+        if self._open == kind:
+            return []
+        frames = [*self._on_started(Started()), *self._end()]
+        self._place += 1
+        self._open = kind
+        return frames
+
+    def _announce(self, kind: str, start: JsonObject) -> list[Frame]:
+        frames = [*self._on_started(Started()), *self._end()]
+        self._place += 1
+        self._open = kind
+        return [*frames, _frame("contentBlockStart", start=start, contentBlockIndex=self._place)]
+
+    def _delta(self, delta: dict[str, Any]) -> Frame:
+        return _frame("contentBlockDelta", delta=delta, contentBlockIndex=self._place)
+
+    def _end(self) -> list[Frame]:
+        if not self._open:
+            return []
+        self._open = ""
+        return [_frame("contentBlockStop", contentBlockIndex=self._place)]
+
+
+def _frame(event: str, **fields: Any) -> Frame:
+    return Frame(to_json(fields), event)
+
+
+# ── errors ───────────────────────────────────────────────────────────────────
+
+_EXCEPTIONS: Mapping[int, str] = {
+    400: "validationException",
+    401: "accessDeniedException",
+    403: "accessDeniedException",
+    404: "resourceNotFoundException",
+    429: "throttlingException",
+    503: "serviceUnavailableException",
+    504: "modelTimeoutException",
+}
+
+
+def _exception(told: Told) -> str:
+    if told.kind is ErrorKind.OVERLOADED:
+        return "serviceUnavailableException"
+    return _EXCEPTIONS.get(told.status, "validationException" if told.status < 500 else "internalServerException")
+
+
+def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and body of a refusal; the header `x-amzn-errortype` repeats `__type`."""
+    told = Told(error)
+    return told.status, {"__type": _exception(told), "message": told.message}
+
+
+def error_frame(error: Exception) -> Frame:
+    """The frame that tells an error once the answer has begun."""
+    told = Told(error)
+    return Frame(to_json({"message": told.message}), _exception(told))
+
+
+CODEC = Codec(
+    name=NAME,
+    path="/model/{model}/converse",
+    stream_path="/model/{model}/converse-stream",
+    frames=FrameKind.AWS,
+    encode_request=encode_request,
+    decode_response=decode_response,
+    decode_stream=decode_stream,
+    decode_error=read_failure,
+    decode_request=decode_request,
+    encode_response=encode_response,
+    encode_stream=encode_stream,
+    encode_error=encode_error,
+    error_frame=error_frame,
+)

@@ -1,0 +1,380 @@
+"""Requests of Bedrock's Converse, read and written.
+
+Knows the request side of `POST /model/{model}/converse`; the model and the streaming stand in the path.  A block is an
+object with one key that says its kind; cache points are blocks of their own.  Answers are in `converse.py`.
+Sources: Amazon Bedrock API reference (Converse); wire-quirks.md ("Bedrock"); recorded requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...jsontext import dumps
+from ...memo import by_content
+from ...types import (
+    EMPTY_OBJECT_SCHEMA,
+    NOTHING,
+    JsonObject,
+    Media,
+    Message,
+    Opaque,
+    OutputSchema,
+    Part,
+    Reasoning,
+    Request,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
+from ..shared import strict
+from ..shared.arguments import as_text
+from ..shared.body import (
+    an_array,
+    an_object,
+    mapping,
+    name_at,
+    object_at,
+    objects,
+    plain,
+    rest,
+    string_at,
+    switch_at,
+    text,
+)
+from ..shared.media import media_kind, note
+from ..shared.options import read_options, write_options
+from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, split_system, woven
+from ..shared.results import Pairing, marked, read_mark, results_first
+from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+
+NAME = "bedrock_converse"
+
+_MODELLED = frozenset({"messages", "system", "inferenceConfig", "toolConfig", "outputConfig", "modelId"})
+_OPTIONS = {"max_tokens": "maxTokens", "temperature": "temperature", "top_p": "topP", "stop": "stopSequences"}
+_CONFIG = frozenset(_OPTIONS.values())
+_POINT: JsonObject = {"cachePoint": {"type": "default"}}
+_MODE_WORDS = {"auto": "auto", "required": "any"}
+_CALL = frozenset({"toolUseId", "name", "input", "type"})
+_RESULT = frozenset({"toolUseId", "content", "status"})
+_SERVER = "server_tool_use"
+_MEDIA = ("image", "document", "video", "audio")
+_FORMATS: Mapping[str, str] = {
+    "jpeg": "image/jpeg",
+    "jpg": "image/jpeg",
+    "png": "image/png",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "pdf": "application/pdf",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "csv": "text/csv",
+    "html": "text/html",
+    "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "mp4": "video/mp4",
+    "webm": "video/webm",
+    "mov": "video/quicktime",
+    "mkv": "video/x-matroska",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+}
+_FORMAT_OF = {mime: word for word, mime in _FORMATS.items() if word != "jpg"}
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_request(body: JsonObject) -> Request:
+    """The request `body` makes; streaming is told by the path.  Raises `CodecError` with the path of what is wrong."""
+    body = an_object(body, "$")
+    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    config = object_at(body, "inferenceConfig") or {}
+    left = {key: value for key, value in rest(config, _CONFIG).items() if value is not None}
+    if left:
+        extra["inferenceConfig"] = left
+    calling = object_at(body, "toolConfig") or {}
+    tools, foreign = _read_tools(calling)
+    if foreign is not None:
+        extra["tools"] = foreign
+    output = _read_output(body, extra)
+    return Request(
+        model=string_at(body, "modelId"),
+        messages=(*_read_system(body), *_read_messages(body)),
+        tools=tools,
+        tool_choice=_read_choice(calling),
+        sampling=read_options(config, _OPTIONS, "$.inferenceConfig"),
+        output_schema=output,
+        extra=WireFields(NAME, extra) if extra else NOTHING,
+    )
+
+
+def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
+    config = object_at(body, "outputConfig")
+    form = mapping(mapping(config).get("textFormat"))
+    wanted = mapping(mapping(form.get("structure")).get("jsonSchema"))
+    try:
+        schema = strict.loads(text(wanted.get("schema")))
+    except ValueError:
+        schema = None
+    if not isinstance(schema, Mapping):
+        extra |= {"outputConfig": config} if config else {}
+        return None
+    return OutputSchema(schema=schema, name=text(wanted.get("name")), description=text(wanted.get("description")))
+
+
+def _read_choice(calling: JsonObject) -> ToolChoice | None:
+    choice = object_at(calling, "toolChoice", "$.toolConfig")
+    if not choice:
+        return None
+    if (named := object_at(choice, "tool", "$.toolConfig.toolChoice")) is not None:
+        return ToolChoice("named", name_at(named, "name", "$.toolConfig.toolChoice.tool"))
+    return ToolChoice("required" if "any" in choice else "auto")
+
+
+@by_content("tools")
+def _read_tools(calling: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
+    tools: list[Tool] = []
+    places: list[Any] = []
+    for path, one in objects(calling, "tools", "$.toolConfig"):
+        given = object_at(one, "toolSpec", path)
+        if given is None:
+            places.append(one)  # a cache point, or a tool of the server
+            continue
+        schema = object_at(object_at(given, "inputSchema", path) or {}, "json", f"{path}.inputSchema")
+        left = rest(given, frozenset({"name", "description", "inputSchema", "strict"}))
+        tool = Tool(
+            name=name_at(given, "name", path),
+            description=string_at(given, "description", path),
+            parameters=EMPTY_OBJECT_SCHEMA if schema is None else schema,
+            strict=switch_at(given, "strict", path) or False,
+            metadata=carried(NAME, left),
+        )
+        tools.append(tool)
+        places.append(None)
+    return tuple(tools), foreign_tools(places)
+
+
+def _read_system(body: JsonObject) -> list[Message]:
+    parts, cached = _read_blocks(body, "system", "$", Pairing())
+    return [Message("system", parts, cache=cached)] if parts else []
+
+
+def _read_messages(body: JsonObject) -> list[Message]:
+    an_array(body.get("messages", []), "$.messages")
+    pairing = Pairing()
+    return [message for path, one in objects(body, "messages") for message in _read_message(one, path, pairing)]
+
+
+def _read_message(one: JsonObject, path: str, pairing: Pairing) -> list[Message]:
+    role = name_at(one, "role", path)
+    parts, cached = _read_blocks(one, "content", path, pairing)
+    if role == "assistant":
+        pairing.see([part for part in parts if isinstance(part, ToolCall)])
+        return [Message("assistant", parts, cache=cached)]
+    results = [part for part in parts if isinstance(part, ToolResult)]
+    others = [part for part in parts if not isinstance(part, ToolResult)]
+    if not results:
+        return [Message("user", others, cache=cached)]
+    told = [Message("tool", results, cache=cached and not others)]
+    return [*told, Message("user", others, cache=cached)] if others else told
+
+
+def _read_blocks(body: JsonObject, key: str, path: str, pairing: Pairing) -> tuple[list[Part], bool]:
+    """The parts of a content, and whether a cache point stands at its end."""
+    blocks = objects(body, key, path)
+    cached = bool(blocks) and blocks[-1][1] == _POINT
+    if cached:
+        blocks = blocks[:-1]
+    return [read_block(block, where, pairing) for where, block in blocks], cached
+
+
+def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
+    """The part a block says; a block only this API has is kept as it is."""
+    if isinstance(block.get("text"), str):
+        return Text(block["text"], metadata=carried(NAME, rest(block, frozenset({"text"}))))
+    call = block.get("toolUse")
+    if isinstance(call, Mapping) and call.get("type") != _SERVER:
+        where = f"{path}.toolUse"
+        left = carried(NAME, rest(call, _CALL))
+        return past_call(name_at(call, "toolUseId", where), name_at(call, "name", where), call.get("input"), left)
+    answer = block.get("toolResult")
+    if isinstance(answer, Mapping) and answer.get("type") is None:
+        return _read_result(answer, f"{path}.toolResult", pairing)
+    if isinstance(block.get("reasoningContent"), Mapping):
+        return read_reasoning(block["reasoningContent"])
+    return _read_media(block) or Opaque(api=NAME, block=block)
+
+
+def read_reasoning(content: JsonObject) -> Reasoning:
+    """Reasoning with its signature, or what is hidden of it."""
+    if "redactedContent" in content:
+        return Reasoning("", metadata=carried(NAME, {"redacted": content["redactedContent"]}))
+    said = mapping(content.get("reasoningText"))
+    return Reasoning(text(said.get("text")), metadata=carried(NAME, rest(said, frozenset({"text"}))))
+
+
+def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
+    shown: list[Text | Media] = []
+    told = objects(answer, "content", path)
+    for where, block in told:
+        part = read_block({"text": as_text(block["json"])} if "json" in block else block, where, pairing)
+        shown += [part] if isinstance(part, Text | Media) else []
+    failed = answer.get("status") == "error"
+    content, is_error, code = read_mark(shown, is_error=failed)
+    call_id = string_at(answer, "toolUseId", path)
+    left = rest(answer, _RESULT)
+    if len(shown) < len(told) or any("json" in block for _, block in told):
+        left["content"] = answer["content"]
+    return ToolResult(
+        call_id=call_id,
+        name=pairing.name(call_id),
+        content=content,
+        is_error=is_error,
+        error_code=code,
+        metadata=carried(NAME, left),
+    )
+
+
+def _read_media(block: JsonObject) -> Media | None:
+    kind = next((kind for kind in _MEDIA if isinstance(block.get(kind), Mapping)), "")
+    given = mapping(block.get(kind))
+    source = mapping(given.get("source"))
+    data, url = text(source.get("bytes")), text(mapping(source.get("s3Location")).get("uri"))
+    if not kind or not (data or url):
+        return None
+    word = text(given.get("format"))
+    left = rest(given, frozenset({"format", "name", "source"}))
+    mime = _FORMATS.get(word, f"{'application' if kind == 'document' else kind}/{word}")
+    return Media(mime=mime, data=data, url=url, name=text(given.get("name")), metadata=carried(NAME, left))
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
+    """The body that makes `request`; its model and streaming belong into the path."""
+    extra = dict(wished(NAME, request.extra))
+    head, turns = split_system(request.messages)
+    system = [block for message in head for block in _write_blocks(message, quirks)]
+    if quirks.cache == "always" and system and system[-1] != _POINT:
+        system.append(dict(_POINT))
+    body: dict[str, Any] = {"messages": _write_messages(turns, quirks)}
+    if system:
+        body["system"] = system
+    calling = _write_tools(request, extra.pop("tools", None), quirks)
+    if calling:
+        body["toolConfig"] = calling
+    config = {**write_options(request.sampling, _OPTIONS), **mapping(extra.pop("inferenceConfig", None))}
+    if config:
+        body["inferenceConfig"] = config
+    if request.output_schema is not None and request.output_schema.schema is not None:
+        body["outputConfig"] = _write_output(request.output_schema)
+    return finished(body, extra, quirks)
+
+
+def _write_output(output: OutputSchema) -> dict[str, Any]:
+    schema: dict[str, Any] = {"schema": dumps(output.schema)}
+    schema |= {"name": output.name} if output.name else {}
+    schema |= {"description": output.description} if output.description else {}
+    return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}
+
+
+def _write_tools(request: Request, foreign: Any, quirks: Quirks) -> dict[str, Any]:
+    """The tools and the choice.  Calls are forbidden by offering no tools, where no past call needs them."""
+    forbidden = request.tool_choice == ToolChoice("none")
+    if forbidden and not any(message.calls for message in request.messages):
+        return {}
+    tools = woven(({"toolSpec": write_tool(tool)} for tool in request.tools), foreign)
+    if quirks.cache == "always" and tools and tools[-1] != _POINT:
+        tools.append(dict(_POINT))
+    calling: dict[str, Any] = {"tools": tools} if tools else {}
+    choice = nearest_choice(request.tool_choice, quirks)
+    if choice is not None and not forbidden:
+        named = {"tool": {"name": choice.name}}
+        calling["toolChoice"] = named if choice.mode == "named" else {_MODE_WORDS[choice.mode]: {}}
+    return calling
+
+
+def write_tool(tool: Tool) -> dict[str, Any]:
+    """The specification of a tool."""
+    wire: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        wire["description"] = tool.description
+    wire["inputSchema"] = {"json": plain(tool.parameters or EMPTY_OBJECT_SCHEMA)}
+    if tool.strict:
+        wire["strict"] = True
+    return {**wire, **own(NAME, tool.metadata)}
+
+
+def _write_messages(messages: Sequence[Message], quirks: Quirks) -> list[dict[str, Any]]:
+    """The turns: results and what the user says after them are one, for roles must alternate."""
+    wires: list[dict[str, Any]] = []
+    for message in messages:
+        role = "assistant" if message.role == "assistant" else "user"
+        blocks = _write_blocks(message, quirks)
+        if wires and wires[-1]["role"] == role == "user":
+            wires[-1]["content"] += blocks
+        else:
+            wires.append({"role": role, "content": blocks})
+    return wires
+
+
+def _write_blocks(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
+    results, other = results_first(message)
+    unsigned = quirks.unsigned_reasoning == "send"
+    parts: Iterable[Part] = (*results, *(other.parts if other else ()))
+    blocks = [block for part in parts for block in write_part(part, unsigned=unsigned)]
+    return [*blocks, dict(_POINT)] if message.cache and blocks and quirks.cache != "never" else blocks
+
+
+def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
+    """The blocks of a part; `unsigned` lets reasoning pass that bears no signature."""
+    match part:
+        case Text(said):
+            return [{"text": said, **own(NAME, part.metadata)}]
+        case Reasoning():
+            return _write_reasoning(part, unsigned=unsigned)
+        case Media():
+            return [_write_media(part)]
+        case ToolCall():
+            call = {"toolUseId": part.id, "name": part.name, "input": plain(part.arguments)}
+            return [{"toolUse": {**call, **own(NAME, part.metadata)}}]
+        case ToolResult():
+            return [{"toolResult": write_result(part)}]
+        case Opaque():
+            return [dict(part.block)] if part.api == NAME else []
+    return []
+
+
+def _write_reasoning(part: Reasoning, *, unsigned: bool) -> list[dict[str, Any]]:
+    if "redacted" in part.metadata:
+        return [{"reasoningContent": {"redactedContent": part.metadata["redacted"]}}]
+    signature = part.metadata.get("signature")
+    if not signature and not (unsigned and part.text):
+        return []
+    signed = {"signature": signature} if signature else {}
+    return [{"reasoningContent": {"reasoningText": {"text": part.text, **own(NAME, part.metadata), **signed}}}]
+
+
+def write_result(result: ToolResult) -> dict[str, Any]:
+    """The block that answers a call: failure has its own field, a code is marked in the text."""
+    content = marked(result, bare=False)
+    blocks = [block for part in content for block in write_part(part, unsigned=False)]
+    wire: dict[str, Any] = {"toolUseId": result.call_id, "content": blocks or [{"text": ""}]}
+    if result.is_error:
+        wire["status"] = "error"
+    return {**wire, **own(NAME, result.metadata)}
+
+
+def _write_media(media: Media) -> dict[str, Any]:
+    kind = {"file": "document"}.get(media_kind(media), media_kind(media))
+    word = _FORMAT_OF.get(media.mime, media.mime.partition("/")[2])
+    if media.url and not media.url.startswith("s3:"):
+        return {"text": note(media)}
+    source = {"s3Location": {"uri": media.url}} if media.url else {"bytes": media.data}
+    named = {"name": media.name or "document"} if kind == "document" else {}
+    return {kind: {"format": word, **named, "source": source, **own(NAME, media.metadata)}}

@@ -1,0 +1,4 @@
+"""Cohere's chat API, version 2.
+
+Knows JSON bodies and frames; nothing of providers or dialects.
+"""

@@ -1,0 +1,381 @@
+"""Cohere's Chat v2: `POST /v2/chat`.
+
+Knows the answers, whole and streamed, both ways; requests are in `chat_requests.py`.
+Sources: Cohere API reference (v2); streaming.md §6; wire-quirks.md ("Cohere v2"); recorded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...errors import CodecError
+from ...events import (
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartAdded,
+    PartEnded,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    assemble,
+)
+from ...jsontext import to_json
+from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
+from ..shared.body import an_object, count, items, mapping, rest, text
+from ..shared.calls import CallBook
+from ..shared.encoder import Encoder, settled
+from ..shared.errors import Told, raise_error, read_failure
+from ..shared.frames import Frame, FrameKind
+from ..shared.issues import frame_body, odd, spent
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, WireFields, carried, own, wished
+from .chat_requests import NAME, decode_request, encode_request, write_said
+
+_STOPS: Mapping[str, Stop] = {
+    "COMPLETE": Stop.END,
+    "TOOL_CALL": Stop.TOOL_CALLS,
+    "MAX_TOKENS": Stop.LENGTH,
+    "STOP_SEQUENCE": Stop.STOP_SEQUENCE,
+    "ERROR": Stop.ERROR,
+    "TIMEOUT": Stop.ERROR,
+    "ERROR_TOXIC": Stop.FILTERED,
+}
+_WORDS: Mapping[Stop | None, str] = {
+    None: "COMPLETE",
+    Stop.END: "COMPLETE",
+    Stop.PAUSE: "COMPLETE",
+    Stop.TOOL_CALLS: "TOOL_CALL",
+    Stop.LENGTH: "MAX_TOKENS",
+    Stop.STOP_SEQUENCE: "STOP_SEQUENCE",
+    Stop.FILTERED: "ERROR_TOXIC",
+    Stop.REFUSED: "ERROR_TOXIC",
+    Stop.ERROR: "ERROR",
+}
+_BODY = frozenset({"id", "message", "finish_reason", "usage", "response_id", "text", "tool_calls"})
+_MESSAGE = frozenset({"role", "content", "tool_calls", "tool_plan"})
+_PLAN: JsonObject = WireFields(NAME, {"field": "tool_plan"})
+_CALL = frozenset({"id", "type", "function"})
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
+    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer.
+
+    An answer of the API's first version, text beside its calls, is read too.
+    """
+    body = an_object(body, "$")
+    raise_error(body)
+    if body.get("message") is None and isinstance(body.get("text"), str):
+        first = [
+            {"function": {"name": mapping(call).get("name"), "arguments": mapping(call).get("parameters")}}
+            for call in items(body.get("tool_calls"))
+        ]
+        body = {**body, "message": {"content": body["text"], "tool_calls": first}}
+    if body.get("message") is None:
+        raise CodecError("the answer has no message; retry the request", "$.message", NAME)
+    an_object(body["message"], "$.message")
+    return assemble(_Decoder(ids).whole(body))
+
+
+def decode_stream(ids: Ids | None = None) -> StreamDecoder:
+    """A decoder for one streamed answer."""
+    return _Decoder(ids)
+
+
+class _Decoder:
+    """Frames → events.  `_run` is what is being told: "text", "thinking", "plan" or nothing."""
+
+    def __init__(self, ids: Ids | None) -> None:
+        self._calls = CallBook(ids)
+        self._started = self._closed = self._said = self._over = False
+        self._word = self._run = ""
+        self._usage: JsonObject = {}
+        self._extra: dict[str, Any] = {}
+        self._message: dict[str, Any] = {}
+        self._on: Mapping[str, Callable[[JsonObject, JsonObject], list[Event]]] = {
+            "message-start": self._on_start,
+            "tool-plan-delta": lambda body, message: self._pour("plan", text(message.get("tool_plan"))),
+            "content-start": self._on_content,
+            "content-delta": self._on_content,
+            "content-end": lambda body, message: self._end_run(),
+            "tool-call-start": self._on_call,
+            "tool-call-delta": self._on_arguments,
+            "tool-call-end": self._on_call_end,
+            "citation-start": self._on_citation,
+            "message-end": self._on_end,
+        }
+
+    def feed(self, frame: Frame) -> list[Event]:
+        if self._closed or frame.data.strip() == "[DONE]":
+            return []
+        body = frame_body(frame)
+        if isinstance(body, Noticed):
+            return [body]
+        raise_error(body)
+        handler = self._on.get(text(body.get("type")) or frame.event)
+        return handler(body, mapping(mapping(body.get("delta")).get("message"))) if handler else []
+
+    def close(self) -> list[Event]:
+        if self._closed:
+            return []
+        self._closed = True
+        events = self._start({}) + self._end_run()
+        stop = _STOPS.get(self._word, Stop.END if self._word or self._over else None)
+        events += self._calls.finish(cut=stop in (None, Stop.LENGTH))
+        if stop is None:
+            events.append(odd("the stream ended without a finish_reason; the answer may be cut short"))
+        stop = settled(stop, self._calls.given)
+        if stop is Stop.LENGTH and not (self._said or self._calls.any):
+            events.append(spent())
+        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
+
+    def whole(self, body: JsonObject) -> list[Event]:
+        """The events of a whole answer."""
+        self._over = True
+        message = mapping(body.get("message"))
+        events = self._start(body) + self._pour("plan", text(message.get("tool_plan")))
+        content = message.get("content")
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+        for part in parts:
+            events += self._end_run() + self._content(mapping(part))
+        events += self._end_run()
+        for call in items(message.get("tool_calls")):
+            name, arguments, call_id, left = _call(mapping(call))
+            events += self._calls.whole(call_id, name, arguments, left)
+        self._message = {k: v for k, v in rest(message, _MESSAGE).items() if v is not None}
+        self._extra = {k: v for k, v in rest(body, _BODY).items() if v is not None}
+        return [*events, *self._finish(body), *self.close()]
+
+    def _start(self, body: JsonObject) -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        return [Started("", text(body.get("id")) or text(body.get("response_id")))]
+
+    # ── events of the stream ─────────────────────────────────────────────────
+
+    def _on_start(self, body: JsonObject, message: JsonObject) -> list[Event]:
+        return self._start(body)
+
+    def _on_content(self, body: JsonObject, message: JsonObject) -> list[Event]:
+        return self._content(mapping(message.get("content")))
+
+    def _on_citation(self, body: JsonObject, message: JsonObject) -> list[Event]:
+        self._message["citations"] = [*items(self._message.get("citations")), message.get("citations")]
+        return []
+
+    def _on_call(self, body: JsonObject, message: JsonObject) -> list[Event]:
+        name, arguments, call_id, left = _call(mapping(message.get("tool_calls")))
+        events = self._end_run() + self._calls.begin(_index(body), call_id, name, left)
+        return events + (self._calls.add(_index(body), arguments) if isinstance(arguments, str) else [])
+
+    def _on_arguments(self, body: JsonObject, message: JsonObject) -> list[Event]:
+        piece = text(mapping(mapping(message.get("tool_calls")).get("function")).get("arguments"))
+        if not self._calls.knows(_index(body)):
+            return [odd("a fragment of a call that never began; it was passed over", dict(body))]
+        return self._calls.add(_index(body), piece)
+
+    def _on_call_end(self, body: JsonObject, message: JsonObject) -> list[Event]:
+        return self._calls.end(_index(body)) if self._calls.knows(_index(body)) else []
+
+    def _on_end(self, body: JsonObject, message: JsonObject) -> list[Event]:
+        delta = mapping(body.get("delta"))
+        if delta.get("error"):
+            raise read_failure(200, {"error": delta["error"]})
+        return self._finish(delta)
+
+    def _finish(self, body: JsonObject) -> list[Event]:
+        self._word = text(body.get("finish_reason"))
+        self._usage = mapping(body.get("usage"))
+        return []
+
+    # ── text and reasoning ───────────────────────────────────────────────────
+
+    def _content(self, part: JsonObject) -> list[Event]:
+        if "thinking" in part:
+            return self._pour("thinking", text(part.get("thinking")))
+        if "text" in part:
+            return self._pour("text", text(part.get("text")))
+        return [*self._end_run(), PartAdded(Opaque(api=NAME, block=part))] if part else []
+
+    def _pour(self, run: str, said: str) -> list[Event]:
+        if not said:
+            return []
+        events = [] if run == self._run else self._end_run() + self._calls.settle()
+        self._run = run
+        self._said = self._said or run == "text"
+        return [*self._start({}), *events, TextDelta(said) if run == "text" else ReasoningDelta(said)]
+
+    def _end_run(self) -> list[Event]:
+        run, self._run = self._run, ""
+        return [PartEnded(_PLAN if run == "plan" else NOTHING)] if run else []
+
+    def _leftover(self) -> JsonObject:
+        word = self._word if self._word and self._word not in _WORDS.values() else None
+        usage = self._usage if set(self._usage) - {"tokens", "cached_tokens"} else None
+        return carried(NAME, {**self._extra, "usage": usage, "finish_reason": word, "message": self._message or None})
+
+
+def _call(call: JsonObject) -> tuple[str, Any, str, JsonObject]:
+    function = mapping(call.get("function"))
+    return text(function.get("name")), function.get("arguments"), text(call.get("id")), carried(NAME, rest(call, _CALL))
+
+
+def _index(body: JsonObject) -> int | None:
+    """The place of the call an event speaks of."""
+    index = body.get("index")
+    return index if isinstance(index, int) else None
+
+
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API; None when there are none."""
+    tokens = mapping(usage.get("tokens")) or mapping(usage.get("billed_units"))
+    if not tokens:
+        return None
+    made = count(tokens.get("output_tokens"))
+    return Usage(input=count(tokens.get("input_tokens")), output=made, cached=count(usage.get("cached_tokens")))
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
+    """The body of a whole answer."""
+    left = dict(wished(NAME, response.extra))
+    usage, message, word = left.pop("usage", None), mapping(left.pop("message", None)), left.pop("finish_reason", None)
+    body = {
+        **left,
+        "id": stamp.id or response.id,
+        "finish_reason": word or _WORDS[settled(response.stop, len(response.calls))],
+        "message": {**_as_parts(write_said(response.message.parts)), **message},
+    }
+    return {**body, **_write_usage(response.usage, mapping(usage))}
+
+
+def _as_parts(message: dict[str, Any]) -> dict[str, Any]:
+    """Answers hold their content in parts, one text too."""
+    content = message.get("content")
+    if isinstance(content, str):
+        message["content"] = [{"type": "text", "text": content}] if content else []
+    return message
+
+
+def _write_usage(usage: Usage | None, left: Mapping[str, Any]) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    tokens = {"input_tokens": usage.input, "output_tokens": usage.output}
+    return {"usage": {**left, "tokens": tokens, **({"cached_tokens": usage.cached} if usage.cached else {})}}
+
+
+def encode_stream(
+    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+) -> StreamEncoder:
+    """An encoder for one streamed answer."""
+    return _Encoder(stamp, whole_calls=whole_calls)
+
+
+class _Encoder(Encoder):
+    """Events → frames.  `_open` is the content being told: "text", "thinking" or "" for none."""
+
+    def __init__(self, stamp: Stamp, *, whole_calls: bool) -> None:
+        super().__init__(whole_calls=whole_calls)
+        self._stamp = stamp
+        self._begun = False
+        self._open = ""
+        self._contents = self._calls = 0
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        if self._begun:
+            return []
+        self._begun = True
+        message = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+        return [_frame("message-start", message, id=self._stamp.id or event.id)]
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        return self._tell("text", event)
+
+    def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        return self._tell("thinking", event)
+
+    def _tell(self, kind: str, event: TextDelta | ReasoningDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        frames: list[Frame] = []
+        if self._open != kind:
+            frames = [*self._on_started(Started()), *self._end()]
+            self._open = kind
+            start = {"content": {"type": kind, kind: ""}}
+            frames.append(_frame("content-start", start, index=self._contents))
+        place = self._contents
+        delta = self._run(event, lambda said: _frame("content-delta", {"content": {kind: said}}, index=place))
+        return [*frames, delta]
+
+    def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        return self._end()
+
+    def _end(self) -> list[Frame]:
+        if not self._open:
+            return []
+        self._open = ""
+        self._contents += 1
+        return [_frame("content-end", index=self._contents - 1)]
+
+    def _on_call(self, event: CallStarted) -> list[Frame]:
+        begun = [*self._on_started(Started()), *self._end()]
+        function = {"name": event.name, "arguments": ""}
+        call = {"id": event.id, "type": "function", "function": function, **own(NAME, event.metadata)}
+        return [*begun, _frame("tool-call-start", {"tool_calls": call}, index=self._calls)]
+
+    def _on_delta(self, event: CallDelta) -> list[Frame]:
+        return [_frame("tool-call-delta", {"tool_calls": {"function": {"arguments": event.json}}}, index=self._calls)]
+
+    def _on_call_ended(self, event: CallEnded) -> list[Frame]:
+        self._calls += 1
+        return [_frame("tool-call-end", index=self._calls - 1)]
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        left = wished(NAME, event.extra)
+        word = left.get("finish_reason") or _WORDS[settled(event.stop, self._calls)]
+        delta = {"finish_reason": word, **_write_usage(event.usage, mapping(left.get("usage")))}
+        last = Frame(to_json({"type": "message-end", "delta": delta}), "message-end")
+        return [*self._on_started(Started()), *self._end(), last]
+
+
+def _frame(event: str, message: JsonObject = NOTHING, **fields: Any) -> Frame:
+    delta = {"delta": {"message": message}} if message else {}
+    return Frame(to_json({"type": event, **fields, **delta}), event)
+
+
+def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and body of a refusal."""
+    told = Told(error)
+    return told.status, {"message": told.message}
+
+
+def error_frame(error: Exception) -> Frame:
+    """The frame that tells an error once the answer has begun."""
+    told = Told(error)
+    failed = {"message": told.message, "type": told.kind.value, "code": told.code or None}
+    return Frame(to_json({"type": "message-end", "delta": {"finish_reason": "ERROR", "error": failed}}), "message-end")
+
+
+CODEC = Codec(
+    name=NAME,
+    path="/v2/chat",
+    stream_path="/v2/chat",
+    frames=FrameKind.SSE,
+    encode_request=encode_request,
+    decode_response=decode_response,
+    decode_stream=decode_stream,
+    decode_error=read_failure,
+    decode_request=decode_request,
+    encode_response=encode_response,
+    encode_stream=encode_stream,
+    encode_error=encode_error,
+    error_frame=error_frame,
+)

@@ -1,0 +1,262 @@
+"""Requests of Cohere's Chat v2, read and written.
+
+Knows the request side of `POST /v2/chat`: tools and results look like OpenAI's, what the model plans before it calls
+stands in `tool_plan`.  Answers are in `chat.py`.
+Sources: Cohere API reference (v2); wire-quirks.md ("Cohere v2"); recorded requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...types import (
+    NOTHING,
+    JsonObject,
+    Media,
+    Message,
+    Opaque,
+    OutputSchema,
+    Part,
+    Reasoning,
+    Request,
+    Text,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
+from ..openai.chat_requests import read_tools, write_tool
+from ..shared.arguments import as_text, written
+from ..shared.body import (
+    an_array,
+    an_object,
+    mapping,
+    name_at,
+    object_at,
+    objects,
+    plain,
+    rest,
+    string_at,
+    switch_at,
+    text,
+)
+from ..shared.media import data_url, from_url, joined, media_kind, note
+from ..shared.options import read_options, write_options
+from ..shared.requests import finished, nearest_choice, past_call, results_merged, woven
+from ..shared.results import Pairing, attached, marked, read_mark, results_first, texts_only
+from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+
+NAME = "cohere_chat"
+
+_OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "p",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+    "max_tokens": "max_tokens",
+    "top_k": "k",
+    "seed": "seed",
+    "stop": "stop_sequences",
+    "effort": "reasoning_effort",
+}
+_OTHERS = ("model", "messages", "tools", "tool_choice", "response_format", "stream")
+_MODELLED = frozenset({*_OPTIONS.values(), *_OTHERS})
+_MODES = {"REQUIRED": "required", "NONE": "none"}
+_MODE_WORDS = {mode: word for word, mode in _MODES.items()}
+_MESSAGE = frozenset({"role", "content", "tool_calls", "tool_plan"})
+_PLAN: JsonObject = {"field": "tool_plan"}
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_request(body: JsonObject) -> Request:
+    """The request `body` makes.  Raises `CodecError` with the path of what is not this API."""
+    body = an_object(body, "$")
+    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    tools, foreign = read_tools(body)
+    if foreign is not None:
+        extra["tools"] = foreign
+    mode = _MODES.get(string_at(body, "tool_choice").upper())
+    return Request(
+        model=string_at(body, "model"),
+        messages=_read_messages(body),
+        tools=tools,
+        tool_choice=ToolChoice(mode) if mode else None,  # type: ignore[arg-type]
+        sampling=read_options(body, _OPTIONS),
+        output_schema=_read_output(body, extra),
+        stream=switch_at(body, "stream") or False,
+        extra=WireFields(NAME, extra) if extra else NOTHING,
+    )
+
+
+def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
+    form = object_at(body, "response_format")
+    if form is None:
+        return None
+    if form.get("type") != "json_object":
+        extra["response_format"] = form
+        return None
+    schema = form.get("json_schema", form.get("schema"))
+    return OutputSchema(schema=None if schema is None else an_object(schema, "$.response_format.json_schema"))
+
+
+def _read_messages(body: JsonObject) -> tuple[Message, ...]:
+    an_array(body.get("messages"), "$.messages")
+    pairing = Pairing()
+    return results_merged(_read_message(one, path, pairing) for path, one in objects(body, "messages"))
+
+
+def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
+    role = name_at(one, "role", path)
+    left = carried(NAME, rest(one, _MESSAGE))
+    if role == "tool":
+        return Message("tool", (_read_result(one, path, pairing),))
+    parts = _read_content(one, path)
+    if role != "assistant":
+        return Message("system" if role in ("system", "developer") else "user", parts, metadata=left)
+    plan = string_at(one, "tool_plan", path)
+    planned = [Reasoning(plan, metadata=WireFields(NAME, _PLAN))] if plan else []
+    calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
+    pairing.see(calls)
+    if calls or planned:
+        parts = [part for part in parts if part != Text("")]
+    return Message("assistant", (*planned, *parts, *calls), metadata=left)
+
+
+def _read_content(one: JsonObject, path: str) -> list[Part]:
+    content = one.get("content")
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [Text(content)]
+    return [_read_part(part) for _, part in objects(one, "content", path)]
+
+
+def _read_part(part: JsonObject) -> Part:
+    match part.get("type"):
+        case "text":
+            return Text(text(part.get("text")), metadata=carried(NAME, rest(part, frozenset({"type", "text"}))))
+        case "thinking":
+            return Reasoning(text(part.get("thinking")))
+        case "image_url" if text(mapping(part.get("image_url")).get("url")):
+            source = mapping(part["image_url"])
+            return from_url(source["url"], metadata=carried(NAME, rest(source, frozenset({"url"}))))
+    return Opaque(api=NAME, block=part)
+
+
+def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
+    function = an_object(one.get("function"), f"{path}.function")
+    call_id = string_at(one, "id", path) or pairing.mint()
+    left = carried(NAME, rest(one, frozenset({"id", "type", "function"})))
+    return past_call(call_id, name_at(function, "name", f"{path}.function"), function.get("arguments"), left)
+
+
+def _read_result(one: JsonObject, path: str, pairing: Pairing) -> ToolResult:
+    parts = _read_content(one, path)
+    shown = [Text(_document(part)) if isinstance(part, Opaque) else part for part in parts]
+    content, is_error, code = read_mark([part for part in shown if isinstance(part, Text | Media)])
+    call_id = string_at(one, "tool_call_id", path)
+    left = rest(one, frozenset({"role", "content", "tool_call_id"}))
+    left |= {"content": one["content"]} if any(isinstance(part, Opaque) for part in parts) else {}
+    return ToolResult(
+        call_id=call_id,
+        name=pairing.name(call_id),
+        content=content,
+        is_error=is_error,
+        error_code=code,
+        metadata=carried(NAME, left),
+    )
+
+
+def _document(part: Opaque) -> str:
+    """What a document in a result says, for other wires."""
+    data = mapping(part.block.get("document")).get("data")
+    return data if isinstance(data, str) else as_text(data if data is not None else dict(part.block))
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
+    """The body that makes `request`.  The API cannot name the tool to call: it is the only one then offered."""
+    extra = dict(wished(NAME, request.extra))
+    choice = nearest_choice(request.tool_choice, quirks)
+    offered = request.tools
+    if choice is not None and choice.mode == "named":
+        offered = tuple(tool for tool in offered if tool.name == choice.name) or offered
+        choice = ToolChoice("required")
+    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    body["messages"] = [wire for message in request.messages for wire in _write_message(message)]
+    tools = woven((write_tool(tool) for tool in offered), extra.pop("tools", None))
+    if tools:
+        body["tools"] = tools
+    if choice is not None and choice.mode in _MODE_WORDS:
+        body["tool_choice"] = _MODE_WORDS[choice.mode]
+    body |= write_options(request.sampling, _OPTIONS)
+    if request.output_schema is not None:
+        schema = request.output_schema.schema
+        fitting = {"json_schema": plain(schema)} if schema is not None else {}
+        body["response_format"] = {"type": "json_object", **fitting}
+    body["stream"] = request.stream
+    return finished(body, extra, quirks)
+
+
+def _write_message(message: Message) -> list[dict[str, Any]]:
+    results, other = results_first(message)
+    wires = [write_result(result) for result in results]
+    if media := attached(results):
+        wires.append({"role": "user", "content": _write_content(media)})
+    if other is None:
+        return wires
+    if other.role == "assistant":
+        return [*wires, {**write_said(other.parts), **own(NAME, other.metadata)}]
+    return [*wires, {"role": other.role, "content": _write_content(other.parts), **own(NAME, other.metadata)}]
+
+
+def write_said(parts: Iterable[Part]) -> dict[str, Any]:
+    """An assistant's message: its plan, its thoughts and text, its calls."""
+    said = list(parts)
+    plans = [part for part in said if isinstance(part, Reasoning) and own(NAME, part.metadata) == _PLAN]
+    shown = [part for part in said if part not in plans and not isinstance(part, ToolCall)]
+    wire: dict[str, Any] = {"role": "assistant"}
+    if plans:
+        wire["tool_plan"] = "".join(plan.text for plan in plans)
+    if shown:
+        wire["content"] = _write_content(shown)
+    if calls := [part for part in said if isinstance(part, ToolCall)]:
+        wire["tool_calls"] = [write_call(call) for call in calls]
+    return wire
+
+
+def write_call(call: ToolCall) -> dict[str, Any]:
+    """A call in an assistant's message."""
+    function = {"name": call.name, "arguments": written(call)}
+    return {"id": call.id, "type": "function", "function": function, **own(NAME, call.metadata)}
+
+
+def write_result(result: ToolResult) -> dict[str, Any]:
+    """The message that answers a call: text alone, a failure is marked in it.  Media follow in a user turn."""
+    content = _write_content(texts_only(marked(result)))
+    return {"role": "tool", "tool_call_id": result.call_id, "content": content, **own(NAME, result.metadata)}
+
+
+def _write_content(parts: Iterable[Part]) -> Any:
+    listed = list(parts)
+    if all(isinstance(part, Text) and not own(NAME, part.metadata) for part in listed) and len(listed) < 2:
+        return joined(listed)
+    return [wire for part in listed for wire in _write_part(part)]
+
+
+def _write_part(part: Part) -> list[dict[str, Any]]:
+    match part:
+        case Text(said):
+            return [{"type": "text", "text": said, **own(NAME, part.metadata)}]
+        case Reasoning(said):
+            return [{"type": "thinking", "thinking": said}]
+        case Media():
+            if media_kind(part) != "image":
+                return [{"type": "text", "text": note(part)}]
+            return [{"type": "image_url", "image_url": {"url": data_url(part), **own(NAME, part.metadata)}}]
+        case Opaque():
+            return [dict(part.block)] if part.api == NAME else []
+    return []

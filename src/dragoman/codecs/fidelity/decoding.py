@@ -1,0 +1,46 @@
+"""One body, or the bytes of one stream, of any API → the response it tells.
+
+Knows the codecs by name and the frames they come in; nothing of what a wire looks like.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ...errors import CodecError
+from ...events import Assembler
+from ...types import Response
+from ..shared.frames import Frame, readers
+from ..shared.spec import Codec
+
+
+def decode_body(codec: Codec, body: Mapping[str, Any] | str | bytes) -> Response:
+    """The response in a whole body, parsed or as JSON text.  Raises `CodecError` for what is not the API's."""
+    if isinstance(body, str | bytes):
+        try:
+            body = json.loads(body)
+        except ValueError as fault:
+            raise CodecError(f"the body is not JSON: {fault}; pass the answer's body", "$", codec.name) from None
+    if not isinstance(body, Mapping):
+        raise CodecError("the body is not an object; pass the answer's body", "$", codec.name)
+    return codec.decode_response(body)
+
+
+def decode_chunks(codec: Codec, chunks: Iterable[bytes]) -> Response:
+    """The response told by a stream's bytes, however they are cut."""
+    decoder, assembler = codec.decode_stream(), Assembler()
+    for frame in _frames(codec, chunks):
+        for event in decoder.feed(frame):
+            assembler.add(event)
+    for event in decoder.close():
+        assembler.add(event)
+    return assembler.response()
+
+
+def _frames(codec: Codec, chunks: Iterable[bytes]) -> Iterator[Frame]:
+    reader = readers[codec.frames]()
+    for chunk in chunks:
+        yield from reader.feed(chunk)
+    yield from reader.close()

@@ -1,0 +1,483 @@
+"""Gemini's generateContent: `POST /models/{model}:generateContent` and `:streamGenerateContent?alt=sse`.
+
+Knows the answers, whole and streamed, both ways; requests are in `generate_requests.py`.  A chunk is a small answer;
+parts of one kind that follow each other are one.
+Sources: Gemini API reference; streaming.md §5; wire-quirks.md ("Gemini"); recorded answers of two services.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import CodecError, ErrorKind
+from ...events import (
+    CallDelta,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartAdded,
+    PartEnded,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    assemble,
+)
+from ...jsontext import dumps, to_json
+from ...types import NOTHING, Issue, IssueKind, JsonObject, Opaque, Request, Response, Stop, ToolCall, Usage
+from ..shared import strict
+from ..shared.body import an_array, an_object, count, items, mapping, rest, text
+from ..shared.calls import CallBook
+from ..shared.encoder import Encoder, settled
+from ..shared.errors import Told, raise_error, read_failure
+from ..shared.frames import Frame, FrameKind
+from ..shared.issues import frame_body, lossy, odd, spent
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, wished
+from .generate_requests import (
+    NAME,
+    SIGNATURE,
+    camel,
+    decode_request,
+    encode_request,
+    read_media,
+    write_media,
+    write_parts,
+)
+
+_STOPS: Mapping[str, Stop] = {
+    "STOP": Stop.END,
+    "1": Stop.END,  # Vertex over gRPC writes numbers (recorded)
+    "FINISH_REASON_UNSPECIFIED": Stop.END,
+    "UNEXPECTED_TOOL_CALL": Stop.END,  # the call is there (recorded); whether its tool is known is not for us to say
+    "MAX_TOKENS": Stop.LENGTH,
+    "2": Stop.LENGTH,
+    "SAFETY": Stop.FILTERED,
+    "RECITATION": Stop.FILTERED,
+    "LANGUAGE": Stop.FILTERED,
+    "BLOCKLIST": Stop.FILTERED,
+    "PROHIBITED_CONTENT": Stop.FILTERED,
+    "SPII": Stop.FILTERED,
+    "IMAGE_SAFETY": Stop.FILTERED,
+    "MALFORMED_FUNCTION_CALL": Stop.ERROR,
+    "OTHER": Stop.ERROR,
+}
+_WORDS: Mapping[Stop | None, str] = {
+    None: "STOP",
+    Stop.END: "STOP",
+    Stop.TOOL_CALLS: "STOP",
+    Stop.STOP_SEQUENCE: "STOP",
+    Stop.PAUSE: "STOP",
+    Stop.LENGTH: "MAX_TOKENS",
+    Stop.FILTERED: "SAFETY",
+    Stop.REFUSED: "SAFETY",
+    Stop.ERROR: "OTHER",
+}
+_BODY = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId"})
+_CANDIDATE = frozenset({"content", "finishReason", "index"})
+_RUNNING = frozenset({"content", "index"})
+_RUNS = {"text": frozenset({"text"}), "thought": frozenset({"text", "thought"})}
+_CALL = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
+_PART = frozenset({"functionCall", "thoughtSignature"})
+_USAGE = (
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "thoughtsTokenCount",
+    "cachedContentTokenCount",
+    "totalTokenCount",
+)
+_VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
+_MAX_INDEX = 10_000
+"""A larger array index in a path is taken for damage, not for data."""
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
+    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    body = an_object(body, "$")
+    raise_error(body)
+    candidates = body.get("candidates")
+    if candidates is None and body.get("promptFeedback") is None:
+        raise CodecError("the answer has no candidates; retry the request", "$.candidates", NAME)
+    for i, candidate in enumerate(an_array(candidates if candidates is not None else [], "$.candidates")):
+        an_object(candidate, f"$.candidates[{i}]")
+    decoder = _Decoder(ids)
+    return assemble([*decoder.chunk(body), *decoder.close(whole=True)])
+
+
+def decode_stream(ids: Ids | None = None) -> StreamDecoder:
+    """A decoder for one streamed answer."""
+    return _Decoder(ids)
+
+
+class _Decoder:
+    """Chunks → events.  `_run` is what is being told: "text", "thought" or nothing; `_partial` an unfinished call."""
+
+    def __init__(self, ids: Ids | None) -> None:
+        self._calls = CallBook(ids)
+        self._started = self._closed = self._said = self._others = False
+        self._word = ""
+        self._usage: dict[str, Any] = {}
+        self._extra: dict[str, Any] = {}
+        self._candidate: dict[str, Any] = {}
+        self._run = ""
+        self._run_data: dict[str, Any] = {}
+        self._partial: dict[str, Any] | None = None
+        self._key = 0
+
+    def feed(self, frame: Frame) -> list[Event]:
+        if self._closed or frame.data.strip() == "[DONE]":
+            return []
+        body = frame_body(frame)
+        if isinstance(body, Noticed):
+            return [body]
+        said = self._goes_on(body)
+        if said is not None:
+            return said
+        raise_error(body)
+        return self.chunk(body)
+
+    def _goes_on(self, body: JsonObject) -> list[Event] | None:
+        """The events of a chunk that says nothing but more of what is being told, as nearly all do; None for others."""
+        listed = body.get("candidates") if self._run and body.keys() <= _BODY else None
+        candidate = listed[0] if type(listed) is list and len(listed) == 1 else None
+        if type(candidate) is not dict or not candidate.keys() <= _RUNNING or candidate.get("index"):
+            return None
+        parts = mapping(candidate.get("content")).get("parts")
+        part = parts[0] if type(parts) is list and len(parts) == 1 else None
+        if type(part) is not dict or part.keys() != _RUNS[self._run] or type(part["text"]) is not str:
+            return None
+        thinks = self._run == "thought"
+        if thinks and part["thought"] is not True:
+            return None
+        self._count(body)
+        said = part["text"]
+        self._said = self._said or (bool(said) and not thinks)
+        return [ReasoningDelta(said) if thinks else TextDelta(said)] if said else []
+
+    def _count(self, body: JsonObject) -> None:
+        given = mapping(body.get("usageMetadata"))
+        self._usage |= {key: value for key, value in given.items() if value is not None}
+
+    def close(self, *, whole: bool = False) -> list[Event]:
+        if self._closed:
+            return []
+        self._closed = True
+        events = self._start({}) + self._end_run()
+        stop = _STOPS.get(self._word, Stop.END if self._word or whole else None)
+        if mapping(self._extra.get("promptFeedback")).get("blockReason") and not self._word:
+            stop = Stop.FILTERED
+        cut = stop in (None, Stop.LENGTH)
+        events += self._end_partial(cut=cut) + self._calls.finish(cut=cut)
+        if stop is None:
+            events.append(odd("the stream ended without a finishReason; the answer may be cut short"))
+        if self._word == "MALFORMED_FUNCTION_CALL":
+            events.append(_malformed(text(self._candidate.get("finishMessage"))))
+        stop = settled(stop, self._calls.given)
+        if stop is Stop.LENGTH and not (self._said or self._calls.any):
+            events.append(spent())
+        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
+
+    def chunk(self, body: JsonObject) -> list[Event]:
+        """The events of one chunk; a whole answer is one."""
+        events = self._start(body)
+        self._extra |= {key: value for key, value in rest(body, _BODY).items() if value is not None}
+        self._count(body)
+        for place, candidate in enumerate(items(body.get("candidates"))):
+            if not isinstance(candidate, Mapping):
+                events.append(odd("a candidate is no object; it was passed over", candidate))
+            elif (candidate.get("index") or place) in (0, None):
+                events += self._choose(candidate)
+            elif not self._others:
+                self._others = True
+                events.append(lossy("the answer has several candidates; only the first is read", candidate))
+        return events
+
+    def _start(self, body: JsonObject) -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        return [Started(text(body.get("modelVersion")), text(body.get("responseId")))]
+
+    def _choose(self, candidate: JsonObject) -> list[Event]:
+        self._candidate |= {key: value for key, value in rest(candidate, _CANDIDATE).items() if value is not None}
+        if isinstance(word := candidate.get("finishReason"), str | int):
+            self._word = str(word)
+        parts = items(mapping(candidate.get("content")).get("parts"))
+        return [event for part in parts for event in self._part(camel(mapping(part)))]
+
+    def _part(self, part: JsonObject) -> list[Event]:
+        signature = text(part.get("thoughtSignature"))
+        if isinstance(part.get("functionCall"), Mapping):
+            return self._end_run() + self._call(part, camel(part["functionCall"]))
+        if isinstance(part.get("text"), str):
+            return self._pour("thought" if part.get("thought") is True else "text", part["text"], signature)
+        media = read_media(part, carried(NAME, {SIGNATURE: signature or None}))
+        self._said = True
+        return [*self._end_run(), *self._calls.settle(), PartAdded(media or Opaque(api=NAME, block=part))]
+
+    def _pour(self, run: str, said: str, signature: str) -> list[Event]:
+        events: list[Event] = []
+        if not said and not signature:
+            return []
+        if run != self._run:
+            events = self._end_run() + self._end_partial(cut=False) + self._calls.settle()
+            self._run = run
+        self._said = self._said or (run == "text" and bool(said))
+        events.append(ReasoningDelta(said) if run == "thought" else TextDelta(said))
+        if signature:
+            self._run_data[SIGNATURE] = signature
+            events += self._end_run()
+        return events
+
+    def _end_run(self) -> list[Event]:
+        run, data = self._run, self._run_data
+        self._run, self._run_data = "", {}
+        return [PartEnded(carried(NAME, data))] if run else []
+
+    # ── calls ────────────────────────────────────────────────────────────────
+
+    def _call(self, part: JsonObject, call: JsonObject) -> list[Event]:
+        """A call, whole or the next piece of one: pieces after the first have no name."""
+        name, goes_on = text(call.get("name")), call.get("willContinue") is True
+        events: list[Event] = []
+        if name or self._partial is None:
+            events = self._end_partial(cut=False)
+            signature = text(part.get("thoughtSignature")) or None
+            left = {**rest(part, _PART), SIGNATURE: signature, "call": rest(call, _CALL) or None}
+            if not goes_on and "partialArgs" not in call:
+                return events + self._calls.whole(text(call.get("id")), name, call.get("args"), carried(NAME, left))
+            self._key += 1
+            events += self._calls.begin(self._key, text(call.get("id")), name, carried(NAME, left))
+            self._partial = dict(mapping(call.get("args")))
+        for piece in items(call.get("partialArgs")):
+            events += self._fill(mapping(piece))
+        return events if goes_on else events + self._end_partial(cut=False)
+
+    def _fill(self, piece: JsonObject) -> list[Event]:
+        """Put a piece of an argument where its path says; pieces of one string add up."""
+        key = next((key for key in _VALUES if key in piece), None)
+        path = _steps(text(piece.get("jsonPath")))
+        value = None if key in (None, "nullValue") else piece[key]
+        if not path or self._partial is None or not _put(self._partial, path, value):
+            return [odd("a piece of an argument has no place; it was passed over", dict(piece))]
+        return []
+
+    def _end_partial(self, *, cut: bool) -> list[Event]:
+        given, self._partial = self._partial, None
+        if given is None:
+            return []
+        if cut:  # what is there of the arguments is not all of them
+            return self._calls.add(self._key, dumps(given)[:-1])
+        self._calls.hand(self._key, given)
+        return self._calls.end(self._key)
+
+    def _leftover(self) -> JsonObject:
+        usage = self._usage if set(self._usage) - set(_USAGE) else None
+        word = self._word if self._word and self._word not in _WORDS.values() else None
+        candidate = {**self._candidate, **({"finishReason": word} if word else {})}
+        return carried(NAME, {**self._extra, "usageMetadata": usage, "candidate": candidate or None})
+
+
+def _steps(path: str) -> list[str | int]:
+    """The steps of `$.items[0]['a b']`; none where the path is not one."""
+    steps: list[str | int] = []
+    at = 1
+    while at < len(path):
+        found = _STEP.match(path, at)
+        if not found:
+            return []
+        steps.append(int(found[2]) if found[2] and len(found[2]) < 9 else found[1] or found[3] or found[4] or "")
+        at = found.end()
+    return steps if path.startswith("$") else []
+
+
+def _put(root: dict[str, Any], path: list[str | int], value: Any) -> bool:
+    """Put `value` at `path`, making what is missing on the way; a string is added to a string that stands there."""
+    inside: Any = root
+    for step, then in zip(path, [*path[1:], None], strict=True):
+        if isinstance(step, int):
+            if not isinstance(inside, list) or step > _MAX_INDEX:
+                return False
+            inside += [None] * (step + 1 - len(inside))
+        elif not isinstance(inside, dict):
+            return False
+        there = inside[step] if isinstance(step, int) else inside.get(step)
+        if then is None:
+            both = isinstance(there, str) and isinstance(value, str)
+            inside[step] = there + value if both else value
+        elif there is None:
+            inside[step] = [] if isinstance(then, int) else {}
+        inside = inside[step]
+    return True
+
+
+def _malformed(message: str) -> Noticed:
+    told = message or "the model wrote a call the API could not read"
+    correction = "Your tool call could not be read. Nothing was run. Send it again as one well-formed call."
+    return Noticed(Issue(kind=IssueKind.MALFORMED, message=told, raw=message, correction=correction))
+
+
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API, which counts thoughts apart; None when there are none."""
+    if not any(usage.get(key) is not None for key in _USAGE):
+        return None
+    thought = count(usage.get("thoughtsTokenCount"))
+    return Usage(
+        input=count(usage.get("promptTokenCount")) + count(usage.get("toolUsePromptTokenCount")),
+        output=count(usage.get("candidatesTokenCount")) + thought,
+        cached=count(usage.get("cachedContentTokenCount")),
+        reasoning=thought,
+    )
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
+    """The body of a whole answer."""
+    left = dict(wished(NAME, response.extra))
+    usage, candidate = mapping(left.pop("usageMetadata", None)), mapping(left.pop("candidate", None))
+    content = {"role": "model", "parts": write_parts(response.message.parts)}
+    stop = settled(response.stop, len(response.calls))
+    first = {"content": content, "finishReason": _WORDS[stop], "index": 0, **candidate}
+    body = {**left, "candidates": [first], **_head(stamp, response.model, response.id)}
+    return {**body, **_write_usage(response.usage, usage)}
+
+
+def _head(stamp: Stamp, model: str, id_: str) -> dict[str, Any]:
+    return {"modelVersion": stamp.model or model, "responseId": stamp.id or id_}
+
+
+def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    tools = count(left.get("toolUsePromptTokenCount"))
+    wire = {
+        **left,
+        "promptTokenCount": max(0, usage.input - tools),
+        "candidatesTokenCount": max(0, usage.output - usage.reasoning),
+        "totalTokenCount": usage.total,
+    }
+    wire |= {"thoughtsTokenCount": usage.reasoning} if usage.reasoning else {}
+    wire |= {"cachedContentTokenCount": usage.cached} if usage.cached else {}
+    return {"usageMetadata": wire}
+
+
+def encode_stream(
+    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+) -> StreamEncoder:
+    """An encoder for one streamed answer."""
+    return _Encoder(stamp)
+
+
+class _Encoder(Encoder):
+    """Events → chunks.  Arguments are objects here, so calls are always whole.  The last chunk is never `[DONE]`."""
+
+    def __init__(self, stamp: Stamp) -> None:
+        super().__init__(whole_calls=True)
+        self._stamp = stamp
+        self._base = _head(stamp, "", "")
+        self._open = ""
+        self._called: CallStarted | None = None
+        self._calls = 0
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        self._base = _head(self._stamp, event.model, event.id)
+        return []
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        self._open = "text"
+        return [self._run(event, lambda said: self._chunk([{"text": said}]))] if event.text else []
+
+    def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        self._open = "thought"
+        return [self._run(event, lambda said: self._chunk([{"text": said, "thought": True}]))] if event.text else []
+
+    def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        run, self._open = self._open, ""
+        signature = event.metadata.get(SIGNATURE)
+        if not signature or not run:
+            return []
+        thought = {"thought": True} if run == "thought" else {}
+        return [self._chunk([{"text": "", **thought, "thoughtSignature": signature}])]
+
+    def _on_part(self, event: PartAdded) -> list[Frame]:
+        part = event.part
+        if isinstance(part, Opaque):
+            return [self._chunk([part.block])] if part.api == NAME else []
+        return [self._chunk([write_media(part)])]
+
+    def _on_call(self, event: CallStarted) -> list[Frame]:
+        self._open, self._called = "", event
+        return []
+
+    def _on_delta(self, event: CallDelta) -> list[Frame]:
+        called = self._called
+        if called is None:
+            return []
+        self._calls += 1
+        arguments = strict.loads(event.json) if event.json else {}
+        call = ToolCall(id=called.id, name=called.name, arguments=arguments, metadata=called.metadata)
+        return [self._chunk(write_parts([call]))]
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        left = wished(NAME, event.extra)
+        finish = {"finishReason": _WORDS[settled(event.stop, self._calls)], **mapping(left.get("candidate"))}
+        usage = _write_usage(event.usage, mapping(left.get("usageMetadata")))
+        return [self._chunk([{"text": ""}], finish, usage)]
+
+    def _chunk(
+        self, parts: list[Any], finish: Mapping[str, Any] = NOTHING, usage: Mapping[str, Any] = NOTHING
+    ) -> Frame:
+        candidate = {"content": {"role": "model", "parts": parts}, "index": 0, **finish}
+        return Frame(to_json({"candidates": [candidate], **self._base, **usage}))
+
+
+# ── errors ───────────────────────────────────────────────────────────────────
+
+_STATUSES: Mapping[int, str] = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    499: "CANCELLED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+
+def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and body of a refusal."""
+    told = Told(error)
+    status = 503 if told.kind is ErrorKind.OVERLOADED else told.status
+    word = _STATUSES.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
+    message = told.with_overflow("the input token count exceeds the maximum number of tokens")
+    return status, {"error": {"code": status, "message": message, "status": word}}
+
+
+def error_frame(error: Exception) -> Frame:
+    """The chunk that tells an error once the answer has begun."""
+    return Frame(to_json(encode_error(error)[1]))
+
+
+CODEC = Codec(
+    name=NAME,
+    path="/models/{model}:generateContent",
+    stream_path="/models/{model}:streamGenerateContent?alt=sse",
+    frames=FrameKind.SSE,
+    encode_request=encode_request,
+    decode_response=decode_response,
+    decode_stream=decode_stream,
+    decode_error=read_failure,
+    decode_request=decode_request,
+    encode_response=encode_response,
+    encode_stream=encode_stream,
+    encode_error=encode_error,
+    error_frame=error_frame,
+)

@@ -1,0 +1,431 @@
+"""Requests of Gemini's generateContent, read and written.
+
+Knows the request side of `POST /models/{model}:generateContent`; the model's name and whether to stream stand in the
+path, not in the body.  Keys are read in camel and in snake case: official clients send both.  Answers are in
+`generate.py`.
+Sources: Gemini API reference; streaming.md §5; wire-quirks.md ("Gemini"); recorded requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...memo import by_content
+from ...schema.validation import standard
+from ...types import (
+    EMPTY_OBJECT_SCHEMA,
+    NOTHING,
+    JsonObject,
+    Media,
+    Message,
+    Opaque,
+    OutputSchema,
+    Part,
+    Reasoning,
+    Request,
+    Sampling,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
+from ..shared.arguments import as_text
+from ..shared.body import (
+    an_array,
+    an_object,
+    mapping,
+    name_at,
+    object_at,
+    objects,
+    plain,
+    rest,
+    string_at,
+    strings_at,
+    text,
+)
+from ..shared.media import from_url, joined
+from ..shared.options import read_options, write_options
+from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, split_system, woven
+from ..shared.results import Pairing, marked, read_mark, results_first
+from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+
+NAME = "gemini"
+SIGNATURE = "thought_signature"
+"""Where `metadata` keeps a part's signature, which must come back with the part."""
+
+_MODELLED = frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig"})
+_OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "topP",
+    "presence_penalty": "presencePenalty",
+    "frequency_penalty": "frequencyPenalty",
+    "max_tokens": "maxOutputTokens",
+    "top_k": "topK",
+    "seed": "seed",
+    "stop": "stopSequences",
+}
+_SCHEMAS = ("responseJsonSchema", "responseSchema")
+_JSON = "application/json"
+_CONFIG = frozenset({*_OPTIONS.values(), *_SCHEMAS, "responseMimeType"})
+_PARAMETERS = ("parametersJsonSchema", "parameters")
+_MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
+_MODE_WORDS = {mode: word for word, mode in _MODES.items()}
+_NO_ID = "unnumbered"
+"""Marks calls and results that had no id on this wire: only newer models know ids, so none is sent back."""
+_SNAKE = re.compile(r"_([a-z])")
+_PART = frozenset({"text", "thought", "thoughtSignature", "functionCall", "functionResponse", "inlineData", "fileData"})
+
+
+def camel(body: JsonObject) -> dict[str, Any]:
+    """`body` with its own keys in camel case."""
+    return {_SNAKE.sub(lambda found: found[1].upper(), key): value for key, value in body.items()}
+
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_request(body: JsonObject) -> Request:
+    """The request `body` makes, without the model and the streaming, which the path tells.
+
+    Raises `CodecError` with the path of what is not this API.
+    """
+    body = camel(an_object(body, "$"))
+    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    config = camel(object_at(body, "generationConfig") or {})
+    tools, foreign = _read_tools(body)
+    if foreign is not None:
+        extra["tools"] = foreign
+    choice = _read_choice(body, extra)
+    return Request(
+        model="",
+        messages=(*_read_system(body), *_read_contents(body)),
+        tools=tools,
+        tool_choice=choice,
+        sampling=_read_sampling(config, extra),
+        output_schema=_read_output(config, extra),
+        extra=WireFields(NAME, extra) if extra else NOTHING,
+    )
+
+
+def _read_sampling(config: JsonObject, extra: dict[str, Any]) -> Sampling:
+    path = "$.generationConfig"
+    thinking = camel(object_at(config, "thinkingConfig", path) or {})
+    level = string_at(thinking, "thinkingLevel", f"{path}.thinkingConfig")
+    left = {key: value for key, value in rest(config, _CONFIG).items() if value is not None}
+    others = rest(thinking, frozenset({"thinkingLevel"}))
+    left |= {"thinkingConfig": others} if others else {}
+    if level and not others:
+        left.pop("thinkingConfig", None)
+    if left:
+        extra["generationConfig"] = left
+    return replace(read_options(config, _OPTIONS, path), effort=level.lower() or None)
+
+
+def _read_output(config: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
+    given = [key for key in _SCHEMAS if config.get(key) is not None]
+    mime = string_at(config, "responseMimeType", "$.generationConfig")
+    if mime != _JSON:
+        if mime:
+            extra["generationConfig"] = {**mapping(extra.get("generationConfig")), "responseMimeType": mime}
+        return None
+    if not given:
+        return OutputSchema()
+    schema = an_object(config[given[0]], f"$.generationConfig.{given[0]}")
+    return OutputSchema(schema=schema if given[0] == _SCHEMAS[0] else _json_schema(schema))
+
+
+def _json_schema(schema: JsonObject) -> JsonObject:
+    """An OpenAPI schema, whose types are in capitals, as JSON Schema."""
+    read: JsonObject = standard(schema)
+    return read
+
+
+def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
+    config = camel(object_at(body, "toolConfig") or {})
+    calling = camel(object_at(config, "functionCallingConfig", "$.toolConfig") or {})
+    others = rest(config, frozenset({"functionCallingConfig"}))
+    mode = string_at(calling, "mode", "$.toolConfig.functionCallingConfig").upper()
+    names = strings_at(calling, "allowedFunctionNames", "$.toolConfig.functionCallingConfig")
+    named = len(names) == 1 and mode == "ANY"
+    if others or (calling and not named and (names or mode not in _MODES)):
+        extra["toolConfig"] = {**others, **({"functionCallingConfig": calling} if calling else {})}
+    if named:
+        return ToolChoice("named", names[0])
+    return ToolChoice(_MODES.get(mode, "auto"), allowed=names) if mode else None  # type: ignore[arg-type]
+
+
+@by_content("tools")
+def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
+    tools: list[Tool] = []
+    places: list[Any] = []
+    for path, entry in objects(body, "tools"):
+        one = camel(entry)
+        if one.get("functionDeclarations") is None:
+            places.append(entry)  # a tool of the server: googleSearch …
+            continue
+        tools += [_read_tool(camel(given), where) for where, given in objects(one, "functionDeclarations", path)]
+        others = rest(one, frozenset({"functionDeclarations"}))
+        places += [None, others] if others else [None]
+    return tuple(tools), foreign_tools(places)
+
+
+def _read_tool(one: JsonObject, path: str) -> Tool:
+    key = next((key for key in _PARAMETERS if one.get(key) is not None), "")
+    schema = an_object(one[key], f"{path}.{key}") if key else EMPTY_OBJECT_SCHEMA
+    left = {**rest(one, frozenset({"name", "description", *_PARAMETERS}))}
+    if key == "parameters":  # OpenAPI's dialect goes back as it came
+        left["parameters"], schema = schema, _json_schema(schema)
+    elif key and not mapping(schema.get("properties")):
+        left["parametersJsonSchema"] = schema
+    return Tool(
+        name=name_at(one, "name", path),
+        description=string_at(one, "description", path),
+        parameters=schema,
+        metadata=carried(NAME, left),
+    )
+
+
+def _read_system(body: JsonObject) -> list[Message]:
+    given = body.get("systemInstruction")
+    if given is None:
+        return []
+    content = {"parts": [{"text": given}]} if isinstance(given, str) else an_object(given, "$.systemInstruction")
+    parts = [part for part, _ in _read_parts(content, "$.systemInstruction", Pairing())]
+    return [Message("system", parts)] if parts else []
+
+
+def _read_contents(body: JsonObject) -> list[Message]:
+    given = body.get("contents")
+    if isinstance(given, str):
+        return [Message("user", given)]
+    if isinstance(given, Mapping):
+        body = {**body, "contents": [given]}
+    an_array(body.get("contents"), "$.contents")
+    pairing = Pairing()
+    contents = _whole_turns(objects(body, "contents"))
+    return [message for path, one in contents for message in _read_content(one, path, pairing)]
+
+
+def _whole_turns(contents: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
+    """The contents, where a turn of the model that was sent back in pieces is one again.
+
+    Google's Python SDK, calling functions itself while it streams, sends back one content per chunk: without this the
+    results would follow the last piece and answer none of the calls before it.
+    """
+    turns: list[tuple[str, JsonObject]] = []
+    for path, one in contents:
+        if turns and one.get("role") == "model" and _calls(turns[-1][1]) and isinstance(one.get("parts"), list):
+            begun, before = turns[-1]
+            turns[-1] = (begun, {**before, "parts": [*before["parts"], *one["parts"]]})
+        else:
+            turns.append((path, one))
+    return turns
+
+
+def _calls(content: JsonObject) -> bool:
+    """Is it the model's, and does it call something?"""
+    parts = content.get("parts")
+    if content.get("role") != "model" or not isinstance(parts, list):
+        return False
+    return any("functionCall" in part or "function_call" in part for part in map(mapping, parts))
+
+
+def _read_content(one: JsonObject, path: str, pairing: Pairing) -> list[Message]:
+    parts = _read_parts(one, path, pairing)
+    if string_at(one, "role", path) == "model":
+        pairing.see([part for part, _ in parts if isinstance(part, ToolCall)])
+        return [Message("assistant", [part for part, _ in parts])]
+    results = [part for part, _ in parts if isinstance(part, ToolResult)]
+    others = [part for part, _ in parts if not isinstance(part, ToolResult)]
+    told = [Message("tool", results)] if results else []
+    return [*told, Message("user", others)] if others or not told else told
+
+
+def _read_parts(content: JsonObject, path: str, pairing: Pairing) -> list[tuple[Part, JsonObject]]:
+    given = content.get("parts")
+    if isinstance(given, Mapping):  # one part, not in a list (recorded: req_llm's systemInstruction)
+        content = {"parts": [given]}
+    return [(read_part(camel(one), where, pairing), one) for where, one in objects(content, "parts", path)]
+
+
+def read_part(part: JsonObject, path: str, pairing: Pairing) -> Part:
+    """What a part says.  A part only this API has is kept as it is."""
+    left = carried(NAME, {**rest(part, _PART), SIGNATURE: part.get("thoughtSignature")})
+    if (call := object_at(part, "functionCall", path)) is not None:
+        name = name_at(call, "name", f"{path}.functionCall")
+        call_id = string_at(call, "id", f"{path}.functionCall")
+        left = left if call_id else carried(NAME, {**left, _NO_ID: True})
+        return past_call(call_id or pairing.mint(), name, call.get("args"), left)
+    if (answer := object_at(part, "functionResponse", path)) is not None:
+        return _read_result(camel(answer), f"{path}.functionResponse", pairing)
+    if media := read_media(part, left):
+        return media
+    if isinstance(part.get("text"), str):
+        return (Reasoning if part.get("thought") is True else Text)(part["text"], metadata=left)
+    return Opaque(api=NAME, block=part)
+
+
+def read_media(part: JsonObject, left: JsonObject = NOTHING) -> Media | None:
+    """The media in a part: inline data, or a file by its address."""
+    if inline := camel(mapping(part.get("inlineData"))):
+        return Media(mime=text(inline.get("mimeType")), data=text(inline.get("data")), metadata=left)
+    linked = camel(mapping(part.get("fileData")))
+    if text(linked.get("fileUri")):
+        mime = text(linked.get("mimeType"))
+        media = from_url(linked["fileUri"], metadata=left)
+        return Media(mime=mime or media.mime, url=media.url, data=media.data, metadata=left)
+    return None
+
+
+def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
+    name, call_id = string_at(answer, "name", path), string_at(answer, "id", path)
+    unnumbered = not call_id
+    call_id = call_id or pairing.answered(name)
+    response = object_at(answer, "response", path) or {}
+    failed = set(response) == {"error"} and isinstance(response["error"], str)
+    simple = failed or (set(response) == {"output"} and isinstance(response["output"], str))
+    said = response["error" if failed else "output"] if simple else as_text(response)
+    media = [read_media(camel(one)) for _, one in objects(answer, "parts", path)]
+    shown: list[Text | Media] = [Text(said), *(one for one in media if one is not None)]
+    content, is_error, code = read_mark(shown, is_error=failed)
+    left = rest(answer, frozenset({"name", "id", "response", "parts"}))
+    left |= {} if simple else {"response": response}
+    left |= {_NO_ID: True} if unnumbered else {}
+    left |= {"parts": answer["parts"]} if answer.get("parts") else {}
+    return ToolResult(
+        call_id=call_id,
+        name=name or pairing.name(call_id),
+        content=content,
+        is_error=is_error,
+        error_code=code,
+        metadata=carried(NAME, left),
+    )
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
+    """The body that makes `request`; its model and streaming belong into the path."""
+    extra = dict(wished(NAME, request.extra))
+    head, turns = split_system(request.messages)
+    body: dict[str, Any] = {}
+    if head:
+        body["systemInstruction"] = {"parts": [part for message in head for part in write_parts(message.parts)]}
+    body["contents"] = _write_contents(turns, quirks)
+    declared = [{"functionDeclarations": [write_tool(tool) for tool in request.tools]}] if request.tools else []
+    tools = woven(declared, extra.pop("tools", None))
+    if tools:
+        body["tools"] = tools
+    choice = nearest_choice(request.tool_choice, quirks)
+    if choice is not None and "toolConfig" not in extra:
+        body["toolConfig"] = {"functionCallingConfig": _write_choice(choice)}
+    elif choice is not None and "functionCallingConfig" not in mapping(extra["toolConfig"]):
+        extra["toolConfig"] = {**mapping(extra["toolConfig"]), "functionCallingConfig": _write_choice(choice)}
+    config = {**_write_config(request), **mapping(extra.pop("generationConfig", None))}
+    if request.sampling.effort:
+        level = {"thinkingLevel": request.sampling.effort.upper()}
+        config["thinkingConfig"] = {**mapping(config.get("thinkingConfig")), **level}
+    if config:
+        body["generationConfig"] = config
+    return finished(body, extra, quirks)
+
+
+def _write_config(request: Request) -> dict[str, Any]:
+    config, output = write_options(request.sampling, _OPTIONS), request.output_schema
+    if output is not None:
+        config["responseMimeType"] = _JSON
+        config |= {} if output.schema is None else {"responseJsonSchema": plain(output.schema)}
+    return config
+
+
+def _write_choice(choice: ToolChoice) -> dict[str, Any]:
+    if choice.mode == "named":
+        return {"mode": "ANY", "allowedFunctionNames": [choice.name]}
+    return {"mode": _MODE_WORDS[choice.mode]}
+
+
+def write_tool(tool: Tool) -> dict[str, Any]:
+    """The declaration of a tool; one without parameters has none to declare."""
+    left = own(NAME, tool.metadata)
+    wire: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        wire["description"] = tool.description
+    if mapping(tool.parameters.get("properties")) and not any(key in left for key in _PARAMETERS):
+        wire["parametersJsonSchema"] = plain(tool.parameters)
+    return {**wire, **left}
+
+
+def _write_contents(messages: Iterable[Message], quirks: Quirks) -> list[dict[str, Any]]:
+    contents: list[dict[str, Any]] = []
+    answering = False
+    for message in messages:
+        results, other = results_first(message)
+        parts = [part for result in results for part in write_result(result, quirks)]
+        parts.sort(key=lambda part: "functionResponse" not in part)  # answers stand together, media after them
+        parts += write_parts(other.parts) if other else []
+        if answering and message.role == "user":
+            contents[-1]["parts"] += parts
+        else:
+            contents.append({"role": "model" if message.role == "assistant" else "user", "parts": parts})
+        answering = message.role == "tool"
+    return contents
+
+
+def write_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """The wire's parts for ours."""
+    return [wire for part in parts for wire in _write_part(part)]
+
+
+def _write_part(part: Part) -> list[dict[str, Any]]:
+    match part:
+        case Text(said):
+            return [{"text": said, **_signed(part.metadata)}]
+        case Reasoning(said):
+            return [{"text": said, "thought": True, **_signed(part.metadata)}]
+        case ToolCall():
+            call = {"id": part.id, "name": part.name, "args": plain(part.arguments)}
+            if own(NAME, part.metadata).get(_NO_ID):
+                del call["id"]
+            return [{"functionCall": call, **_signed(part.metadata)}]
+        case Media():
+            return [write_media(part)]
+        case Opaque():
+            return [dict(part.block)] if part.api == NAME else []
+    return []
+
+
+def _signed(metadata: JsonObject) -> dict[str, Any]:
+    """What stands beside a part's content: its signature, and what else it came with on this wire."""
+    left = rest(own(NAME, metadata), frozenset({SIGNATURE, _NO_ID, "call"}))
+    signature = metadata.get(SIGNATURE)
+    return {**left, "thoughtSignature": signature} if signature else left
+
+
+def write_media(media: Media) -> dict[str, Any]:
+    """Media inline, or by their address."""
+    left = _signed(media.metadata)
+    if media.url:
+        typed = {"mimeType": media.mime} if media.mime else {}
+        return {"fileData": {"fileUri": media.url, **typed}, **left}
+    return {"inlineData": {"mimeType": media.mime, "data": media.data}, **left}
+
+
+def write_result(result: ToolResult, quirks: Quirks = PLAIN) -> list[dict[str, Any]]:
+    """The parts that answer a call: failure under its own key, a code marked in the text."""
+    content = marked(result, bare=False)
+    said = joined(content)
+    left = dict(own(NAME, result.metadata))
+    numbered = result.call_id and not left.pop(_NO_ID, False)
+    answer: dict[str, Any] = {"id": result.call_id} if numbered else {}
+    answer |= {"name": result.name, "response": {"error" if result.is_error else "output": said}, **left}
+    media = [write_media(part) for part in content if isinstance(part, Media)]
+    if not media or "parts" in answer:
+        return [{"functionResponse": answer}]
+    if quirks.result_media == "native":
+        return [{"functionResponse": {**answer, "parts": media}}]
+    return [{"functionResponse": answer}, *media]

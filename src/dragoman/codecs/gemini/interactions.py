@@ -1,0 +1,453 @@
+"""Gemini's Interactions API: `POST /interactions`, an answer as a list of steps.
+
+Knows the answers, whole and streamed, both ways; requests are in `interactions_requests.py`.  A whole answer
+repeats what was asked as its first steps, a stream does not; steps are read from their deltas where there are any.  The
+form before May 2026 (`outputs`, `content.*` events) is read too.
+Sources: Gemini API reference (Interactions, and its migration guide of May 2026); google-genai 3.4; recorded streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import ErrorKind
+from ...events import (
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartAdded,
+    PartEnded,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    assemble,
+)
+from ...jsontext import to_json
+from ...types import JsonObject, Media, Opaque, Request, Response, Stop, ToolCall, Usage
+from ..shared.body import an_array, an_object, count, items, mapping, rest, text
+from ..shared.calls import CallBook
+from ..shared.encoder import Encoder, settled
+from ..shared.errors import Told, raise_error, read_failure
+from ..shared.frames import Frame, FrameKind
+from ..shared.issues import frame_body, odd, spent
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from .generate_requests import SIGNATURE
+from .interactions_requests import NAME, about, decode_request, encode_request, read_media, thought, write_steps
+
+_STOPS: Mapping[str, Stop] = {
+    "completed": Stop.END,
+    "requires_action": Stop.TOOL_CALLS,
+    "incomplete": Stop.LENGTH,
+    "budget_exceeded": Stop.LENGTH,
+    "requires_continuation": Stop.PAUSE,
+    "cancelled": Stop.ERROR,
+}
+_WORDS: Mapping[Stop | None, str] = {
+    None: "completed",
+    Stop.END: "completed",
+    Stop.STOP_SEQUENCE: "completed",
+    Stop.REFUSED: "completed",
+    Stop.FILTERED: "completed",
+    Stop.TOOL_CALLS: "requires_action",
+    Stop.LENGTH: "incomplete",
+    Stop.PAUSE: "requires_continuation",
+    Stop.ERROR: "cancelled",
+}
+_ASKED = frozenset({"user_input", "function_result"})
+_BODY = frozenset({"id", "model", "status", "steps", "outputs", "usage", "object", "input", "errors", "error"})
+_USAGE = (
+    "total_input_tokens",
+    "total_output_tokens",
+    "total_thought_tokens",
+    "total_cached_tokens",
+    "total_tool_use_tokens",
+    "total_tokens",
+)
+_RUNS = {"model_output": "text", "text": "text", "thought": "thought"}
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
+    """The answer in `body`.  Raises `ProviderError` for an answer that failed, `CodecError` for no answer."""
+    body = an_object(body, "$")
+    raise_error(body)
+    key = "outputs" if "outputs" in body and "steps" not in body else "steps"
+    steps = an_array(body.get(key) if body.get(key) is not None or "status" not in body else [], f"$.{key}")
+    for i, step in enumerate(steps):
+        an_object(step, f"$.{key}[{i}]")
+    return assemble(_Decoder(ids).whole(body, list(steps)))
+
+
+def decode_stream(ids: Ids | None = None) -> StreamDecoder:
+    """A decoder for one streamed answer."""
+    return _Decoder(ids)
+
+
+@dataclass(slots=True)
+class _Step:
+    """A step that is being told; `run` is what its deltas pour into: "text", "thought", "call" or nothing."""
+
+    run: str
+    start: JsonObject
+    metadata: dict[str, Any] = field(default_factory=dict)
+    told: bool = False
+    poured: bool = False
+
+
+class _Decoder:
+    def __init__(self, ids: Ids | None) -> None:
+        self._calls = CallBook(ids)
+        self._started = self._over = self._closed = self._said = False
+        self._steps: dict[int, _Step] = {}
+        self._status = ""
+        self._usage: dict[str, Any] = {}
+        self._extra: dict[str, Any] = {}
+
+    def feed(self, frame: Frame) -> list[Event]:
+        if self._closed or frame.data.strip() == "[DONE]":
+            return []
+        body = frame_body(frame)
+        if isinstance(body, Noticed):
+            return [body]
+        kind = text(body.get("event_type")) or frame.event
+        if kind == "error" or body.get("error"):
+            raise read_failure(200, body if body.get("error") else {"error": body})
+        what, _, deed = kind.partition(".")
+        if what == "interaction":
+            return self._on_interaction(body, deed)
+        if what not in ("step", "content"):
+            return []  # events invented after us
+        match deed:
+            case "start":
+                return self._begin(_index(body), mapping(body.get(what)))
+            case "delta":
+                return self._delta(_index(body), mapping(body.get("delta")))
+            case "stop":
+                return self._stop(_index(body))
+        return []
+
+    def close(self) -> list[Event]:
+        if self._closed:
+            return []
+        self._closed = True
+        events = self._start({})
+        for index in list(self._steps):
+            events += self._stop(index)
+        stop = _STOPS.get(self._status, Stop.END if self._over else None)
+        events += self._calls.finish(cut=stop in (None, Stop.LENGTH))
+        if not self._over:
+            events.append(odd("the stream ended before the answer was complete"))
+        stop = settled(stop, self._calls.given)
+        if stop is Stop.LENGTH and not (self._said or self._calls.any):
+            events.append(spent())
+        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
+
+    def whole(self, body: JsonObject, steps: list[Any]) -> list[Event]:
+        """The events of a whole answer: its steps after the last of those that repeat what was asked."""
+        asked = [i for i, step in enumerate(steps) if text(step.get("type")) in _ASKED]
+        events = self._on_interaction({"interaction": body}, "completed")
+        for i, step in enumerate(steps[asked[-1] + 1 if asked else 0 :]):
+            events += self._begin(i, step) + self._stop(i)
+        return [*events, *self.close()]
+
+    def _on_interaction(self, body: JsonObject, deed: str) -> list[Event]:
+        told = mapping(body.get("interaction"))
+        self._status = text(told.get("status")) or text(body.get("status")) or self._status
+        if self._status == "failed":
+            faults = [mapping(one) for one in items(told.get("errors"))]
+            raise read_failure(200, {"error": faults[0] if faults else {"message": "failed"}})
+        self._over = self._over or deed in ("completed", "complete")
+        self._extra |= {key: value for key, value in rest(told, _BODY).items() if value is not None}
+        self._usage |= {key: value for key, value in mapping(told.get("usage")).items() if value is not None}
+        return self._start(told) if told else []
+
+    def _start(self, told: JsonObject) -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        return [Started(text(told.get("model")), text(told.get("id")))]
+
+    # ── steps ────────────────────────────────────────────────────────────────
+
+    def _begin(self, index: int, start: JsonObject) -> list[Event]:
+        events = self._start({}) + (self._stop(index) if index in self._steps else [])
+        kind = text(start.get("type"))
+        if kind == "function_call":
+            self._steps[index] = _Step("call", start)
+            left = carried(NAME, about(start, "id", "name", "arguments"))
+            events += self._calls.begin(index, text(start.get("id")), text(start.get("name")), left)
+            if start.get("arguments") not in (None, {}):
+                self._calls.hand(index, start["arguments"])
+            return events
+        step = self._steps[index] = _Step(_RUNS.get(kind, ""), start)
+        events += self._calls.settle()
+        if step.run == "thought":
+            step.metadata = about(start, "summary")
+            return events + self._pour(step, thought(start))
+        if step.run == "text":
+            step.metadata = rest(start, frozenset({"type", "text", "content"}))
+            events += self._pour(step, text(start.get("text")))
+            for content in items(start.get("content")):
+                events += self._content(step, mapping(content))
+        return events
+
+    def _delta(self, index: int, delta: JsonObject) -> list[Event]:
+        kind = text(delta.get("type"))
+        events: list[Event] = []
+        if index not in self._steps:  # a delta without its start: its kind says what it is
+            events += self._begin(index, {"type": "thought" if kind.startswith("thought") else "model_output"})
+        step = self._steps[index]
+        match kind:
+            case "text":
+                return events + self._pour(step, text(delta.get("text")))
+            case "thought_summary":
+                return events + self._pour(step, text(mapping(delta.get("content")).get("text")))
+            case "thought_signature":
+                step.metadata[SIGNATURE] = text(delta.get("signature")) or None
+            case "text_annotation" | "text_annotation_delta":
+                annotations = [*items(step.metadata.get("annotations")), *items(delta.get("annotations"))]
+                step.metadata["annotations"] = annotations
+            case "arguments_delta" if step.run == "call":
+                return events + self._calls.add(index, text(delta.get("arguments")))
+            case "function_call" if step.run == "call":  # before May 2026: whole
+                self._calls.hand(index, delta.get("arguments"))
+                return events + self._calls.name(index, text(delta.get("name")))
+            case _ if step.run == "text":
+                return events + self._content(step, delta)
+            case _:
+                step.start = {**step.start, **rest(delta, frozenset({"type"}))}
+        return events
+
+    def _content(self, step: _Step, content: JsonObject) -> list[Event]:
+        """A content of a step of text: each ends the one before."""
+        ended = self._end_run(step)
+        if content.get("type") == "text":
+            step.metadata = {key: v for key, v in rest(content, frozenset({"type", "text"})).items() if v != []}
+            return ended + self._pour(step, text(content.get("text")))
+        self._said = True
+        return [*ended, PartAdded(read_media(content) or Opaque(api=NAME, block=content))]
+
+    def _pour(self, step: _Step, said: str) -> list[Event]:
+        if not said:
+            return []
+        step.told = True
+        self._said = self._said or step.run == "text"
+        return [ReasoningDelta(said) if step.run == "thought" else TextDelta(said)]
+
+    def _end_run(self, step: _Step) -> list[Event]:
+        metadata, told = carried(NAME, step.metadata), step.told
+        step.metadata, step.told = {}, False
+        if not told and not metadata:
+            return []
+        empty: Event = ReasoningDelta("") if step.run == "thought" else TextDelta("")
+        return [*([] if told else [empty]), PartEnded(metadata)]
+
+    def _stop(self, index: int) -> list[Event]:
+        step = self._steps.pop(index, None)
+        if step is None:
+            return []
+        if step.run == "call":
+            return self._calls.end(index)
+        if step.run:
+            return self._end_run(step)
+        self._said = True
+        return [PartAdded(Opaque(api=NAME, block=step.start))] if step.start else []
+
+    def _leftover(self) -> JsonObject:
+        usage = self._usage if set(self._usage) - set(_USAGE) else None
+        word = self._status if self._status and self._status not in _WORDS.values() else None
+        return carried(NAME, {**self._extra, "usage": usage, "status": word})
+
+
+def _index(body: JsonObject) -> int:
+    index = body.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API, which counts thoughts apart; None when there are none."""
+    if not any(usage.get(key) is not None for key in _USAGE):
+        return None
+    thinking = count(usage.get("total_thought_tokens"))
+    return Usage(
+        input=count(usage.get("total_input_tokens")) + count(usage.get("total_tool_use_tokens")),
+        output=count(usage.get("total_output_tokens")) + thinking,
+        cached=count(usage.get("total_cached_tokens")),
+        reasoning=thinking,
+    )
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
+    """The body of a whole answer."""
+    left = dict(wished(NAME, response.extra))
+    word, usage = left.pop("status", None), mapping(left.pop("usage", None))
+    steps = list(write_steps(response.message.parts))
+    stop = settled(response.stop, len(response.calls))
+    head = _head(stamp, response.model, response.id, word or _WORDS[stop])
+    return {**left, **head, "steps": steps, **_write_usage(response.usage, usage)}
+
+
+def _head(stamp: Stamp, model: str, id_: str, status: str) -> dict[str, Any]:
+    return {"id": stamp.id or id_, "object": "interaction", "model": stamp.model or model, "status": status}
+
+
+def _write_usage(usage: Usage | None, left: JsonObject) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    tools = count(left.get("total_tool_use_tokens"))
+    wire = {
+        **left,
+        "total_input_tokens": max(0, usage.input - tools),
+        "total_output_tokens": max(0, usage.output - usage.reasoning),
+        "total_thought_tokens": usage.reasoning,
+        "total_cached_tokens": usage.cached,
+        "total_tokens": usage.total,
+    }
+    return {"usage": wire}
+
+
+def encode_stream(
+    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+) -> StreamEncoder:
+    """An encoder for one streamed answer."""
+    return _Encoder(stamp, whole_calls=whole_calls)
+
+
+class _Encoder(Encoder):
+    """Events → frames: one step open at a time.  `_open` is its kind, "" for none."""
+
+    def __init__(self, stamp: Stamp, *, whole_calls: bool) -> None:
+        super().__init__(whole_calls=whole_calls)
+        self._stamp = stamp
+        self._model = self._id = self._open = ""
+        self._begun = False
+        self._place = -1
+        self._calls = 0
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        if self._begun:
+            return []
+        self._begun, self._model, self._id = True, event.model, event.id
+        head = _head(self._stamp, event.model, event.id, "in_progress")
+        return [_frame("interaction.created", interaction=head)]
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        begun = self._begin({"type": "model_output"})
+        return [*begun, self._run(event, lambda said: self._delta({"type": "text", "text": said}))]
+
+    def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        begun = self._begin({"type": "thought"})
+        return [*begun, self._run(event, lambda said: self._delta(_summary(said)))]
+
+    def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        frames: list[Frame] = []
+        signature = text(event.metadata.get(SIGNATURE))
+        if signature and self._open in ("", "thought"):
+            begun = self._begin({"type": "thought"})
+            frames += [*begun, self._delta({"type": "thought_signature", "signature": signature})]
+        cited = items(own(NAME, event.metadata).get("annotations"))
+        if cited and self._open == "model_output":
+            frames.append(self._delta({"type": "text_annotation_delta", "annotations": list(cited)}))
+        return frames + self._end()
+
+    def _on_part(self, event: PartAdded) -> list[Frame]:
+        frames: list[Frame] = []
+        for step in write_steps([event.part]):
+            if isinstance(event.part, Media):
+                frames += [*self._begin({"type": "model_output"}), self._delta(step["content"][0]), *self._end()]
+            else:
+                frames += self._begin(step) + self._end()
+        return frames
+
+    def _on_call(self, event: CallStarted) -> list[Frame]:
+        self._calls += 1
+        (step,) = write_steps([ToolCall(id=event.id, name=event.name, metadata=event.metadata)])
+        return self._begin(step)
+
+    def _on_delta(self, event: CallDelta) -> list[Frame]:
+        return [self._delta({"type": "arguments_delta", "arguments": event.json})]
+
+    def _on_call_ended(self, event: CallEnded) -> list[Frame]:
+        return self._end()
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        left = dict(wished(NAME, event.extra))
+        word, usage = left.pop("status", None), mapping(left.pop("usage", None))
+        status = word or _WORDS[settled(event.stop, self._calls)]
+        frames = [*self._on_started(Started()), *self._end()]
+        head = _head(self._stamp, self._model, self._id, status)
+        answer = {**left, **head, **_write_usage(event.usage, usage)}
+        return [*frames, _frame("interaction.completed", interaction=answer)]
+
+    # ── steps ────────────────────────────────────────────────────────────────
+
+    def _begin(self, step: Mapping[str, Any]) -> list[Frame]:
+        kind = text(step.get("type")) if text(step.get("type")) in _RUNS else "other"
+        if kind == self._open and kind in _RUNS:
+            return []
+        frames = [*self._on_started(Started()), *self._end()]
+        self._place += 1
+        self._open = kind
+        return [*frames, _frame("step.start", index=self._place, step=step)]
+
+    def _delta(self, delta: Mapping[str, Any]) -> Frame:
+        return _frame("step.delta", index=self._place, delta=delta)
+
+    def _end(self) -> list[Frame]:
+        if not self._open:
+            return []
+        self._open = ""
+        return [_frame("step.stop", index=self._place)]
+
+
+def _summary(said: str) -> dict[str, Any]:
+    return {"type": "thought_summary", "content": {"type": "text", "text": said}}
+
+
+def _frame(event: str, **fields: Any) -> Frame:
+    return Frame(to_json({**fields, "event_type": event}), event)
+
+
+# ── errors ───────────────────────────────────────────────────────────────────
+
+
+def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and body of a refusal."""
+    told = Told(error)
+    status = 503 if told.kind is ErrorKind.OVERLOADED else told.status
+    return status, {"error": {"code": told.code or told.kind.value, "message": told.message}}
+
+
+def error_frame(error: Exception) -> Frame:
+    """The event that tells an error once the answer has begun."""
+    return _frame("error", **encode_error(error)[1])
+
+
+CODEC = Codec(
+    name=NAME,
+    path="/interactions",
+    stream_path="/interactions",
+    frames=FrameKind.SSE,
+    encode_request=encode_request,
+    decode_response=decode_response,
+    decode_stream=decode_stream,
+    decode_error=read_failure,
+    decode_request=decode_request,
+    encode_response=encode_response,
+    encode_stream=encode_stream,
+    encode_error=encode_error,
+    error_frame=error_frame,
+)

@@ -1,0 +1,375 @@
+"""Requests of Gemini's Interactions API, read and written: a conversation as a list of steps.
+
+Knows the request side of `POST /interactions` in its form since May 2026; answers are in `interactions.py`.
+Every part of a turn is a step of its own, so that what is written is what a stream would tell.  Conversations kept at
+the server are refused: the whole conversation goes out each time.
+Sources: Gemini API reference (Interactions); google-genai 3.4 (`types.interactions`); recorded streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ...memo import by_content
+from ...types import (
+    EMPTY_OBJECT_SCHEMA,
+    NOTHING,
+    JsonObject,
+    Media,
+    Message,
+    Opaque,
+    OutputSchema,
+    Part,
+    Reasoning,
+    Request,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
+from ..shared.arguments import as_text as to_text
+from ..shared.body import (
+    an_object,
+    items,
+    mapping,
+    name_at,
+    object_at,
+    objects,
+    plain,
+    rest,
+    string_at,
+    switch_at,
+    text,
+)
+from ..shared.media import from_url, joined, media_kind
+from ..shared.options import read_options, write_options
+from ..shared.requests import finished, foreign_tools, nearest_choice, offered, past_call, results_merged, split_system
+from ..shared.results import Pairing, marked, read_mark, results_first
+from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
+from .generate_requests import SIGNATURE
+
+NAME = "gemini_interactions"
+
+_OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "max_output_tokens",
+    "seed": "seed",
+    "stop": "stop_sequences",
+    "effort": "thinking_level",
+}
+_CONFIG = frozenset({*_OPTIONS.values(), "tool_choice"})
+_MODELLED = frozenset(
+    {"model", "input", "system_instruction", "tools", "generation_config", "response_format", "stream"}
+)
+_STORED = ("previous_interaction_id", "background", "continuation_token")
+_JSON = "application/json"
+_MODES = {"auto": "auto", "none": "none", "any": "required", "validated": "auto"}
+_WORDS = {"auto": "auto", "none": "none", "required": "any"}
+_KINDS = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
+_MEDIA = frozenset(_KINDS.values())
+_CONTENTS = _MEDIA | {"text"}
+_SAID = frozenset({"type", "data", "uri", "mime_type"})
+_TOOL = frozenset({"type", "name", "description", "parameters"})
+_RESULT = frozenset({"type", "call_id", "name", "result", "is_error"})
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_request(body: JsonObject) -> Request:
+    """The request `body` makes.  Raises `CodecError` with the path of what is not this API, `Unsupported` for a
+    conversation kept at the server."""
+    body = an_object(body, "$")
+    for key in _STORED:
+        if body.get(key):
+            message = f"conversations are not stored here; send all steps as input, without `{key}`"
+            raise Unsupported(message, f"$.{key}", NAME, {"code": "unsupported_parameter"})
+    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    config = object_at(body, "generation_config") or {}
+    left = {key: value for key, value in rest(config, _CONFIG).items() if value is not None}
+    choice = _read_choice(config, left)
+    if left:
+        extra["generation_config"] = left
+    tools, foreign = _read_tools(body)
+    if foreign is not None:
+        extra["tools"] = foreign
+    system = string_at(body, "system_instruction")
+    return Request(
+        model=string_at(body, "model"),
+        messages=(*([Message("system", system)] if system else []), *_read_input(body)),
+        tools=tools,
+        tool_choice=choice,
+        sampling=read_options(config, _OPTIONS, "$.generation_config"),
+        output_schema=_read_output(body, extra),
+        stream=switch_at(body, "stream") or False,
+        extra=WireFields(NAME, extra) if extra else NOTHING,
+    )
+
+
+def _read_choice(config: JsonObject, left: dict[str, Any]) -> ToolChoice | None:
+    wanted = config.get("tool_choice")
+    if wanted is None or isinstance(wanted, str):
+        return ToolChoice(_MODES.get(wanted, "auto")) if wanted else None  # type: ignore[arg-type]
+    allowed = mapping(an_object(wanted, "$.generation_config.tool_choice").get("allowed_tools"))
+    names = items(allowed.get("tools"))
+    if len(names) == 1 and isinstance(names[0], str) and allowed.get("mode") == "any":
+        return ToolChoice("named", names[0])
+    left["tool_choice"] = wanted  # a choice among some of the tools: only this API has it
+    only = tuple(name for name in names if isinstance(name, str))
+    return ToolChoice(_MODES.get(text(allowed.get("mode")), "auto"), allowed=only)  # type: ignore[arg-type]
+
+
+def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
+    wanted = body.get("response_format")
+    form = mapping(wanted)
+    if form.get("type") != "text" or form.get("mime_type") != _JSON:
+        if wanted:
+            extra["response_format"] = wanted
+        return None
+    return OutputSchema(schema=object_at(form, "schema", "$.response_format"))
+
+
+@by_content("tools")
+def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
+    tools: list[Tool] = []
+    places: list[Any] = []
+    for path, one in objects(body, "tools"):
+        if one.get("type", "function") != "function":
+            places.append(one)  # a tool of the server: google_search …
+            continue
+        schema = object_at(one, "parameters", path)
+        tool = Tool(
+            name=name_at(one, "name", path),
+            description=string_at(one, "description", path),
+            parameters=EMPTY_OBJECT_SCHEMA if schema is None else schema,
+            metadata=carried(NAME, rest(one, _TOOL)),
+        )
+        tools.append(tool)
+        places.append(None)
+    return tuple(tools), foreign_tools(places)
+
+
+def _read_input(body: JsonObject) -> tuple[Message, ...]:
+    """The conversation: a text, one content, contents, or steps."""
+    given = body.get("input")
+    if given is None or isinstance(given, str):
+        return (Message("user", given),) if given else ()
+    if isinstance(given, list | tuple):
+        steps = objects(body, "input")
+    else:
+        steps = [("$.input", an_object(given, "$.input"))]
+    if steps and all(text(one.get("type")) in _CONTENTS for _, one in steps):
+        return (Message("user", [read_content(one, path) for path, one in steps]),)
+    pairing, messages, said = Pairing(), list[Message](), list[Part]()
+    for path, step in steps:
+        if text(step.get("type")) in ("user_input", "function_result"):
+            _close(said, messages, pairing)
+            messages.append(_read_turn(step, path, pairing))
+        else:
+            said += read_step(step, path)
+    _close(said, messages, pairing)
+    return results_merged(messages)
+
+
+def _close(said: list[Part], messages: list[Message], pairing: Pairing) -> None:
+    """What the model said between two turns of others is one message."""
+    if said:
+        pairing.see(part for part in said if isinstance(part, ToolCall))
+        messages.append(Message("assistant", said))
+        said.clear()
+
+
+def _read_turn(step: JsonObject, path: str, pairing: Pairing) -> Message:
+    if step["type"] == "function_result":
+        return Message("tool", (_read_result(step, path, pairing),))
+    parts = [read_content(one, where) for where, one in _contents(step, "content", path)]
+    return Message("user", parts, metadata=carried(NAME, rest(step, frozenset({"type", "content"}))))
+
+
+def _contents(step: JsonObject, key: str, path: str) -> list[tuple[str, JsonObject]]:
+    given = step.get(key)
+    if isinstance(given, str):
+        return [(f"{path}.{key}", {"type": "text", "text": given})]
+    return objects(step, key, path)
+
+
+def read_step(step: JsonObject, path: str = "$") -> list[Part]:
+    """What a step of the model says.  A step of the server's own tools is kept as it is."""
+    match step.get("type"):
+        case "model_output":
+            return [read_content(one, where) for where, one in _contents(step, "content", path)]
+        case "thought":
+            return [Reasoning(thought(step), metadata=carried(NAME, about(step, "summary")))]
+        case "function_call":
+            name, call_id = name_at(step, "name", path), string_at(step, "id", path)
+            left = carried(NAME, about(step, "id", "name", "arguments"))
+            return [past_call(call_id, name, step.get("arguments"), left)]
+    return [Opaque(api=NAME, block=step)]
+
+
+def thought(step: JsonObject) -> str:
+    """The summary of a thought."""
+    return "".join(text(mapping(one).get("text")) for one in items(step.get("summary")))
+
+
+def about(step: JsonObject, *said: str) -> dict[str, Any]:
+    """What a step holds beside what it says; its signature under the word that other wires read too."""
+    left = rest(step, frozenset({"type", "signature", *said}))
+    return {**left, SIGNATURE: text(step.get("signature")) or None}
+
+
+def read_content(content: JsonObject, path: str) -> Text | Media | Opaque:
+    """A content of a turn."""
+    kind = content.get("type")
+    if kind == "text":
+        left = rest(content, frozenset({"type", "text"}))
+        kept = {key: value for key, value in left.items() if value != []}
+        return Text(string_at(content, "text", path), metadata=carried(NAME, kept))
+    return read_media(content) or Opaque(api=NAME, block=content)
+
+
+def read_media(content: JsonObject) -> Media | None:
+    """The media in a content: its data, or where it is."""
+    if text(content.get("type")) not in _MEDIA:
+        return None
+    left = carried(NAME, rest(content, _SAID))
+    mime = text(content.get("mime_type"))
+    if content.get("data"):
+        return Media(mime=mime, data=text(content["data"]), metadata=left)
+    media = from_url(text(content.get("uri")), mime=mime, metadata=left)
+    fits = media.url and _KINDS[media_kind(media)] == content["type"]
+    return media if fits else None
+
+
+def _read_result(step: JsonObject, path: str, pairing: Pairing) -> ToolResult:
+    given = step.get("result")
+    call_id = string_at(step, "call_id", path)
+    left = rest(step, _RESULT)
+    if isinstance(given, str | None):
+        parts: list[Text | Media | Opaque] = [Text(given or "")]
+    elif isinstance(given, list | tuple):
+        parts = [read_content(one, where) for where, one in objects(step, "result", path)]
+    else:
+        parts = [Text(to_text(an_object(given, f"{path}.result")))]
+        left["result"] = given
+    carriable = [part for part in parts if isinstance(part, Text | Media)]
+    if len(carriable) < len(parts):
+        left["result"] = given
+    content, is_error, code = read_mark(carriable, is_error=switch_at(step, "is_error", path) or False)
+    return ToolResult(
+        call_id=call_id,
+        name=string_at(step, "name", path) or pairing.name(call_id),
+        content=content,
+        is_error=is_error,
+        error_code=code,
+        metadata=carried(NAME, left),
+    )
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
+    """The body that makes `request`."""
+    extra = dict(wished(NAME, request.extra))
+    head, turns = split_system(request.messages)
+    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    if system := "\n\n".join(filter(None, (joined(message.parts) for message in head))):
+        body["system_instruction"] = system
+    body["input"] = [step for message in turns for step in _write_message(message)]
+    tools = offered(request.tools, write_tool, extra.pop("tools", None))
+    if tools:
+        body["tools"] = tools
+    choice = nearest_choice(request.tool_choice, quirks) if request.tools else None  # refused without functions
+    config = write_options(request.sampling, _OPTIONS)
+    config |= {"tool_choice": _write_choice(choice)} if choice else {}
+    config |= mapping(extra.pop("generation_config", None))
+    if config:
+        body["generation_config"] = config
+    if request.output_schema is not None:
+        form: dict[str, Any] = {"type": "text", "mime_type": _JSON}
+        schema = request.output_schema.schema
+        body["response_format"] = form if schema is None else {**form, "schema": plain(schema)}
+    if request.stream:
+        body["stream"] = True
+    return finished(body, extra, quirks)
+
+
+def _write_choice(choice: ToolChoice) -> Any:
+    if choice.mode == "named":
+        return {"allowed_tools": {"mode": "any", "tools": [choice.name]}}
+    return _WORDS[choice.mode]
+
+
+def write_tool(tool: Tool) -> dict[str, Any]:
+    """The definition of a tool."""
+    wire: dict[str, Any] = {"type": "function", "name": tool.name}
+    if tool.description:
+        wire["description"] = tool.description
+    return {**wire, "parameters": plain(tool.parameters), **own(NAME, tool.metadata)}
+
+
+def _write_message(message: Message) -> Iterator[dict[str, Any]]:
+    results, other = results_first(message)
+    yield from map(write_result, results)
+    if other is None:
+        return
+    if other.role == "assistant":
+        yield from write_steps(other.parts)
+        return
+    content = [wire for part in other.parts for wire in _write_content(part)]
+    yield {"type": "user_input", "content": content, **own(NAME, other.metadata)}
+
+
+def write_steps(parts: Iterable[Part]) -> Iterator[dict[str, Any]]:
+    """The steps in which a model said `parts`, one for each."""
+    for part in parts:
+        match part:
+            case Reasoning(said):
+                summary = {"summary": [{"type": "text", "text": said}]} if said else {}
+                yield {"type": "thought", **_signed(part.metadata), **summary}
+            case ToolCall():
+                call = {"id": part.id, "name": part.name, "arguments": plain(part.arguments)}
+                yield {"type": "function_call", **call, **_signed(part.metadata)}
+            case Text() | Media():
+                yield {"type": "model_output", "content": _write_content(part)}
+            case Opaque(api=api, block=block) if api == NAME:
+                content = text(block.get("type")) in _CONTENTS
+                yield {"type": "model_output", "content": [dict(block)]} if content else dict(block)
+
+
+def _signed(metadata: JsonObject) -> dict[str, Any]:
+    left = rest(own(NAME, metadata), frozenset({SIGNATURE}))
+    signature = metadata.get(SIGNATURE)
+    return {**left, "signature": signature} if signature else left
+
+
+def _write_content(part: Part) -> list[dict[str, Any]]:
+    match part:
+        case Text(said):
+            return [{"type": "text", "text": said, **own(NAME, part.metadata)}]
+        case Media():
+            return [write_media(part)]
+        case Opaque(api=api, block=block) if api == NAME:
+            return [dict(block)]
+    return []
+
+
+def write_media(media: Media) -> dict[str, Any]:
+    """Media inline, or by their address."""
+    where = {"uri": media.url} if media.url else {"data": media.data}
+    typed = {"mime_type": media.mime} if media.mime else {}
+    return {"type": _KINDS[media_kind(media)], **where, **typed, **own(NAME, media.metadata)}
+
+
+def write_result(result: ToolResult) -> dict[str, Any]:
+    """The step that answers a call: failure has its own field, a code is marked in the text."""
+    content = marked(result, bare=False)
+    simple = len(content) == 1 and isinstance(content[0], Text) and not own(NAME, content[0].metadata)
+    said: Any = joined(content) if simple or not content else [w for part in content for w in _write_content(part)]
+    step: dict[str, Any] = {"type": "function_result", "call_id": result.call_id, "result": said}
+    step |= {"name": result.name} if result.name else {}
+    step |= {"is_error": True} if result.is_error else {}
+    return {**step, **own(NAME, result.metadata)}

@@ -1,0 +1,128 @@
+"""The tool calls in the deltas of OpenAI-like answers → fragments filed with a `CallBook`.
+
+Knows the shape of `tool_calls` and the recorded ways of numbering their fragments, nothing else of the wire.
+Source: wire-quirks.md, "Streaming deltas"; each rule of `_find` is a recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from ...events import Event
+from ...types import JsonObject
+from ..shared.body import kind, mapping, rest, text
+from ..shared.calls import CallBook
+from ..shared.issues import odd
+from ..shared.spec import carried
+from .chat_messages import NAME
+
+_CALL = frozenset({"id", "type", "function", "custom", "index"})
+_FUNCTION = frozenset({"name", "arguments"})
+_LEGACY = "legacy"
+
+
+class Fragments:
+    """Files the calls of one answer."""
+
+    def __init__(self, calls: CallBook) -> None:
+        self._calls = calls
+        self._by_index: dict[int, Hashable] = {}
+        self._by_id: dict[str, Hashable] = {}
+        self._latest: Hashable = None
+        self._fresh: set[Hashable] = set()
+        self._count = 0
+
+    def whole(self, calls: Sequence[Any]) -> list[Event]:
+        """The calls of a whole message: each entry is one, whatever its index says."""
+        events: list[Event] = []
+        for call in calls:
+            if isinstance(call, Mapping):
+                name, arguments = _function(call)
+                events += self._calls.whole(text(call.get("id")), name, arguments, _left(call))
+            else:
+                events.append(_no_call(call))
+        return events
+
+    def add(self, calls: Sequence[Any]) -> list[Event]:
+        """The fragments of one chunk."""
+        self._fresh.clear()
+        return [e for call in calls for e in (self._add(call) if isinstance(call, Mapping) else [_no_call(call)])]
+
+    def is_legacy(self, call: JsonObject) -> bool:
+        """Is the deprecated `function_call` a call?  Snowflake fills it with empty strings, where it is none."""
+        return bool(text(call.get("name"))) or (bool(call) and self._calls.knows(_LEGACY))
+
+    def legacy(self, call: JsonObject) -> list[Event]:
+        """A fragment of the deprecated `function_call`."""
+        name, arguments = _function({"function": call})
+        events = [] if self._calls.knows(_LEGACY) else self._calls.begin(_LEGACY, "", name)
+        return events + self._pour(_LEGACY, arguments)
+
+    def _add(self, call: JsonObject) -> list[Event]:
+        name, arguments = _function(call)
+        call_id, index = text(call.get("id")), _index(call)
+        key = self._find(index, call_id, name)
+        if key is None:
+            self._count += 1
+            key = self._count
+            events = self._calls.begin(key, call_id, name, _left(call))
+            self._fresh.add(key)
+        else:
+            events = self._calls.name(key, name)
+        if index is not None:
+            self._by_index[index] = key
+        if call_id:
+            self._by_id[call_id] = key
+        self._latest = key
+        return events + self._pour(key, arguments)
+
+    def _pour(self, key: Hashable, arguments: Any) -> list[Event]:
+        if isinstance(arguments, str):
+            return self._calls.add(key, arguments)
+        if arguments is not None:
+            self._calls.hand(key, arguments)
+        return []
+
+    def _find(self, index: int | None, call_id: str, name: str) -> Hashable:
+        """The call a fragment belongs to, None for a new one.
+
+        An index says, where there is one, but the same index with a new id is a new call (Gemini via OpenRouter: 15
+        calls, all of index 0).  Without an index the id says (Mistral), without both the latest call goes on.
+        """
+        if index is not None:
+            key = self._by_index.get(index)
+            known = self._calls.wire_id(key) if key is not None else ""
+            if key is not None and call_id and (call_id != known if known else self._calls.complete(key)):
+                return None
+        else:
+            key = self._by_id.get(call_id) if call_id else self._latest
+        if key is None or not name:
+            return key
+        other = name != self._calls.name_of(key) and (index is None or self._calls.complete(key))
+        return None if key in self._fresh or (other and self._calls.name_of(key)) else key
+
+
+def _index(call: JsonObject) -> int | None:
+    """The index of a fragment; a negative one (Z.ai's glm-4.5-flash) says nothing."""
+    index = call.get("index")
+    return index if isinstance(index, int) and not isinstance(index, bool) and index >= 0 else None
+
+
+def _function(call: JsonObject) -> tuple[str, Any]:
+    """The name and arguments of a call.  A custom tool takes one text, which is handed on as `input`."""
+    custom = mapping(call.get("custom"))
+    if text(custom.get("name")):
+        return text(custom["name"]), {"input": text(custom.get("input"))}
+    function = mapping(call.get("function"))
+    return text(function.get("name")), function.get("arguments")
+
+
+def _left(call: JsonObject) -> JsonObject:
+    others = {k: v for k, v in rest(mapping(call.get("function")), _FUNCTION).items() if v is not None}
+    custom = "custom" if text(mapping(call.get("custom")).get("name")) else None
+    return carried(NAME, {**rest(call, _CALL), "function": others or None, "type": custom})
+
+
+def _no_call(call: Any) -> Event:
+    return odd(f"a tool call is {kind(call)}, not an object; it was passed over", call)

@@ -1,0 +1,323 @@
+"""Messages of OpenAI Chat Completions, read and written: every role, every shape of content, calls and results.
+
+Knows messages as OpenAI documents them and as compatible peers and their clients really write them.
+Sources: OpenAI API reference; clients.md ("What the gateway must do"); recorded requests of 20 providers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ...errors import CodecError
+from ...memo import by_saying
+from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ..shared.arguments import written
+from ..shared.body import an_array, an_object, items, mapping, name_at, objects, rest, string_at, text
+from ..shared.media import data_url, from_url, joined, media_kind, note
+from ..shared.requests import past_call, results_merged
+from ..shared.results import Pairing, attached, marked, read_mark, results_first, texts_only
+from ..shared.spec import PLAIN, Quirks, carried, own
+
+NAME = "openai_chat"
+
+_REASONING = ("reasoning_content", "reasoning")
+_AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+_AUDIO_FORMAT = {mime: word for word, mime in _AUDIO.items()}
+
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def read_messages(body: JsonObject) -> tuple[Message, ...]:
+    """The messages of `body`, neighbouring results as one."""
+    an_array(body.get("messages"), "$.messages")
+    pairing = Pairing()
+    return results_merged(_read_again(one, path, pairing) for path, one in objects(body, "messages"))
+
+
+def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:
+    """`_read_message`, by what it knows already: agents send the same messages again and again."""
+    role, calls = one.get("role"), items(one.get("tool_calls"))
+    whole = "function_call" not in one and all(mapping(call).get("id") for call in calls)
+    if role == "function" or not whole:
+        return _read_message(one, path, pairing)  # an id is made for it, or looked for
+    called = one.get("tool_call_id")
+    name = pairing.name(called) if type(called) is str else ""
+    try:
+        message = _read_alone(one, called if name else "", name)
+    except CodecError:
+        return _read_message(one, path, pairing)  # which says where
+    if role == "assistant":
+        pairing.see(message.calls)
+    return message
+
+
+@by_saying
+def _read_alone(one: JsonObject, called: str, name: str) -> Message:
+    """A message that stands for itself, but for the name of the call it answers."""
+    pairing = Pairing()
+    if name:
+        pairing.see([ToolCall(id=called, name=name)])
+    return _read_message(one, "$", pairing)
+
+
+def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
+    role = name_at(one, "role", path)
+    if role == "assistant":
+        return _read_assistant(one, path, pairing)
+    if role in ("tool", "function"):
+        return Message("tool", (_read_result(one, path, pairing),))
+    parts = _read_parts(one.get("content"), f"{path}.content")
+    left = rest(one, frozenset({"role", "content"}))
+    if role in ("system", "developer"):
+        left |= {"role": role} if role == "developer" else {}
+        return Message("system", parts, metadata=carried(NAME, left))
+    return Message("user", parts, metadata=carried(NAME, left))  # an unknown role counts as the user (seeds C4)
+
+
+def _read_assistant(one: JsonObject, path: str, pairing: Pairing) -> Message:
+    left = rest(one, frozenset({"role", "content", "tool_calls", "refusal"}))
+    parts: list[Part] = _read_reasoning(left)
+    parts += _read_parts(one.get("content"), f"{path}.content")
+    if refusal := string_at(one, "refusal", path):
+        parts.append(Text(refusal, metadata=carried(NAME, {"type": "refusal"})))
+    calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
+    legacy = left.pop("function_call", None)
+    if text(mapping(legacy).get("name")):
+        calls.append(past_call(pairing.mint(), mapping(legacy)["name"], mapping(legacy).get("arguments"), NOTHING))
+    pairing.see(calls)
+    if calls and parts == [Text("")]:
+        parts = []
+    return Message("assistant", (*parts, *calls), metadata=carried(NAME, left))
+
+
+def _read_reasoning(left: dict[str, Any]) -> list[Part]:
+    """The reasoning among the fields `left`, taken out of them; an empty one stays there and comes back as it was."""
+    given = [key for key in _REASONING if isinstance(left.get(key), str) and left[key]]
+    if not given:
+        return []
+    said = left[given[0]]
+    names = [key for key in given if left[key] == said]
+    for key in names:
+        del left[key]
+    details = left.pop("reasoning_details", None)
+    plain = names == ["reasoning_content"]
+    return [Reasoning(said, metadata=carried(NAME, {"fields": None if plain else names, "reasoning_details": details}))]
+
+
+def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
+    call_id = string_at(one, "id", path) or pairing.mint()
+    if one.get("type") == "custom":
+        custom = an_object(one.get("custom"), f"{path}.custom")
+        given = {"input": string_at(custom, "input", f"{path}.custom")}
+        return ToolCall(
+            id=call_id,
+            name=name_at(custom, "name", f"{path}.custom"),
+            arguments=given,
+            metadata=carried(NAME, {"type": "custom"}),
+        )
+    function = an_object(one.get("function"), f"{path}.function")
+    others = rest(function, frozenset({"name", "arguments"}))
+    left = rest(one, frozenset({"id", "type", "function", "index"}))
+    name = name_at(function, "name", f"{path}.function")
+    others = {key: value for key, value in others.items() if value is not None}
+    return past_call(call_id, name, function.get("arguments"), carried(NAME, {**left, "function": others or None}))
+
+
+def _read_result(one: JsonObject, path: str, pairing: Pairing) -> ToolResult:
+    name = string_at(one, "name", path)
+    call_id = string_at(one, "tool_call_id", path)
+    if one["role"] == "function":
+        call_id = call_id or pairing.id_of(name)
+    parts = _read_parts(one.get("content"), f"{path}.content")
+    carriable = tuple(part for part in parts if isinstance(part, Text | Media))
+    content, is_error, code = read_mark(carriable)
+    left = rest(one, frozenset({"role", "content", "tool_call_id"}))
+    if len(carriable) < len(parts):
+        left["content"] = one["content"]
+    return ToolResult(
+        call_id=call_id,
+        name=pairing.name(call_id) or name,
+        content=content,
+        is_error=is_error,
+        error_code=code,
+        metadata=carried(NAME, left),
+    )
+
+
+def _read_parts(content: Any, path: str) -> list[Part]:
+    """The parts of a message's content: a string, null, or a list, in every role (clients.md, rule 3)."""
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [Text(content)]
+    return [_read_part(one, f"{path}[{i}]") for i, one in enumerate(an_array(content, path))]
+
+
+def _read_part(one: Any, path: str) -> Part:
+    if isinstance(one, str):
+        return Text(one)
+    part = an_object(one, path)
+    kind = part.get("type")
+    if kind == "text":
+        left = carried(NAME, rest(part, frozenset({"type", "text"})))
+        return Text(string_at(part, "text", path), metadata=left)
+    if kind == "refusal":
+        return Text(string_at(part, "refusal", path), metadata=carried(NAME, {"type": "refusal"}))
+    if kind == "thinking":  # Magistral
+        return Reasoning(thought(part), metadata=carried(NAME, {"part": part}))
+    return _read_media(part, path) or Opaque(api=NAME, block=part)
+
+
+def thought(part: JsonObject) -> str:
+    """The text of a `thinking` part."""
+    pieces = part.get("thinking")
+    return text(pieces) or "".join(text(mapping(piece).get("text")) for piece in items(pieces))
+
+
+def _read_media(part: JsonObject, path: str) -> Media | None:
+    kind = text(part.get("type"))
+    left = rest(part, frozenset({"type", kind}))
+    if kind in ("image_url", "video_url"):
+        given = part.get(kind)
+        source = {"url": given} if isinstance(given, str) else an_object(given, f"{path}.{kind}")
+        inner = {key: value for key, value in rest(source, frozenset({"url"})).items() if value is not None}
+        left |= {"inner": inner or None, "plain": isinstance(given, str) or None}
+        mime = "video/*" if kind == "video_url" else ""
+        return from_url(name_at(source, "url", f"{path}.{kind}"), mime=mime, metadata=carried(NAME, left))
+    if kind == "input_audio":
+        source = an_object(part.get(kind), f"{path}.{kind}")
+        word = string_at(source, "format", f"{path}.{kind}")
+        mime = _AUDIO.get(word, f"audio/{word}" if word else "audio/*")
+        data = string_at(source, "data", f"{path}.{kind}")
+        return Media(mime=mime, data=data, metadata=carried(NAME, left))
+    source = mapping(part.get("file"))
+    data = text(source.get("file_data"))
+    if kind == "file" and set(source) <= {"file_data", "filename"} and data.startswith("data:"):
+        return from_url(data, name=text(source.get("filename")), metadata=carried(NAME, left))
+    return None
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def write_message(message: Message, quirks: Quirks = PLAIN) -> list[dict[str, Any]]:
+    """The wire's messages for one of ours: each result is one, media of results follow in a user turn."""
+    results, other = results_first(message)
+    wires = [write_result(result, quirks) for result in results]
+    if results and quirks.result_media == "user_turn":
+        media = attached(results)
+        wires += [{"role": "user", "content": _write_content(media, quirks)}] if media else []
+    if other is None:
+        return wires
+    if other.role == "assistant":
+        return [*wires, _write_assistant(other, quirks)]
+    left = dict(own(NAME, other.metadata))
+    role = left.pop("role", quirks.system_role if other.role == "system" else "user")
+    return [*wires, {"role": role, "content": _write_content(other.parts, quirks), **left}]
+
+
+def write_result(result: ToolResult, quirks: Quirks = PLAIN) -> dict[str, Any]:
+    """The message that answers a call; a failure is marked in its text."""
+    content = marked(result)
+    if quirks.result_media == "user_turn":
+        content = texts_only(content)
+    wire: dict[str, Any] = {"role": "tool", "tool_call_id": result.call_id, "content": _write_content(content, quirks)}
+    if not result.call_id:
+        del wire["tool_call_id"]
+    return {**wire, **own(NAME, result.metadata)}
+
+
+def _write_assistant(message: Message, quirks: Quirks) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": "assistant"}
+    shown: list[Part] = []
+    refusals: list[Part] = []
+    thoughts: list[Reasoning] = []
+    calls: list[ToolCall] = []
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            calls.append(part)
+        elif isinstance(part, Reasoning) and not _is_content(part):
+            thoughts.append(part)
+        else:
+            (refusals if _is_refusal(part) else shown).append(part)
+    if shown:
+        wire["content"] = _write_content(shown, quirks)
+    elif quirks.empty_content != "absent":
+        wire["content"] = None if quirks.empty_content == "null" else ""
+    if refusals:
+        wire["refusal"] = joined(refusals, "")
+    if thoughts:
+        wire |= _write_reasoning(thoughts, quirks)
+    if calls:
+        wire["tool_calls"] = [write_call(call) for call in calls]
+    return {**wire, **own(NAME, message.metadata)}
+
+
+def _is_refusal(part: Part) -> bool:
+    return isinstance(part, Text) and own(NAME, part.metadata).get("type") == "refusal"
+
+
+def _is_content(part: Reasoning) -> bool:
+    """Is this reasoning a part of the content on this wire (Mistral), not a field of the message?"""
+    return "part" in own(NAME, part.metadata)
+
+
+def _write_reasoning(parts: Sequence[Reasoning], quirks: Quirks) -> dict[str, Any]:
+    said = "".join(part.text for part in parts)
+    left = own(NAME, parts[0].metadata)
+    names = left.get("fields") or ([quirks.reasoning_field] if quirks.reasoning_field else [])
+    wire: dict[str, Any] = {name: said for name in names if said}
+    if left.get("reasoning_details") is not None:
+        wire["reasoning_details"] = left["reasoning_details"]
+    return wire
+
+
+def write_call(call: ToolCall) -> dict[str, Any]:
+    """A call in an assistant's message."""
+    left = dict(own(NAME, call.metadata))
+    if left.get("type") == "custom":
+        given = {"name": call.name, "input": text(call.arguments.get("input"))}
+        return {"id": call.id, "type": "custom", "custom": given}
+    function = {"name": call.name, "arguments": written(call), **mapping(left.pop("function", None))}
+    return {"id": call.id, "type": "function", "function": function, **left}
+
+
+def _write_content(parts: Iterable[Part], quirks: Quirks) -> Any:
+    listed = [part for part in parts if not isinstance(part, Opaque) or part.api == NAME]
+    if not listed:
+        return ""
+    if len(listed) == 1 and isinstance(listed[0], Text) and not own(NAME, listed[0].metadata):
+        return listed[0].text
+    if quirks.content == "text":
+        return joined(Text(note(part)) if isinstance(part, Media) else part for part in listed)
+    return [wire for part in listed for wire in _write_part(part)]
+
+
+def _write_part(part: Part) -> list[dict[str, Any]]:
+    match part:
+        case Text(said):
+            return [{"type": "text", "text": said, **own(NAME, part.metadata)}]
+        case Media():
+            return [_write_media(part)]
+        case Opaque():
+            return [dict(part.block)]
+        case Reasoning():
+            return [dict(own(NAME, part.metadata)["part"])] if _is_content(part) else []
+    return []
+
+
+def _write_media(media: Media) -> dict[str, Any]:
+    left = dict(own(NAME, media.metadata))
+    inner, plain = mapping(left.pop("inner", None)), left.pop("plain", False)
+    kind = media_kind(media)
+    if kind in ("image", "video"):
+        source = data_url(media) if plain else {"url": data_url(media), **inner}
+        return {"type": f"{kind}_url", f"{kind}_url": source, **left}
+    if kind == "audio" and media.data:
+        word = _AUDIO_FORMAT.get(media.mime, media.mime.partition("/")[2])
+        return {"type": "input_audio", "input_audio": {"data": media.data, "format": word}, **left}
+    if media.data:
+        return {"type": "file", "file": {"filename": media.name or "file", "file_data": data_url(media)}, **left}
+    return {"type": "text", "text": note(media)}

@@ -1,0 +1,231 @@
+"""Requests of OpenAI Chat Completions, read and written.
+
+Knows the request side of `POST /chat/completions` as OpenAI documents it and as compatible peers really use it;
+messages are in `chat_messages.py`, answers in `chat.py`.
+Sources: OpenAI API reference; recorded requests of 20 providers (wire-quirks.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...memo import by_content
+from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, OutputSchema, Request, Sampling, Tool, ToolChoice
+from ..shared.body import (
+    an_object,
+    items,
+    mapping,
+    name_at,
+    object_at,
+    objects,
+    plain,
+    rest,
+    string_at,
+    switch_at,
+    text,
+    whole_at,
+)
+from ..shared.options import read_options, write_options
+from ..shared.requests import finished, foreign_tools, nearest_choice, offered
+from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+from .chat_messages import NAME, read_messages, write_message
+
+_OPTIONS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "presence_penalty": "presence_penalty",
+    "frequency_penalty": "frequency_penalty",
+    "top_k": "top_k",
+    "seed": "seed",
+    "stop": "stop",
+    "effort": "reasoning_effort",
+}
+_LIMITS = ("max_tokens", "max_completion_tokens")
+_CALLING = ("tools", "functions", "tool_choice", "function_call", "parallel_tool_calls")
+_OTHERS = ("model", "messages", "response_format", "stream")
+_MODELLED = frozenset({*_OPTIONS.values(), *_LIMITS, *_CALLING, *_OTHERS})
+_SCHEMA_NAME = "response"
+"""The API demands a name for an output schema; this one says that nobody gave it one."""
+_MODES = {"auto": "auto", "none": "none", "required": "required", "any": "required"}  # any: Mistral (recorded)
+_USAGE_WANTED = {"include_usage": True}
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_request(body: JsonObject) -> Request:
+    """The request `body` makes.  Raises `CodecError` with the path of what is not this API."""
+    body = an_object(body, "$")
+    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    tools, foreign = read_tools(body)
+    if foreign is not None:
+        extra["tools"] = foreign
+    stream = switch_at(body, "stream") or False
+    if stream and body.get("stream_options") is None:
+        extra["stream_options"] = None  # "no usage, please": ours asks for it unless told not to
+    elif stream and body["stream_options"] == _USAGE_WANTED:
+        del extra["stream_options"]
+    if body.get("max_completion_tokens") is not None:
+        extra["max_completion_tokens"] = body["max_completion_tokens"]
+    choice = _read_choice(body, extra)
+    output = _read_output(body, extra)
+    return Request(
+        model=string_at(body, "model"),
+        messages=read_messages(body),
+        tools=tools,
+        tool_choice=choice,
+        parallel=switch_at(body, "parallel_tool_calls"),
+        sampling=_read_sampling(body),
+        output_schema=output,
+        stream=stream,
+        extra=WireFields(NAME, extra) if extra else NOTHING,
+    )
+
+
+def wants_usage(request: Request | None) -> bool:
+    """Did the client ask for usage in its stream?  A client of another API always gets what it can use."""
+    options = wished(NAME, request.extra).get("stream_options", _USAGE_WANTED) if request else _USAGE_WANTED
+    return bool(mapping(options).get("include_usage"))
+
+
+def _read_sampling(body: JsonObject) -> Sampling:
+    limits = [whole_at(body, key) for key in reversed(_LIMITS)]  # the modern name counts
+    limit = next((limit for limit in limits if limit is not None), None)
+    options = read_options(body, _OPTIONS)
+    return options if limit is None else replace(options, max_tokens=limit)
+
+
+def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
+    wanted = object_at(body, "response_format")
+    kind = wanted and wanted.get("type")
+    if not wanted or kind not in ("json_object", "json_schema"):
+        if wanted:
+            extra["response_format"] = wanted
+        return None
+    if kind == "json_object":
+        return OutputSchema()
+    path = "$.response_format.json_schema"
+    schema = an_object(wanted.get("json_schema"), path)
+    name = string_at(schema, "name", path)
+    return OutputSchema(
+        schema=object_at(schema, "schema", path) or {},
+        name="" if name == _SCHEMA_NAME else name,
+        strict=switch_at(schema, "strict", path) or False,
+        description=string_at(schema, "description", path),
+    )
+
+
+def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
+    wanted = body.get("tool_choice", body.get("function_call"))
+    if wanted is None or wanted == "":
+        return None
+    if isinstance(wanted, str):
+        if wanted not in _MODES:
+            extra["tool_choice"] = wanted
+        return ToolChoice(_MODES.get(wanted, "auto"))  # type: ignore[arg-type]
+    choice = an_object(wanted, "$.tool_choice")
+    name = text(mapping(choice.get("function")).get("name")) or text(choice.get("name"))
+    if name and choice.get("type") in (None, "function", "tool"):  # tool: seen at Databricks
+        return ToolChoice("named", name)
+    extra["tool_choice"] = wanted  # allowed_tools, custom: only this API has them; {type: auto}: clients of others
+    custom = text(mapping(choice.get("custom")).get("name"))
+    if custom:
+        return ToolChoice("named", custom)
+    among = mapping(choice.get("allowed_tools"))
+    word = text(among.get("mode")) or text(choice.get("type"))
+    functions = [mapping(mapping(one).get("function")) for one in items(among.get("tools"))]
+    allowed = tuple(filter(None, (text(function.get("name")) for function in functions)))
+    return ToolChoice(_MODES.get(word, "required"), allowed=allowed)  # type: ignore[arg-type]
+
+
+@by_content("tools", "functions")
+def read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
+    """The functions among the tools of `body`, and the others in their places (`foreign_tools`)."""
+    tools: list[Tool] = []
+    places: list[Any] = []
+    for path, one in objects(body, "tools"):
+        function = one.get("function")
+        if one.get("type", "function") == "function" and (function is not None or "name" in one):
+            tools.append(_read_tool(one, path))
+            places.append(None)
+        else:
+            places.append(one)
+    tools += [_read_tool({"function": one}, path) for path, one in objects(body, "functions")]
+    return tuple(tools), foreign_tools(places)
+
+
+def _read_tool(one: JsonObject, path: str) -> Tool:
+    nested = one.get("function") is not None
+    function = an_object(one["function"], f"{path}.function") if nested else one
+    where = f"{path}.function" if nested else path
+    others = rest(function, frozenset({"type", "name", "description", "parameters", "strict"}))
+    left = rest(one, frozenset({"type", "function"})) if nested else {}
+    parameters = object_at(function, "parameters", where)
+    return Tool(
+        name=name_at(function, "name", where),
+        description=string_at(function, "description", where),
+        parameters=EMPTY_OBJECT_SCHEMA if parameters is None else parameters,
+        strict=switch_at(function, "strict", where) or False,
+        metadata=carried(NAME, {**left, "function": others or None}),
+    )
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
+    """The body that makes `request`."""
+    extra = dict(wished(NAME, request.extra))
+    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    body["messages"] = [wire for message in request.messages for wire in write_message(message, quirks)]
+    tools = offered(request.tools, write_tool, extra.pop("tools", None))
+    if tools:
+        body["tools"] = tools
+    choice = nearest_choice(request.tool_choice, quirks)
+    if choice is not None:
+        body["tool_choice"] = _write_choice(choice, quirks)
+    if request.parallel is not None:
+        body["parallel_tool_calls"] = request.parallel
+    body |= _write_sampling(request.sampling, extra)
+    if request.output_schema is not None:
+        body["response_format"] = _write_output(request.output_schema)
+    if request.stream:
+        body["stream"] = True
+        body["stream_options"] = extra.get("stream_options", _USAGE_WANTED)
+        if body["stream_options"] is None:
+            del body["stream_options"]
+    return finished(body, extra, quirks)
+
+
+def _write_sampling(sampling: Sampling, extra: dict[str, Any]) -> dict[str, Any]:
+    spelling = "max_completion_tokens" if extra.pop("max_completion_tokens", None) is not None else "max_tokens"
+    return write_options(sampling, {"max_tokens": spelling, **_OPTIONS})
+
+
+def _write_choice(choice: ToolChoice, quirks: Quirks) -> Any:
+    if choice.mode == "named":
+        return {"type": "function", "function": {"name": choice.name}}
+    return quirks.required_word if choice.mode == "required" else choice.mode
+
+
+def _write_output(output: OutputSchema) -> dict[str, Any]:
+    if output.schema is None:
+        return {"type": "json_object"}
+    schema: dict[str, Any] = {"name": output.name or _SCHEMA_NAME, "schema": plain(output.schema)}
+    if output.description:
+        schema["description"] = output.description
+    if output.strict:
+        schema["strict"] = True
+    return {"type": "json_schema", "json_schema": schema}
+
+
+def write_tool(tool: Tool) -> dict[str, Any]:
+    """The definition of a tool, as OpenAI and Ollama want it."""
+    left = own(NAME, tool.metadata)
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    function["parameters"] = plain(tool.parameters)
+    if tool.strict:
+        function["strict"] = True
+    return {"type": "function", **left, "function": {**function, **mapping(left.get("function"))}}

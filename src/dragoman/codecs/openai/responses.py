@@ -1,0 +1,343 @@
+"""OpenAI Responses: `POST /responses`, an answer as a list of items.
+
+Knows how answers are read, whole and streamed; items are in `responses_items.py`, requests in
+`responses_requests.py`, writing in `responses_writing.py`.  A stream is read from its deltas; what came
+without deltas is taken from the item that ends it, and what came without an item from the last event.
+Sources: OpenAI API reference; streaming.md §2; wire-quirks.md ("Responses"); recorded answers of 8 providers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ...events import Ended, Event, Noticed, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta, assemble
+from ...types import NOTHING, JsonObject, Opaque, Response, Stop, Text, Usage
+from ..shared.body import an_array, an_object, count, items, mapping, rest, text
+from ..shared.calls import CallBook
+from ..shared.encoder import settled
+from ..shared.errors import raise_error, read_failure
+from ..shared.frames import Frame, FrameKind
+from ..shared.issues import frame_body, odd, spent
+from ..shared.spec import Codec, Ids, StreamDecoder, carried
+from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
+from .responses_requests import decode_request, encode_request
+from .responses_writing import SHELL, encode_error, encode_response, encode_stream, error_frame, minted
+
+_REASONS: Mapping[str, Stop] = {
+    "max_output_tokens": Stop.LENGTH,
+    "max_tokens": Stop.LENGTH,
+    "content_filter": Stop.FILTERED,
+}
+_BODY = frozenset({"id", "object", "model", "output", "output_text", "status", "usage", "error", "incomplete_details"})
+_USAGE = frozenset({"input_tokens", "output_tokens", "total_tokens"})
+_DETAILS = ("input_tokens_details", "output_tokens_details")
+_OVER = ("completed", "incomplete", "cancelled")
+
+
+def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
+    """The answer in `body`.  Raises `ProviderError` for an answer that failed, `CodecError` for no answer."""
+    body = an_object(body, "$")
+    raise_error(body)
+    for i, item in enumerate(an_array(body.get("output"), "$.output")):
+        an_object(item, f"$.output[{i}]")
+    return assemble(_Decoder(ids).whole(body))
+
+
+def decode_stream(ids: Ids | None = None) -> StreamDecoder:
+    """A decoder for one streamed answer."""
+    return _Decoder(ids)
+
+
+@dataclass(slots=True)
+class _Item:
+    """An item that is being told: what is known of it, and which of its contents have been told."""
+
+    start: JsonObject
+    told: set[int] = field(default_factory=set)
+    current: int = -1
+    kind: str = ""
+    written: list[str] = field(default_factory=list)
+
+
+class _Decoder:
+    def __init__(self, ids: Ids | None) -> None:
+        self._calls = CallBook(ids)
+        self._started = self._over = self._closed = self._said = self._refused = False
+        self._id = ""
+        self._items: dict[int, _Item] = {}
+        self._done: set[int] = set()
+        self._response: JsonObject = {}
+        self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
+            "response.created": lambda body: self._start(mapping(body.get("response"))),
+            "response.in_progress": lambda body: self._start(mapping(body.get("response"))),
+            "response.output_item.added": self._on_added,
+            "response.output_item.done": self._on_done,
+            "response.output_text.delta": self._on_more,
+            "response.output_text.done": lambda body: self._on_text(body, "text"),
+            "response.refusal.delta": lambda body: self._on_text(body, "delta"),
+            "response.refusal.done": lambda body: self._on_text(body, "refusal"),
+            "response.reasoning_summary_text.delta": lambda body: self._on_thought(body, "summary"),
+            "response.reasoning_text.delta": lambda body: self._on_thought(body, "content"),
+            "response.function_call_arguments.delta": lambda body: self._on_arguments(body, "delta"),
+            "response.function_call_arguments.done": lambda body: self._on_arguments(body, "arguments"),
+            "response.custom_tool_call_input.delta": lambda body: self._on_input(body, "delta"),
+            "response.custom_tool_call_input.done": lambda body: self._on_input(body, "input"),
+            "response.completed": self._on_over,
+            "response.incomplete": self._on_over,
+            "response.cancelled": self._on_over,
+        }
+
+    def feed(self, frame: Frame) -> list[Event]:
+        if self._closed or frame.data.strip() == "[DONE]":
+            return []
+        body = frame_body(frame)
+        if isinstance(body, Noticed):
+            return [body]
+        kind = text(body.get("type")) or frame.event
+        if kind == "error" or body.get("error"):
+            raise read_failure(200, body if body.get("error") else {"error": body})
+        if kind == "response.failed":
+            raise read_failure(200, {"error": mapping(body.get("response")).get("error") or {"message": "failed"}})
+        handler = self._on.get(kind)
+        return handler(body) if handler else []
+
+    def close(self) -> list[Event]:
+        if self._closed:
+            return []
+        self._closed = True
+        events = self._start({})
+        for index in sorted(self._items):
+            events += self._end(index, self._items[index].start)
+        stop = self._stop()
+        events += self._calls.finish(cut=stop is Stop.LENGTH or not self._over)
+        if not self._over:
+            events.append(odd("the stream ended before the answer was complete"))
+        stop = settled(stop, self._calls.given)
+        if self._refused and stop is Stop.END:
+            stop = Stop.REFUSED
+        if stop is Stop.LENGTH and not (self._said or self._calls.any):
+            events.append(spent())
+        return [*events, Ended(stop, read_usage(mapping(self._response.get("usage"))), self._leftover())]
+
+    def whole(self, body: JsonObject) -> list[Event]:
+        """The events of a whole answer."""
+        return [*self._start(body), *self._on_over({"response": body}), *self.close()]
+
+    def _start(self, response: JsonObject) -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        self._id = text(response.get("id"))
+        return [Started(text(response.get("model")), self._id)]
+
+    def _stop(self) -> Stop | None:
+        if not self._over:
+            return None
+        status = self._response.get("status")
+        if status == "incomplete":
+            return _REASONS.get(text(mapping(self._response.get("incomplete_details")).get("reason")), Stop.LENGTH)
+        return Stop.ERROR if status == "cancelled" else Stop.END
+
+    # ── events of the stream ─────────────────────────────────────────────────
+
+    def _on_over(self, body: JsonObject) -> list[Event]:
+        self._response = mapping(body.get("response"))
+        self._over = self._response.get("status", "completed") in _OVER
+        events: list[Event] = []
+        for index, item in enumerate(items(self._response.get("output"))):
+            if index not in self._done and isinstance(item, Mapping):
+                events += self._end(index, item)  # told by the last event only
+        return events
+
+    def _on_added(self, body: JsonObject) -> list[Event]:
+        item = mapping(body.get("item"))
+        index = self._index(body)
+        self._items[index] = _Item(item, kind=text(item.get("type")))
+        return self._start({}) + (self._begin_call(index, item) if item.get("type") in CALLS else [])
+
+    def _on_done(self, body: JsonObject) -> list[Event]:
+        return self._end(self._index(body), mapping(body.get("item")))
+
+    def _index(self, body: JsonObject) -> int:
+        index = body.get("output_index")
+        if isinstance(index, int):
+            return index
+        wanted = body.get("item_id") or mapping(body.get("item")).get("id")
+        known = (i for i, item in self._items.items() if item.start.get("id") == wanted)
+        return next(known, max([*self._items, *self._done], default=-1) + 1)
+
+    def _open(self, body: JsonObject, kind: str) -> _Item:
+        """The item a delta belongs to, also where nobody announced it."""
+        index = self._index(body)
+        return self._items.setdefault(index, _Item({"id": body.get("item_id"), "type": kind}, kind=kind))
+
+    # ── text and reasoning ───────────────────────────────────────────────────
+
+    def _on_more(self, body: JsonObject) -> list[Event]:
+        """More text; nearly always of the content that is being told."""
+        index, place, said = body.get("output_index"), body.get("content_index"), body.get("delta")
+        item = self._items.get(index) if isinstance(index, int) else None
+        if item is None or type(place) is not int or item.current != place or place not in item.told:
+            return self._on_text(body, "delta")
+        if type(said) is not str or not self._calls.idle:
+            return self._on_text(body, "delta")
+        return [TextDelta(said)] if said else []
+
+    def _on_text(self, body: JsonObject, key: str) -> list[Event]:
+        item, place = self._open(body, "message"), count(body.get("content_index"))
+        if key != "delta" and place in item.told:
+            return []
+        said = text(body.get(key))
+        if not said:
+            return []
+        events = self._start({}) + self._next_content(item, place)
+        self._said = True
+        self._refused = self._refused or "refusal" in text(body.get("type"))
+        item.told.add(place)
+        return [*events, TextDelta(said)]
+
+    def _next_content(self, item: _Item, place: int) -> list[Event]:
+        """Another content of a message begins: the one before ends, with what is known of it by now."""
+        before, item.current = item.current, place
+        if before in (-1, place):
+            return self._calls.settle()
+        return [PartEnded(self._about_text(item.start, Text("")))]
+
+    def _on_thought(self, body: JsonObject, kind: str) -> list[Event]:
+        item = self._open(body, "reasoning")
+        if item.kind not in ("reasoning", kind):
+            return []  # the summary counts, or the text where it came first: they tell the same twice
+        item.kind = kind
+        said, place = text(body.get("delta")), count(body.get("summary_index"))
+        new = kind == "summary" and item.current not in (-1, place)
+        item.current = place
+        item.written += ["\n\n", said] if new else [said]
+        return self._start({}) + [ReasoningDelta(piece) for piece in (["\n\n", said] if new else [said]) if piece]
+
+    # ── calls ────────────────────────────────────────────────────────────────
+
+    def _begin_call(self, index: int, item: JsonObject) -> list[Event]:
+        name, left = call_name(item, Names(), minted(item, self._id, index))
+        left = {key: value for key, value in left.items() if key != "status"}
+        call_id = text(item.get("call_id")) or text(item.get("id"))
+        return self._calls.begin(index, call_id, name, carried(NAME, left))
+
+    def _on_arguments(self, body: JsonObject, key: str) -> list[Event]:
+        index, item = self._index(body), self._open(body, CALLS[0])
+        if not self._calls.knows(index):
+            return []
+        piece = text(body.get(key))
+        if key != "delta" and item.written:
+            return []
+        item.written.append(piece)
+        return self._calls.add(index, piece)
+
+    def _on_input(self, body: JsonObject, key: str) -> list[Event]:
+        item = self._open(body, CALLS[1])
+        if key == "delta" or not item.written:
+            item.written.append(text(body.get(key)))
+        return []
+
+    # ── the end of an item ───────────────────────────────────────────────────
+
+    def _end(self, index: int, item: JsonObject) -> list[Event]:
+        if index in self._done:
+            return []
+        self._done.add(index)
+        begun = self._items.pop(index, None) or _Item(item)
+        item = {**begun.start, **item}
+        kind = item.get("type") or ("message" if "content" in item else "")
+        if kind in CALLS:
+            return self._end_call(index, begun, item)
+        events = self._calls.settle()
+        if kind == "message":
+            return events + self._end_message(index, begun, item)
+        if kind == "reasoning":
+            return events + self._end_reasoning(index, begun, item)
+        self._said = True
+        return [*events, PartAdded(Opaque(api=NAME, block=item))]
+
+    def _end_call(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:
+        events = [] if self._calls.knows(index) else self._begin_call(index, item)
+        if item.get("type") == CALLS[1]:
+            self._calls.hand(index, {"input": text(item.get("input")) or "".join(begun.written)})
+        elif not begun.written and isinstance(item.get("arguments"), str):
+            events += self._calls.add(index, item["arguments"])
+        elif not begun.written:
+            self._calls.hand(index, item.get("arguments"))
+        return events + self._calls.end(index, sure=item.get("status") == "completed")
+
+    def _end_message(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:
+        events: list[Event] = []
+        contents = item.get("content")
+        listed = [{"type": "output_text", "text": contents}] if isinstance(contents, str) else items(contents)
+        about = self._about(index, item)
+        for place, content in enumerate(listed):
+            part = read_part(mapping(content))
+            if not isinstance(part, Text):
+                events.append(PartAdded(part))
+            elif place not in begun.told and part.text:
+                self._said = True
+                events += [TextDelta(part.text), PartEnded(message_text(part, about).metadata)]
+            elif place == begun.current:
+                events.append(PartEnded(message_text(part, about).metadata))
+            self._refused = self._refused or mapping(content).get("type") == "refusal"
+        if begun.told and begun.current >= len(listed):
+            events.append(PartEnded(message_text(Text(""), about).metadata))
+        return events
+
+    def _about(self, index: int, item: JsonObject) -> JsonObject:
+        about = rest(item, frozenset({"type", "role", "content", "status"}))
+        if about.get("id") == minted(item, self._id, index):
+            del about["id"]
+        return {key: value for key, value in about.items() if value is not None}
+
+    def _about_text(self, item: JsonObject, part: Text) -> JsonObject:
+        return message_text(part, self._about(-1, item)).metadata
+
+    def _end_reasoning(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:
+        part = read_reasoning(item, minted(item, self._id, index))
+        said = reasoning_text(item)
+        told = "".join(begun.written)
+        if not told and not said and part.metadata:
+            return [ReasoningDelta(""), PartEnded(part.metadata)]
+        return [*([ReasoningDelta(said)] if said and not told else []), PartEnded(part.metadata)]
+
+    def _leftover(self) -> JsonObject:
+        usage = self._response.get("usage")
+        known = rest(self._response, _BODY)
+        left = {key: value for key, value in known.items() if key not in SHELL or value != SHELL[key]}
+        others = rest(mapping(usage), _USAGE | set(_DETAILS))
+        return carried(NAME, {**left, "usage": usage if others else None}) or NOTHING
+
+
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API; None when there are none."""
+    if not any(usage.get(key) is not None for key in _USAGE):
+        return None
+    given, made = (mapping(usage.get(key)) for key in _DETAILS)
+    return Usage(
+        input=count(usage.get("input_tokens")),
+        output=count(usage.get("output_tokens")),
+        cached=count(given.get("cached_tokens")),
+        cache_written=count(given.get("cache_write_tokens")),
+        reasoning=count(made.get("reasoning_tokens")),
+    )
+
+
+CODEC = Codec(
+    name=NAME,
+    path="/responses",
+    stream_path="/responses",
+    frames=FrameKind.SSE,
+    encode_request=encode_request,
+    decode_response=decode_response,
+    decode_stream=decode_stream,
+    decode_error=read_failure,
+    decode_request=decode_request,
+    encode_response=encode_response,
+    encode_stream=encode_stream,
+    encode_error=encode_error,
+    error_frame=error_frame,
+)

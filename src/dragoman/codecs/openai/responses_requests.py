@@ -1,0 +1,378 @@
+"""Requests of OpenAI Responses, read and written.
+
+Knows the request side of `POST /responses`: instructions beside the input, the input as items.  We keep no
+conversations, so what refers to a stored one is refused in so many words.  Answers are in `responses.py`.
+Sources: OpenAI API reference; streaming.md §2 ("State", "Namespaces"); clients.md (codex, ai-sdk); recorded requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ...memo import by_content
+from ...types import (
+    EMPTY_OBJECT_SCHEMA,
+    NOTHING,
+    JsonObject,
+    Message,
+    Opaque,
+    OutputSchema,
+    Part,
+    Request,
+    Sampling,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+)
+from ..shared.body import (
+    an_array,
+    an_object,
+    items,
+    mapping,
+    name_at,
+    object_at,
+    objects,
+    plain,
+    rest,
+    string_at,
+    switch_at,
+    text,
+)
+from ..shared.options import read_options, write_options
+from ..shared.requests import finished, foreign_tools, nearest_choice, offered, results_merged
+from ..shared.results import Pairing, results_first
+from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
+from .responses_items import (
+    CALLS,
+    NAME,
+    RESULTS,
+    Names,
+    joined_name,
+    read_call,
+    read_message,
+    read_part,
+    read_reasoning,
+    read_result,
+    write_content,
+    write_items,
+    write_result,
+)
+
+_OPTIONS = {"max_tokens": "max_output_tokens", "temperature": "temperature", "top_p": "top_p"}
+_CALLING = ("tools", "tool_choice", "parallel_tool_calls")
+_MODELLED = frozenset({*_OPTIONS.values(), "reasoning", *_CALLING, "model", "input", "instructions", "text", "stream"})
+_STORED = ("previous_response_id", "conversation", "background")
+_TOOL = frozenset({"type", "name", "description", "parameters", "strict"})
+_MODES = ("auto", "none", "required")
+_SCHEMA_NAME = "response"
+_INPUT = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+"""The parameters of a free-form tool where tools take objects."""
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def decode_request(body: JsonObject) -> Request:
+    """The request `body` makes.  Raises `CodecError` with the path of what is not this API, `Unsupported` for a
+    conversation kept at the server."""
+    body = an_object(body, "$")
+    for key in _STORED:
+        if body.get(key):
+            message = f"conversations are not stored here; send the whole input, without `{key}`"
+            raise Unsupported(message, f"$.{key}", NAME, {"code": "unsupported_parameter"})
+    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    tools, foreign = _read_tools(body)
+    if foreign is not None:
+        extra["tools"] = foreign
+    choice = _read_choice(body, extra)
+    output = _read_text(body, extra)
+    return Request(
+        model=string_at(body, "model"),
+        messages=(*_read_instructions(body), *_read_input(body, Names(tools))),
+        tools=tools,
+        tool_choice=choice,
+        parallel=switch_at(body, "parallel_tool_calls"),
+        sampling=_read_sampling(body, extra),
+        output_schema=output,
+        stream=switch_at(body, "stream") or False,
+        extra=WireFields(NAME, extra) if extra else NOTHING,
+    )
+
+
+def _read_sampling(body: JsonObject, extra: dict[str, Any]) -> Sampling:
+    thinking = object_at(body, "reasoning") or {}
+    others = {key: value for key, value in rest(thinking, frozenset({"effort"})).items() if value is not None}
+    if others:
+        extra["reasoning"] = others
+    return replace(read_options(body, _OPTIONS), effort=string_at(thinking, "effort", "$.reasoning") or None)
+
+
+def _read_text(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
+    wanted = object_at(body, "text") or {}
+    form = object_at(wanted, "format", "$.text") or {}
+    others = {key: value for key, value in rest(wanted, frozenset({"format"})).items() if value is not None}
+    output: OutputSchema | None = None
+    match form.get("type"):
+        case "json_object":
+            output = OutputSchema()
+        case "json_schema":
+            name = string_at(form, "name", "$.text.format")
+            output = OutputSchema(
+                schema=object_at(form, "schema", "$.text.format") or {},
+                name="" if name == _SCHEMA_NAME else name,
+                strict=switch_at(form, "strict", "$.text.format") or False,
+                description=string_at(form, "description", "$.text.format"),
+            )
+        case _ if form:
+            others["format"] = form
+    if others:
+        extra["text"] = others
+    return output
+
+
+def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
+    wanted = body.get("tool_choice")
+    if wanted is None:
+        return None
+    if isinstance(wanted, str) and wanted in _MODES:
+        return ToolChoice(wanted)  # type: ignore[arg-type]
+    choice = mapping(wanted)
+    if choice.get("type") == "function" and text(choice.get("name")):
+        return ToolChoice("named", choice["name"])
+    extra["tool_choice"] = wanted
+    if choice.get("type") == "custom" and text(choice.get("name")):
+        return ToolChoice("named", choice["name"])
+    mode = text(choice.get("mode"))
+    among = [mapping(one) for one in items(choice.get("tools"))]
+    allowed = tuple(text(one.get("name")) for one in among if one.get("type") == "function" and text(one.get("name")))
+    return ToolChoice(mode if mode in _MODES else "auto", allowed=allowed)  # type: ignore[arg-type]
+
+
+@by_content("tools")
+def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
+    tools: list[Tool] = []
+    places: list[Any] = []
+    for path, one in objects(body, "tools"):
+        match one.get("type", "function"):
+            case "function":
+                tools.append(_read_tool(one, path))
+                places.append(None)
+            case "custom":
+                tools.append(_read_custom(one, path))
+                places.append(None)
+            case "namespace":
+                tools += _read_namespace(one, path)
+                places.append(one)
+            case _:
+                places.append(one)  # a tool of the server: web_search …
+    return tuple(tools), foreign_tools(places)
+
+
+def _read_tool(one: JsonObject, path: str) -> Tool:
+    function = mapping(one.get("function")) if "parameters" not in one else {}
+    source = {**one, **function}  # some clients nest the definition as the older API did (recorded: req_llm)
+    schema = object_at(source, "parameters", path)
+    strict = switch_at(source, "strict", path)
+    left = {**rest(one, _TOOL | {"function"}), "nested": bool(function) or None, "implicit": strict is None or None}
+    return Tool(
+        name=name_at(source, "name", path),
+        description=string_at(source, "description", path),
+        parameters=EMPTY_OBJECT_SCHEMA if schema is None else schema,
+        strict=strict or False,
+        metadata=carried(NAME, left),
+    )
+
+
+def _read_custom(one: JsonObject, path: str) -> Tool:
+    """A free-form tool.  Elsewhere it is a function of one text; its grammar is told in its description."""
+    description, form = string_at(one, "description", path), mapping(one.get("format"))
+    if text(form.get("definition")):
+        description += f"\n\nThe input must match this {text(form.get('syntax'))} grammar:\n{form['definition']}"
+    metadata = WireFields(NAME, {"custom": one})
+    return Tool(name=name_at(one, "name", path), description=description.strip(), parameters=_INPUT, metadata=metadata)
+
+
+def _read_namespace(one: JsonObject, path: str) -> Iterable[Tool]:
+    """The functions of a namespace, each under a name that holds both (codex groups MCP tools so)."""
+    namespace = name_at(one, "name", path)
+    for where, function in objects(one, "tools", path):
+        if function.get("type", "function") == "function":
+            name = name_at(function, "name", where)
+            fields = WireFields(NAME, {"namespace": namespace, "name": name})
+            tool = _read_tool(function, where)
+            yield Tool(
+                name=joined_name(namespace, name),
+                description=tool.description,
+                parameters=tool.parameters,
+                strict=tool.strict,
+                metadata=fields,
+            )
+
+
+def _read_instructions(body: JsonObject) -> list[Message]:
+    given = string_at(body, "instructions")
+    return [Message("system", given)] if given else []
+
+
+def _read_input(body: JsonObject, names: Names) -> tuple[Message, ...]:
+    given = body.get("input")
+    if given is None or isinstance(given, str):
+        return (Message("user", given),) if given is not None else ()
+    an_array(given, "$.input")
+    turns = _Turns(names)
+    for path, item in objects(body, "input"):
+        turns.take(item, path)
+    return turns.messages()
+
+
+class _Turns:
+    """Items → messages: what the assistant did between two turns of others is one message."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._pairing = Pairing()
+        self._messages: list[Message] = []
+        self._said: list[Part] = []
+
+    def take(self, item: JsonObject, path: str) -> None:
+        """The next item."""
+        kind = item.get("type") or ("message" if "role" in item else "")
+        if kind == "message" and item.get("role") != "assistant":
+            self._add(self._read_turn(item, path))
+        elif kind in RESULTS:
+            self._close()
+            self._add(Message("tool", (read_result(item, self._pairing),)))
+        elif kind == "message":
+            follows = bool(self._said) and isinstance(self._said[-1], Text)
+            self._said += read_message(item, len(self._said) if follows else None)
+        elif kind == "reasoning":
+            self._said.append(read_reasoning(item))
+        elif kind in CALLS:
+            name_at(item, "name", path)
+            self._said.append(read_call(item, self._names))
+        else:
+            self._said.append(Opaque(api=NAME, block=item))
+
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, neighbouring results as one."""
+        self._close()
+        return results_merged(self._messages)
+
+    def _read_turn(self, item: JsonObject, path: str) -> Message:
+        role, content = name_at(item, "role", path), item.get("content")
+        if isinstance(content, str) or content is None:
+            parts: list[Part] = [Text(content)] if content is not None else []
+        else:
+            parts = [read_part(one) for _, one in objects(item, "content", path)]
+        left = rest(item, frozenset({"type", "role", "content", "status"}))
+        if role in ("system", "developer"):
+            return Message("system", parts, metadata=carried(NAME, {**left, "role": role}))
+        return Message("user", parts, metadata=carried(NAME, left))
+
+    def _add(self, message: Message) -> None:
+        self._close()
+        self._messages.append(message)
+
+    def _close(self) -> None:
+        if self._said:
+            if len(self._said) > 1:
+                self._said = [part for part in self._said if part != Text("")]  # an empty message beside calls
+            calls = [part for part in self._said if isinstance(part, ToolCall)]
+            self._pairing.see(calls)
+            self._messages.append(Message("assistant", self._said))
+            self._said = []
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
+    """The body that makes `request`."""
+    extra = dict(wished(NAME, request.extra))
+    names = Names.of(request)
+    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    head, turns = _split_instructions(request.messages)
+    if head:
+        body["instructions"] = head
+    body["input"] = [item for message in turns for item in _write_message(message, names, quirks)]
+    foreign = extra.pop("tools", None)
+    grouped = {mapping(one).get("name") for one in items(foreign) if mapping(one).get("type") == "namespace"}
+    listed = request.tools
+    if grouped:
+        listed = tuple(tool for tool in listed if own(NAME, tool.metadata).get("namespace", ...) not in grouped)
+    tools = offered(listed, write_tool, foreign)
+    if tools:
+        body["tools"] = tools
+    choice = nearest_choice(request.tool_choice, quirks)
+    if choice is not None:
+        named = {"type": "function", **names.on_wire(choice.name)}
+        words = {"required": quirks.required_word, "named": named}
+        body["tool_choice"] = words.get(choice.mode, choice.mode)
+    if request.parallel is not None:
+        body["parallel_tool_calls"] = request.parallel
+    body |= _write_sampling(request.sampling, extra.pop("reasoning", None))
+    form = {**mapping(extra.pop("text", None)), **_write_output(request.output_schema)}
+    if form:
+        body["text"] = form
+    if request.stream:
+        body["stream"] = True
+    return finished(body, extra, quirks)
+
+
+def _split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
+    """The instructions, where the conversation begins with plain ones, and the other messages."""
+    first = messages[0] if messages else None
+    if first is None or first.role != "system" or own(NAME, first.metadata) or not first.text:
+        return "", messages
+    simple = len(first.parts) == 1 and isinstance(first.parts[0], Text)
+    return (first.text, messages[1:]) if simple else ("", messages)
+
+
+def _write_message(message: Message, names: Names, quirks: Quirks) -> list[dict[str, Any]]:
+    results, other = results_first(message)
+    wires = [write_result(result, names) for result in results]
+    if other is None:
+        return wires
+    if other.role == "assistant":
+        unsigned = quirks.unsigned_reasoning == "send"
+        return [*wires, *write_items(other.parts, names, None, unsigned=unsigned)]
+    left = dict(own(NAME, other.metadata))
+    role = left.pop("role", quirks.system_role if other.role == "system" else "user")
+    return [*wires, {"role": role, "content": write_content(other.parts), **left}]
+
+
+def write_tool(tool: Tool) -> dict[str, Any]:
+    """The definition of a tool."""
+    left = dict(own(NAME, tool.metadata))
+    if "custom" in left:
+        return dict(left["custom"])
+    nested, implicit = left.pop("nested", False), left.pop("implicit", False)
+    if "namespace" in left:
+        left = {}
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    function["parameters"] = plain(tool.parameters)
+    if not implicit:
+        function["strict"] = tool.strict
+    if nested:
+        return {"type": "function", "name": tool.name, "function": function, **left}
+    return {"type": "function", **function, **left}
+
+
+def _write_sampling(sampling: Sampling, thinking: Any) -> dict[str, Any]:
+    reasoning = {**mapping(thinking), **({"effort": sampling.effort} if sampling.effort else {})}
+    return {**write_options(sampling, _OPTIONS), **({"reasoning": reasoning} if reasoning else {})}
+
+
+def _write_output(output: OutputSchema | None) -> dict[str, Any]:
+    if output is None:
+        return {}
+    if output.schema is None:
+        return {"format": {"type": "json_object"}}
+    form: dict[str, Any] = {"type": "json_schema", "name": output.name or _SCHEMA_NAME, "schema": plain(output.schema)}
+    form |= {"description": output.description} if output.description else {}
+    form |= {"strict": True} if output.strict else {}
+    return {"format": form}

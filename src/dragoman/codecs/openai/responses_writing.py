@@ -1,0 +1,348 @@
+"""Answers of OpenAI Responses, written: whole and as the exact order of events its clients demand.
+
+Knows what clients of `POST /responses` need (streaming.md §2): every item is announced, filled and ended under one id,
+and the last event repeats the whole answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...events import CallDelta, CallEnded, CallStarted, Ended, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta
+from ...jsontext import quoted, to_json
+from ...types import NOTHING, JsonObject, Opaque, Part, Request, Response, Stop, Text, ToolCall, Usage
+from ..shared import strict
+from ..shared.body import mapping, text
+from ..shared.encoder import Encoder, settled
+from ..shared.errors import Told
+from ..shared.frames import Frame
+from ..shared.spec import UNSTAMPED, Stamp, StreamEncoder, own, wished
+from .responses_items import CALLS, NAME, Names, sealed, wrapped, write_call, write_items, write_message, write_thought
+from .responses_requests import encode_request
+
+SHELL: Mapping[str, Any] = {
+    "object": "response",
+    "created_at": 0,
+    "status": "completed",
+    "background": False,
+    "completed_at": None,
+    "error": None,
+    "frequency_penalty": 0.0,
+    "incomplete_details": None,
+    "instructions": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
+    "previous_response_id": None,
+    "prompt_cache_key": None,
+    "reasoning": {"effort": None, "summary": None},
+    "safety_identifier": None,
+    "service_tier": "default",
+    "store": False,
+    "temperature": 1.0,
+    "text": {"format": {"type": "text"}},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_logprobs": 0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+    "user": None,
+}
+"""The fields of an answer, in their plain state: clients want them all."""
+
+_ECHOED = ("instructions", "max_output_tokens", "parallel_tool_calls", "temperature", "tool_choice", "tools", "top_p")
+_KINDS = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+_INCOMPLETE: Mapping[Stop | None, str] = {
+    Stop.LENGTH: "max_output_tokens",
+    Stop.FILTERED: "content_filter",
+    Stop.REFUSED: "content_filter",
+}
+
+
+def minted(item: JsonObject, response_id: str, index: int) -> str:
+    """The id we would give `item` as the `index`-th of the answer `response_id`."""
+    return _item_id(_KINDS.get(text(item.get("type")), "item"), response_id, index)
+
+
+def _item_id(kind: str, response_id: str, index: int) -> str:
+    return f"{kind}_{response_id.removeprefix('resp_')}_{index}"
+
+
+# ── whole ────────────────────────────────────────────────────────────────────
+
+
+def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
+    """The body of a whole answer."""
+    response_id = stamp.id or response.id
+    output: list[dict[str, Any]] = []
+
+    def mint(kind: str) -> str:
+        return _item_id(kind, response_id, len(output))
+
+    for item in write_items(response.message.parts, Names.of(request), mint, unsigned=True):
+        output.append(sealed(item, request))
+    left = wished(NAME, response.extra)
+    head = _head(response_id, stamp.model or response.model, stamp, request)
+    stop = settled(response.stop, len(response.calls))
+    if stop is Stop.REFUSED and any(map(_is_refusal, response.message.parts)):
+        stop = Stop.END  # the part says it: clients take an incomplete answer for an error
+    return {**head, **left, **_ending(stop, response.usage, mapping(left.get("usage"))), "output": output}
+
+
+def _is_refusal(part: Part) -> bool:
+    return isinstance(part, Text) and own(NAME, part.metadata).get("type") == "refusal"
+
+
+def _head(response_id: str, model: str, stamp: Stamp, request: Request | None) -> dict[str, Any]:
+    """The answer's own fields; what the request asked for is repeated."""
+    asked = encode_request(request) if request is not None else {}
+    echoed = {key: asked[key] for key in _ECHOED if key in asked}
+    return {**SHELL, **echoed, "id": response_id, "model": model, "created_at": stamp.created, "output": []}
+
+
+def _ending(stop: Stop | None, usage: Usage | None, left: JsonObject) -> dict[str, Any]:
+    reason = _INCOMPLETE.get(stop)
+    ending: dict[str, Any] = {"status": "completed"}
+    if reason:
+        ending = {"status": "incomplete", "incomplete_details": {"reason": reason}}
+    elif stop is Stop.ERROR:
+        ending = {"status": "cancelled"}
+    return {**ending, "usage": write_usage(usage, left) if usage is not None else None}
+
+
+def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    """Token counts in the words of this API."""
+    given = {**mapping(left.get("input_tokens_details")), "cached_tokens": usage.cached}
+    given |= {"cache_write_tokens": usage.cache_written} if usage.cache_written else {}
+    made = {**mapping(left.get("output_tokens_details")), "reasoning_tokens": usage.reasoning}
+    return {
+        **left,
+        "input_tokens": usage.input,
+        "input_tokens_details": given,
+        "output_tokens": usage.output,
+        "output_tokens_details": made,
+        "total_tokens": usage.total,
+    }
+
+
+# ── streamed ─────────────────────────────────────────────────────────────────
+
+
+def encode_stream(
+    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+) -> StreamEncoder:
+    """An encoder for one streamed answer."""
+    return _Encoder(stamp, request, whole_calls=whole_calls)
+
+
+class _Encoder(Encoder):
+    """Events → frames.  `_open` is the item being told: its kind, "" for none; `_id` and `_place` are its own."""
+
+    def __init__(self, stamp: Stamp, request: Request | None, *, whole_calls: bool) -> None:
+        super().__init__(whole_calls=whole_calls)
+        self._stamp, self._request, self._names = stamp, request, Names.of(request)
+        self._head: dict[str, Any] = {}
+        self._output: list[dict[str, Any]] = []
+        self._sequence = 0
+        self._open = self._id = ""
+        self._said: list[str] = []
+        self._call: CallStarted | None = None
+        self._calls = 0
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        if self._head:
+            return []
+        response_id = self._stamp.id or event.id
+        self._head = _head(response_id, self._stamp.model or event.model, self._stamp, self._request)
+        running = {**self._head, "status": "in_progress", "usage": None}
+        return [self._frame(f"response.{what}", response=running) for what in ("created", "in_progress")]
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        frames = [] if self._open == "message" else self._begin_message()
+        self._said.append(event.text)
+        return [*frames, self._numbered(*self._run(event, self._text)[:2])]
+
+    def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        if not event.text:
+            return []
+        frames = [] if self._open == "reasoning" else self._begin_reasoning()
+        self._said.append(event.text)
+        return [*frames, self._numbered(*self._run(event, self._thought)[:2])]
+
+    def _go_on(self, said: str) -> Frame:
+        (before, name, _), after = self._around
+        self._said.append(said)
+        return self._numbered(f"{before}{quoted(said)}{after}", name)
+
+    def _text(self, said: str) -> Frame:
+        fields = {**self._of_item(), "content_index": 0, "delta": said, "logprobs": []}
+        return Frame(to_json(fields), "response.output_text.delta")
+
+    def _thought(self, said: str) -> Frame:
+        fields = {**self._of_item(), "summary_index": 0, "delta": said}
+        return Frame(to_json(fields), "response.reasoning_summary_text.delta")
+
+    def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        left = own(NAME, event.metadata)
+        if not self._open and "item" in left and "encrypted_content" in mapping(left["item"]):
+            return self._begin("reasoning", write_thought("", "")) + self._end(left)  # nothing of it may be read
+        return self._end(left)
+
+    def _on_part(self, event: PartAdded) -> list[Frame]:
+        part = event.part
+        if not isinstance(part, Opaque) or part.api != NAME:
+            return []
+        return self._begin("opaque", part.block) + self._finish_item(dict(part.block))
+
+    # ── calls ────────────────────────────────────────────────────────────────
+
+    def _on_call(self, event: CallStarted) -> list[Frame]:
+        self._call = event
+        self._calls += 1
+        ended = [*self._on_started(Started()), *self._end(NOTHING)]
+        item = self._call_item({})
+        empty = {"input": ""} if item["type"] == CALLS[1] else {"arguments": ""}
+        return [*ended, *self._begin(item["type"], {**item, "status": "in_progress", **empty})]
+
+    def _call_item(self, arguments: JsonObject, raw: str = "") -> dict[str, Any]:
+        started = self._call or CallStarted(0, "", "")
+        call = ToolCall(
+            id=started.id, name=started.name, arguments=arguments, raw=raw or None, metadata=started.metadata
+        )
+        return write_call(call, self._names, lambda kind: _item_id(kind, self._head["id"], len(self._output)))
+
+    def _on_delta(self, event: CallDelta) -> list[Frame]:
+        self._said.append(event.json)
+        if self._open == CALLS[1]:
+            return []  # the text of a free-form tool stands inside the JSON: it is known at the end
+        return [self._item("response.function_call_arguments.delta", delta=event.json)]
+
+    def _on_call_ended(self, event: CallEnded) -> list[Frame]:
+        said = "".join(self._said)
+        try:
+            arguments = strict.loads(said) if said else {}
+        except ValueError:  # cut short: it is told as it stands, and not as completed
+            return self._finish_item({**self._call_item({}), "status": "incomplete", "arguments": said})
+        item = self._call_item(arguments, said)
+        if item["type"] == CALLS[1]:
+            given = item["input"]
+            told = [self._item("response.custom_tool_call_input.delta", delta=given)]
+            return [*told, self._item("response.custom_tool_call_input.done", input=given), *self._finish_item(item)]
+        done = {"arguments": item["arguments"], "name": item["name"]}
+        return [self._item("response.function_call_arguments.done", **done), *self._finish_item(item)]
+
+    # ── items ────────────────────────────────────────────────────────────────
+
+    def _begin(self, kind: str, item: Mapping[str, Any]) -> list[Frame]:
+        frames = [*self._on_started(Started()), *self._end(NOTHING)]
+        self._open, self._said = kind, []
+        self._id = text(item.get("id")) or _item_id(_KINDS.get(kind, "item"), self._head["id"], len(self._output))
+        added = {**item, "id": self._id}
+        return [*frames, self._frame("response.output_item.added", output_index=len(self._output), item=added)]
+
+    def _begin_message(self) -> list[Frame]:
+        item = {"type": "message", "status": "in_progress", "role": "assistant", "content": []}
+        part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+        return [*self._begin("message", item), self._content("response.content_part.added", part=part)]
+
+    def _begin_reasoning(self) -> list[Frame]:
+        begun = self._begin("reasoning", {"type": "reasoning", "summary": []})
+        part = {"type": "summary_text", "text": ""}
+        return [*begun, self._summary("response.reasoning_summary_part.added", part=part)]
+
+    def _end(self, left: JsonObject) -> list[Frame]:
+        """End the open item; `left` is what its part says beside its text."""
+        said = "".join(self._said)
+        match self._open:
+            case "message":
+                return self._end_message(said, left)
+            case "reasoning":
+                return self._end_reasoning(said, left)
+        return []
+
+    def _end_message(self, said: str, left: JsonObject) -> list[Frame]:
+        about = {key: value for key, value in mapping(left.get("item")).items() if key != "id"}
+        item = write_message([Text(said, metadata=left)], about, lambda kind: self._id)
+        part = item["content"][0]
+        if part["type"] == "refusal":  # told as text, for nobody could know
+            part = {"type": "output_text", "text": said, "annotations": [], "logprobs": []}
+            item["content"] = [part]
+        return [
+            self._content("response.output_text.done", text=said, logprobs=part["logprobs"]),
+            self._content("response.content_part.done", part=part),
+            *self._finish_item(item),
+        ]
+
+    def _end_reasoning(self, said: str, left: JsonObject) -> list[Frame]:
+        item = sealed(wrapped(mapping(left.get("item")) or write_thought(said, ""), self._id), self._request)
+        item.setdefault("summary", [])
+        if not said:
+            return self._finish_item(item)
+        return [
+            self._summary("response.reasoning_summary_text.done", text=said),
+            self._summary("response.reasoning_summary_part.done", part={"type": "summary_text", "text": said}),
+            *self._finish_item(item),
+        ]
+
+    def _finish_item(self, item: dict[str, Any]) -> list[Frame]:
+        item = {**item, "id": self._id}
+        frame = self._frame("response.output_item.done", output_index=len(self._output), item=item)
+        self._output.append(item)
+        self._open, self._said = "", []
+        return [frame]
+
+    # ── the end ──────────────────────────────────────────────────────────────
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        frames = [*self._on_started(Started()), *self._end(NOTHING)]
+        left = wished(NAME, event.extra)
+        ending = _ending(settled(event.stop, self._calls), event.usage, mapping(left.get("usage")))
+        answer = {**self._head, **left, **ending, "output": self._output}
+        what = "incomplete" if ending["status"] == "incomplete" else "completed"
+        return [*frames, self._frame(f"response.{what}", response=answer)]
+
+    # ── frames ───────────────────────────────────────────────────────────────
+
+    def _item(self, event: str, **fields: Any) -> Frame:
+        return self._frame(event, **self._of_item(), **fields)
+
+    def _of_item(self) -> dict[str, Any]:
+        return {"item_id": self._id, "output_index": len(self._output)}
+
+    def _content(self, event: str, **fields: Any) -> Frame:
+        return self._item(event, content_index=0, **fields)
+
+    def _summary(self, event: str, **fields: Any) -> Frame:
+        return self._item(event, summary_index=0, **fields)
+
+    def _frame(self, event: str, **fields: Any) -> Frame:
+        return self._numbered(to_json(fields), event)
+
+    def _numbered(self, fields: str, event: str) -> Frame:
+        """The frame of these fields, its kind and its number before them."""
+        number, self._sequence = self._sequence, self._sequence + 1
+        return Frame(f'{{"type":"{event}","sequence_number":{number},{fields[1:]}', event)
+
+
+# ── errors ───────────────────────────────────────────────────────────────────
+
+
+def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
+    """The status and body of a refusal."""
+    told = Told(error)
+    what = "invalid_request_error" if told.status < 500 else "server_error"
+    return told.status, {
+        "error": {"message": told.message, "type": what, "param": told.param or None, "code": told.openai_code or None}
+    }
+
+
+def error_frame(error: Exception) -> Frame:
+    """The event that tells an error once the answer has begun."""
+    told = Told(error)
+    fields = {"code": told.openai_code or told.kind.value, "message": told.message, "param": told.param or None}
+    return Frame(to_json({"type": "error", "sequence_number": 0, **fields}), "error")

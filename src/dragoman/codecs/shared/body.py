@@ -1,0 +1,162 @@
+"""Reading a body that may be anything: each field is what its API says, or a `CodecError` says where it is not.
+
+Knows JSON kinds and paths, no API.  Contract: a field that is absent or null gives its default; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from ...errors import CodecError
+from ...types import JsonObject
+
+
+def kind(value: Any) -> str:
+    """What JSON calls `value`."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case Mapping():
+            return "an object"
+        case list() | tuple():
+            return "an array"
+    return type(value).__name__
+
+
+def an_object(value: Any, path: str) -> JsonObject:
+    """`value`, an object."""
+    if not (type(value) is dict or isinstance(value, Mapping)):
+        raise CodecError(f"expected an object, got {kind(value)}; send what this API describes", path)
+    return value
+
+
+def an_array(value: Any, path: str) -> Sequence[Any]:
+    """`value`, an array."""
+    if not isinstance(value, list | tuple):
+        raise CodecError(f"expected an array, got {kind(value)}; send what this API describes", path)
+    return value
+
+
+def a_string(value: Any, path: str) -> str:
+    """`value`, a string."""
+    if not isinstance(value, str):
+        raise CodecError(f"expected a string, got {kind(value)}; send what this API describes", path)
+    return value
+
+
+def objects(body: JsonObject, key: str, path: str = "$") -> list[tuple[str, JsonObject]]:
+    """The objects of the array `body[key]`, each with its path; none when absent or null."""
+    listed = an_array(body[key], f"{path}.{key}") if body.get(key) is not None else ()
+    return [(where, an_object(one, where)) for i, one in enumerate(listed) for where in (f"{path}.{key}[{i}]",)]
+
+
+def object_at(body: JsonObject, key: str, path: str = "$") -> JsonObject | None:
+    """The object `body[key]`, None when absent or null."""
+    return None if body.get(key) is None else an_object(body[key], f"{path}.{key}")
+
+
+def string_at(body: JsonObject, key: str, path: str = "$", default: str = "") -> str:
+    """The string `body[key]`, `default` when absent or null."""
+    return default if body.get(key) is None else a_string(body[key], f"{path}.{key}")
+
+
+def name_at(body: JsonObject, key: str, path: str = "$") -> str:
+    """The string `body[key]`, which must be there and not empty."""
+    name = string_at(body, key, path)
+    if not name:
+        raise CodecError(f"{key} is missing or empty; give it", f"{path}.{key}")
+    return name
+
+
+def whole_at(body: JsonObject, key: str, path: str = "$") -> int | None:
+    """The integer `body[key]`, None when absent or null."""
+    value = number_at(body, key, path)
+    if isinstance(value, float) and not value.is_integer():
+        raise CodecError(f"expected a whole number, got {value}; round it", f"{path}.{key}")
+    return None if value is None else int(value)
+
+
+def number_at(body: JsonObject, key: str, path: str = "$") -> int | float | None:
+    """The number `body[key]`, None when absent or null."""
+    value = body.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+        raise CodecError(f"expected a number, got {kind(value)}; send what this API describes", f"{path}.{key}")
+    return value
+
+
+def _is_finite(value: int | float) -> bool:
+    return isinstance(value, int) or isfinite(value)
+
+
+def switch_at(body: JsonObject, key: str, path: str = "$") -> bool | None:
+    """The boolean `body[key]`, None when absent or null."""
+    value = body.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise CodecError(f"expected true or false, got {kind(value)}; send what this API describes", f"{path}.{key}")
+    return value
+
+
+def strings_at(body: JsonObject, key: str, path: str = "$") -> tuple[str, ...]:
+    """The strings of `body[key]`, which may be one string or an array; none when absent or null."""
+    value = body.get(key)
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    listed = an_array(value, f"{path}.{key}")
+    return tuple(a_string(one, f"{path}.{key}[{i}]") for i, one in enumerate(listed))
+
+
+def rest(body: JsonObject, known: frozenset[str]) -> dict[str, Any]:
+    """The fields of `body` that are not `known`."""
+    return {key: value for key, value in body.items() if key not in known}
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON libraries take it: what is a mapping of another kind becomes a dict, all the way down.
+
+    A dict is taken as it is: bodies and callers give plain ones.
+    """
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, tuple) else value
+
+
+# ── answers: what is odd is passed over, not raised ──────────────────────────
+
+
+def text(value: Any) -> str:
+    """`value` if it is a string, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def mapping(value: Any) -> JsonObject:
+    """`value` if it is an object, else an empty one."""
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
+
+
+def items(value: Any) -> Sequence[Any]:
+    """`value` if it is an array, else an empty one."""
+    return value if isinstance(value, list | tuple) else ()
+
+
+def count(value: Any) -> int:
+    """`value` if it is a count of something, else 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 <= value < 2**63 else 0

@@ -1,0 +1,257 @@
+"""Native calls as they arrive, whole or in fragments → events.
+
+Knows how calls come apart and together; knows no wire: a codec tells it under which key a fragment stands.
+Contract: every call is either ended with its arguments or reported by `Noticed` with its text, never both and never
+with invented arguments; the deltas of a call are strict JSON; ids are kept as given and minted where missing or used
+before; cost is linear in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...events import CallDelta, CallEnded, CallStarted, Event, Noticed
+from ...jsontext import dumps
+from ...types import NOTHING, Edit, Issue, IssueKind, JsonObject, Report, Tier, Verdict
+from .arguments import read_arguments, refused
+from .issues import odd
+from .spec import Ids
+from .strict import MAX_NUMBER, Growing, continuation, loads
+
+
+def numbered(index: int) -> str:
+    """The default id of the n-th call."""
+    return f"call_{index}"
+
+
+@dataclass(slots=True)
+class _Call:
+    wire_id: str
+    name: str
+    metadata: JsonObject
+    id: str = ""
+    index: int = -1
+    pieces: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    growing: Growing = field(default_factory=Growing)
+    edits: list[Edit] = field(default_factory=list)
+    value: Any = None
+    start: int = 0
+    ended: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Are the arguments there, as one object?"""
+        handed = isinstance(self.value, Mapping) and not self.pieces
+        return handed or (self.growing.done and not self.growing.broken)
+
+    @property
+    def written(self) -> str:
+        """Everything the model wrote for the arguments."""
+        return "".join(self.pieces)
+
+    @property
+    def text(self) -> str:
+        """The arguments: without the empty objects that were false starts."""
+        return "".join(self.pieces[self.start :])
+
+
+class CallBook:
+    """The calls of one answer.  Fragments are filed under keys the codec chooses; `given` counts calls handed out."""
+
+    def __init__(self, ids: Ids | None = None) -> None:
+        self._ids = ids or numbered
+        self._used: set[str] = set()
+        self._open: dict[Hashable, _Call] = {}
+        self._live: list[_Call] = []
+        self._last: _Call | None = None
+        self._next = 0
+        self.given = 0
+
+    # ── what a codec asks ────────────────────────────────────────────────────
+
+    def knows(self, key: Hashable) -> bool:
+        """Is a call filed under `key`?"""
+        return key in self._open
+
+    def wire_id(self, key: Hashable) -> str:
+        """The id the wire gave the call under `key`, "" when it gave none."""
+        return self._open[key].wire_id
+
+    def name_of(self, key: Hashable) -> str:
+        """The name of the call under `key`, "" while it has none."""
+        return self._open[key].name
+
+    def complete(self, key: Hashable) -> bool:
+        """Are the arguments under `key` a complete object?"""
+        return self._open[key].complete
+
+    @property
+    def idle(self) -> bool:
+        """Is no call still open, so that `settle` has nothing to say?"""
+        return not self._live
+
+    @property
+    def any(self) -> bool:
+        """Was there any call, also one that could not be used?"""
+        return self._last is not None
+
+    # ── what a codec tells ───────────────────────────────────────────────────
+
+    def begin(self, key: Hashable, id: str = "", name: str = "", metadata: JsonObject = NOTHING) -> list[Event]:  # noqa: A002
+        """A call begins under `key`; calls that are complete end."""
+        events = self.settle()
+        call = _Call(wire_id=id, name=name, metadata=metadata)
+        self._open[key] = call
+        self._live.append(call)
+        self._last = call
+        return events + (self._start(call) if name else [])
+
+    def name(self, key: Hashable, name: str) -> list[Event]:
+        """The call under `key` is called `name`, told late."""
+        call = self._open[key]
+        if call.name or not name:
+            return []
+        call.name = name
+        told = "".join(call.told)
+        return [*self._start(call), *([CallDelta(call.index, told)] if told else [])]
+
+    def add(self, key: Hashable, fragment: str) -> list[Event]:
+        """More of the arguments under `key`, as text.  A second object in it is a second call of the same tool."""
+        events: list[Event] = []
+        while fragment:
+            call = self._open[key]
+            piece, fragment = fragment, ""
+            told, left = call.growing.feed(piece)
+            if left.lstrip().startswith("{"):
+                piece, fragment = piece[: len(piece) - len(left)], left
+            elif left.strip() and call.ended:
+                events.append(odd("text follows the arguments of a call; it was passed over", left))
+            elif left.strip():
+                call.growing.broken = True
+            call.pieces.append(piece)
+            events += self._tell(call, told)
+            if fragment and call.growing.members:
+                events += self.begin(key, name=call.name)
+            elif fragment:
+                call.edits.append(Edit("empty_object", "$", before="{}"))
+                call.growing, call.start = Growing(), len(call.pieces)
+        return events
+
+    def whole(self, id: str, name: str, arguments: Any, metadata: JsonObject = NOTHING) -> list[Event]:  # noqa: A002
+        """A call that comes in one piece, its arguments an object, text or null."""
+        key = object()
+        events = self.begin(key, id, name, metadata)
+        if not isinstance(arguments, str):
+            self._open[key].value = arguments
+            return events
+        if name and _is_sound(arguments):  # as they nearly always are: there is nothing to wait for, or to mend
+            call = self._live.pop()
+            call.ended, self.given = True, self.given + 1
+            return [*events, CallDelta(call.index, arguments.strip()), CallEnded(call.index, None, arguments)]
+        return events + self.add(key, arguments)
+
+    def hand(self, key: Hashable, arguments: Any) -> None:
+        """The arguments under `key`, as a value; they count unless text comes."""
+        self._open[key].value = arguments
+
+    def settle(self) -> list[Event]:
+        """Something else begins: calls whose arguments are complete end, the others may still go on."""
+        events = [event for call in self._live if self._is_complete(call) for event in self._end(call, cut=False)]
+        self._live = [call for call in self._live if not call.ended]
+        return events
+
+    def end(self, key: Hashable, *, sure: bool = False) -> list[Event]:
+        """The wire says that the call under `key` is over.  Unless it is `sure` that nothing was cut off there, a call
+        that is not complete waits for the reason to stop."""
+        call = self._open[key]
+        return self._end(call, cut=False) if not call.ended and (sure or self._is_complete(call)) else []
+
+    def finish(self, *, cut: bool) -> list[Event]:
+        """The answer is over; `cut` when it was cut off, which only the last call can have suffered."""
+        left = [call for call in self._live if not call.ended]
+        self._live = []
+        return [event for call in left for event in self._end(call, cut=cut and call is self._last)]
+
+    # ── inside ───────────────────────────────────────────────────────────────
+
+    def _is_complete(self, call: _Call) -> bool:
+        return bool(call.name) and call.complete and not call.ended
+
+    def _start(self, call: _Call) -> list[Event]:
+        call.index, self._next = self._next, self._next + 1
+        call.id = call.wire_id
+        if not call.id or call.id in self._used:
+            call.id = self._mint(call.index)
+        self._used.add(call.id)
+        return [CallStarted(call.index, call.id, call.name, call.metadata)]
+
+    def _mint(self, index: int) -> str:
+        minted = base = self._ids(index)
+        repeats = 0
+        while minted in self._used:
+            repeats += 1
+            minted = f"{base}_{repeats}"
+        return minted
+
+    def _tell(self, call: _Call, text: str) -> list[Event]:
+        if not text:
+            return []
+        call.told.append(text)
+        return [CallDelta(call.index, text)] if call.name else []
+
+    def _end(self, call: _Call, *, cut: bool) -> list[Event]:
+        call.ended = True
+        raw = call.text if call.text.strip() or call.value is None else call.value
+        if not call.name:
+            return [Noticed(_nameless(call, raw))]
+        reading = read_arguments(raw, name=call.name, call_id=call.id, cut=cut)
+        if not isinstance(reading, Issue):
+            arguments, report = reading
+            closing = self._closing(call, arguments)
+            if closing is not None:
+                self.given += 1
+                ended = CallEnded(call.index, _with(report, call.edits), call.written or None)
+                return [*self._tell(call, closing), ended]
+            reading = refused(raw, "their parts contradict each other", name=call.name, call_id=call.id, cut=cut)
+        report = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason=reading.kind.value, confidence=0.0)
+        closing = call.growing.close_text()
+        return [*self._tell(call, closing), CallEnded(call.index, report, reading.raw), Noticed(reading)]
+
+    def _closing(self, call: _Call, arguments: JsonObject) -> str | None:
+        told = "".join(call.told)
+        if call.growing.done and not call.growing.broken and call.text.strip():
+            return call.growing.rest
+        return continuation(told, call.growing.close_text(), arguments, dumps)
+
+
+def _is_sound(arguments: str) -> bool:
+    """Is this one strict object, which says something?  (An empty one may be a false start.)"""
+    try:
+        value = loads(arguments)
+    except ValueError:
+        return False
+    return type(value) is dict and bool(value) and len(arguments) < _LONGEST
+
+
+_LONGEST = MAX_NUMBER
+"""Of arguments read at once: in longer ones a number may be longer than is told."""
+
+
+def _with(report: Report | None, edits: list[Edit]) -> Report | None:
+    if not edits:
+        return report
+    mends = (*edits, *(report.edits if report else ()))
+    return Report(tier=Tier.NATIVE, edits=mends, verdict=Verdict.MENDED, confidence=0.9)
+
+
+def _nameless(call: _Call, raw: Any) -> Issue:
+    return Issue(
+        kind=IssueKind.MALFORMED,
+        message="a call without the name of a tool; it was not run",
+        raw=raw if isinstance(raw, str) else dumps(raw),
+        call_id=call.wire_id,
+        correction="One of your tool calls has no name. Nothing was run. Send it again with the name of the tool.",
+    )

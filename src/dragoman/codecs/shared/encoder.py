@@ -1,0 +1,225 @@
+"""Events put in an order every wire can carry.
+
+Knows events only.  Wires tell one part after the other; events may interleave several calls, and a call may turn out
+not to be one.  Contract: the calls come one after another, each in one run of `CallStarted`, `CallDelta`, `CallEnded`;
+nothing else overtakes or falls behind a call; folded, the events say the same as before.
+
+With `whole`, a call is told once it is complete, in one delta, and a refused one not at all.  Otherwise its deltas are
+told as they come, always one behind: the last one, which completes the JSON, is kept back from a call that is refused,
+so that no client takes a cut call for a complete one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...events import (
+    NOT_RUN,
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartAdded,
+    PartEnded,
+    ReasoningDelta,
+    Recast,
+    Started,
+    TextDelta,
+)
+from ...jsontext import quoted
+from ...types import Stop
+from .frames import Frame
+
+_OF_CALLS = frozenset({CallStarted, CallDelta, CallEnded})
+_MARK = "\ufdd0"  # no character: where it stands in a frame besides, as in a model's name, there is no short path
+_MARKED = quoted(_MARK)
+
+
+@dataclass(slots=True)
+class _Held:
+    started: CallStarted
+    pieces: list[str] = field(default_factory=list)
+    ended: CallEnded | None = None
+    told: bool = False
+
+
+class Sequencer:
+    """Feed it events; it gives them back in an order for a wire."""
+
+    def __init__(self, *, whole: bool) -> None:
+        self._whole = whole
+        self._queue: deque[Event | _Held] = deque()
+        self._calls: dict[int, _Held] = {}
+
+    @property
+    def holds(self) -> bool:
+        """Is anything held back?"""
+        return bool(self._queue)
+
+    def feed(self, event: Event) -> list[Event]:
+        """The events that may go out now."""
+        if not self._queue and type(event) not in _OF_CALLS:
+            return [event]
+        match event:
+            case CallStarted(index):
+                self._calls[index] = held = _Held(event)
+                self._queue.append(held)
+            case CallDelta(index, piece):
+                self._calls[index].pieces.append(piece)
+            case CallEnded(index):
+                self._calls.pop(index).ended = event
+            case _:
+                self._queue.append(event)
+        return self._flush()
+
+    def close(self) -> list[Event]:
+        """What is still held when the events end; calls that never ended are left out, or open as they were told."""
+        left = [item for item in self._queue if not isinstance(item, _Held) or item.ended]
+        self._queue = deque(left)
+        return self._flush()
+
+    def _flush(self) -> list[Event]:
+        out: list[Event] = []
+        while self._queue:
+            head = self._queue[0]
+            if isinstance(head, _Held):
+                out += self._tell_whole(head) if self._whole else self._tell_growing(head)
+                if head.ended is None:
+                    break
+            else:
+                out.append(head)
+            self._queue.popleft()
+        return out
+
+    def _tell_whole(self, call: _Held) -> list[Event]:
+        if call.ended is None or _refused(call.ended):
+            return []
+        return [call.started, CallDelta(call.started.index, "".join(call.pieces)), call.ended]
+
+    def _tell_growing(self, call: _Held) -> list[Event]:
+        out: list[Event] = [] if call.told else [call.started]
+        call.told = True
+        done = call.ended is not None and not _refused(call.ended)
+        ready = call.pieces if done else call.pieces[:-1]
+        call.pieces = call.pieces[len(ready) :]
+        out += [CallDelta(call.started.index, piece) for piece in ready if piece]
+        return [*out, call.ended] if call.ended is not None else out
+
+
+def _refused(ended: CallEnded) -> bool:
+    return ended.report is not None and ended.report.verdict in NOT_RUN
+
+
+class Encoder:
+    """What the stream encoders of all wires share: order, and one method per kind of event.
+
+    A wire overrides the `_on_…` methods it has frames for, and `_finish`, which is called once.  Nearly all events go
+    on with a run of text or reasoning, and their frames differ in nothing but that text: what stands around it is
+    written once a run (`_run`), and the rest of the run takes a short path (`_go_on`).
+    """
+
+    def __init__(self, *, whole_calls: bool) -> None:
+        self._sequencer = Sequencer(whole=whole_calls)
+        self._finished = False
+        self._running: type | None = None
+        self._around = Frame(""), ""
+        self._handlers: dict[type, Callable[[Any], list[Frame]]] = {
+            Started: self._on_started,
+            TextDelta: self._on_text,
+            ReasoningDelta: self._on_reasoning,
+            PartEnded: self._on_part_ended,
+            PartAdded: self._on_part,
+            CallStarted: self._on_call,
+            CallDelta: self._on_delta,
+            CallEnded: self._on_call_ended,
+            Ended: self._on_ended,
+            Noticed: self._on_silent,
+            Recast: self._on_silent,
+        }
+
+    def feed(self, event: Event) -> list[Frame]:
+        """The frames `event` allows to send."""
+        if type(event) is self._running and event.text:  # type: ignore[union-attr]
+            return [self._go_on(event.text)]  # type: ignore[union-attr]
+        return self._write(self._sequencer.feed(event))
+
+    def close(self) -> list[Frame]:
+        """What ends the stream, also where no `Ended` came."""
+        return self._write([*self._sequencer.close(), *([] if self._finished else [Ended()])]) + self._last()
+
+    def _write(self, events: list[Event]) -> list[Frame]:
+        frames: list[Frame] = []
+        for event in events:
+            self._running = None
+            frames += self._handlers[type(event)](event)
+        return frames
+
+    def _run(self, event: TextDelta | ReasoningDelta, make: Callable[[str], Frame]) -> Frame:
+        """What `make` makes of the event's text; until another kind of event comes, only the text will differ."""
+        like = make(_MARK)
+        before, *after = like.data.split(_MARKED)
+        if len(after) == 1 and not self._sequencer.holds:
+            self._running, self._around = type(event), (Frame(before, like.event), after[0])
+        return make(event.text)
+
+    def _go_on(self, said: str) -> Frame:
+        """The frame that goes on with the run."""
+        (before, name, _), after = self._around
+        return Frame(f"{before}{quoted(said)}{after}", name)
+
+    def _on_ended(self, event: Ended) -> list[Frame]:
+        if self._finished:
+            return []
+        self._finished = True
+        return self._finish(event)
+
+    def _on_silent(self, event: Any) -> list[Frame]:
+        return []
+
+    # ── for a wire to say ────────────────────────────────────────────────────
+
+    def _on_started(self, event: Started) -> list[Frame]:
+        return []
+
+    def _on_text(self, event: TextDelta) -> list[Frame]:
+        return []
+
+    def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        return []
+
+    def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        return []
+
+    def _on_part(self, event: PartAdded) -> list[Frame]:
+        return []
+
+    def _on_call(self, event: CallStarted) -> list[Frame]:
+        return []
+
+    def _on_delta(self, event: CallDelta) -> list[Frame]:
+        return []
+
+    def _on_call_ended(self, event: CallEnded) -> list[Frame]:
+        return []
+
+    def _finish(self, event: Ended) -> list[Frame]:
+        return []
+
+    def _last(self) -> list[Frame]:
+        return []
+
+
+def settled(stop: Stop | None, calls: int) -> Stop | None:
+    """Why an answer with so many calls stopped: what peers write there is not always true.
+
+    Calls with "stop" were recorded 49 times (wire-quirks.md); a cut answer stays one; calls that were all refused
+    leave nothing to run.
+    """
+    if calls and stop in (None, Stop.END, Stop.STOP_SEQUENCE):
+        return Stop.TOOL_CALLS
+    return Stop.END if stop is Stop.TOOL_CALLS and not calls else stop

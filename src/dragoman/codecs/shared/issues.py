@@ -1,0 +1,48 @@
+"""What the stream decoders of all wires share: a frame's body, and the issues a wire gives rise to.
+
+Knows frames and issues, no API.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...events import Noticed
+from ...types import Issue, IssueKind
+from . import strict
+from .arguments import as_text
+from .body import kind
+from .frames import Frame
+
+_SHOWN = 2000
+
+
+def frame_body(frame: Frame) -> dict[str, Any] | Noticed:
+    """The object in `frame`, or what to tell where there is none."""
+    try:
+        body = strict.loads_leniently(frame.data)
+    except ValueError as fault:
+        return odd(f"a frame is not JSON: {fault}; it was passed over", frame.data)
+    if not isinstance(body, dict):
+        return odd(f"a frame is {kind(body)}, not an object; it was passed over", frame.data)
+    return body
+
+
+def odd(message: str, raw: Any = "") -> Noticed:
+    """The wire did something no API describes."""
+    return Noticed(Issue(kind=IssueKind.WIRE, message=message, raw=_shown(raw)))
+
+
+def lossy(message: str, raw: Any = "") -> Noticed:
+    """Something was left out on purpose."""
+    return Noticed(Issue(kind=IssueKind.LOSSY, message=message, raw=_shown(raw)))
+
+
+def spent() -> Noticed:
+    """All tokens were used up before anything was said (seed system ChatCLI: "an error naming max_tokens")."""
+    message = "the answer reached max_tokens before anything was said; raise max_tokens"
+    return Noticed(Issue(kind=IssueKind.TRUNCATED, message=message))
+
+
+def _shown(raw: Any) -> str:
+    return (raw if isinstance(raw, str) else as_text(raw))[:_SHOWN]

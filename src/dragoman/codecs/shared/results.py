@@ -1,0 +1,126 @@
+"""Results of tools on the wire: error marks, both ways, and which call a result answers.
+
+Knows the marks and the pairing; no wire.  Contract: `read_mark(marked(r))` gives back what `r` says, as long as its
+text does not itself begin with a mark.
+Source: seed document 003 and `seeds.md` C9, C10: a failure is marked in the text where the wire has no field for it;
+nothing is marked on success, and an error code alone is no failure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ...errors import mark
+from ...types import Media, Message, Text, ToolCall, ToolResult
+
+Content: TypeAlias = "tuple[Text | Media, ...]"
+
+_SEE_NEXT = "The result is attached to the next message."
+_MARK = re.compile(r"\[ERROR(?::([^\]\s]+))?\] ")
+_CODE_MARK = re.compile(r"\[ERROR:([^\]\s]+)\] ")
+
+
+def marked(result: ToolResult, *, bare: bool = True) -> Content:
+    """The content with its error mark.  With `bare`, a failure without a code is marked too: `[ERROR] …`."""
+    if not result.is_error or not (result.error_code or bare):
+        return result.content
+    head, *tail = result.content or (Text(""),)
+    if isinstance(head, Text):
+        return (replace(head, text=mark(result.error_code, head.text)), *tail)
+    return (Text(mark(result.error_code, "")), head, *tail)
+
+
+def read_mark(content: Sequence[Text | Media], *, is_error: bool | None = None) -> tuple[Content, bool, str | None]:
+    """The content without its mark, whether it says failure, and the code.
+
+    `is_error` is what the wire says itself; then only a mark with a code is one, and only on a failure.
+    """
+    head = content[0] if content else None
+    pattern = _MARK if is_error is None else _CODE_MARK
+    found = pattern.match(head.text) if isinstance(head, Text) and is_error is not False else None
+    if found is None or not isinstance(head, Text):
+        return tuple(content), bool(is_error), None
+    left = replace(head, text=head.text[found.end() :])
+    kept = content[1:] if not left.text and len(content) > 1 else (left, *content[1:])
+    return tuple(kept), True, found[1]
+
+
+def texts_only(content: Content) -> Content:
+    """The content where results hold text and nothing else; what else there is follows: `attached`."""
+    texts = tuple(part for part in content if isinstance(part, Text))
+    return texts or ((Text(_SEE_NEXT),) if content else ())
+
+
+def attached(results: Sequence[ToolResult]) -> Content:
+    """The media of `results`, each told whose it is, for the user turn that follows them; empty when there are none."""
+    told: list[Text | Media] = []
+    for result in results:
+        if media := [part for part in result.content if isinstance(part, Media)]:
+            told += [Text(f"Attached to the result of call {result.call_id}:"), *media]
+    return tuple(told)
+
+
+def results_first(message: Message) -> tuple[tuple[ToolResult, ...], Message | None]:
+    """The results in `message`, and a message of what else is in it."""
+    if not any(isinstance(part, ToolResult) for part in message.parts):
+        return (), message
+    others = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+    role = "user" if message.role == "tool" else message.role
+    left = Message(role, others, cache=message.cache, metadata=message.metadata) if others else None
+    return message.results, left
+
+
+class Pairing:
+    """Which tool a result belongs to, learnt from the calls seen before it; the latest call with an id counts."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._legacy: dict[str, str] = {}
+        self._waiting: list[tuple[str, str]] = []
+        self._minted = 0
+        self._own: set[str] = set()
+
+    def see(self, calls: Iterable[ToolCall]) -> None:
+        """These calls were made in one turn; those of turns before are not answered any more."""
+        self._waiting.clear()
+        for call in calls:
+            self._names[call.id] = call.name
+            self._legacy[call.name] = call.id
+            self._waiting.append((call.id, call.name))
+
+    def name(self, call_id: str) -> str:
+        """The name of the tool called under `call_id`, "" when nobody did."""
+        return self._names.get(call_id, "")
+
+    def id_of(self, name: str) -> str:
+        """The id of the latest call of `name`, for wires that answer by name; a new one when there was none."""
+        return self._legacy.get(name) or self.mint()
+
+    def resolved(self, call_id: str, name: str) -> str:
+        """The id of the call a result answers, where ids may be left away: the id itself if a call has it.  One that no
+        call has was made up by the client, and stands for a call that came without (litellm's `ollama_chat`)."""
+        if call_id in self._names:
+            return call_id
+        return self.answered(name, given=not call_id) or call_id
+
+    def answered(self, name: str, *, given: bool = True) -> str:
+        """The id of the call that a result without an id answers: the first of that name that has no answer yet, or
+        the first of any name where the result has none; "" when all are answered.  With `given` false, only calls
+        whose id was not given are looked at."""
+        for i, (call_id, called) in enumerate(self._waiting):
+            if name in ("", called) and (given or call_id in self._own):
+                del self._waiting[i]
+                return call_id
+        return ""
+
+    def mint(self) -> str:
+        """An id no call of this conversation has."""
+        while True:
+            minted = f"call_h{self._minted}"
+            self._minted += 1
+            if minted not in self._names:
+                self._own.add(minted)
+                return minted

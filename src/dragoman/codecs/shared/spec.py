@@ -1,0 +1,212 @@
+"""What a codec is: a record of pure functions that read and write one wire API.
+
+Knows the canonical values and the framing; knows no wire, no provider and no dialect.  What differs between peers that
+speak the same API arrives as `Quirks`; what only the caller knows (an id, a time) as `Stamp`.
+
+Contract.  `encode_*` never fails on canonical values: what a wire cannot carry is left out or said in its nearest form.
+`decode_request` and `decode_response` raise `CodecError` with a JSON path for what is not the API, and `ProviderError`
+where the body is an error.  A stream decoder never raises on content: faults are `Noticed(Issue(kind=WIRE))`; only an
+error told by the peer inside the stream is raised.  Fields no value models travel as `WireFields` and come back on
+their own wire only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from ...errors import CodecError, ProviderError
+from ...events import Event
+from ...types import NOTHING, JsonObject, Message, Request, Response
+from .frames import Frame, FrameKind
+
+Ids = Callable[[int], str]
+"""Mints the id of the n-th call of an answer, from 0, where the wire gives none."""
+
+
+class WireFields(dict[str, Any]):
+    """Fields of one wire, as it gave them.  Equal to a plain dict of the same content; only codec `api` sends them.
+
+    A plain mapping in `Request.extra` is the caller's own wish and goes out on every wire; a plain mapping in
+    `metadata` is the caller's own note and goes out on none, the shared words apart: `signature`, `redacted`
+    (Claude), `thought_signature` (Gemini) and `encrypted_content` (Responses) are read by every wire that has them.
+    """
+
+    __slots__ = ("api",)
+
+    def __init__(self, api: str, fields: Mapping[str, Any]) -> None:
+        super().__init__(fields)
+        self.api = api
+
+
+MARKS = frozenset(
+    {"apart", "fields", "implicit", "max_completion_tokens", "nested", "parameters", "parametersJsonSchema"}
+    | {"part", "parts", "plain", "response", "role", "unnumbered"}
+)
+"""Keys of `WireFields` that say how a wire wrote what the canonical value says too: no other wire misses them."""
+
+
+def carried(api: str, fields: Mapping[str, Any]) -> JsonObject:
+    """`fields` without those that are null, as fields of wire `api`; `NOTHING` when none is left."""
+    kept = {key: value for key, value in fields.items() if value is not None}
+    return WireFields(api, kept) if kept else NOTHING
+
+
+def wished(api: str, extra: JsonObject) -> JsonObject:
+    """What of `Request.extra` goes out on wire `api`: its own fields, or the caller's."""
+    return NOTHING if isinstance(extra, WireFields) and extra.api != api else extra
+
+
+def own(api: str, metadata: JsonObject) -> JsonObject:
+    """What of a part's or message's `metadata` goes out on wire `api`: only what came from it."""
+    return metadata if isinstance(metadata, WireFields) and metadata.api == api else NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What only the server knows of an answer: its id, when it was made (seconds since 1970), the model's name."""
+
+    id: str = ""
+    created: int = 0
+    model: str = ""
+
+
+UNSTAMPED = Stamp()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quirks:
+    """How a peer departs from the plain API it speaks.  Every default is the plain API; rows cite their sources.
+
+    The examples are recorded refusals and habits (wire-quirks.md, "Requests refused", "OpenAI-compatible responses").
+    """
+
+    omit: frozenset[str] = frozenset()
+    """Top-level request fields the peer refuses (`parallel_tool_calls` at many, `stream_options` at old servers)."""
+    rename: Mapping[str, str] = NOTHING
+    """Our top-level field → theirs (`max_tokens` → `max_completion_tokens` at OpenAI's reasoning models)."""
+    add: Mapping[str, Any] = NOTHING
+    """Top-level fields sent with every request (`store: false` at GitHub Copilot, `route` at OpenRouter)."""
+    choices: frozenset[str] = frozenset({"auto", "none", "required", "named"})
+    """The tool choices the peer takes; others go out as the nearest it takes (Moonshot: no required, no named)."""
+    required_word: str = "required"
+    """The peer's word for "must call" (Mistral's own clients write `any`)."""
+    system_role: Literal["system", "developer"] = "system"
+    """The role of instructions (OpenAI's reasoning models: developer)."""
+    reasoning_field: Literal["reasoning_content", "reasoning", ""] = "reasoning_content"
+    """Where past reasoning goes on chat wires (Groq, vLLM: `reasoning`; OpenAI, Mistral: nowhere, they refuse both)."""
+    empty_content: Literal["null", "empty", "absent"] = "null"
+    """The content of an assistant turn that only calls (OpenRouter to Mistral refuses "", old servers refuse null)."""
+    content: Literal["parts", "text"] = "parts"
+    """"text": the peer reads only strings; several text parts are joined (DeepSeek)."""
+    result_media: Literal["user_turn", "native"] = "user_turn"
+    """Where media of a tool result go on chat wires: OpenAI takes text only in tool messages (errors.jsonl)."""
+    cache: Literal["asked", "always", "never"] = "asked"
+    """Prompt-cache markers: where `Message.cache` asks; "always" also on system text and the last tool (seeds C6)."""
+    unsigned_reasoning: Literal["drop", "send"] = "drop"
+    """Reasoning without its signature: Anthropic refuses it, compatible peers (MiniMax, Kimi) want it back."""
+
+
+PLAIN = Quirks()
+"""The plain API."""
+
+
+class Unsupported(CodecError):
+    """A request that asks for what we do not serve; `details` tells the client so in its own API's words."""
+
+    def __init__(self, message: str, path: str, api: str, details: JsonObject) -> None:
+        super().__init__(message, path, api)
+        self.details = details
+
+
+class StreamDecoder(Protocol):
+    """Frames of a streamed answer → events."""
+
+    def feed(self, frame: Frame) -> list[Event]:
+        """The events `frame` tells.  Raises `ProviderError` when the peer reports an error."""
+
+    def close(self) -> list[Event]:
+        """The events still due when the stream has ended, `Ended` last."""
+
+
+class StreamEncoder(Protocol):
+    """Events → frames of a streamed answer."""
+
+    def feed(self, event: Event) -> list[Frame]:
+        """The frames `event` allows to send."""
+
+    def close(self) -> list[Frame]:
+        """What ends the stream."""
+
+
+class DecodeResponse(Protocol):
+    """A whole answer's body → `Response`."""
+
+    def __call__(self, body: JsonObject, ids: Ids | None = None) -> Response: ...
+
+
+class DecodeStream(Protocol):
+    """A new decoder for one streamed answer."""
+
+    def __call__(self, ids: Ids | None = None) -> StreamDecoder: ...
+
+
+class EncodeRequest(Protocol):
+    """`Request` → body."""
+
+    def __call__(self, request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]: ...
+
+
+class EncodeResponse(Protocol):
+    """`Response` → a whole answer's body; `request` is what it answers, for wires that repeat parts of it."""
+
+    def __call__(
+        self, response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None
+    ) -> dict[str, Any]: ...
+
+
+class EncodeStream(Protocol):
+    """A new encoder for one streamed answer.
+
+    `request` tells what the client asked for (usage in the stream); `whole_calls` sends each call in one piece once it
+    is complete, the form every client accepts, instead of in fragments as they come.
+    """
+
+    def __call__(
+        self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
+    ) -> StreamEncoder: ...
+
+
+class DecodeError(Protocol):
+    """The answer of a refused request → `ProviderError`."""
+
+    def __call__(
+        self, status: int, body: bytes | str | JsonObject, headers: Mapping[str, str] = NOTHING
+    ) -> ProviderError: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codec:
+    """One wire API.
+
+    `path` and `stream_path` are where a client posts, below the API's root, `{model}` standing for the model's name;
+    `decode_*` and `encode_*` take bodies as parsed JSON.  `encode_error` gives the HTTP status and body a client of
+    this API understands, `error_frame` the frame that tells an error once the answer has begun.  `write_message` gives
+    what stands in the body's `messages` for one message, where that depends on no other and nothing else does on it.
+    """
+
+    name: str
+    path: str
+    stream_path: str
+    frames: FrameKind
+    encode_request: EncodeRequest
+    decode_response: DecodeResponse
+    decode_stream: DecodeStream
+    decode_error: DecodeError
+    decode_request: Callable[[JsonObject], Request]
+    encode_response: EncodeResponse
+    encode_stream: EncodeStream
+    encode_error: Callable[[Exception], tuple[int, dict[str, Any]]]
+    error_frame: Callable[[Exception], Frame]
+    write_message: Callable[[Message, Quirks], list[dict[str, Any]]] | None = None

@@ -1,0 +1,94 @@
+"""Where a prompt's cache markers go: after the tools, after the instructions, in the history; four at most.
+
+Knows requests; nothing of how a wire writes a marker.
+Contract of `plan`: with "always" tools and instructions come first, then what the caller asked for, the latest first;
+what is over the limit is dropped, the earliest first; the same request always gives the same plan, and a longer
+conversation keeps the markers that can still be read: one helps when the next request has the same text before it.
+Source: seeds.md C2 (tools by name, so that the prefix stays the same), C6 (what is marked; four markers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+from ..memo import KeptTools, by_identity
+from ..types import Message, Request, Tool
+
+MOST_MARKERS = 4
+HISTORY_MARKERS = 2
+"""One at the end, to be read by the next request, and one where the request before this one ended."""
+
+CacheMode = Literal["asked", "always", "never"]
+
+
+class Caches(StrEnum):
+    """Which markers a place takes of a model: a marker in any other place is refused."""
+
+    NOTHING = "nothing"
+    INSTRUCTIONS = "instructions"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class CachePlan:
+    """Is the last tool marked, and which messages, by their place."""
+
+    tools: bool = False
+    messages: tuple[int, ...] = ()
+
+
+def plan(request: Request, mode: CacheMode = "asked", *, limit: int = MOST_MARKERS) -> CachePlan:
+    """The markers for `request`: where it asks, and with "always" also where they pay of themselves."""
+    if mode == "never" or limit < 1:
+        return CachePlan()
+    asked = [at for at, message in enumerate(request.messages) if message.cache]
+    if mode == "asked":
+        return CachePlan(messages=tuple(asked[-limit:]))
+    tools = bool(request.tools)
+    head = _instructions(request.messages)
+    places = head[: limit - tools]
+    for at in [*reversed(asked), *_ends(request.messages)]:
+        places += [at] if len(places) < limit - tools and at not in places else []
+    return CachePlan(tools, tuple(sorted(places)))
+
+
+def _instructions(messages: Sequence[Message]) -> list[int]:
+    """The place of the last instruction the conversation begins with, if it begins with any."""
+    head = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
+    return [head - 1] if head else []
+
+
+def _ends(messages: Sequence[Message]) -> list[int]:
+    """Where this request ends, and where the one before it did."""
+    spoken = [at for at, message in enumerate(messages) if message.role in ("user", "tool")]
+    turns = [at for at in spoken if at + 1 == len(messages) or messages[at + 1].role == "assistant"]
+    return turns[: -HISTORY_MARKERS - 1 : -1]
+
+
+def planned(
+    request: Request, mode: CacheMode = "asked", *, takes: Caches = Caches.ALL, limit: int = MOST_MARKERS
+) -> Request:
+    """`request` asking for exactly the markers of its plan after messages; `tools` are the codec's to mark."""
+    heads = {at for at, message in enumerate(request.messages) if message.role == "system"}
+    taken = {Caches.NOTHING: set[int](), Caches.INSTRUCTIONS: heads}.get(takes, set(range(len(request.messages))))
+    chosen = taken.intersection(plan(request, mode, limit=limit).messages)
+    if all(message.cache == (at in chosen) for at, message in enumerate(request.messages)):
+        return request
+    messages = (_marked(message, at in chosen) for at, message in enumerate(request.messages))
+    return replace(request, messages=tuple(messages))
+
+
+def _marked(message: Message, cache: bool) -> Message:
+    if message.cache == cache:
+        return message
+    return Message(message.role, message.parts, cache=cache, metadata=message.metadata)
+
+
+@by_identity
+def in_order(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """The tools by name: the order they come in changes from run to run, and a changed prefix is read anew."""
+    ordered = tuple(sorted(tools, key=lambda tool: tool.name))
+    return KeptTools(ordered) if type(tools) is KeptTools else ordered

@@ -1,0 +1,396 @@
+"""Conversations as wires demand them: every call answered by exactly one result, right after it; ids; turns.
+
+Clients shorten, interrupt and reorder histories; most APIs answer an unpaired call or result with a 400.  Knows
+messages and what is demanded of them; nothing of wires, tools or dialects.
+Contract of `repair`, `identify`, `one_by_one` and `in_turns`: deterministic, idempotent, and reported: what is moved,
+added, renamed or left out is an `Issue`; a conversation that is in order comes back as it is, and one that grows keeps
+its beginning.
+Source of the rules: seeds.md A11 (ChatCLI's result pairing); demands.py cites what each wire refuses.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+
+from ..errors import ErrorCode
+from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
+from .naming import respell
+from .requirements import Demands, Turns
+
+MISSING = (
+    "No result of this call was recorded: it may have been interrupted or never run. "
+    "Do not assume that it had an effect."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """The conversation in order, and what had to be done to it."""
+
+    messages: tuple[Message, ...]
+    issues: tuple[Issue, ...] = ()
+
+
+def repair(messages: Sequence[Message]) -> Repaired:
+    """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
+    told: list[Message] = []
+    issues: list[Issue] = []
+    whole = _whole_turns(messages)
+    if len(whole) < len(messages):
+        issues.append(Issue(kind=IssueKind.HISTORY, message="a turn that stood in several messages is one again"))
+    for head, block in _blocks(whole):
+        fixed, found = _settle(head, block)
+        told += fixed
+        issues += found
+    return Repaired(tuple(told), tuple(issues))
+
+
+def _whole_turns(messages: Sequence[Message]) -> list[Message]:
+    """The messages, where a call that is answered only behind later words or calls of the same turn stands with them.
+
+    Clients send a turn back as one message per call (seen: Strands Agents); the results follow the last of them.
+    """
+    runs = [(said, list(run)) for said, run in groupby(messages, lambda message: message.role == "assistant")]
+    whole: list[Message] = []
+    for (said, run), (_, behind) in pairwise([*runs, (False, [])]):
+        whole += _joined(run, {r.call_id for m in behind for r in m.results}) if said and len(run) > 1 else run
+    return whole
+
+
+def _joined(run: Sequence[Message], answered: set[str]) -> Iterator[Message]:
+    """A run of assistant messages, one from the first whose call is answered behind them all."""
+    last = {call.id: at for at, message in enumerate(run) for call in message.calls}  # an id used again is the later's
+    first = min((at for call_id, at in last.items() if call_id in answered), default=len(run) - 1)
+    yield from run[:first]
+    if first == len(run) - 1:
+        yield run[first]
+    else:
+        parts = [part for message in run[first:] for part in message.parts]
+        yield Message("assistant", parts, cache=any(m.cache for m in run[first:]), metadata=run[first].metadata)
+
+
+def _blocks(messages: Sequence[Message]) -> Iterable[tuple[Message | None, list[Message]]]:
+    """Each assistant message with what follows it up to the next one; first what stands before any."""
+    head: Message | None = None
+    block: list[Message] = []
+    for message in messages:
+        if message.role == "assistant":
+            yield head, block
+            head, block = message, []
+        else:
+            block.append(message)
+    yield head, block
+
+
+def _settle(head: Message | None, block: list[Message]) -> tuple[list[Message], list[Issue]]:
+    calls = head.calls if head is not None else ()
+    results = [r for m in block for r in m.results]
+    start = [head] if head is not None else []
+    if not calls and not results:
+        return [*start, *block], []
+    answers, orphans = _pair(calls, results)
+    issues = [*map(_orphan, orphans), *(_missing(c) for c, a in zip(calls, answers, strict=True) if a is None)]
+    if not issues and len(block[0].results) == len(calls):
+        return [*start, _named(block[0], calls, answers), *block[1:]], []
+    told = [_answer(c, a) for c, a in zip(calls, answers, strict=True)]
+    rest = [m for m in map(_without_results, block) if m.parts]
+    moved = Issue(kind=IssueKind.HISTORY, message="results were moved next to the calls they answer")
+    return [*start, *([Message("tool", told)] if told else []), *rest], issues or [moved]
+
+
+FITS: tuple[tuple[Callable[[ToolCall], str | None], Callable[[ToolResult], str | None]], ...] = (
+    (lambda call: call.id or None, lambda result: result.call_id or None),
+    (lambda call: call.name, lambda result: (result.name or None) if not result.call_id else None),
+    (lambda _: "", lambda result: "" if not (result.call_id or result.name) else None),
+)
+"""What makes a result the answer to a call, best first: its id, else its name, else its place.
+
+Each as what a call looks for and what a result has; None for what cannot be found that way.
+"""
+
+
+def _pair(calls: Sequence[ToolCall], results: list[ToolResult]) -> tuple[list[ToolResult | None], list[ToolResult]]:
+    """For each call its result, in order; and the results that answer none.  An id may stand more than once."""
+    left = dict(enumerate(results))
+    answers: list[ToolResult | None] = [None] * len(calls)
+    for wanted, offered in FITS:
+        found: defaultdict[str | None, deque[int]] = defaultdict(deque)
+        for index, result in left.items():
+            found[offered(result)].append(index)
+        found.pop(None, None)
+        for at, call in enumerate(calls):
+            fitting = found.get(wanted(call)) if found and answers[at] is None else None
+            if fitting:
+                answers[at] = left.pop(fitting.popleft())
+    return answers, list(left.values())
+
+
+def _answer(call: ToolCall, result: ToolResult | None) -> ToolResult:
+    """The result with its call's id and name; an error that says so where there is none."""
+    if result is None:
+        code = ErrorCode.MISSING_RESULT
+        return ToolResult(call_id=call.id, name=call.name, content=MISSING, is_error=True, error_code=code)
+    if result.call_id == call.id and result.name:
+        return result
+    return ToolResult(
+        call_id=call.id,
+        name=result.name or call.name,
+        content=result.content,
+        is_error=result.is_error,
+        error_code=result.error_code,
+        metadata=result.metadata,
+    )
+
+
+def _named(message: Message, calls: Sequence[ToolCall], answers: Sequence[ToolResult | None]) -> Message:
+    """The message with names and ids filled in, its results in the order they stood in."""
+    if all(r.name and r.call_id for r in message.results):
+        return message
+    told = {id(a): _answer(c, a) for c, a in zip(calls, answers, strict=True) if a is not None}
+    parts = [told.get(id(p), p) if isinstance(p, ToolResult) else p for p in message.parts]
+    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+
+
+def _without_results(message: Message) -> Message:
+    if not message.results:
+        return message
+    parts = [p for p in message.parts if not isinstance(p, ToolResult)]
+    role = "user" if message.role == "tool" else message.role
+    return Message(role, parts, cache=message.cache, metadata=message.metadata)
+
+
+def _orphan(result: ToolResult) -> Issue:
+    message = f"a result answers no call (id {result.call_id!r}) and was left out; send the call it answers before it"
+    return Issue(kind=IssueKind.HISTORY, message=message, raw=result.text, name=result.name, call_id=result.call_id)
+
+
+def _missing(call: ToolCall) -> Issue:
+    message = f"the call of {call.name!r} has no result; an error result was put in its place"
+    return Issue(kind=IssueKind.HISTORY, message=message, name=call.name, call_id=call.id)
+
+
+# ── ids ──────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """The conversation with ids the wire takes, the way back (the wire's id → the caller's), and what was done."""
+
+    messages: tuple[Message, ...]
+    back: Mapping[str, str] = NOTHING
+    issues: tuple[Issue, ...] = ()
+
+
+def identify(messages: Sequence[Message], demands: Demands) -> Identified:
+    """`messages`, in order (`repair`), with an id for every call that `demands` allow.
+
+    A call without one gets one; of two that may not be alike the later is renumbered; what is allowed stays.
+    """
+    named = list(_counted(messages) if demands.counted else _numbered(messages, unique=demands.unique))
+    spelled = respell((new for _, new in named), demands.ids, readable=False)
+    ids = [spelled.spelled(new) for _, new in named]
+    changed = [(old, new) for (old, _), new in zip(named, ids, strict=True) if old != new]
+    if not changed:
+        return Identified(tuple(messages))
+    written = f"{len(changed)} call ids are written another way for this wire; results keep to their calls"
+    told = tuple(_renamed(messages, iter(ids)))
+    issue = Issue(kind=IssueKind.HISTORY, message=written)
+    return Identified(told, {new: old for old, new in reversed(changed)}, (issue,))
+
+
+def _numbered(messages: Sequence[Message], *, unique: bool) -> Iterator[tuple[str, str]]:
+    """For each call its id and the one it should have, before the wire's spelling.
+
+    An id depends on what stands before its call and on nothing after it: a prompt that grows keeps its prefix.
+    """
+    seen: set[str] = set()
+    for message in messages:
+        here: set[str] = set()
+        for place, call in enumerate(message.calls):
+            base = call.id or f"call_{len(seen)}_{place}"
+            new, turn = base, 1
+            while new in here or (new in seen and (unique or not call.id)):
+                turn += 1
+                new = f"{base}_{turn}"
+            here.add(new)
+            yield call.id, new
+        seen |= here
+
+
+def _counted(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+    """For each call its id and the one Kimi would have given it."""
+    calls = (call for message in messages for call in message.calls)
+    return ((call.id, f"functions.{call.name}:{index}") for index, call in enumerate(calls))
+
+
+def _renamed(messages: Sequence[Message], ids: Iterator[str]) -> Iterator[Message]:
+    """The messages with new ids for their calls, in order, and for the results of those."""
+    answers: dict[int, list[str]] = {}
+    for at, message in enumerate(messages):
+        if message.calls:
+            new = [next(ids) for _ in message.calls]
+            answers = _answered(message.calls, new, [r for m in _until_next(messages, at) for r in m.results])
+            left = iter(new)
+            yield _with_parts(
+                message, [replace(p, id=next(left)) if isinstance(p, ToolCall) else p for p in message.parts]
+            )
+        elif message.results:
+            parts = [_answering(p, answers.get(id(p))) if isinstance(p, ToolResult) else p for p in message.parts]
+            yield _with_parts(message, parts)
+        else:
+            yield message
+
+
+def _answered(calls: Sequence[ToolCall], new: Sequence[str], results: list[ToolResult]) -> dict[int, list[str]]:
+    """Which of the new ids each result answers; one object may stand in several places."""
+    answers: dict[int, list[str]] = {}
+    for call_id, result in zip(new, _pair(calls, results)[0], strict=True):
+        if result is not None:
+            answers.setdefault(id(result), []).append(call_id)
+    return answers
+
+
+def _until_next(messages: Sequence[Message], at: int) -> Iterator[Message]:
+    for message in messages[at + 1 :]:
+        if message.role == "assistant":
+            return
+        yield message
+
+
+def _answering(result: ToolResult, ids: list[str] | None) -> ToolResult:
+    if not ids:
+        return result
+    return ToolResult(
+        call_id=ids.pop(0),
+        name=result.name,
+        content=result.content,
+        is_error=result.is_error,
+        error_code=result.error_code,
+        metadata=result.metadata,
+    )
+
+
+def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
+    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+
+
+# ── one call at a time ───────────────────────────────────────────────────────
+
+
+def one_by_one(messages: Sequence[Message]) -> Repaired:
+    """`messages`, in order (`repair`), in which no turn makes more than one call: the others follow, one turn each.
+
+    Chat templates of families that were taught to make one call refuse or drop the rest (Llama 3, gpt-oss).
+    """
+    told: list[Message] = []
+    split = 0
+    for at, message in enumerate(messages):
+        if len(message.calls) > 1:
+            split += 1
+            told += _apart(message, messages[at + 1])
+        elif not (at and len(messages[at - 1].calls) > 1):
+            told.append(message)
+        elif rest := [part for part in message.parts if not isinstance(part, ToolResult)]:
+            told.append(_with_parts(message, rest))
+    if not split:
+        return Repaired(tuple(messages))
+    issue = Issue(kind=IssueKind.HISTORY, message=f"{split} turns with several calls are told as turns with one call")
+    return Repaired(tuple(told), (issue,))
+
+
+def _apart(message: Message, answers: Message) -> Iterator[Message]:
+    """Each call of a turn with its result; what else the turn says stands before the first."""
+    said = [part for part in message.parts if not isinstance(part, ToolCall)]
+    results = _pair(message.calls, list(answers.results))[0]
+    for call, result in zip(message.calls, results, strict=True):
+        yield _with_parts(message, [*said, call])
+        if result is not None:
+            yield Message("tool", [result])
+        said = []
+
+
+# ── turns ────────────────────────────────────────────────────────────────────
+
+BRIDGE = "Noted."
+"""What the assistant says between results and the user where a wire wants it to say something."""
+START = "(The conversation begins here.)"
+"""The user's first words where a wire wants some and the history has lost them."""
+
+
+def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
+    """`messages`, in order (`repair`), with turns that follow each other as they must."""
+    told = list(messages)
+    if turns is not Turns.FREE:
+        told = _settled(told)
+    if turns is Turns.BRIDGED:
+        told = list(_bridged(told))
+    if turns in (Turns.FILLED, Turns.ALTERNATING):
+        told = _begun([message for message in told if not _is_blank(message)])
+    if turns is Turns.ALTERNATING:
+        told = list(_merged(told))
+    if told == list(messages):
+        return Repaired(tuple(messages))
+    message = f"turns were put in the order this wire demands ({turns.value})"
+    return Repaired(tuple(told), (Issue(kind=IssueKind.HISTORY, message=message),))
+
+
+def _is_blank(message: Message) -> bool:
+    return message.role != "system" and all(isinstance(p, Text) and not p.text.strip() for p in message.parts)
+
+
+def _settled(messages: list[Message]) -> list[Message]:
+    """Instructions that come after the conversation has begun are the user's words: wires take them only in front."""
+    start = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
+    return [*messages[:start], *(_late(m) if m.role == "system" and not m.metadata else m for m in messages[start:])]
+
+
+def _late(message: Message) -> Message:
+    return Message("user", f"<system>\n{message.text}\n</system>", cache=message.cache)
+
+
+def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """`messages` with the instructions in front of the user's first words: some templates know no system message."""
+    head = [message for message in messages if message.role == "system"]
+    rest = [message for message in messages if message.role != "system"]
+    if not head:
+        return tuple(messages)
+    told = Text("\n\n".join(message.text for message in head))
+    if not rest or rest[0].role != "user":
+        return (Message("user", [told]), *rest)
+    first = rest[0]
+    parts = (Text(f"{told.text}\n\n"), *first.parts)
+    return (Message("user", parts, cache=first.cache, metadata=first.metadata), *rest[1:])
+
+
+def _bridged(messages: Iterable[Message]) -> Iterator[Message]:
+    last: Message | None = None
+    for message in messages:
+        if last is not None and last.role == "tool" and message.role == "user":
+            yield Message("assistant", BRIDGE)
+        yield message
+        last = message
+
+
+def _begun(messages: list[Message]) -> list[Message]:
+    start = next((at for at, message in enumerate(messages) if message.role != "system"), None)
+    if start is None or messages[start].role == "user":
+        return messages
+    return [*messages[:start], Message("user", START), *messages[start:]]
+
+
+def _merged(messages: Iterable[Message]) -> Iterator[Message]:
+    """Neighbours of one role as one message; results stay apart from what the user says after them."""
+    last: Message | None = None
+    for message in messages:
+        if last is not None and last.role == message.role and last.role in ("user", "assistant"):
+            metadata = last.metadata or message.metadata
+            last = Message(last.role, (*last.parts, *message.parts), cache=message.cache, metadata=metadata)
+            continue
+        if last is not None:
+            yield last
+        last = message
+    if last is not None:
+        yield last

@@ -1,0 +1,403 @@
+"""Trying what a marker may open: the dialects in order, the damage they report, fences that may hold a call.
+
+Between the scanner (`parser.py`), which found the marker, and the teller (`emitter.py`), which is told the outcome.
+Knows no dialect by name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...events import Event, Noticed
+from ...lenient.reader import Broken, Cut
+from ...lenient.source import Need, Source, same
+from ...types import IssueKind, Stop
+from ..judge.candidate import Draft, close_json
+from ..judge.judge import Judge, slip_of, unreadable
+from ..judge.quotation import LIVE, Quote, Standing
+from ..reading.call import Attempt, Mismatch
+from ..reading.compiled import Row
+from ..reading.table import READERS
+from ..spec import JsonCall, Listing, Place, TaggedArgs
+from .budget import Patience
+from .emitter import Pending, Teller
+from .lookahead import unlike, unlike_all
+from .markers import Table
+
+MAX_INFO = 200
+"""A fence's info line is not longer."""
+
+HARD = frozenset({Quote.FENCE, Quote.BLOCK, Quote.HTML, Quote.COMMENT})
+TENTATIVE = frozenset({Quote.SPAN, Quote.MARKS})
+REST_OF_LINE = re.compile(r"[ \t\r]*\n")
+STRUCTURE = re.compile(r"[{}\[\]<>\"'`]")
+WORD = re.compile(r"\S")
+VALUE = re.compile(r"[{\[\"']")
+"""What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
+depend on how much had come)."""
+DATA = frozenset({"", "json", "jsonc", "json5"})
+"""Fence info words under which a call may end a message after an announcement (judge-rules.md 2)."""
+
+
+class Trial:
+    """Tries candidates in one message.  `finish` is the stop reason, as soon as it is known."""
+
+    def __init__(
+        self, src: Source, table: Table, judge: Judge, teller: Teller, patience: Patience, *, strict: bool
+    ) -> None:
+        self.src, self.judge, self.teller, self._strict = src, judge, teller, strict
+        self._patience = patience
+        self.table, self.finish = table, ""
+        self._may_tell = False
+        self._weak_from = 0
+        self.over: set[str] = set()
+        self._fence_from = -1
+        self._no_closer: set[tuple[str, ...]] = set()
+        self.thinks_until: re.Pattern[str] | None = None
+        self._thinks_to: int | None = None
+
+    # ── a marker that may open calls ─────────────────────────────────────────
+
+    def candidate(self, rows: tuple[Row, ...]) -> Need[bool]:
+        """Try the dialects that the marker at hand may open.  False: it is text."""
+        src, teller = self.src, self.teller
+        if self._are_others(rows):
+            return False
+        standing = LIVE if teller.reasoning else teller.context.standing()
+        if standing.quote in HARD:
+            return False
+        indented = standing.quote is Quote.INDENTED and teller.context.any
+        at = src.at
+        if self._thinks_to is not None and at < self._thinks_to:
+            return False
+        failure: tuple[Row, Exception] | None = None
+        reached, began = 0, False
+        for row in rows:
+            if (indented and not row.special) or not self._may_try(row, standing, at) or self._is_other(row):
+                continue
+            depth = src.hold()
+            self._may_tell = self._tells(row, standing)
+            attempt = Attempt(src, row, self.judge, self._begun, READERS)
+            attempt.alone = not teller.reasoning and not teller.context.any
+            try:
+                yield from attempt.run()
+            except (Mismatch, Broken, Cut) as why:
+                src.unwind(depth)
+                row = attempt.row
+                if self._swallows(at):
+                    return False
+                if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
+                    yield from self._damaged(attempt, row, why, at)
+                    return True
+                if not row.strong:
+                    reached, began = max(reached, src.at), began or VALUE.search(src.held(), 1) is not None
+                src.rewind()
+                if row.strong and failure is None and (not isinstance(why, Mismatch) or self._is_call_fence(row)):
+                    failure = (row, why)
+                continue
+            finally:
+                self._may_tell = False
+            if self._swallows(at):
+                return False
+            self._complete(attempt, row, at, standing)
+            return True
+        self._weak_from = max(self._weak_from, reached)
+        if began:
+            self._patience.read()
+        return failure is not None and (yield from self._unread(failure[0], failure[1], at))
+
+    def _are_others(self, rows: tuple[Row, ...]) -> bool:
+        """Does what follows the opener show that none of these rows was meant?"""
+        buf, pos = self.src.buf, self.src.pos
+        looks = unlike_all(rows)
+        for look in looks:
+            if not look(buf, pos):
+                return False
+        return bool(looks)
+
+    def _is_other(self, row: Row) -> bool:
+        """Does what follows the opener show that this row was not meant?
+
+        How far a weak one reads is noted; one that wants an object reads nothing where there is none.
+        """
+        single = isinstance(row.dialect.args, JsonCall) and row.dialect.listing is Listing.REPEAT
+        told = unlike(row) if row.strong or single else None
+        return told is not None and told(self.src.buf, self.src.pos)
+
+    def _swallows(self, at: int) -> bool:
+        """Did a call drafted in reasoning run past the reasoning's end?  Then it is none, and its text is read again.
+
+        An argument that was never closed would else take the answer, and the calls in it, for its value.
+        """
+        if self.thinks_until is None or not self.teller.reasoning:
+            return False
+        found = self.thinks_until.search(self.src.held())
+        if found is None:
+            return False
+        self._thinks_to = at + found.start()
+        self.src.rewind()
+        return True
+
+    def _may_try(self, row: Row, standing: Standing, at: int) -> bool:
+        if row.dialect.name in self.over or not (row.place is Place.INLINE or self.teller.line_start("")):
+            return False
+        if row.strong:
+            return True
+        if at < self._weak_from or standing.quote is not None:
+            return False
+        return row.place is not Place.WHOLE or not self.teller.context.any
+
+    def _tells(self, row: Row, standing: Standing) -> bool:
+        """May this call be told while it is read?"""
+        teller, judge = self.teller, self.judge
+        return (
+            row.strong
+            and standing.quote not in TENTATIVE
+            and not (teller.reasoning or teller.queue or self._strict or judge.watches_copies)
+            and not judge.forbidden(teller.context.before)
+        )
+
+    def _begun(self, draft: Draft) -> None:
+        """A reader knows a name.  If the call stands live, its start is told at once."""
+        self.teller.end_live()
+        if self._may_tell and draft.refusal is None and not self.teller.repeats:
+            self.teller.begin_live(draft)
+
+    # ── outcomes ─────────────────────────────────────────────────────────────
+
+    def _complete(self, attempt: Attempt, row: Row, at: int, standing: Standing) -> None:
+        """An attempt that read to its end."""
+        src, teller = self.src, self.teller
+        raw = src.held()
+        src.release()
+        self._refuse_cut(attempt)
+        raws = _raws(attempt, raw, at)
+        if any(d.started for d in attempt.drafts):
+            teller.end_all(attempt.items, raws, raw)
+            teller.new_line()
+            self._count(attempt)
+            return
+        pending = Pending(attempt.items, raw, teller.context.before, raws, strong=row.strong)
+        if row.strong and not teller.reasoning and not teller.queue and standing.quote not in TENTATIVE:
+            if self.judge.forbidden(pending.before):
+                teller.say(raw)
+            else:
+                teller.accept(pending)
+                self._count(attempt)
+            return
+        pending.reasoning = teller.reasoning
+        pending.standing = standing if standing.quote in TENTATIVE else None
+        pending.whole = not row.strong and not teller.context.any
+        teller.await_rest(pending)
+
+    def _count(self, attempt: Attempt) -> None:
+        """Calls that were read and will not run are counted with those that could not be read."""
+        refused = sum(draft.refusal is not None for draft in attempt.drafts)
+        for _ in range(refused):
+            self._patience.broke()
+        if attempt.drafts and not refused:
+            self._patience.ran()
+
+    def _refuse_cut(self, attempt: Attempt) -> None:
+        """A tagged call whose closer is missing may have lost arguments when the limit was hit."""
+        if attempt.closed or self.finish != Stop.LENGTH or not isinstance(attempt.spec.args, TaggedArgs):
+            return
+        draft = attempt.drafts[-1] if attempt.drafts else None
+        if draft is not None and any(e.kind == "unclosed" for e in draft.edits):
+            issue = unreadable(IssueKind.TRUNCATED, "the call was cut off at the token limit", "", draft.name, 0)
+            draft.refuse(IssueKind.TRUNCATED, issue.message, issue.correction)
+
+    def _damaged(self, attempt: Attempt, row: Row, why: Exception, at: int) -> Need[None]:
+        """An attempt that began a call and could not end it."""
+        src, teller = self.src, self.teller
+        self._patience.broke()
+        kind, message = self._why(why, row, src.held())
+        broken = attempt.draft
+        if not row.strong and kind is not IssueKind.TRUNCATED:
+            self._weak_damaged(attempt.drafts[-1].name, kind, message, at)
+            return
+        if kind is not IssueKind.TRUNCATED:
+            yield from self._to_closer(row)
+        raw = src.held()
+        src.release()
+        issue = unreadable(kind, message, raw, broken.name if broken else "", at)
+        if broken is not None:
+            broken.done, broken.end = False, src.at
+            broken.refuse(kind, message, issue.correction)
+            broken.write(close_json(broken.text()))
+        if teller.reasoning and not any(d is not broken for d in attempt.drafts):
+            teller.say(raw)
+            return
+        if teller.queue:
+            teller.release_all()
+        teller.end_all(attempt.items, _raws(attempt, raw, at), raw, broken)
+        if broken is None:
+            teller.out.append(Noticed(issue))
+        teller.new_line()
+
+    def _to_closer(self, row: Row) -> Need[None]:
+        """Skip the rest of a broken call, if its closer comes; what stands before it is not live."""
+        src, closers = self.src, row.call_close + row.section_close
+        if not closers or closers in self._no_closer:
+            return
+        src.hold()
+        if (yield from src.until(closers, _ignore)):
+            src.release()
+        else:
+            src.rewind()
+            self._no_closer.add(closers)
+
+    def _weak_damaged(self, name: str, kind: IssueKind, message: str, at: int) -> None:
+        """A weak candidate that broke is text, and noticed, since it named a tool."""
+        src = self.src
+        self._weak_from = max(self._weak_from, src.at)
+        src.rewind()
+        self.teller.emit(Noticed(unreadable(kind, message, "", name, at)))
+        first = src.buf[src.pos : src.pos + 1]
+        src.pos += 1
+        self.teller.say(first)
+
+    def _unread(self, row: Row, why: Exception, at: int) -> Need[bool]:
+        """A strong opener whose call could not be read at all: its text goes to an issue, up to its closer."""
+        src, teller = self.src, self.teller
+        if isinstance(why, Cut) and self.finish != Stop.LENGTH and not self._has_body(row):
+            return False
+        self._patience.broke()
+        src.hold()
+        src.pos += self._opener_size(row)
+        yield from self._to_end(row)
+        raw = src.held()
+        src.release()
+        if teller.reasoning:
+            teller.say(raw)
+            return True
+        if teller.queue:
+            teller.release_all()
+        kind, message = self._why(why, row, raw)
+        teller.seen_call = True
+        teller.emit(Noticed(unreadable(kind, message, raw, "", at)))
+        return True
+
+    def _to_end(self, row: Row) -> Need[None]:
+        """Skip to the closer of what could not be read; to the next opener, where nothing like a call precedes it."""
+        src, got = self.src, list[str]()
+        mark = yield from src.until(row.call_close + row.section_close + row.openers, got.append)
+        if mark in row.openers and not STRUCTURE.search("".join(got)):
+            src.pos -= len(mark)
+        elif mark in row.openers:
+            yield from src.until(row.call_close + row.section_close, _ignore)
+
+    def _why(self, why: Exception, row: Row, raw: str) -> tuple[IssueKind, str]:
+        """Truncated or malformed?  A text that runs past its own closer to the end was not cut, it was never closed."""
+        if not isinstance(why, Cut):
+            return slip_of(why), str(why) or "there is no call object in it"
+        if self.finish != Stop.LENGTH and raw.rstrip().endswith(row.call_close + row.section_close or ("\0",)):
+            return IssueKind.MALFORMED, "a string or bracket is never closed"
+        return IssueKind.TRUNCATED, "the text ends inside the call"
+
+    def _is_call_fence(self, row: Row) -> bool:
+        """Does a fence stand here whose whole info line is a call tag?"""
+        if not row.sure:
+            return False
+        src = self.src
+        for opener in row.openers:
+            if src.buf[src.pos : src.pos + len(opener)].casefold() == opener.casefold():
+                return REST_OF_LINE.match(src.buf, src.pos + len(opener)) is not None
+        return False
+
+    def _has_body(self, row: Row) -> bool:
+        """Does anything but white space follow the opener that stands here?"""
+        return WORD.search(self.src.buf, self.src.pos + self._opener_size(row)) is not None
+
+    def _opener_size(self, row: Row) -> int:
+        """How long the opener is that stands here."""
+        buf, pos = self.src.buf, self.src.pos
+        return max((len(o) for o in row.openers if same(buf[pos : pos + len(o)], o)), default=0)
+
+    # ── fences ───────────────────────────────────────────────────────────────
+
+    def fence(self, marker: str) -> Need[bool]:
+        """A fence opens: perhaps its only content is a call, and it ends the message."""
+        src, teller = self.src, self.teller
+        at = src.at
+        if teller.context.standing().quote is not None or at == self._fence_from:
+            return False
+        line = yield from self._info_line()
+        run = line[: len(line) - len(line.lstrip(marker[0]))]
+        info = line[len(run) :].strip().casefold()
+        whole = not teller.context.any and not teller.seen_call
+        if not line.endswith("\n") or "`" in info or not (whole or info in DATA):
+            self._fence_from = at
+            return False
+        src.hold()
+        src.pos += len(line)
+        found = yield from self._fenced(run, whole)
+        if not found:
+            src.rewind()
+            self._fence_from = at
+        return found
+
+    def _info_line(self) -> Need[str]:
+        src = self.src
+        while True:
+            end = src.buf.find("\n", src.pos + 3, src.pos + MAX_INFO)
+            if end >= 0:
+                return src.buf[src.pos : end + 1]
+            if src.eof or len(src.buf) - src.pos > MAX_INFO:
+                return src.buf[src.pos : src.pos + MAX_INFO]
+            yield
+
+    def _fenced(self, run: str, whole: bool) -> Need[bool]:
+        """Candidates and nothing else up to the fence's end; then they await the message's end."""
+        src, teller = self.src, self.teller
+        items: list[Draft | Event] = []
+        raws: dict[int, str] = {}
+        while True:
+            yield from src.space()
+            size, closed = yield from src.glance((run,))
+            if closed or (src.eof and src.pos == len(src.buf)):
+                break
+            at = src.at
+            attempt, raw = yield from self._inner()
+            if attempt is None:
+                return False
+            items += attempt.items
+            raws |= _raws(attempt, raw, at)
+        if not items:
+            return False
+        src.pos += size
+        raw = src.held()
+        src.release()
+        teller.await_rest(Pending(items, raw, teller.context.before, raws, fenced=True, whole=whole))
+        return True
+
+    def _inner(self) -> Need[tuple[Attempt | None, str]]:
+        """One candidate inside a fence, told nothing of yet."""
+        src, t = self.src, self.table
+        yield from src.peek(t.longest)
+        found = t.marker.match(src.buf, src.pos)
+        for row in t.rows.get(found.group().casefold(), ()) if found else ():
+            depth = src.hold()
+            attempt = Attempt(src, row, self.judge, _ignore, READERS)
+            try:
+                yield from attempt.run()
+            except (Mismatch, Broken, Cut):
+                src.unwind(depth)
+                src.rewind()
+                continue
+            raw = src.held()
+            src.release()
+            return attempt, raw
+        return None, ""
+
+
+def _ignore(_: object) -> None:
+    return None
+
+
+def _raws(attempt: Attempt, raw: str, at: int) -> dict[int, str]:
+    """What each draft of an attempt was written as; the opener too, where the name stands in the markup."""
+    drafts = attempt.drafts
+    if len(drafts) == 1 and not isinstance(attempt.spec.args, JsonCall):
+        return {id(drafts[0]): raw}
+    return {id(d): raw[d.start - at : (d.end or at + len(raw)) - at] for d in drafts}

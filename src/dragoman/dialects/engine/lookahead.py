@@ -1,0 +1,199 @@
+"""What must follow an opener before a row can have been meant: one look, where trying the row costs a hundred.
+
+A dozen rows share `<tool_call>`; the next sign tells which of them are not there.  Knows rows, reads no calls.
+
+Contract: `unlike` is False wherever the row's reader might do anything but find that the text is something else, or
+where too little text has come to tell; so nothing changes when a row it rules out is not tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from ...lenient.source import finder
+from ..reading.call import CALL_NAME, MAX_NAME
+from ..reading.compiled import Row
+from ..reading.segments import MAX_HEADER
+from ..spec import (
+    BraceArgs,
+    ElementArgs,
+    JsonArgs,
+    JsonCall,
+    KeywordArgs,
+    Listing,
+    TaggedArgs,
+    TextArgs,
+    YamlArgs,
+    YamlCall,
+)
+
+SP = r"[ \t\r\n\f\v\u00a0\ufeff]*+"
+"""White space as `Source.space` takes it."""
+Look: TypeAlias = Callable[[str, int], object]
+NAMED = (JsonArgs, TaggedArgs, BraceArgs, ElementArgs, YamlArgs, TextArgs)
+"""Notations whose readers begin with the tool's name in its markup."""
+ONE_WORD = re.compile(r"\(\?P<name>(\[\^?[^\]]+\])\+\)")
+"""A `tool_re` that is a class of characters and nothing else."""
+
+
+def any_of(marks: Sequence[str]) -> str:
+    """A pattern for the longest of `marks` that stands here, in any case, as `Source.literal` takes it."""
+    return f"(?>(?ai:{'|'.join(map(re.escape, longest_first(marks)))}))"
+
+
+def maybe(marks: Sequence[str]) -> str:
+    """The same, or nothing."""
+    return f"(?:{any_of(marks)})?+" if marks else ""
+
+
+def longest_first(marks: Sequence[str]) -> list[str]:
+    """The marks in the order in which a pattern must try them."""
+    return sorted({m for m in marks if m}, key=len, reverse=True)
+
+
+class Unlike:
+    """Tells of a text and an opener's place in it that no row of these kind was meant there."""
+
+    __slots__ = ("_ends", "_head", "_marks", "_reach", "_soon", "_word", "kind")
+
+    def __init__(
+        self,
+        head: str,
+        cut: str,
+        marks: Sequence[str] = (),
+        *,
+        reach: int = 0,
+        word: str = "",
+        ends: Sequence[str] = (),
+    ) -> None:
+        self.kind = (head, cut, tuple(marks), reach, word, tuple(ends))
+        self._head = re.compile(head).match
+        self._soon = re.compile(cut).match
+        self._marks, self._reach, self._ends = _shortest(marks), reach, _shortest(ends)
+        self._word = re.compile(rf"\s*+{word}").match if word else None
+
+    def __call__(self, text: str, pos: int) -> bool:
+        head = self._head(text, pos)
+        if head is None:
+            return self._soon(text, pos) is None
+        start = head.end()
+        end = start + self._reach
+        if not self._marks or end > len(text):
+            return False
+        if self._word is not None and self._word(text, start) is None and not _holds(text, self._ends, start, end):
+            return True
+        return not _holds(text, self._marks, start, end)
+
+
+def _holds(text: str, marks: Sequence[str], start: int, end: int) -> bool:
+    for mark in marks:  # noqa: SIM110 -- a generator would cost more than the searches
+        if text.find(mark, start, end) >= 0:
+            return True
+    return False
+
+
+def _shortest(marks: Sequence[str]) -> tuple[str, ...]:
+    """The marks of which one is in a text if any of all is."""
+    kept: list[str] = []
+    for mark in sorted({m for m in marks if m}, key=len):
+        if not any(k in mark for k in kept):
+            kept.append(mark)
+    return tuple(kept)
+
+
+@lru_cache(maxsize=2048)
+def unlike(row: Row) -> Unlike | None:
+    """What tells that this row was not meant; None where only trying it can."""
+    wanted = _wanted(row)
+    if wanted is None:
+        return None
+    head, ahead = wanted
+    cut = f"(?s:{_opened(row)}.{{0,{ahead}}}\\Z)"  # what ends here may still become anything
+    if row.dialect.suffix:
+        suffixed = any_of([m for m in row.openers if m.endswith(":")])
+        head, cut = f"(?!{suffixed}){head}", f"{cut}|{suffixed}"
+    marks, ends = row.tool_close + row.ends, [m for m in row.ends if m not in row.tool_close]
+    if row.headed and row.dialect.segments is not None:
+        marks = row.dialect.segments.head + row.dialect.segments.close
+        return Unlike(head, cut, marks, reach=MAX_HEADER)
+    if not (isinstance(row.dialect.args, NAMED) and row.tool_close):
+        return Unlike(head, cut)
+    word = None if row.tool_open else ONE_WORD.fullmatch(row.dialect.tool_re)
+    reach = MAX_NAME + max(map(len, marks))
+    return Unlike(head, cut, marks, reach=reach, word=word[1] if word else "", ends=ends)
+
+
+@lru_cache(maxsize=2048)
+def unlike_all(rows: tuple[Row, ...]) -> tuple[Unlike, ...]:
+    """What tells that none of these rows was meant; empty where nothing does."""
+    told: dict[Any, Unlike] = {}
+    for row in rows:
+        one = unlike(row) if row.strong else None
+        if one is None:
+            return ()
+        told.setdefault(one.kind, one)
+    plain = [one.kind for one in told.values() if not one.kind[2]]
+    heads, cuts = ("|".join(f"(?:{kind[n]})" for kind in plain) for n in (0, 1))
+    return (*([Unlike(heads, cuts)] if plain else []), *(one for one in told.values() if one.kind[2]))
+
+
+def _opened(row: Row) -> str:
+    section = maybe(row.section_open) + SP
+    return section if row.dialect.listing is Listing.ARRAY else f"{section}{maybe(row.call_open)}{SP}"
+
+
+def _wanted(row: Row) -> tuple[str, int] | None:
+    """A pattern for what must stand there, and how much text beyond the opener decides."""
+    args, opened = row.dialect.args, _opened(row)
+    longest = max(map(len, (*row.section_open, *row.call_open, *row.tool_open)), default=0) + 2
+    if row.sure or row.tools:
+        return None
+    if row.headed:
+        return opened, longest
+    if row.dialect.listing is Listing.ARRAY:
+        if isinstance(args, JsonCall):
+            return rf"{opened}(?:\{{|\[{SP}(?:[\]{{]|\Z))", longest
+        if isinstance(args, KeywordArgs):
+            return rf"{opened}\[{SP}(?:\]|{CALL_NAME.pattern}|[^(]{{0,{MAX_NAME}}}\Z)", longest
+        return None
+    if isinstance(args, JsonCall):
+        return rf"{opened}[{{\[\"']", longest
+    if isinstance(args, YamlCall):
+        return opened + any_of([f"{name}:" for name in args.name]), longest + max(map(len, args.name))
+    if not isinstance(args, NAMED):
+        return None
+    if row.tool_open:
+        return opened + any_of(row.tool_open), longest
+    return (opened, longest) if row.tool_close else None
+
+
+@lru_cache(maxsize=2048)
+def begins(row: Row) -> Look:
+    """Tells of a whole text whether the row's reader may find a call at an opener's place; False is certain."""
+    if row.tool_close and not (row.tool_open or row.headed or row.tools) and isinstance(row.dialect.args, NAMED):
+        return _named(row)
+    wanted = None if row.headed else _wanted(row)
+    return _always if wanted is None else re.compile(wanted[0]).match
+
+
+def _always(_: str, __: int) -> bool:
+    return True
+
+
+def _named(row: Row) -> Look:
+    """For a row without a mark before the name: does one that ends a name come soon, and first?"""
+    opened = re.compile(_opened(row))
+    pattern, _, longest, _ = finder(row.tool_close + row.ends)
+    split = re.compile(row.dialect.tool_re, re.S)
+
+    def begin(text: str, pos: int) -> bool:
+        start = opened.match(text, pos).end()  # type: ignore[union-attr]
+        found = pattern.search(text, start, start + MAX_NAME + longest)
+        if found is None or found.group() not in row.tool_close:
+            return False
+        return split.fullmatch(text[start : found.start()].strip()) is not None
+
+    return begin

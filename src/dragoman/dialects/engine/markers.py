@@ -1,0 +1,304 @@
+"""All rows that listen, prepared once: which marker may open which dialect, and what else the scanner stops at.
+
+Knows rows and marker spellings; does not read text.  Tables are cached per set of dialects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any
+
+from ...lenient.source import prefixes_of
+from ..reading.compiled import Row
+from ..reading.segments import segmented
+from ..spec import Dialect, Place, Route, Segments, Strength
+
+THINK: dict[str, tuple[str, ...]] = {
+    "<think>": ("</think>",),
+    "<thinking>": ("</thinking>", "</think>"),
+    "<thought>": ("</thought>", "</think>"),
+    "<reasoning>": ("</reasoning>",),
+    "<scratch_pad>": ("</scratch_pad>",),
+    "<scratchpad>": ("</scratchpad>",),
+    "<reflection>": ("</reflection>",),
+    "[THINK]": ("[/THINK]",),
+    "◁think▷": ("◁/think▷",),
+}
+"""Reasoning tags that stand in front of any dialect (formats.md 4.3); families add their own in `Dialect.reasoning`."""
+
+QUIET = (
+    "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>", "</s>",
+    "<|end_of_turn|>", "<|role_end|>", "<end_of_turn>", "<|END_OF_TURN_TOKEN|>", "<|return|>", "<|endofprompt|>",
+)
+"""End tokens that leak into text (formats.md 5)."""
+
+NOISE = frozenset(q.casefold() for q in QUIET)
+FOREIGN_TURN = ("<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|START_OF_TURN_TOKEN|>", "<｜User｜>")
+"""Tokens that open another turn: what follows was not asked for (judge-rules.md 7)."""
+
+FABRICATED = (
+    "<function_results>", "<tool_response>", "<tool_result>", "<tool_results>", "<tool_output>", "<function_result>",
+    "<function_response>", "[TOOL_RESULTS]", "~~~tool_result", "```tool_result", "```tool_output", "```function_output",
+    "<｜tool▁outputs▁begin｜>", "<|tool_response>", "Observation:",
+)
+"""What a tool's answer looks like: written by the model after its own call, it is invented (judge-rules.md 7)."""
+
+FENCES = ("```", "~~~")
+FENCE_SIGNS = "`~"
+LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_result", "```tool_output", "```function_output"})
+"""Marks of no dialect that count only first on their line."""
+
+
+NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    """What markers mean; all are case-folded.
+
+    rows        the rows a marker may open, in order        line    markers that count only first on their line
+    think       what opens reasoning, and what closes it    unthink what closes it
+    quiet       noise and framing, not shown                turns, fabricated  another party's turn or answer
+    headers     what may begin a segment's header           ends    what ends a segment
+    finals      what begins a final answer, and of which dialect
+    """
+
+    rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+    think: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unthink: frozenset[str] = NONE
+    quiet: frozenset[str] = NONE
+    turns: frozenset[str] = NONE
+    fabricated: frozenset[str] = NONE
+    fences: frozenset[str] = NONE
+    line: frozenset[str] = NONE
+    headers: frozenset[str] = NONE
+    ends: frozenset[str] = NONE
+    finals: Mapping[str, str] = field(default_factory=dict)
+    segments: tuple[Segments, ...] = ()
+
+    def every(self) -> frozenset[str]:
+        """All of them."""
+        listed = (self.unthink, self.quiet, self.turns, self.fabricated, self.fences, self.headers, self.ends)
+        return frozenset().union(self.rows, self.think, self.finals, *listed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Marks):
+    """What the scanner needs, for one set of dialects.
+
+    `lead` finds a character that begins a marker, or may, `line_lead` a line that begins with one that begins a `line` marker,
+    `any_lead` either character anywhere.
+    """
+
+    lead: re.Pattern[str]
+    line_lead: re.Pattern[str]
+    any_lead: re.Pattern[str]
+    run_lead: re.Pattern[str]
+    marker: re.Pattern[str]
+    prefixes: frozenset[str]
+    longest: int
+    derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
+
+
+MOST_NAMED = 16 * 1024
+"""Characters of tools' names that are listened for as marks of their own; of more tools none is: what a table costs in
+time and memory grows with them, and a client may name any."""
+
+_TABLES: dict[tuple[int, bool, bool, str, tuple[str, ...]], tuple[tuple[Dialect, ...], Table]] = {}
+
+
+def table(
+    dialects: tuple[Dialect, ...], *, calls: bool, asked: bool = False, spoken: str = "", names: tuple[str, ...] = ()
+) -> Table:
+    """The table of these dialects.
+
+    `calls` False listens for reasoning only; `asked` says that the caller named the dialects, `spoken` which of them
+    the model was told to speak, `names` are the declared tools.  The very tuple that was asked for before is found
+    without comparing a hundred rows.
+    """
+    if sum(map(len, names)) > MOST_NAMED:
+        names = ()
+    key = (id(dialects), calls, asked, spoken, names)
+    found = _TABLES.get(key)
+    if found is None or found[0] is not dialects:
+        if len(_TABLES) > 512:
+            _TABLES.clear()
+        found = _TABLES[key] = (dialects, _table(dialects, calls, asked, spoken, names))
+    return found[1]
+
+
+@lru_cache(maxsize=256)
+def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str, names: tuple[str, ...]) -> Table:
+    rows = _rows(dialects, asked, spoken, names) if calls else []
+    by_marker: dict[str, list[Row]] = {}
+    for row in rows:
+        for opener in row.openers:
+            by_marker.setdefault(opener.casefold(), []).append(row)
+    think = {k.casefold(): v for k, v in THINK.items()}
+    for dialect in dialects:
+        for reasoning in dialect.reasoning:
+            think |= {o.casefold(): reasoning.close for o in reasoning.open}
+    closers = {c for row in rows if row.strong for c in row.call_close + row.section_close if len(c) > 4 and c[0] in "<["}
+    framing = _folded(q for d in dialects for q in d.quiet)
+    segments = segmented(dialects)
+    ends = _folded(m for s in segments for m in s.close)
+    return _build(
+        Marks(
+            rows={k: tuple(v) for k, v in by_marker.items()},
+            think=think,
+            unthink=_folded(c for cs in think.values() for c in cs) - framing,
+            quiet=(framing | ends | _folded((*QUIET, *closers))) - set(by_marker),
+            turns=_folded(FOREIGN_TURN) if calls else NONE,
+            fabricated=_folded(FABRICATED) if calls else NONE,
+            fences=frozenset(FENCES) if calls else NONE,
+            line=_line_only(by_marker) | frozenset(t for t in think if t[0].isalnum()) | _folded(f for r in rows for f in r.dialect.final),
+            finals={f.casefold(): r.dialect.name for r in rows for f in r.dialect.final},
+            headers=_folded(m for s in segments for m in (*s.open, *s.head)),
+            ends=ends,
+            segments=segments,
+        )
+    )
+
+
+def _rows(dialects: tuple[Dialect, ...], asked: bool, spoken: str, names: tuple[str, ...]) -> list[Row]:
+    """The rows that listen; one that listens only when it is asked for does so when it is spoken."""
+    told = [(d, asked or d.name == spoken) for d in dialects]
+    return [Row(d, names, asked=mine) for d, mine in told if mine or d.strength is not Strength.ASKED]
+
+
+def _line_only(by_marker: dict[str, list[Row]]) -> frozenset[str]:
+    """Markers that count only first on their line: every row they open says so."""
+    return frozenset(m for m, rows in by_marker.items() if all(r.place is not Place.INLINE for r in rows)) | LINE_MARKS
+
+
+@lru_cache(maxsize=64)
+def closing(closers: tuple[str, ...]) -> re.Pattern[str] | None:
+    """What ends reasoning, anywhere in a text; None where nothing does."""
+    return re.compile("|".join(map(re.escape, closers)), re.IGNORECASE) if closers else None
+
+
+def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
+    """The table inside reasoning: its closers, and the strong openers (a call may end reasoning that never closes)."""
+    found = base.derived.get(closers)
+    if found is None:
+        rows = {m: tuple(r for r in rows if r.strong) for m, rows in base.rows.items()}
+        rows = {m: r for m, r in rows.items() if r}
+        line = frozenset(m for m in rows if m in base.line)
+        closed = _folded(closers)
+        quiet = base.quiet - closed - set(rows)
+        found = base.derived[closers] = _build(Marks(rows=rows, unthink=closed, line=line, quiet=quiet))
+    return found
+
+
+def bare_table(base: Table) -> Table:
+    """The table of a scan that listens for the end of reasoning and for nothing else."""
+    found = base.derived.get(BARE)
+    if found is None:
+        found = base.derived[BARE] = _build(Marks(unthink=base.unthink))
+    return found
+
+
+def addressed_table(base: Table) -> Table:
+    """The table in a segment for the reader: a call that should stand in one for tools counts only as all of it."""
+    found = base.derived.get(ADDRESSED)
+    if found is None:
+        rows = {m: tuple(map(_addressed, rows)) for m, rows in base.rows.items()}
+        marks = Marks(**{f.name: getattr(base, f.name) for f in fields(Marks)})
+        found = base.derived[ADDRESSED] = _build(replace(marks, rows=rows))
+    return found
+
+
+def _addressed(row: Row) -> Row:
+    segments = row.dialect.segments
+    if segments is None or all(to is not Route.CALLS for _, to in segments.routes):
+        return row
+    weaker = copy(row)
+    weaker.strong, weaker.place = False, Place.WHOLE
+    return weaker
+
+
+ADDRESSED = ("addressed",)
+BARE = ("bare",)
+
+
+def _build(marks: Marks) -> Table:
+    every = marks.every()
+    ordered = sorted(every, key=len, reverse=True)
+    inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
+    anywhere, first = _begun(every - marks.line), "|".join(_begun(every & marks.line))
+    return Table(
+        **{f.name: getattr(marks, f.name) for f in fields(Marks)},
+        lead=re.compile("|".join(anywhere) or r"(?!)"),
+        line_lead=re.compile(rf"\n[ \t\r]*(?={first})" if first else r"(?!)"),
+        any_lead=re.compile(f"[{inline}{at_line}]" if inline or at_line else r"(?!)"),
+        run_lead=re.compile("|".join((*anywhere, r"\n"))),
+        marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
+        prefixes=prefixes_of(ordered),
+        longest=max(map(len, ordered), default=1),
+    )
+
+
+def _folded(marks: Iterable[str]) -> frozenset[str]:
+    return frozenset(m.casefold() for m in marks)
+
+
+def _leads(markers: frozenset[str]) -> str:
+    """The first characters of these markers, in either case, for a character class."""
+    return re.escape("".join(sorted({c for m in markers for c in (m[0], m[0].upper())})))
+
+
+LOOK = 6
+"""How far is looked behind a character before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
+
+
+def _begun(markers: frozenset[str]) -> list[str]:
+    """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast."""
+    rests: dict[str, set[str]] = {}
+    for marker in markers:
+        for first in {marker[0], marker[0].upper()}:
+            rests.setdefault(first, set()).add(marker[1:LOOK])
+    return [re.escape(first) + _ahead(_so_far(rest)) for first, rest in sorted(rests.items())]
+
+
+def _ahead(pattern: str) -> str:
+    return f"(?=(?i:{pattern}))" if pattern else ""
+
+
+def _so_far(rests: set[str]) -> str:
+    """A pattern for one of `rests` in any case, or for as much of it as there is at the text's end; "" for anything."""
+    if "" in rests:
+        return ""
+    tree: dict[str, set[str]] = {}
+    for rest in rests:
+        tree.setdefault(rest[0], set()).add(rest[1:])
+    branches = [re.escape(c) + _so_far(more) for c, more in sorted(tree.items())]
+    return rf"(?:{'|'.join(branches)}|\Z)"
+
+
+DEEPEST = 64
+"""Characters of a marker that branch; what is left of a longer one (a tool's name may be any length) is taken whole."""
+
+
+def trie(markers: Iterable[str]) -> str:
+    """A pattern for the longest of `markers` at a place; it looks at each character once, however many there are."""
+    tree: dict[str, Any] = {}
+    for marker in markers:
+        node = tree
+        folded = marker.casefold()
+        for c in filter(None, (*folded[:DEEPEST], folded[DEEPEST:])):
+            node = node.setdefault(c, {})
+        node[""] = {}
+    return _branches(tree)
+
+
+def _branches(node: dict[str, Any]) -> str:
+    ends = "" in node
+    parts = [re.escape(c) + _branches(rest) for c, rest in sorted(node.items(), reverse=True) if c]  # longest first
+    if not parts:
+        return ""
+    joined = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
+    return f"{joined}?" if ends else joined

@@ -1,0 +1,477 @@
+"""One incremental parser for every dialect: text in any pieces to events.
+
+The parser scans live text for markers and says what each means: reasoning, noise, another party's turn, or a candidate
+call, which `candidates.py` tries and `emitter.py` tells.  It knows no dialect by name: rows are in `markers.py`,
+readers of their notations in `dialects/reading/table.py`, verdicts in `dialects/judge/judge.py`, what quotes in
+`dialects/judge/quotation.py`.
+
+Contract: whole = feed + close; any chunking gives the same folded events; the deltas of a call concatenate to strict
+JSON; every character is in exactly one of text, reasoning, a call or `Issue.raw`; `feed` never raises on content; time
+is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...events import Assembler, Event, Noticed, Recast
+from ...lenient.source import Need, Source
+from ...schema import definitions
+from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
+from ..judge.judge import Judge, unreadable
+from ..judge.quotation import Quote, still
+from ..reading import segments
+from ..rows.table import ALL, resolve
+from ..spec import Dialect, JsonCall, Route
+from . import whole_text as whole
+from .budget import Patience
+from .candidates import HARD, Trial
+from .emitter import Teller
+from .markers import FENCE_SIGNS, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
+from .search import Lead
+
+Tools = Iterable[Tool | Mapping[str, Any]] | None
+Dialects = str | Dialect | Sequence[str | Dialect]
+ASSISTANT = ("assistant", "model", "<|chatbot")
+"""Roles in a leaked turn header that are the model's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A parsed text: calls to run, visible text, reasoning, and everything that had to be noticed."""
+
+    calls: tuple[ToolCall, ...]
+    text: str
+    reasoning: str
+    issues: tuple[Issue, ...]
+    parts: tuple[Part, ...]
+
+
+BLANK = re.compile(r"[ \t\r]*")
+TOO_MANY = "the text holds more marks than any answer; from here on none is read"
+
+
+class Parser:
+    """`feed(text)` gives events, `close()` the rest.
+
+    tools     Tools or any provider's definitions; None: not known; []: nothing may run
+    dialects  "auto" (all rows listen), a name, a row, or several
+    spoken    the row the model was told to speak: it counts as one named by the caller, among all that listen
+    prefix    what the chat template had already opened (`<think>\\n`)
+    finish    the stop reason, if known; "length" refuses a call that was cut (`close` may say it later)
+    shown     texts the model was shown: a copy of a call in them is not a call
+    strict    refuse what needs mending
+    ids       makes the id of the call with this index where the text gives none
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: Tools = None,
+        dialects: Dialects = "auto",
+        spoken: str = "",
+        prefix: str = "",
+        finish: str | None = None,
+        shown: Iterable[str] = (),
+        strict: bool = False,
+        ids: Callable[[int], str] | None = None,
+    ) -> None:
+        known = definitions.tools(tools)
+        rows = resolve(dialects)
+        named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
+        self._table = table(
+            rows,
+            calls=known is None or bool(known),
+            asked=named,
+            spoken=spoken,
+            names=tuple(sorted(t.name for t in known or ())),
+        )
+        self._scan_table = self._table
+        protocol = all(isinstance(r.args, JsonCall) and r.args.answer for r in rows)
+        judge = Judge(known, shown=shown, strict=strict, asked_by_name=named, protocol=protocol)
+        self._src = Source()
+        self._teller = Teller(judge, ids or _default_id)
+        self._patience = Patience()
+        self._trial = Trial(self._src, self._table, judge, self._teller, self._patience, strict=strict)
+        self._trial.finish = finish or ""
+        self._leads_of: Table | None = None
+        self._leads: dict[int, tuple[Lead, Lead]] = {}  # by the table they look for, which is kept by the first one
+        self._inline = self._at_line = Lead(self._table.lead, one=True)
+        self._reasoned = False
+        self._closed = False
+        self._begin(prefix)
+        self._reader = self._message()
+
+    def feed(self, text: str) -> list[Event]:
+        """Take more text; returns the events it settles.  Never raises on content."""
+        src = self._src
+        if src.tap is None or not src.run(text):
+            src.feed(text)
+            next(self._reader, None)
+        return self._teller.drain()
+
+    def close(self, finish: str | None = None) -> list[Event]:
+        """The text has ended (because of `finish`); returns the rest of the events."""
+        if self._closed:
+            return []
+        self._closed = True
+        if finish is not None:
+            self._trial.finish = finish
+        self._src.eof = True
+        next(self._reader, None)
+        self._teller.settle_end()
+        return self._teller.drain()
+
+    def whole(self, text: str) -> list[Event]:
+        """All of the text at once: what `feed` and `close` would give, but nothing has to wait for more."""
+        self._src.feed(text)
+        return self.close()
+
+    @property
+    def reasoned(self) -> bool:
+        """Was a block of reasoning closed?"""
+        return self._reasoned
+
+    # ── scanning ─────────────────────────────────────────────────────────────
+
+    def _message(self) -> Need[None]:
+        src = self._src
+        if self._table.segments and not self._teller.reasoning:
+            yield from self._opening()
+        while True:
+            marker = yield from self._scan()
+            if not marker:
+                return
+            quotation = 0
+            if not (yield from self._handle(marker)):
+                quotation = self._say_marker(marker)
+            self._patience.looked(quotation)
+            if self._patience.is_over(src.at):
+                yield from self._rest()
+                return
+
+    def _say_marker(self, marker: str) -> int:
+        """The marker is text, and with it what is surely quoted as it is; the number of that quotation (0: none)."""
+        src, teller = self._src, self._teller
+        start, written = src.pos, min(max(0, -src.at), len(marker))
+        src.pos += len(marker)
+        quoted = not (teller.reasoning or teller.queue or marker[0] in FENCE_SIGNS)
+        quote = teller.context.standing().quote if quoted else None
+        if quote not in HARD:
+            teller.say(marker[written:])
+            return 0
+        short = len(src.buf) - self._scan_table.longest  # a mark in which the message ends is still looked for
+        src.pos = max(src.pos, min(still(quote, src.buf, src.pos), short))
+        teller.say(src.buf[start + written : src.pos])
+        return teller.context.quotations
+
+    def _rest(self) -> Need[None]:
+        """Nothing is looked for any more but the end of reasoning: what follows is text, however it may look."""
+        src, teller = self._src, self._teller
+        teller.notice(IssueKind.NOISE, TOO_MANY, "", src.at)
+        teller.release_all()
+        if teller.reasoning:
+            self._scan_table = bare_table(self._scan_table)
+            if marker := (yield from self._scan()):
+                yield from self._handle(marker)
+        yield from src.until((), teller.tell)
+
+    def _scan(self) -> Need[str]:
+        """Tell text up to the next marker; the source stands at it.  "" at the end."""
+        src, say = self._src, self._teller.say
+        while True:
+            t = self._scan_table
+            start = src.pos
+            cut, marker = self._next_marker(t)
+            if src.eof and cut >= (torn := self._torn(t, start)):
+                return self._end_torn(start, torn)
+            src.pos = cut
+            say(src.buf[start:cut])
+            if marker or src.eof:
+                return marker
+            src.tap = ((t.any_lead if self._teller.line_start("") else t.run_lead).search, say)
+            yield
+            src.tap = None
+
+    def _next_marker(self, t: Table) -> tuple[int, str]:
+        """Where live text ends for now, and the marker that stands there; "" when none does (yet)."""
+        src = self._src
+        buf, start, size = src.buf, src.pos, len(src.buf)
+        if t is not self._leads_of:
+            leads = self._leads.get(id(t)) or (Lead(t.lead, one=True), Lead(t.line_lead, one=False))
+            self._leads[id(t)], self._leads_of, (self._inline, self._at_line) = leads, t, leads
+        inline = self._inline.next(src, start)
+        at_line = self._first_on_line(t, start)
+        while True:
+            at = min(inline, at_line)
+            if at >= size:
+                return size, ""
+            if size - at < t.longest and not src.eof and buf[at:].casefold() in t.prefixes:
+                return at, ""
+            found = t.marker.match(buf, at)
+            if found is not None and (at == at_line or found.group().casefold() not in t.line):
+                return at, found.group()
+            if at == inline:
+                inline = self._inline.next(src, at + 1)
+            if at == at_line:
+                at_line = self._at_line.next(src, at + 1)
+
+    def _torn(self, t: Table, start: int) -> int:
+        """Where an opener begins in which the message was cut; beyond the text's end where there is none.
+
+        Only where the model was stopped, and only three characters or more of a strong opener: that is no prose.
+        """
+        buf, size = self._src.buf, len(self._src.buf)
+        if self._trial.finish != Stop.LENGTH or self._teller.reasoning:
+            return size + 1
+        first = max(start, size - t.longest + 1)
+        begun = (at for at in range(first, size - 2) if buf[at:].casefold() in t.prefixes)
+        return next((at for at in begun if self._opens(t, buf[at:].casefold())), size + 1)
+
+    def _opens(self, t: Table, begun: str) -> bool:
+        return any(marker.startswith(begun) and any(row.strong for row in rows) for marker, rows in t.rows.items())
+
+    def _end_torn(self, start: int, torn: int) -> str:
+        """The message ends inside an opener: the text before it is told, and that a call was cut."""
+        src, why = self._src, "the text ends inside a call's first mark"
+        text, src.pos = src.buf[torn:], len(src.buf)
+        self._teller.say(src.buf[start:torn])
+        self._teller.emit(Noticed(unreadable(IssueKind.TRUNCATED, why, text, "", src.base + torn)))
+        return ""
+
+    def _first_on_line(self, t: Table, start: int) -> int:
+        """The first place from `start` on that stands first on its line and may begin a line marker."""
+        buf = self._src.buf
+        blank = BLANK.match(buf, start)
+        at = blank.end() if blank else start
+        if t.any_lead.match(buf, at) and self._teller.line_start(buf[start:at]):
+            return at
+        return self._at_line.next(self._src, start)
+
+    # ── what a marker means ──────────────────────────────────────────────────
+
+    def _handle(self, marker: str) -> Need[bool]:
+        """Act on the marker that stands here.  False: it is text."""
+        t, folded = self._scan_table, marker.casefold()
+        teller = self._teller
+        if teller.reasoning and folded in t.unthink:
+            if folded not in self._table.headers:
+                self._src.pos += len(marker)
+            self._close_reasoning()
+            return True
+        if folded in t.rows and (yield from self._trial.candidate(t.rows[folded])):
+            return True
+        if folded in t.headers and (yield from self._segment()):
+            return True
+        if teller.reasoning:
+            noise = folded in t.quiet and (bool(teller.queue) or folded in NOISE)
+            if noise:
+                self._drop(marker)
+            return noise
+        if folded in t.fences:
+            return (yield from self._trial.fence(marker))
+        if teller.context.standing().quote not in {None, Quote.INDENTED}:
+            return False
+        return (yield from self._live_marker(folded, marker))
+
+    def _live_marker(self, folded: str, marker: str) -> Need[bool]:
+        t, teller = self._scan_table, self._teller
+        if folded in t.think:
+            self._src.pos += len(marker)
+            if teller.queue:
+                teller.release_all()
+            self._open_reasoning(t.think[folded])
+            return True
+        if folded in t.unthink:
+            return self._orphan(marker)
+        if folded in t.finals:
+            self._trial.over.add(t.finals[folded])
+            return False
+        if folded in t.quiet and not self._closes_text(folded):
+            self._drop(marker)
+            if folded in t.ends:
+                self._end_segment()
+            return True
+        if folded in t.turns or folded in t.fabricated:
+            return (yield from self._foreign(folded, marker))
+        return False
+
+    # ── segments ─────────────────────────────────────────────────────────────
+
+    def _segment(self, *, opened: bool = True) -> Need[bool]:
+        """A header: from here on the message is for somebody else.  False: it is none, but text."""
+        src, teller, table = self._src, self._teller, self._table
+        if teller.context.standing().quote in HARD:
+            return False
+        start = src.at
+        head = yield from segments.header(src, table.segments, opened=opened)
+        if head is None:
+            return False
+        if teller.reasoning:
+            self._close_reasoning()
+        self._end_segment()
+        teller.notice(IssueKind.NOISE, "a header of the message's own format", head[max(0, -start) :], max(0, start))
+        yield from self._follow(segments.route(head, table.segments))
+        return True
+
+    def _follow(self, route: Route) -> Need[None]:
+        """Read the segment as whoever it is for."""
+        if route is Route.REASONING:
+            self._open_reasoning(segments.closers(self._table.segments))
+        elif route is Route.NOBODY:
+            yield from self._unread()
+        elif route is Route.OTHERS:
+            yield from self._swallow(self._src.at)
+        else:
+            self._scan_table = self._table if route is Route.CALLS else addressed_table(self._table)
+
+    def _end_segment(self) -> None:
+        """What awaited the end of the message for the reader has it."""
+        self._teller.settle_end()
+        self._teller.new_segment()
+        self._scan_table = self._table
+
+    def _unread(self) -> Need[None]:
+        """A segment for a tool that no dialect could read as a call: it is kept in an issue, not shown."""
+        got: list[str] = []
+        start = self._src.at
+        mark = yield from self._src.until(segments.closers(self._table.segments), got.append)
+        self._src.pos -= len(mark)
+        message = "a message to a tool that could not be read as a call"
+        self._teller.notice(IssueKind.MALFORMED, message, "".join(got), start)
+
+    def _opening(self) -> Need[None]:
+        """The message may begin in the middle of a header, when the prompt had written its beginning."""
+        t, src = self._table, self._src
+        options = tuple(s.begun for s in t.segments if s.begun)
+        _, mark = yield from src.glance(options)
+        found = [s for s in t.segments if mark and s.begun == mark]
+        if found and not (yield from self._trial.candidate(segments.rows_of(t.rows, found))):
+            yield from self._segment(opened=False)
+
+    def _closes_text(self, folded: str) -> bool:
+        """Is this the closing tag of an element whose opening tag was text?"""
+        return folded.startswith("</") and f"<{folded[2:]}" in self._teller.context.before.casefold()
+
+    def _open_reasoning(self, closers: tuple[str, ...]) -> None:
+        self._teller.reasoning = True
+        self._scan_table = reasoning_table(self._table, closers)
+        self._trial.thinks_until = closing(closers)
+
+    def _close_reasoning(self) -> None:
+        """Reasoning ends: what was drafted in it was a rehearsal (judge-rules.md 1)."""
+        if self._teller.queue:
+            self._teller.release_all()
+        self._teller.reasoning, self._scan_table, self._reasoned = False, self._table, True
+        self._teller.new_line()
+
+    def _orphan(self, marker: str) -> bool:
+        """A closing tag without an opening one ends reasoning that began at the start."""
+        teller = self._teller
+        if self._reasoned:
+            return False
+        self._src.pos += len(marker)
+        self._reasoned = True
+        if teller.queue:
+            teller.release_all()
+        if teller.context.any or teller.count:
+            teller.out.append(Recast())
+            teller.forget()
+        return True
+
+    def _drop(self, marker: str) -> None:
+        start = self._src.at
+        self._src.pos += len(marker)
+        self._teller.notice(IssueKind.NOISE, "a control token leaked into the text", marker, start)
+
+    def _foreign(self, folded: str, marker: str) -> Need[bool]:
+        """An invented result or a foreign turn: from here on nothing counts (judge-rules.md 7)."""
+        src, teller = self._src, self._teller
+        called = teller.seen_call or bool(teller.queue)
+        if folded in self._table.fabricated and not called:
+            return False
+        start = src.at
+        if folded in self._table.turns and not called and not teller.context.any:
+            head = yield from src.peek(len(marker) + 40)
+            if head[len(marker) :].lstrip().casefold().startswith(ASSISTANT):
+                end = head.find("\n")
+                self._drop(head[: end + 1] if end >= 0 else marker)
+                return True
+        yield from self._swallow(start)
+        return True
+
+    def _swallow(self, start: int) -> Need[None]:
+        """Take the rest of the message: none of it counts."""
+        src, teller = self._src, self._teller
+        got: list[str] = []
+        while True:
+            got.append(src.buf[src.pos :])
+            src.pos = len(src.buf)
+            if src.eof:
+                break
+            yield
+        message = "the model wrote another party's turn; nothing after it counts"
+        teller.notice(IssueKind.FABRICATED, message, "".join(got), start)
+
+    # ── what the template had opened ─────────────────────────────────────────
+
+    def _begin(self, prefix: str) -> None:
+        """Reasoning, a segment, or a call."""
+        if not prefix:
+            return
+        head = segments.begun(prefix, self._table.segments)
+        if head:
+            for _ in self._follow(segments.route(head, self._table.segments)):
+                break
+            return
+        folded = prefix.casefold()
+        at, opener = max(((folded.rfind(o), o) for o in self._table.think), default=(-1, ""))
+        if at >= 0 and not any(c.casefold() in folded[at:] for c in self._table.think[opener]):
+            self._open_reasoning(self._table.think[opener])
+            return
+        tail = prefix.strip()
+        opener = next((m for m in sorted(self._table.rows, key=len, reverse=True) if tail.casefold().endswith(m)), "")
+        if len(opener) > 2:
+            self._src.feed(tail[len(tail) - len(opener) :])
+            self._src.base = -len(opener)
+
+
+def parse(
+    text: str,
+    *,
+    tools: Tools = None,
+    dialects: Dialects = "auto",
+    prefix: str = "",
+    finish: str | None = None,
+    shown: Iterable[str] = (),
+    strict: bool = False,
+) -> Parsed:
+    """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded."""
+    if not prefix and not shown and finish != Stop.LENGTH:
+        found = whole.read(text, tools, dialects, strict)
+        if found is not None:
+            return Parsed(calls=found[0], text=found[1], reasoning=found[2], issues=(), parts=found[3])
+    parser = Parser(tools=tools, dialects=dialects, prefix=prefix, finish=finish, shown=shown, strict=strict)
+    return fold(parser.whole(text))
+
+
+def fold(events: Iterable[Event]) -> Parsed:
+    """Events of a parser as one value."""
+    assembler = Assembler()
+    for event in events:
+        assembler.add(event)
+    response = assembler.response()
+    return Parsed(
+        calls=response.calls,
+        text=response.text,
+        reasoning=response.reasoning,
+        issues=response.issues,
+        parts=response.message.parts,
+    )
+
+
+def _default_id(index: int) -> str:
+    return f"call_{index}"

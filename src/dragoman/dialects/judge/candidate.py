@@ -1,0 +1,97 @@
+"""A call while it is being read, and the verdict it ends with.
+
+Knows the values of layer 0 and nothing of text or markup.  A reader fills a draft (`begin`, `write`, `finish`), the
+judge decides on it, the parser tells its events.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...schema.validation import ANYTHING, Shape
+from ...types import Edit, Issue, IssueKind, Report, Tier, Tool, Verdict
+
+
+@dataclass(slots=True)
+class Draft:
+    """One candidate call.
+
+    `pieces` concatenate to strict JSON once `done`; `told` counts the pieces already told as events; `refusal` is why
+    it will not run; `spelt_out` says that markup of its own holds the name, whatever characters it is made of.
+    """
+
+    dialect: str
+    start: int
+    strong: bool
+    spelt_out: bool = False
+    name: str = ""
+    id: str = ""
+    tool: Tool | None = None
+    shape: Shape = ANYTHING
+    index: int = -1
+    pieces: list[str] = field(default_factory=list)
+    told: int = 0
+    begun: bool = False
+    started: bool = False
+    done: bool = False
+    ended: bool = False
+    edits: list[Edit] = field(default_factory=list)
+    refusal: Issue | None = None
+    end: int = 0
+
+    def write(self, text: str) -> None:
+        """More of the arguments, as strict JSON."""
+        self.pieces.append(text)
+
+    def text(self) -> str:
+        """The arguments so far."""
+        return "".join(self.pieces)
+
+    def arguments(self) -> Any:
+        """The arguments, once done."""
+        return json.loads(self.text() or "{}")
+
+    def refuse(self, kind: IssueKind, message: str, correction: str = "") -> None:
+        """This call will not run; the first reason stands."""
+        if self.refusal is None:
+            self.refusal = Issue(kind=kind, message=message, name=self.name, correction=correction, call_id=self.id)
+
+    def report(self, tier: Tier) -> Report:
+        """The audit trail."""
+        if self.refusal is not None:
+            verdict, reason = Verdict.REFUSED, self.refusal.message
+        elif self.edits:
+            verdict, reason = Verdict.MENDED, ", ".join(dict.fromkeys(e.kind for e in self.edits))
+        else:
+            verdict, reason = Verdict.ACCEPTED, ""
+        return Report(
+            dialect=self.dialect,
+            span=(self.start, self.end),
+            tier=tier,
+            edits=tuple(self.edits),
+            verdict=verdict,
+            reason=reason,
+            confidence=round(max(0.5, (1.0 if self.strong else 0.9) - 0.05 * len(self.edits)), 2),
+        )
+
+
+def close_json(written: str) -> str:
+    """What makes `written`, the beginning of a strict JSON text, strict JSON: even a refused call's deltas are."""
+    stack: list[str] = []
+    string = escape = False
+    for c in written:
+        if string:
+            escape, string = (c == "\\" and not escape), (c != '"' or escape)
+        elif c == '"':
+            string = True
+        elif c in "{[":
+            stack.append("}" if c == "{" else "]")
+        elif c in "}]":
+            stack.pop()
+    text = written.rstrip()
+    if not text:
+        return "{}"
+    tail = '"' if string else {":": "null", ",": '"":null' if stack and stack[-1] == "}" else "null"}.get(text[-1], "")
+    return tail + "".join(reversed(stack))

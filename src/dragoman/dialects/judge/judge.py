@@ -1,0 +1,411 @@
+"""The judge: is this candidate a call that was meant, by a tool that exists, with arguments that fit?
+
+Every rule has a name (the words of `Issue.message` and `Report.reason`) and its law in judge-rules.md.  The judge knows
+tools, schemas, what the model was shown and the words before a candidate; it does not know markup, and it never reads
+text for calls itself.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...errors import nearest
+from ...jsontext import dumps
+from ...lenient.reader import Broken, Cut, Repeated, mend
+from ...schema.validation import ANYTHING, Fault, Shape, faults, shape
+from ...types import Edit, Issue, IssueKind, Tool
+from .candidate import Draft
+
+MAX_THOUGHT = 200
+"""Characters of `thought` in the JSON protocol (seed document 004, guardrails)."""
+
+BENIGN = frozenset(
+    {"id", "type", "index", "role", "thought", "thoughts", "call_id", "tool_call_id", "tool_use_id", "reason",
+     "reasoning", "content", "status"}
+)
+"""Keys a call object may carry beside its name and arguments (recorded traffic; malformations.md §3)."""
+
+WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "properties"})
+"""Keys that models wrap the arguments in once more (malformations.md §3)."""
+
+NAMESPACES = ("functions.", "function.", "default_api.", "tools.", "tool.", "functions/")
+"""Namespace prefixes of several wires, stripped without guessing (judge-rules.md 4; malformations.md §6)."""
+
+PLAIN_NAME = re.compile(r"[\w@$][\w.\-/:@$ ]*")
+COUNTED = re.compile(r"functions[._]?(?P<name>.+?)[:_]?\d+")
+"""Kimi's ids, with their signs lost on the way through a client (malformations.md §6)."""
+SQUEEZE = re.compile(r"\s+")
+CONTROL_TAIL = re.compile(r"(?:<\|.*|<｜.*|\s*<\|?(?:channel|message|constrain).*|\xa0.*)$", re.S)
+SHOWN_CALL = re.compile(r"\{\s*\\?[\"']?(?:id|ts|type|name|tool|tool_name|function|arguments|args|parameters|action)\b")
+
+ANNOUNCES = re.compile(
+    r"\b(?:I'?m|I am|I'?ll|I will|I |let me|let's|now|ich|lass mich|je |j'|laissez|voy|déjame|vou|deixe|eu |vado|sto |"
+    r"lasci|io |ik |jag |jeg |я |давай|сейчас)"
+    r"|我|让我|現在|现在|します|ます|하겠|할게|제가|سأ|دعني|मैं|ıyorum|eceğim|acağım",
+    re.IGNORECASE,
+)
+SHOWS = re.compile(
+    r"\b(?:example|e\.g\.|for instance|such as|looks? like|would|could|might|format|sample|template|syntax|schema|"
+    r"usage|documentation|payload|says?|asks? for|contains?|wrote|replied|sent|"
+    r"returned|as follows|"
+    r"previous(?:ly)?|earlier|Beispiel|etwa so|sieht .{0,40}aus|exemple|par exemple|ejemplo|exemplo|esempio|voorbeeld|"
+    r"пример)\b"
+    r"|例えば|例如|比如|示例|مثال",
+    re.IGNORECASE,
+)
+REPORTS = re.compile(r"\b(?:config(?:uration)?|reads?)\b", re.IGNORECASE)
+"""Words that present what follows, unless the writer announces to do it ("I'll read the config")."""
+FORBIDS = re.compile(
+    r"\b(?:do not|don't|never|must not|should not|shouldn't)\s+(?:\w+\s+){0,2}?(?:execute|run|call|send|invoke|use)\b"
+    r"[^.!?\n]*\bfollowing\b",
+    re.IGNORECASE,
+)
+
+
+class Unknown(Exception):
+    """No declared tool has this name."""
+
+    def __init__(self, message: str, correction: str) -> None:
+        self.correction = correction
+        super().__init__(message)
+
+
+class Judge:
+    """Judges candidates against one request.
+
+    `tools` None means the tools are not known; () means that nothing may run.  `asked_by_name` says that the dialects
+    were named by the caller, so that openers which prove little count too; `protocol` that every one of them demands
+    the whole answer to be one object (enforced when `strict`).
+    """
+
+    def __init__(
+        self, tools: Sequence[Tool] | None, *, shown: Iterable[str] = (), strict: bool = False,
+        asked_by_name: bool = False, protocol: bool = False,
+    ) -> None:
+        self.tools = None if tools is None else {t.name: t for t in tools}
+        self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
+        self._shown = Shown(shown)
+        self._forbidden = "", False
+        self._folded: dict[str, list[str]] | None = None
+
+    @property
+    def watches_copies(self) -> bool:
+        """Was the model shown anything that a call could be copied from?"""
+        return bool(self._shown)
+
+    @property
+    def may_guess(self) -> bool:
+        """May a call whose opener proves little stand beside other words?  Not while the tools are unknown."""
+        return self.tools is not None or self.asked_by_name
+
+    # ── names ────────────────────────────────────────────────────────────────
+
+    def known(self, name: str) -> bool:
+        """Is this the exact name of a declared tool?"""
+        return self.tools is not None and name in self.tools
+
+    def resolve(self, written: str) -> str | None:
+        """The declared tool that this name of a native call means, its notation normalised; None where none is."""
+        return self._find(_clean(written), written, loose=True)
+
+    def name(self, draft: Draft, written: str) -> None:
+        """Settle the draft's name, tool and shape; raises `Unknown`, or `Broken` for what is no name at all."""
+        draft.name = written
+        clean = _clean(written)
+        if self.tools is None:
+            if not (draft.spelt_out or PLAIN_NAME.fullmatch(clean)):
+                raise Broken(f"{written[:40]!r} is not a tool's name")
+            self._settle(draft, clean, None)
+            return
+        found = self._find(clean, written, loose=draft.strong)
+        if found is None and not PLAIN_NAME.fullmatch(clean):
+            raise Broken(f"{written[:40]!r} is not a tool's name")
+        if found is None:
+            raise Unknown(*self._unknown(written))
+        self._settle(draft, found, self.tools[found])
+
+    def _find(self, clean: str, written: str, *, loose: bool) -> str | None:
+        tools = self.tools or {}
+        for candidate in (written, clean):
+            if candidate in tools:
+                return candidate
+        for prefix in NAMESPACES:
+            if clean.startswith(prefix) and clean[len(prefix) :] in tools:
+                return clean[len(prefix) :]
+        counted = COUNTED.fullmatch(clean)
+        if counted and counted["name"] in tools:
+            return counted["name"]
+        once, _, again = clean.partition(".")
+        if once == again and once in tools:
+            return once
+        same = self._alike(_fold(clean)) if loose else ()
+        return same[0] if len(same) == 1 else None
+
+    def _alike(self, folded: str) -> list[str]:
+        """The declared tools whose names fold to `folded`; most answers never ask."""
+        if self._folded is None:
+            self._folded = {}
+            for name in self.tools or ():
+                self._folded.setdefault(_fold(name), []).append(name)
+        return self._folded.get(folded, [])
+
+    def _settle(self, draft: Draft, name: str, tool: Tool | None) -> None:
+        if name != draft.name:
+            draft.edits.append(Edit("name", "", draft.name[:80], name))
+        draft.name, draft.tool = name, tool
+        draft.shape = ANYTHING if tool is None else shape(tool.parameters)
+
+    def _unknown(self, name: str) -> tuple[str, str]:
+        known = sorted(self.tools or ())
+        near = nearest(name, known)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        listing = ", ".join(known)
+        message = f"there is no tool named {name[:80]!r}"
+        told = f"There is no tool named {name[:80]!r}.{hint} Available tools: {listing}."
+        return message, f"{told} Call one of them, or answer in text."
+
+    def bare_name(self, strong: bool, name: str) -> bool:
+        """May a call object without any arguments count?  Weak ones only for a declared tool that needs none."""
+        if strong or self.tools is None:
+            return strong
+        tool = self.tools.get(name)
+        return tool is not None and not shape(tool.parameters).required
+
+    # ── arguments ────────────────────────────────────────────────────────────
+
+    def settle(self, draft: Draft, raw: str) -> bool:
+        """The last word on a complete draft.  False: it is not a call at all but text.
+
+        `raw` is the candidate as written, for provenance.
+        """
+        if draft.refusal is not None:
+            return True
+        arguments = draft.arguments()
+        if not draft.strong and not _keys_fit(arguments, draft):
+            if not self.asked_by_name:
+                return False
+            extra = [k for k in arguments if not draft.shape.has(k)]
+            self._refuse_arguments(draft, [_unknown_field(draft, k) for k in extra])
+            return True
+        if self._shown and self._shown.holds(draft.name, arguments, raw):
+            return False
+        found = faults(draft.tool.parameters, arguments) if draft.tool is not None else []
+        if found:
+            self._refuse_arguments(draft, found)
+        elif self.strict and draft.edits:
+            kinds = ", ".join(dict.fromkeys(e.kind for e in draft.edits))
+            message = f"strict: the call needed mending ({kinds})"
+            draft.refuse(IssueKind.MALFORMED, message, self.correction(draft, f"write it exactly; it had: {kinds}"))
+        return True
+
+    def _refuse_arguments(self, draft: Draft, found: Sequence[Fault]) -> None:
+        lines = [f"{f.path}: {f.message}" for f in found[:8]]
+        snippets = dict.fromkeys(dumps(f.schema) for f in found[:3])
+        told = "; ".join(lines)
+        correction = (
+            f"The arguments of {draft.name!r} do not fit its schema: {told}. "
+            f"Schema: {' '.join(snippets)}. Send the call again with corrected arguments."
+        )
+        draft.refuse(IssueKind.INVALID_ARGUMENTS, f"invalid arguments: {told}", correction)
+
+    def refuse_numbers(self, draft: Draft, paths: Sequence[str]) -> None:
+        """Numbers with a fraction stand where the schema wants integers (a float would hide it)."""
+        snippet = draft.tool.parameters if draft.tool is not None else {}
+        self._refuse_arguments(draft, [Fault(p, "is not an integer", "type", snippet) for p in paths])
+
+    def thought(self, draft: Draft, text: str) -> None:
+        """The JSON protocol caps the thought."""
+        if len(text) <= MAX_THOUGHT:
+            return
+        if self.strict:
+            message = f"the thought has {len(text)} characters; at most {MAX_THOUGHT} are allowed"
+            correction = f"Keep the thought under {MAX_THOUGHT} characters and send the object again."
+            draft.refuse(IssueKind.PROTOCOL, message, correction)
+        else:
+            draft.edits.append(Edit("long_thought", "", str(len(text)), str(MAX_THOUGHT)))
+
+    def correction(self, draft: Draft, slip: str) -> str:
+        """What to tell the model about a call that could not be read."""
+        shown = f" Its schema: {dumps(draft.tool.parameters)}." if draft.tool is not None else ""
+        return f"The call of {draft.name!r} was not run: {slip}.{shown} Send it again."
+
+    # ── weak openers: words decide where structure cannot (rule 11) ──────────
+
+    def announced(self, before: str) -> bool:
+        """Does the text before a fence at the message's end announce a call in the first person?"""
+        lead = _lead(before)
+        return bool(ANNOUNCES.search(lead)) and not (SHOWS.search(lead) or REPORTS.search(lead))
+
+    def shown_as_example(self, before: str) -> bool:
+        """Does the line before a bare candidate present it rather than make it?"""
+        lead = _lead(before)
+        return bool(SHOWS.search(lead)) or bool(REPORTS.search(lead) and not ANNOUNCES.search(lead))
+
+    def forbidden(self, before: str) -> bool:
+        """Does the sentence directly before live markup forbid it?  Asked for every row that an opener may begin."""
+        if before != self._forbidden[0]:
+            self._forbidden = before, bool(FORBIDS.search(_lead(before)))
+        return self._forbidden[1]
+
+
+def slip_of(why: Exception) -> IssueKind:
+    """The kind of issue that a reader's complaint is."""
+    return IssueKind.DUPLICATE_KEYS if isinstance(why, Repeated) else IssueKind.MALFORMED
+
+
+def breach(why: str, raw: str = "") -> Issue:
+    """The issue for an answer that is not the one object the protocol demands (seed document 004, guardrails)."""
+    correction = (
+        f"Your answer was rejected: {why}. Reply with exactly one JSON object, no prose and no markdown: "
+        '{"thought": string, "action": {"tool": string, "args": object}} or {"final": {"content": any}}.'
+    )
+    return Issue(kind=IssueKind.PROTOCOL, message=why, raw=raw, correction=correction)
+
+
+def unreadable(kind: IssueKind, why: str, raw: str, name: str, start: int) -> Issue:
+    """The issue for a call that could not be read to its end."""
+    if kind is IssueKind.TRUNCATED:
+        correction = "The call was cut off before it ended and was not run. Send it again, in smaller parts."
+    elif kind is IssueKind.DUPLICATE_KEYS:
+        correction = f"The call has two readings and was not run: {why}. Send it again with every key once."
+    else:
+        correction = f"The call could not be read and was not run: {why}. Send it again as one complete, valid call."
+    return Issue(
+        kind=kind, message=why, raw=raw, name=name, correction=correction, span=(start, start + len(raw))
+    )
+
+
+def _clean(name: str) -> str:
+    """A name without the notation around it: control tokens, quotes, markdown escapes, white space."""
+    name = CONTROL_TAIL.sub("", name).strip().strip("\"'`*")
+    return name.replace("\\_", "_").strip()
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\s._\-/:]", "", name).casefold()
+
+
+def _keys_fit(arguments: Any, draft: Draft) -> bool:
+    """Are all argument keys declared?  (An open schema without properties declares nothing, so anything fits.)"""
+    if draft.tool is None or not draft.shape.keys:
+        return not arguments or draft.tool is None or draft.shape.open
+    return all(draft.shape.has(k) for k in arguments)
+
+
+def _unknown_field(draft: Draft, key: str) -> Fault:
+    schema = draft.tool.parameters if draft.tool is not None else {}
+    return Fault(f"$.{key[:40]}", "is not one of the tool's arguments", "additionalProperties", schema)
+
+
+def _lead(before: str) -> str:
+    """The last sentence or line before a candidate."""
+    lines = before.rstrip().rsplit("\n", 2)
+    return lines[-1][-400:] if lines else ""
+
+
+# ── provenance ───────────────────────────────────────────────────────────────
+
+
+class Shown:
+    """What the model was shown, prepared so that copies of calls in it are recognised (rule 8)."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = [t for t in texts if t]
+        self._ready = False
+        self._squeezed = ""
+        self._calls: set[tuple[str, str]] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def holds(self, name: str, arguments: Any, raw: str) -> bool:
+        """Was this call (same value, or same characters but for white space) in what was shown?"""
+        if not self._ready:
+            self._prepare()
+        squeezed = SQUEEZE.sub("", raw)
+        return (name, _canonical(arguments)) in self._calls or (len(squeezed) > 12 and squeezed in self._squeezed)
+
+    def _prepare(self) -> None:
+        self._ready = True
+        plain: list[str] = []
+        for text in self._texts:
+            variants = {text, html.unescape(text), text.replace('\\"', '"')}
+            plain += (SQUEEZE.sub("", v) for v in variants)
+            for variant in variants:
+                self._calls |= _calls_in(variant)
+        self._squeezed = "\0".join(plain)
+
+
+NAME_KEYS = ("name", "tool", "tool_name", "function", "tool_call")
+ARGUMENT_KEYS = ("arguments", "args", "parameters", "input", "params")
+MAX_SHOWN_CALLS = 256
+
+
+def _calls_in(text: str) -> set[tuple[str, str]]:
+    """Every call object in `text`, by value."""
+    found: set[tuple[str, str]] = set()
+    done = 0
+    for n, match in enumerate(SHOWN_CALL.finditer(text)):
+        if n >= MAX_SHOWN_CALLS:
+            break
+        if match.start() < done:
+            continue
+        end = _balanced(text, match.start())
+        if end:
+            done = end
+            found |= _calls_of(text[match.start() : end])
+    return found
+
+
+def _balanced(text: str, start: int) -> int:
+    """Where the object that begins at `start` ends; 0 when it does not within 20,000 characters."""
+    depth = 0
+    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}]', text[start : start + 20_000], re.S):
+        token = match.group()
+        if token in "{}":
+            depth += 1 if token == "{" else -1
+            if not depth:
+                return start + match.end()
+    return 0
+
+
+def _calls_of(text: str) -> set[tuple[str, str]]:
+    try:
+        value, _ = mend(text)
+    except (Broken, Cut, ValueError):
+        return set()
+    return set(_walk(value))
+
+
+def _walk(value: Any) -> Iterable[tuple[str, str]]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _walk(item)
+    elif isinstance(value, Mapping):
+        name = next((value[k] for k in NAME_KEYS if isinstance(value.get(k), str)), None)
+        inner = next((value[k] for k in ARGUMENT_KEYS if k in value), None)
+        if name is not None and isinstance(inner, str):
+            inner = _loads(inner)
+        if name is not None and isinstance(inner, Mapping):
+            yield name, _canonical(inner)
+        for item in value.values():
+            if isinstance(item, Mapping | list):
+                yield from _walk(item)
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
+
+
+__all__ = ["BENIGN", "MAX_THOUGHT", "WRAPPERS", "Judge", "Shape", "Unknown", "breach", "unreadable"]

@@ -1,0 +1,287 @@
+"""Arguments as they arrive: keys in the tool's own spelling, raw text typed by its schema, wrappers taken off.
+
+Shared by the readers whose values are raw text (`tags.py`, `elements.py`) and, for keys and wrappers, by `json.py`.
+Knows drafts and shapes; does not read a source.
+
+Contract: what is written to the draft concatenates to one strict JSON object; a value that is text and nothing else is
+written while it arrives, every other when it is whole.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Collection
+from typing import Any
+
+from ...lenient.reader import Broken, Cut, Repeated, decoded, escaped, mend, quoted
+from ...schema.validation import Shape, coerce, read_text
+from ...types import Edit
+from ..judge.candidate import Draft
+from ..judge.judge import WRAPPERS
+from ..spec import Typing
+
+Sink = Callable[[str], object]
+TEXT = frozenset({"string"})
+SEPARATORS = re.compile(r"[\s._-]")
+ELEMENT = re.compile(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
+ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
+ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
+"""Keys of a schema that a model may repeat around its `properties` (malformations.md §3)."""
+
+
+def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
+    """The declared key that `written` is but for case and separators, if exactly one is and it is not given yet."""
+    shape = draft.shape
+    if draft.tool is None or shape.has(written) or not shape.keys:
+        return written
+    folded = _fold(written)
+    same = [k for k in shape.keys if _fold(k) == folded]
+    return same[0] if len(same) == 1 and same[0] not in given else written
+
+
+def take_key(draft: Draft, written: str, given: Collection[str]) -> str:
+    """`declared_key`, with its edit."""
+    key = declared_key(draft, written, given)
+    if key != written:
+        draft.edits.append(Edit("key", "$", written[:80], key))
+    return key
+
+
+def _fold(key: str) -> str:
+    return SEPARATORS.sub("", key).casefold()
+
+
+def wrappers(draft: Draft) -> frozenset[str]:
+    """Keys that the arguments may be wrapped in once more: none that the tool declares (malformations.md 3)."""
+    if draft.tool is None:
+        return frozenset()
+    return frozenset(n for n in WRAPPERS | {draft.name} if not draft.shape.has(n))
+
+
+def unwrapped(value: Any, shape: Shape) -> dict[str, Any] | None:
+    """The object inside a wrapper (or in a JSON string in it), typed by the schema, when its keys are the tool's."""
+    if isinstance(value, str):
+        try:
+            value, _ = decoded(value, shape)
+        except (Broken, Cut):
+            return None
+    if not isinstance(value, dict) or not (value or not shape.required) or not all(map(shape.has, value)):
+        return None
+    fixed, _ = coerce(value, shape)
+    return dict(fixed)
+
+
+def literal(text: str) -> Any:
+    """JSON if it is JSON (or one of Python's words), else the text."""
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return {"True": True, "False": False, "None": None}.get(text.strip(), text)
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(word)
+
+
+class RawArguments:
+    """Arguments whose values are raw text, written to a draft.
+
+    `repeats` says that an argument of unknown type may come several times and is a list then; one declared as an array
+    always may.
+    """
+
+    def __init__(self, draft: Draft, *, typing: Typing, repeats: bool = False) -> None:
+        self.draft, self._typing, self._repeats = draft, typing, repeats
+        self.given: dict[str, str] = {}
+        self._later: dict[str, list[Any]] = {}
+        self._wrappers = wrappers(draft)
+        self._begun = False
+
+    def key(self, written: str) -> str:
+        """The key's declared spelling; `Repeated` when it may not come again."""
+        key = take_key(self.draft, written, self.given)
+        if key in self.given and key not in self._later:
+            raise Repeated(f"the argument {key[:40]!r} is given twice")
+        return key
+
+    def shape(self, key: str) -> Shape:
+        """What the schema says of this argument."""
+        return self.draft.shape.property(key)
+
+    def is_text(self, key: str, typing: Typing | None = None) -> bool:
+        """Is this value text whatever stands in it, so that it can be written while it arrives?"""
+        shape = self.shape(key)
+        if shape.enum or self._waits(key):
+            return False
+        if shape.kinds:
+            return shape.kinds == TEXT or (typing is Typing.TEXT and "string" in shape.kinds)
+        return (typing or self._typing) is Typing.TEXT
+
+    def _waits(self, key: str) -> bool:
+        """May more of this argument come, or is it perhaps a wrapper around all of them?"""
+        kinds = self.shape(key).kinds
+        if not self.given and key in self._wrappers:
+            return True
+        return "array" in kinds or (self._repeats and not kinds)
+
+    def begin_text(self, key: str) -> None:
+        """Write a text's key and opening quote; its characters follow through `text`, then `end_text`."""
+        self._member(key)
+        self.draft.write('"')
+
+    def text(self, piece: str) -> None:
+        """More of the text."""
+        self.draft.write(escaped(piece))
+
+    def end_text(self) -> None:
+        """The text is complete."""
+        self.draft.write('"')
+
+    def put(self, key: str, text: str, typing: Typing | None = None) -> None:
+        """A whole value, as raw text."""
+        self.put_value(key, self.typed(text, self.shape(key), typing) if not self._waits(key) else _Raw(text, typing))
+
+    def put_value(self, key: str, value: Any) -> None:
+        """A whole value that is no text any more (or a raw one that waits for others)."""
+        if self._waits(key) or key in self._later:
+            self.given.setdefault(key, "")
+            self._later.setdefault(key, []).append(value)
+            return
+        self._member(key)
+        self.draft.write(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+    def typed(self, text: str, shape: Shape, typing: Typing | None = None) -> Any:
+        """The value that raw text stands for."""
+        if not (shape.kinds or shape.enum):
+            return text if (typing or self._typing) is Typing.TEXT else literal(text)
+        value, edit = read_text(text, shape)
+        if isinstance(value, str) and "string" not in shape.kinds:
+            value = self._mended(value, shape)
+        if edit is not None and edit.kind not in ("typed", "read", "spelling"):
+            self.draft.edits.append(edit)
+        return value
+
+    def _mended(self, text: str, shape: Shape) -> Any:
+        """A value inside an element of its own; a list or an object whose spelling is not JSON's; else the text."""
+        element = ELEMENT.fullmatch(text)
+        if element is not None:
+            value, _ = read_text(element[2], shape)
+            if not isinstance(value, str):
+                self.draft.edits.append(Edit("unwrapped"))
+                return value
+        if not text.strip():
+            return [] if "array" in shape.kinds else {} if "object" in shape.kinds else text
+        if text.lstrip()[0] not in "[{":
+            return text
+        try:
+            value, edits = mend(text, shape)
+        except (Broken, Cut):
+            return text
+        self.draft.edits += edits
+        return value
+
+    def finish(self) -> None:
+        """Write what waited, and close the object."""
+        inner = self._inner()
+        if inner is not None:
+            self.draft.edits.append(Edit("unwrapped"))
+            self.draft.write(json.dumps(inner, ensure_ascii=False, allow_nan=False))
+            return
+        for key, values in self._later.items():
+            self._member(key)
+            self.draft.write(json.dumps(self._joined(key, values), ensure_ascii=False, allow_nan=False))
+        self.draft.write("}" if self._begun else "{}")
+
+    def _inner(self) -> dict[str, Any] | None:
+        if len(self.given) != 1 or len(self._later) != 1:
+            return None
+        [(key, values)] = self._later.items()
+        if key not in self._wrappers or len(values) != 1:
+            return None
+        value = values[0].text if isinstance(values[0], _Raw) else values[0]
+        return unwrapped(value, self.draft.shape)
+
+    def _joined(self, key: str, values: list[Any]) -> Any:
+        shape = self.shape(key)
+        if len(values) == 1:
+            return self._value(values[0], shape)
+        return [self._value(v, shape.item if "array" in shape.kinds else shape) for v in values]
+
+    def _value(self, value: Any, shape: Shape) -> Any:
+        return self.typed(value.text, shape, value.typing) if isinstance(value, _Raw) else value
+
+    def _member(self, key: str) -> None:
+        self.draft.write(("," if self._begun else "{") + quoted(key) + ":")
+        self._begun = True
+        self.given[key] = ""
+
+
+class _Raw:
+    """A value that is still text."""
+
+    __slots__ = ("text", "typing")
+
+    def __init__(self, text: str, typing: Typing | None) -> None:
+        self.text, self.typing = text, typing
+
+
+class Trim:
+    """Drops one given text from each end of a text that arrives in pieces."""
+
+    def __init__(self, what: str, sink: Sink) -> None:
+        self._what, self._sink, self._started, self._tail = what, sink, False, ""
+
+    def feed(self, text: str) -> None:
+        """More of the text; the last `what` is held back until something follows it."""
+        if not self._what:
+            self._sink(text)
+            return
+        text = self._tail + text
+        self._tail = ""
+        if not self._started and text:
+            self._started = True
+            text = text.removeprefix(self._what)
+        if text.endswith(self._what):
+            self._tail, text = self._what, text[: -len(self._what)]
+        if text:
+            self._sink(text)
+
+
+class Unescape:
+    """Decodes XML entities, once, in a text that was escaped: one without a bare `<` or `&` (malformations.md 4).
+
+    Text is held back from its first `&` on, until something shows that nothing was escaped, or the text ends.
+    """
+
+    def __init__(self, sink: Sink, *, active: bool) -> None:
+        self._sink, self._active, self._held = sink, active, ""
+
+    def feed(self, text: str) -> None:
+        """More of the text."""
+        if not self._active:
+            self._sink(text)
+            return
+        text = self._held + text
+        if "<" in text:
+            self._held, self._active = "", False
+            self._sink(text)
+            return
+        at = text.find("&")
+        self._held = text[at:] if at >= 0 else ""
+        if at != 0:
+            self._sink(text[:at] if at > 0 else text)
+
+    def close(self) -> None:
+        """The text has ended."""
+        held, self._held = self._held, ""
+        if held:
+            self._sink(unescaped(held))
+
+
+def unescaped(text: str) -> str:
+    """`text` with its entities decoded, if it was escaped."""
+    if "<" in text or "&" in ENTITY.sub("", text):
+        return text
+    return ENTITY.sub(lambda m: html.unescape(m.group()), text)

@@ -1,0 +1,455 @@
+"""One attempt to read what stands here as one dialect: its section, its calls, and the drafts they become.
+
+The argument notations are read by `table.py`, one reader each; no reader knows a dialect by name.  Judging names and
+arguments is asked of the `Judge`.  This module does not know where in the message it stands.
+
+Contract: an attempt raises `Mismatch` while the text may still be something else, `Broken` or `Cut` when it is this
+dialect, damaged or truncated.  `items` holds what was read so far, in order: drafts and events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from ...events import Event
+from ...lenient.reader import Broken, Cut, Relaxed, Repeated, check_repeated
+from ...lenient.source import Need, Source, finder, may_be_longer
+from ...types import Edit, IssueKind
+from ..judge.candidate import Draft, close_json
+from ..judge.judge import Judge, Unknown, slip_of
+from ..spec import JsonCall, KeywordArgs, Listing
+from .compiled import Row
+from .segments import header
+
+MAX_NAME = 256
+"""No tool's name is longer (APIs allow 64 to 128)."""
+NAME = re.compile(r"[^\s\"'`<>{}()\[\],;=]+")
+PROSE = re.compile(r"\w\s+\w+\s+\w")
+TAG_END = re.compile(r"\s*>")
+WRONG = re.compile(r"\s*</(?P<name>[\w:.-]{1,64})>")
+THINKS = re.compile(r"think|reason|thought", re.IGNORECASE)
+LINE_END = re.compile(r":?[ \t]*\r?\n")
+CALL_NAME = re.compile(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
+
+
+MAX_NESTED = 16
+"""Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
+MAX_LATE = 200
+"""Text between a call's arguments and its closer is not looked through any further."""
+JOINTS = frozenset({",", ";"})
+
+
+class Mismatch(Exception):
+    """The text is not what this dialect says."""
+
+
+class Attempt:
+    """One dialect tried at one place."""
+
+    def __init__(
+        self, src: Source, row: Row, judge: Judge, begun: Callable[[Draft], None], readers: Mapping[type, Reader]
+    ) -> None:
+        self.src, self.row, self.judge, self._begun, self._readers = src, row, judge, begun, readers
+        self.spec = row.dialect
+        self.items: list[Draft | Event] = []
+        self.draft: Draft | None = None
+        self.closed = True
+        self.opener = ""
+        self.called = ""
+        self.ended = False
+        self.alone = False
+        self._nested = 0
+        self._torn = self._framed = False
+
+    @property
+    def drafts(self) -> list[Draft]:
+        """The calls read so far."""
+        return [i for i in self.items if isinstance(i, Draft)]
+
+    # ── sections ─────────────────────────────────────────────────────────────
+
+    def run(self) -> Need[None]:
+        """Read everything this dialect has to say here."""
+        src = self.src
+        if self.spec.suffix:
+            yield from self._suffix()
+        row = self.row
+        inside = yield from src.literal(row.section_open)
+        yield from src.space()
+        if self.spec.listing is Listing.ARRAY:
+            yield from self.array()
+        else:
+            yield from self._sequence(bool(inside))
+        if inside:
+            yield from self.closing(row.section_close)
+        if not self.items:
+            raise Mismatch
+
+    def _suffix(self) -> Need[None]:
+        """If the opener here carries a suffix, go on with the row in which every tag does."""
+        openers = self.row.section_open + self.row.call_open
+        for opener in openers:
+            head = yield from self.src.peek(len(opener))
+            if head == opener[:-1] + ":":
+                found = yield from self.src.match(re.compile(re.escape(head) + f"({self.spec.suffix})>"), 64)
+                if found is None:
+                    raise Mismatch
+                self.row = self.row.suffixed(found[1])
+                return
+
+    def nested(self, read: Callable[[], Need[None]]) -> Need[None]:
+        """Read what may hold its own like; no deeper than anybody would write it."""
+        if self._nested >= MAX_NESTED:
+            raise Broken(f"calls are nested deeper than {MAX_NESTED}")
+        self._nested += 1
+        try:
+            yield from read()
+        finally:
+            self._nested -= 1
+
+    def array(self) -> Need[None]:
+        """A list of calls."""
+        yield from self.nested(self._array)
+
+    def _array(self) -> Need[None]:
+        src = self.src
+        c = yield from src.peek()
+        if c != "[":
+            if c == "{" and self.row.section_open:
+                yield from self._call()
+                return
+            raise Mismatch
+        src.pos += 1
+        while True:
+            yield from src.space()
+            c = yield from src.peek()
+            if c == "]":
+                src.pos += 1
+                if not self.row.section_close and (yield from self.closing(("]",))):
+                    self.last_edit("stray_bracket")
+                return
+            if not c and self.items:
+                self._note_unclosed()
+                return
+            yield from self._item()
+            yield from src.space()
+            if (yield from src.literal((",", ";"))) or (yield from src.peek()) == "]":
+                continue
+            if (yield from src.peek()) == "{" and isinstance(self.spec.args, JsonCall):
+                self.last_edit("missing_comma")
+                continue
+            if src.eof and src.pos == len(src.buf):
+                self._note_unclosed()
+                return
+            self._doubt_end()
+            raise Broken("the list of calls is not closed")
+
+    def _doubt_end(self) -> None:
+        """What follows a Python call cannot: a quote inside one of its strings was perhaps taken for its end."""
+        if isinstance(self.spec.args, KeywordArgs) and self.drafts:
+            draft, why = self.drafts[-1], "where its last string ends is not clear"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+
+    def _item(self) -> Need[None]:
+        """One call of a list; one that is damaged is refused alone, if its end can be found."""
+        src = self.src
+        depth = src.hold()
+        try:
+            yield from self._call()
+        except Broken as why:
+            src.unwind(depth)
+            if self.draft is None:
+                src.release()
+                raise
+            broken, self.draft = self.draft, None
+            src.rewind()
+            if not (yield from self._skip_item()):
+                self.draft = broken
+                raise
+            broken.refuse(slip_of(why), str(why), self.judge.correction(broken, str(why)))
+            broken.write(close_json(broken.text()))
+            broken.end = src.at
+        else:
+            src.release()
+
+    def _skip_item(self) -> Need[bool]:
+        """Skip one bracketed value without reading it."""
+        src = self.src
+        depth = 0
+        while True:
+            mark = yield from src.until(("{", "}", "[", "]", '"'), _ignore)
+            if mark == '"':
+                while (inner := (yield from src.until(('"', "\\\\", '\\"'), _ignore))) != '"':
+                    if not inner:
+                        return False
+            elif not mark or (mark in "}]" and not depth):
+                return False
+            else:
+                depth += 1 if mark in "{[" else -1
+                if not depth:
+                    return True
+
+    def _note_unclosed(self) -> None:
+        if self.drafts:
+            self.drafts[-1].edits.append(Edit("unclosed"))
+        self.closed = False
+
+    def _sequence(self, inside: bool) -> Need[None]:
+        src, row = self.src, self.row
+        while True:
+            yield from self._call()
+            if inside and isinstance(self.spec.args, KeywordArgs):
+                if not (yield from self._another_name()):
+                    return
+                continue
+            if not inside and not (yield from self._joined()):
+                return
+            size, found = yield from src.glance(row.again, row.between)
+            if not found or (yield from self._is_end(size - len(found))):
+                return
+            src.pos += size - len(found)
+
+    def _joined(self) -> Need[bool]:
+        """Where nothing holds the calls together: does a comma or semicolon?"""
+        marks = tuple(m for m in self.row.between if m in JOINTS)
+        _, mark = yield from self.src.glance(marks)
+        _, found = yield from self.src.glance(self.row.again, marks)
+        return bool(mark and found)
+
+    def _another_name(self) -> Need[bool]:
+        """Does another Python call follow, perhaps after a comma or semicolon?"""
+        src = self.src
+        yield from src.space()
+        if (yield from src.literal((",", ";"))):
+            yield from src.space()
+        return (yield from src.match(CALL_NAME, MAX_NAME)) is not None
+
+    def _is_end(self, ahead: int) -> Need[bool]:
+        """Does the section's closer stand there rather than another call (`</x>` against `<`)?"""
+        if not self.row.section_close:
+            return False
+        ahead_, mark = yield from self.src.glance(self.row.section_close)
+        return bool(mark) and ahead_ - len(mark) == ahead
+
+    def closing(self, marks: tuple[str, ...]) -> Need[bool]:
+        """Take a closing mark if one stands here, with the white space before it."""
+        opens = self.row.call_open
+        size, found = yield from self.src.glance(marks + opens)
+        if not found or (found in opens and found not in marks):
+            return False
+        self.src.pos += size
+        self._framed = self._framed or marks is self.row.body_close
+        return True
+
+    @property
+    def call_close(self) -> tuple[str, ...]:
+        """What closes the call at hand."""
+        return ("/>", *self.row.call_close) if self._torn else self.row.call_close
+
+    def _call(self) -> Need[None]:
+        src, row = self.src, self.row
+        opener = self.opener = yield from src.literal(row.call_open)
+        self.called = row.tools.get(opener, "")
+        if self.called:
+            row = self.row = row.named(self.called)
+        if not self.called:
+            yield from src.space()
+        yield from self._read()
+        while opener and row.tool_open and row.body_close and (yield from src.glance(row.tool_open))[1]:
+            yield from src.space()
+            yield from self._read()
+        if self.ended:
+            return
+        if self.call_close and not (yield from self.closing(self.call_close)):
+            yield from self._strays()
+        yield from self._doubt()
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        """Marks that end the call whatever bracket is still open."""
+        marks = self.row.body_close + self.call_close + self.row.section_close
+        return tuple(m for m in marks if len(m) > 2)
+
+    def _doubt(self) -> Need[None]:
+        """Brackets were missing before the call's closer: what follows it must not look like the rest of a string."""
+        draft = self.drafts[-1] if self.drafts else None
+        if draft is None or all(e.kind != "missing_bracket" for e in draft.edits):
+            return
+        following = yield from self.src.peek()
+        if following and (following in "\"'},]" or following.isalnum()):
+            why = "brackets are missing, and where the call ends is not clear"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+
+    def _read(self) -> Need[None]:
+        """One call by the row's notation; a reader that takes the call's closer itself sets `ended`."""
+        self.ended = self._framed = False
+        yield from self._readers[type(self.spec.args)](self)
+
+    def _strays(self) -> Need[None]:
+        """Brackets too many between the object and its closer."""
+        strays = tuple(bracket + closer for closer in self.call_close for bracket in ("}", "}}", "]", ")"))
+        size, found = yield from self.src.glance(strays)
+        if found:
+            self.src.pos += size
+            self.last_edit("stray_bracket")
+        elif self.call_close[0][:2] == "</" and (yield from self._wrong_closer()):
+            self.last_edit("wrong_closer")
+            yield from self.closing(self.call_close)
+        elif (yield from self._late_closer()):
+            draft, why = self.drafts[-1], "text stands between the arguments and the call's end"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+        elif self.row.closer_needed and self.items and isinstance(self.items[-1], Draft):
+            self.last_edit("unclosed")
+
+    def _late_closer(self) -> Need[bool]:
+        """Does the call's closer come on this line, behind other text?  Then it is taken, and the text with it."""
+        src, closers = self.src, tuple(c for c in self.call_close if len(c) > 2)
+        if self._framed or not (closers and self.row.closer_needed and self.drafts):
+            return False
+        pattern = finder((*closers, *self.row.openers, "\n"))[0]
+        ahead = yield from src._over_space(0)
+        while True:
+            start = src.pos + ahead
+            found = pattern.search(src.buf, start, start + MAX_LATE)
+            if found is not None or src.eof or len(src.buf) - start >= MAX_LATE:
+                break
+            yield
+        if found is None or found.group() not in closers:
+            return False
+        src.pos = found.end()
+        return True
+
+    def _wrong_closer(self) -> Need[bool]:
+        """A closing tag of another name in the closer's place (malformations.md 5); one of reasoning only where the
+        call is all there is."""
+        src = self.src
+        found = yield from src.match(WRONG, 80)
+        if found is None or self.row.section_close or (THINKS.search(found["name"]) and not self.alone):
+            return False
+        src.pos = found.end()
+        return True
+
+    def last_edit(self, kind: str) -> None:
+        if self.drafts:
+            self.drafts[-1].edits.append(Edit(kind))
+
+    # ── drafts ───────────────────────────────────────────────────────────────
+
+    def new(self) -> Draft:
+        """A draft that begins here."""
+        return Draft(self.spec.name, self.src.at, self.row.strong)
+
+    def begin(self, draft: Draft, name: Any, call_id: Any = None) -> None:
+        """The name is known: ask the judge, and let the parser tell it."""
+        if not isinstance(name, str):
+            raise Broken("the tool's name is not a string")
+        try:
+            self.judge.name(draft, name)
+        except Unknown as unknown:
+            if not draft.strong and not self.judge.asked_by_name:
+                raise Mismatch from None
+            draft.refuse(IssueKind.UNKNOWN_TOOL, str(unknown), unknown.correction)
+        if call_id is not None and call_id != "":
+            draft.id = str(call_id)
+        draft.begun = True
+        self.draft = draft
+        self.items.append(draft)
+        self._begun(draft)
+
+    def finish(self, draft: Draft, reader: Relaxed | None = None) -> None:
+        """The arguments are complete."""
+        if reader is not None:
+            draft.edits += reader.edits
+            reader.edits = []
+            if reader.repeated:
+                self._refuse_repeated(draft)
+            if reader.unfit:
+                self.judge.refuse_numbers(draft, reader.unfit)
+        draft.done, draft.end = True, self.src.at
+        self.draft = None
+
+    def _refuse_repeated(self, draft: Draft) -> None:
+        try:
+            check_repeated(draft.text())
+        except Repeated as why:
+            if not draft.strong:
+                raise
+            draft.refuse(IssueKind.DUPLICATE_KEYS, str(why), self.judge.correction(draft, str(why)))
+
+    # ── the name in markup ───────────────────────────────────────────────────
+
+    def tool(self) -> Need[tuple[str, str | None, str]]:
+        """The tool's name, its id, and the mark that ended them."""
+        src, row, d = self.src, self.row, self.spec
+        if self.called:
+            yield from self._head_end()
+            return self.called, None, ""
+        if row.tool_open and not (yield from src.literal(row.tool_open)):
+            raise Mismatch
+        if row.headed:
+            text, mark = yield from self._header()
+        elif not row.tool_close:
+            found = yield from src.match(NAME, MAX_NAME)
+            if found is None:
+                raise Mismatch
+            src.pos = found.end()
+            text, mark = found.group(), ""
+        else:
+            text, mark = yield from self.until_name(row.tool_close + row.ends)
+            if mark in row.ends and mark not in row.tool_close:
+                self.src.pos -= len(mark)
+                raise Broken("no arguments follow the tool's name")
+        split = re.fullmatch(d.tool_re, text.strip(), re.S)
+        if split is None:
+            raise Mismatch
+        parts = split.groupdict()
+        return (parts.get("name") or "").strip(), parts.get("id"), mark
+
+    def _header(self) -> Need[tuple[str, str]]:
+        """The rest of a segment's header, and the mark that ends it."""
+        assert self.spec.segments is not None
+        head = yield from header(self.src, (self.spec.segments,))
+        if head is None:
+            raise Mismatch
+        mark = next((m for m in self.spec.segments.head if head.endswith(m)), "")
+        if not mark:
+            raise Cut if "to=" in head else Mismatch
+        return head.removesuffix(mark), mark
+
+    def _head_end(self) -> Need[None]:
+        """After an opener that ends in the tool's name: what ends the name (a longer one is another tool's)."""
+        if not self.opener.endswith(self.called):
+            return
+        src, tag = self.src, self.opener[0] == "<"
+        found = yield from src.match(TAG_END if tag else LINE_END, 64)
+        if found is None and tag:
+            found = yield from src.match(LINE_END, 64)
+            self._torn = found is not None
+        if found is None:
+            raise Mismatch
+        src.pos = found.end()
+
+    def until_name(self, marks: tuple[str, ...]) -> Need[tuple[str, str]]:
+        """The text up to the first of `marks`, which must not be far, and that mark."""
+        src = self.src
+        pattern, prefixes, longest, _ = finder(marks)
+        reach = MAX_NAME + longest
+        while True:
+            found = pattern.search(src.buf, src.pos, src.pos + reach)
+            if found is not None and (src.eof or not may_be_longer(found, src.buf, prefixes, longest)):
+                text, src.pos = src.buf[src.pos : found.start()], found.end()
+                return text, found.group()
+            if len(src.buf) - src.pos >= reach:
+                raise Mismatch
+            if src.eof:
+                raise Mismatch if PROSE.search(src.buf, src.pos) else Cut
+            yield
+
+
+def _ignore(_: str) -> None:
+    return None
+
+
+Reader: TypeAlias = Callable[[Attempt], Need[None]]

@@ -1,0 +1,123 @@
+"""A dialect prepared for reading: its marks stripped of white space, and the sets of marks that follow from them.
+
+Derived from the row, the declared tools' names and whether the caller asked for the dialect; knows nothing of text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ..spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs
+
+NAME = "{name}"
+"""In a spelling of `Dialect.call`: each declared tool's name."""
+MINE = frozenset({Strength.OWN, Strength.ASKED})
+
+
+class Row:
+    """A dialect with its marks stripped of white space and its derived sets, made once.
+
+    strong    a complete call counts where it stands       place   where its openers may stand
+    special   its openers are special tokens, which nobody indents to quote them
+    headed    a segment's header carries the tool's name
+    openers   what begins it                               tools   opener → the tool it names, where it names one
+    """
+
+    def __init__(self, dialect: Dialect, names: Sequence[str] = (), *, asked: bool = False) -> None:
+        d = self.dialect = dialect
+        mine = asked and d.strength in MINE
+        self.strong = d.strength is Strength.STRONG or mine
+        self.place = Place.INLINE if mine or (asked and d.place is Place.LAST) else d.place
+        self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
+        opens = _bare(d.call.open)
+        named = [o for o in opens if NAME in o]  # few rows have any, and names may be thousands
+        self.tools = {o.replace(NAME, n): n for n in names for o in named} if named else {}
+        self.call_open = tuple(self.tools) or _plain(opens)
+        self.call_close = _plain(_bare(d.call.close))
+        self.headed = d.segments is not None and bool(set(self.call_open) & set(d.segments.open))
+        self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
+        self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
+        self.between = _bare(d.between)
+        self.pair_close = tuple(c for c in (s.lstrip(">") for s in self.call_close) if c.startswith("</"))
+        self.closer_needed = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
+        self._variants: dict[str, Row] = {}
+        self._tags()
+        self.openers = self._openers()
+        # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
+        self.sure = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
+        self.special = bool(self.openers) and all(any(c in "|｜‖" for c in o) for o in self.openers)
+        self.again = self.call_open or self.tool_open or self._first()
+
+    def suffixed(self, suffix: str) -> Row:
+        """This row with `:suffix` in every tag."""
+        return self._variant(suffix, lambda: Row(_with_suffix(self.dialect, suffix)))
+
+    def named(self, name: str) -> Row:
+        """This row for the call of one tool: its closers are known."""
+        return self._variant(name, lambda: self._with_name(name))
+
+    def _variant(self, key: str, make: Callable[[], Row]) -> Row:
+        if key not in self._variants:
+            if len(self._variants) > 256:
+                self._variants.clear()
+            self._variants[key] = make()
+        return self._variants[key]
+
+    def _with_name(self, name: str) -> Row:
+        call = self.dialect.call
+        one = Row(replace(self.dialect, call=Span((), tuple(c.replace(NAME, name) for c in call.close))))
+        one.strong, one.place, one.tools = self.strong, self.place, self.tools
+        one.call_open, one.openers, one.again = self.call_open, self.openers, self.again
+        return one
+
+    def _tags(self) -> None:
+        args = self.dialect.args
+        tagged = isinstance(args, TaggedArgs)
+        self.key_open = _bare(args.key.open) if isinstance(args, TaggedArgs) else ()
+        flags = args.raw_flag + args.json_flag if isinstance(args, TaggedArgs) else ()
+        self.key_close = _once(_bare(args.key.close, newline=True) + flags) if isinstance(args, TaggedArgs) else ()
+        self.type_open = _bare(args.type.open) if isinstance(args, TaggedArgs) else ()
+        self.type_close = _bare(args.type.close) if isinstance(args, TaggedArgs) else ()
+        self.value_open = _bare(args.value.open) if isinstance(args, TaggedArgs) else ()
+        self.value_close = _bare(args.value.close) if isinstance(args, TaggedArgs) else ()
+        self.ends = _once(self.body_close + self.call_close + self.section_close)
+        self.after_value = self.key_open + self.ends + self.tool_open if tagged else ()
+        self.after_body = _once(self.ends + self.call_open + self.tool_open + self.section_open)
+        self.value_marks = _once(self.value_close + self.key_open + self.ends + self.tool_open) if tagged else ()
+
+    def _first(self) -> tuple[str, ...]:
+        return ("{",) if isinstance(self.dialect.args, JsonCall) else ()
+
+    def _openers(self) -> tuple[str, ...]:
+        marks = self.section_open + self.call_open + (self.tool_open if not self.call_open else ())
+        if self.dialect.suffix:
+            marks += tuple(m[:-1] + ":" for m in marks)
+        if marks or NAME in "".join(self.dialect.call.open):
+            return marks
+        return ("[",) if self.dialect.listing is Listing.ARRAY else self._first()
+
+
+def _with_suffix(dialect: Dialect, suffix: str) -> Dialect:
+    def tagged(marks: Span) -> Span:
+        spelt = (tuple(m.replace(">", f":{suffix}>") for m in side) for side in (marks.open, marks.close))
+        return Span(*spelt)
+
+    args = dialect.args
+    if isinstance(args, TaggedArgs):
+        args = replace(args, key=tagged(args.key), value=tagged(args.value))
+    section, call, tool = tagged(dialect.section), tagged(dialect.call), tagged(dialect.tool)
+    return replace(dialect, section=section, call=call, tool=tool, args=args, suffix="")
+
+
+def _plain(spellings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(s for s in spellings if NAME not in s)
+
+
+def _bare(spellings: tuple[str, ...], *, newline: bool = False) -> tuple[str, ...]:
+    """Spellings without the white space at their ends; one that is nothing else stays only as a line end."""
+    return _once(tuple(s.strip() or ("\n" if newline and "\n" in s else "") for s in spellings))
+
+
+def _once(marks: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(m for m in marks if m))

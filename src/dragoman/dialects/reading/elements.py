@@ -1,0 +1,417 @@
+"""Calls whose every argument is an element named after it: `<city>Oslo</city>`, perhaps with elements inside.
+
+Where a value is text, its closer is decided by what follows, as in `tags.py`; every other value is read whole and its
+elements become objects and arrays as the schema says.  Knows no dialect by name.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...lenient.reader import Broken, Cut
+from ...lenient.source import Need
+from ...schema.validation import ANYTHING, Shape
+from ...types import Edit
+from ..judge.candidate import Draft
+from ..spec import ElementArgs, Typing
+from .arguments import TEXT, RawArguments, Trim, Unescape, unescaped
+from .call import Attempt, Mismatch
+
+MAX_TAG = 400
+"""No tag with its attributes is longer."""
+MAX_DEPTH = 128
+"""Deeper elements are refused: readers of the value would recurse."""
+ATTRIBUTES = r"(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>]+))*)"
+HEAD = re.compile(ATTRIBUTES + r"\s*(?P<end>/?>)")
+ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
+OPEN = re.compile(r"\s*(?P<key>[\w][\w:.-]*)" + ATTRIBUTES + r"\s*(?P<end>/?>)")
+ENDED = re.compile(r"(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*[<>]")
+"""A tag is over, or is none, at the first angle bracket outside quotes."""
+LEGAL = re.compile(r"[\w\s/]")
+CLOSE = re.compile(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
+CDATA = re.compile(r"!\[CDATA\[(.*?)\]\]>", re.S)
+ITEMS = frozenset({"item"})
+
+
+@dataclass(slots=True)
+class Node:
+    """One element: its text (with that of its children left out) and its children in order."""
+
+    key: str
+    text: list[str] = field(default_factory=list)
+    children: list[Node] = field(default_factory=list)
+
+
+def element_args(attempt: Attempt) -> Need[None]:
+    """`<city>Oslo</city>…`, up to the end of the call."""
+    args = attempt.spec.args
+    assert isinstance(args, ElementArgs)
+    draft = attempt.new()
+    reader = _Elements(attempt, draft, args)
+    if attempt.called:
+        name, call_id = attempt.called, None
+        given, alone = yield from reader.head()
+    else:
+        name, call_id, mark = yield from attempt.tool()
+        given, alone = {}, mark.endswith("/>")
+        if mark in attempt.row.ends:
+            attempt.src.pos -= len(mark)
+    yield from attempt.src.space()
+    if not alone and not given and not (yield from reader.begins()):
+        raise Mismatch
+    attempt.begin(draft, name, call_id)
+    for key, text in given.items():
+        reader.out.put(reader.out.key(key), text)
+    if not alone:
+        yield from reader.read()
+    else:
+        attempt.ended = bool(attempt.called) or not attempt.row.call_open
+    reader.out.finish()
+    attempt.finish(draft)
+    if not alone:
+        yield from attempt.closing(attempt.row.body_close)
+
+
+class _Elements:
+    """The arguments of one call."""
+
+    def __init__(self, attempt: Attempt, draft: Draft, args: ElementArgs) -> None:
+        self.a, self.draft, self.args = attempt, draft, args
+        self.out = RawArguments(draft, typing=args.typing, repeats=args.nested)
+        self.lead = f"{args.prefix}<"
+        self.doubtful, self.began = False, 0
+        self.closers = attempt.row.body_close + attempt.call_close + attempt.row.section_close
+
+    def head(self) -> Need[tuple[dict[str, str], bool]]:
+        """The rest of the call's own tag: its attributes, and whether it closes itself."""
+        src = self.a.src
+        opener = self.a.opener
+        if not opener.endswith(self.a.called) or opener[0] != "<":
+            yield from self.a.tool()
+            return {}, False
+        found = yield from src.match(HEAD, MAX_TAG)
+        if found is None:
+            yield from self.a.tool()
+            self.closers = self.a.row.body_close + self.a.call_close
+            return {}, False
+        src.pos = found.end()
+        pairs = ATTRIBUTE.findall(found["attributes"])
+        return {k: html.unescape(a or b or c) for k, a, b, c in pairs}, found["end"] == "/>"
+
+    def begins(self) -> Need[bool]:
+        """Does an argument, or the call's end, stand here?"""
+        src = self.a.src
+        if (yield from self._call_ends()):
+            return True
+        if not (yield from src.peek(len(self.lead))).startswith(self.lead):
+            return src.eof and src.pos == len(src.buf)
+        return (yield from self._tag(OPEN)) is not None
+
+    def read(self) -> Need[None]:
+        """Every argument up to the call's end."""
+        src = self.a.src
+        while True:
+            yield from src.space()
+            if (yield from self._call_ends()):
+                return
+            if src.eof and self._is_rest_of_closer():
+                if not self.out.given:
+                    raise Cut
+                src.pos = len(src.buf)
+                self.a.closed = False
+                self.draft.edits.append(Edit("unclosed"))
+                return
+            found = yield from self._tag(OPEN)
+            if (yield from self._another_call(found)):
+                self.draft.edits.append(Edit("unclosed"))
+                self.a.ended = True
+                return
+            if found is not None:
+                yield from self._element(found)
+            elif not (yield from self._stray()):
+                raise Broken("text stands between the arguments")
+
+    def _another_call(self, tag: re.Match[str] | None) -> Need[bool]:
+        """Does another call begin here, so that this one's closer is missing?"""
+        if not self.a.called:
+            return False
+        if tag is not None:
+            return self.a.judge.known(tag["key"]) and not self.draft.shape.has(tag["key"])
+        return bool((yield from self.a.src.glance(self.a.row.call_open))[1])
+
+    def _call_ends(self, *, taken: bool = True) -> Need[bool]:
+        """Does the call's closer stand here?  One of the tool's own name is `taken`."""
+        src = self.a.src
+        _, found = yield from src.glance(self.closers)
+        if found:
+            return True
+        if not self.a.called:
+            return False
+        ahead = 0 if taken else (yield from src._over_space(0))
+        tag = yield from self._tag(CLOSE, ahead)
+        if tag is None or tag["key"] != self.a.called:
+            return False
+        if taken:
+            src.pos = tag.end()
+            self.a.ended = True
+        return True
+
+    def _is_rest_of_closer(self) -> bool:
+        return self.a.src.ends_within(self.closers)
+
+    def _stray(self) -> Need[bool]:
+        """A closing tag that closes nothing here."""
+        tag = yield from self._tag(CLOSE)
+        if tag is None:
+            return False
+        self.a.src.pos = tag.end()
+        self.draft.edits.append(Edit("stray_closer", "$", tag["key"]))
+        return True
+
+    def _tag(self, pattern: re.Pattern[str], ahead: int = 0) -> Need[re.Match[str] | None]:
+        """A tag that stands here, or `ahead` of here; not consumed."""
+        src = self.a.src
+        skip = ahead + len(self.lead)
+        first = (yield from src.peek(skip + 1))[ahead:]
+        if not first.startswith(self.lead) or not LEGAL.match(first, len(self.lead)):
+            return None
+        while True:
+            start = src.pos + skip
+            if ENDED.match(src.buf, start) or src.eof or len(src.buf) - start > MAX_TAG:
+                return pattern.match(src.buf, start)
+            yield
+
+    # ── one argument ─────────────────────────────────────────────────────────
+
+    def _element(self, tag: re.Match[str]) -> Need[None]:
+        out = self.out
+        self.a.src.pos = tag.end()
+        key = out.key(tag["key"])
+        if tag["end"] == "/>":
+            out.put(key, "")
+        elif out.is_text(key) and not (self.args.nested and not out.shape(key).kinds):
+            out.begin_text(key)
+            yield from self._text(tag["key"], out.text)
+            out.end_text()
+        elif out.shape(key).kinds == TEXT:
+            got: list[str] = []
+            yield from self._text(tag["key"], got.append)
+            out.put(key, "".join(got))
+        else:
+            raw = yield from self._balanced(tag["key"])
+            self._put(key, raw)
+
+    def _put(self, key: str, raw: str) -> None:
+        """A whole value: elements by the schema, else text."""
+        shape = self.out.shape(key)
+        node = tree(raw, self.args.prefix) if self.args.nested else None
+        if node is not None and node.children:
+            self.out.put_value(key, self._value(node, shape))
+            return
+        text = node.text if node is not None else [raw]
+        self.out.put(key, self._plain("".join(text)))
+
+    def _plain(self, text: str) -> str:
+        """A text without the framing around it."""
+        got: list[str] = []
+        Trim(self.args.trim, got.append).feed(text)
+        return unescaped("".join(got)) if self.args.entities else "".join(got)
+
+    def _text(self, key: str, sink: Callable[[str], object]) -> Need[None]:
+        """Pour a text into `sink` up to its closer."""
+        src = self.a.src
+        unescape = Unescape(sink, active=self.args.entities)
+        trim = Trim(self.args.trim, unescape.feed)
+        self.doubtful, self.began = False, src.at
+        if (yield from src.glance(("<![CDATA[",)))[1]:
+            raw = yield from self._balanced(key)
+            node = tree(raw, self.args.prefix)
+            sink("".join(node.text) if node is not None and not node.children else raw)
+            return
+        while True:
+            if not (yield from src.until((self.lead + "/",), trim.feed)):
+                raise Cut
+            src.pos -= len(self.lead) + 1
+            if (yield from self._closes(key)):
+                unescape.close()
+                return
+            src.pos += len(self.lead) + 1
+            trim.feed(self.lead + "/")
+
+    def _closes(self, key: str) -> Need[bool]:
+        """Is the closing tag here the end of this text?  Then it is consumed."""
+        src = self.a.src
+        tag = yield from self._tag(CLOSE)
+        if tag is None:
+            return False
+        src.hold()
+        src.pos = tag.end()
+        if tag["key"] == key:
+            if (yield from self._legal_next()):
+                src.release()
+                return True
+            self.doubtful = True
+        elif self.args.prefix or tag["key"] == self.a.called or self._is_closer(tag):
+            ours = tag["key"] == self.a.called or self._is_closer(tag)
+            if (yield from self._call_may_end(ours)):
+                if self.doubtful or (ours and self._opened(key)):
+                    raise Broken(f"where the argument {key[:40]!r} ends is not clear")
+                if ours:
+                    src.rewind()
+                else:
+                    src.release()
+                self.draft.edits.append(Edit("unclosed_argument" if ours else "wrong_closer", "$", tag["key"]))
+                return True
+        elif (yield from self._call_ends(taken=False)) and not self._opened(tag["key"]):
+            src.release()
+            self.draft.edits.append(Edit("wrong_closer", "$", tag["key"]))
+            return True
+        src.rewind()
+        return False
+
+    def _opened(self, key: str) -> bool:
+        """Is there an opening tag of this name in the present text?"""
+        src = self.a.src
+        text = src.behind(src.at - self.began)
+        return f"{self.lead}{key}" in text
+
+    def _call_may_end(self, ours: bool) -> Need[bool]:
+        """Can the call (or, at a closer of another name, the argument) end just before here?"""
+        src, row = self.a.src, self.a.row
+        if not ours:
+            return (yield from self._legal_next())
+        _, found = yield from src.glance(row.section_close + row.call_open + row.tool_open)
+        ahead = yield from src._over_space(0)
+        return bool(found) or (src.eof and src.pos + ahead == len(src.buf))
+
+    def _is_closer(self, tag: re.Match[str]) -> bool:
+        return self.lead + tag.group().replace(" ", "") in self.closers
+
+    def _legal_next(self) -> Need[bool]:
+        """After an argument: the next one, the call's end, or the end of the text."""
+        src = self.a.src
+        ahead = yield from src._over_space(0)
+        if src.eof and (src.pos + ahead == len(src.buf)):
+            return True
+        _, found = yield from src.glance(self.closers)
+        if found:
+            return True
+        if (yield from self._tag(OPEN, ahead)) or (yield from self._tag(CLOSE, ahead)):
+            return True
+        if self.a.called and (yield from src.glance(self.a.row.call_open))[1]:
+            return True
+        return src.ends_within(self.closers, ahead)
+
+    def _balanced(self, key: str) -> Need[str]:
+        """A value up to the closer that matches its opener; its raw text."""
+        src = self.a.src
+        got: list[str] = []
+        depth = 1
+        while True:
+            if not (yield from src.until((self.lead,), got.append)):
+                raise Cut
+            src.pos -= len(self.lead)
+            close = yield from self._tag(CLOSE)
+            opened = (yield from self._tag(OPEN)) if close is None else None
+            if close is not None and close["key"] == key:
+                depth -= 1
+                if not depth:
+                    src.pos = close.end()
+                    return "".join(got)
+            elif close is not None and (close["key"] == self.a.called or self._is_closer(close)):
+                self.draft.edits.append(Edit("unclosed_argument"))
+                return "".join(got)
+            elif opened is not None and opened["key"] == key and opened["end"] == ">":
+                depth += 1
+            found = close or opened
+            end = found.end() if found else src.pos + len(self.lead)
+            got.append(src.buf[src.pos : end])
+            src.pos = end
+
+    # ── elements inside a value ──────────────────────────────────────────────
+
+    def _value(self, node: Node, shape: Shape) -> Any:
+        """What an element with children stands for."""
+        keys = [c.key for c in node.children]
+        if shape.kinds and not shape.kinds & {"array", "object"} and len(keys) == 1 and keys[0] in ITEMS:
+            return self._leaf(node.children[0], shape)
+        if "array" in shape.kinds and ("object" not in shape.kinds or (set(keys) <= ITEMS and not shape.has(keys[0]))):
+            return self._items(node, shape.item)
+        if not shape.kinds and not _mixed(node) and (set(keys) <= ITEMS or keys == [str(i) for i in range(len(keys))]):
+            return self._items(node, ANYTHING)
+        found: dict[str, list[Node]] = {}
+        for child in node.children:
+            found.setdefault(child.key, []).append(child)
+        value: dict[str, Any] = {k: self._several(v, shape.property(k)) for k, v in found.items()}
+        if _mixed(node):
+            value["$text"] = "".join(node.text).strip()
+        return value
+
+    def _several(self, nodes: list[Node], shape: Shape) -> Any:
+        if len(nodes) == 1:
+            return self._leaf(nodes[0], shape)
+        item = shape.item if "array" in shape.kinds else shape
+        return [self._leaf(n, item) for n in nodes]
+
+    def _items(self, node: Node, item: Shape) -> list[Any]:
+        """An array out of its elements; one of a kind unknown to the schema keeps the name of its only element."""
+        keys = {c.key for c in node.children}
+        named = len(node.children) == 1 and not (keys & ITEMS) and not item.kinds and node.children[0].children
+        if named:
+            return [self._value(node, ANYTHING)]
+        return [self._leaf(c, item) for c in node.children]
+
+    def _leaf(self, node: Node, shape: Shape) -> Any:
+        if node.children:
+            return self._value(node, shape)
+        text = self._plain("".join(node.text))
+        if shape.kinds == TEXT and not shape.enum:
+            return text
+        value = self.out.typed(text.strip(), shape)
+        return text if value == text.strip() and not shape.kinds else value
+
+
+def _mixed(node: Node) -> bool:
+    return bool("".join(node.text).strip())
+
+
+def tree(raw: str, prefix: str) -> Node | None:
+    """The elements of a value; None when they do not nest properly, so that the value is text."""
+    lead = f"{prefix}<"
+    root = Node("")
+    stack = [root]
+    pos = 0
+    while True:
+        at = raw.find(lead, pos)
+        stack[-1].text.append(raw[pos : at if at >= 0 else len(raw)])
+        if at < 0:
+            return root if len(stack) == 1 else None
+        inside = at + len(lead)
+        cdata = CDATA.match(raw, inside)
+        close = CLOSE.match(raw, inside)
+        opened = OPEN.match(raw, inside)
+        if cdata is not None:
+            stack[-1].text.append(cdata[1])
+            pos = cdata.end()
+        elif close is not None:
+            if stack.pop().key != close["key"] or not stack:
+                return None
+            pos = close.end()
+        elif opened is not None:
+            node = Node(opened["key"])
+            stack[-1].children.append(node)
+            if opened["end"] == ">":
+                stack.append(node)
+            pos = opened.end()
+        else:
+            stack[-1].text.append(lead)
+            pos = inside
+        if len(stack) > MAX_DEPTH:
+            return None
+
+
+__all__ = ["Typing", "element_args", "tree"]

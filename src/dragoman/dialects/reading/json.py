@@ -1,0 +1,336 @@
+"""Calls written as JSON: one object with name and arguments, or a name in markup and a JSON object after it.
+
+Reads through `Relaxed`, so every spelling it mends is mended here too; aliases of keys come from the row.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ...events import PartEnded, ReasoningDelta, TextDelta
+from ...lenient.reader import JSON, Broken, Cut, Form, Relaxed, Repeated, decoded, quoted
+from ...lenient.source import Need, Source
+from ...schema.validation import ANYTHING, coerce, shape
+from ...types import Edit, IssueKind
+from ..judge.candidate import Draft
+from ..judge.judge import BENIGN
+from ..spec import JsonCall, Listing
+from .arguments import ECHO, take_key, unwrapped, wrappers
+from .call import Attempt, Mismatch
+from .exact import object_at, wanted
+
+LISTS = ("tool_calls", "calls")
+"""Keys of another wire's envelope, written as text."""
+FINAL = "final"
+
+
+def json_call(attempt: Attempt) -> Need[None]:
+    """One or several call objects, or a list of them."""
+    src = attempt.src
+    c = yield from src.peek()
+    if c == "[" and attempt.spec.listing is not Listing.ARRAY and attempt.row.call_open:
+        yield from attempt.array()
+        return
+    while True:
+        if (yield from src.peek()) != "{":
+            if not (yield from _quoted_object(attempt)):
+                raise Mismatch
+        else:
+            yield from _Object(attempt, attempt.spec.args).read()  # type: ignore[arg-type]
+        if not attempt.row.call_open or attempt.spec.listing is Listing.ARRAY:
+            return
+        size, found = yield from src.glance(("{",), (",", ";"))
+        if not found:
+            return
+        src.pos += size - 1
+
+def _quoted_object(attempt: Attempt) -> Need[bool]:
+    """The whole object inside a JSON string."""
+    if not attempt.row.call_open or (yield from attempt.src.peek(2)) not in ('"{', "'{"):
+        return False
+    reader = Relaxed(attempt.src)
+    text = json.loads((yield from reader.captured()))
+    value, _ = decoded(text)
+    inner = Source()
+    inner.feed(json.dumps(value, ensure_ascii=False))
+    inner.eof = True
+    outer, attempt.src = attempt.src, inner
+    yield from _Object(attempt, attempt.spec.args).read()  # type: ignore[arg-type]
+    attempt.src = outer
+    attempt.last_edit("json_in_string")
+    return True
+
+
+def json_args(attempt: Attempt) -> Need[None]:
+    """`NAME … {json}`."""
+    draft = attempt.new()
+    name, call_id, mark = yield from attempt.tool()
+    if mark == "{":
+        attempt.src.pos -= 1
+    yield from attempt.src.space()
+    yield from attempt.src.literal(attempt.row.body_open)
+    yield from attempt.src.space()
+    c = yield from attempt.src.peek()
+    if c not in {"{", ""} and not (attempt.row.closer_needed and (yield from _bodiless(attempt))):
+        raise Mismatch
+    if not c and not attempt.row.strong:
+        raise Mismatch
+    attempt.begin(draft, name, call_id)
+    reader = Relaxed(attempt.src, stops=attempt.stops)
+    if c == "{":
+        yield from arguments_object(attempt, draft, reader)
+    elif not c:
+        raise Cut
+    else:
+        draft.write("{}")
+    attempt.finish(draft, reader)
+    yield from attempt.closing(attempt.row.body_close)
+
+def _bodiless(attempt: Attempt) -> Need[bool]:
+    _, found = yield from attempt.src.glance(attempt.row.body_close + attempt.call_close)
+    return bool(found)
+
+
+# ── arguments ────────────────────────────────────────────────────────────────
+
+
+def arguments_object(attempt: Attempt, draft: Draft, reader: Relaxed) -> Need[None]:
+    """The arguments object, streamed; one wrapped in a key of its own is unwrapped (malformations.md §3)."""
+    shape = draft.shape
+    if _as_written(attempt.src, draft, reader):
+        return
+    if not shape.keys and not shape.open:
+        yield from reader.object(draft.write, shape)
+        return
+    yield from members_of(draft, reader, JSON)
+
+
+def _as_written(src: Source, draft: Draft, reader: Relaxed) -> bool:
+    """Take the object that stands here, if all of it has come and it needs nothing."""
+    found = object_at(src.buf, src.pos)
+    if found is None or not wanted(draft.tool).fit(found[0]) or not reader.would_end(found[2]):
+        return False
+    draft.write(found[1])
+    src.pos = found[2]
+    return True
+
+
+def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
+    shape, write = draft.shape, draft.write
+    around = wrappers(draft)
+    seen: set[str] = set()
+    echo: dict[str, str] = {}
+    wrapped = ""
+
+    def member(key: str) -> Need[None]:
+        nonlocal wrapped
+        key = take_key(draft, key, seen)
+        if key in ECHO and key not in seen and key not in echo and draft.tool is not None and not shape.has(key):
+            echo[key] = yield from reader.captured()
+            return
+        if key in around and not seen:
+            c = yield from reader.blank()
+            if c in "{\"'":
+                seen.add(key)
+                got: list[str] = []
+                yield from reader.value(got.append, ANYTHING)
+                inner = unwrapped(json.loads("".join(got)), shape)
+                if inner is None:
+                    write("{" + quoted(key) + ":" + "".join(got))
+                else:
+                    wrapped = json.dumps(inner, ensure_ascii=False)
+                return
+        if key in seen:
+            reader.repeated = True
+        elif (yield from reader.drops_null(key, shape)):
+            return
+        if wrapped:
+            raise Broken("fields stand beside the wrapped arguments")
+        write(("," if seen else "{") + quoted(key) + ":")
+        seen.add(key)
+        yield from reader.value(write, shape.property(key))
+
+    doubled = form.open == "{" and (yield from reader._doubled())
+    yield from reader.members(member, form)
+    if doubled:
+        yield from reader._undouble()
+    if wrapped:
+        write(wrapped)
+        reader.note("unwrapped")
+        return
+    for key, written in echo.items():
+        write(("," if seen else "{") + quoted(key) + ":" + written)
+        seen.add(key)
+    write("}" if seen else "{}")
+
+
+class _Object:
+    """One call object, key by key."""
+
+    def __init__(self, attempt: Attempt, args: JsonCall) -> None:
+        self.a, self.args = attempt, args
+        self.reader = Relaxed(attempt.src, stops=attempt.stops)
+        self.draft = attempt.new()
+        self.name: Any = None
+        self.id: Any = None
+        self.held: str | None = None
+        self.foreign: list[str] = []
+        self.several = False
+        self.answered = False
+
+    def read(self) -> Need[None]:
+        """Read the object and finish its draft."""
+        reader = self.reader
+        doubled = yield from reader._doubled()
+        yield from self._members()
+        if doubled:
+            yield from reader._undouble()
+        if self.several or self.answered:
+            return
+        if self.name is None:
+            raise Mismatch
+        if not self.draft.begun:
+            yield from self._begin_late()
+        if self.foreign and not self.draft.refusal:
+            self._refuse_foreign()
+        self.a.finish(self.draft, reader)
+
+    def _members(self) -> Need[None]:
+        try:
+            yield from self.reader.members(self._member)
+        except Cut:
+            if self.name is not None and not self.draft.begun:
+                self.a.begin(self.draft, self.name, self.id)
+            raise
+
+    def _refuse_foreign(self) -> None:
+        if not self.a.row.strong:
+            raise Mismatch
+        fields = ", ".join(self.foreign)
+        self.draft.refuse(
+            IssueKind.MALFORMED,
+            f"fields stand outside the arguments: {fields}",
+            self.a.judge.correction(self.draft, f"put {fields} inside the arguments object"),
+        )
+
+    def _member(self, key: str) -> Need[None]:
+        a, reader = self.args, self.reader
+        c = yield from reader.blank()
+        if key in a.inside or (key == "function" and c == "{" and not a.inside):
+            yield from reader.members(self._member)
+        elif a.answer and key == a.answer[0]:
+            yield from self._answer(c)
+        elif key in a.thought and c in "\"'“":
+            self._thought(json.loads((yield from reader.captured())))
+        elif key in a.name and self.name is None and c not in "{[":
+            before = len(reader.edits)
+            self.name = json.loads((yield from reader.captured(_NAME_SHAPE)))
+            if any(e.kind == "coerced" for e in reader.edits[before:]):
+                raise Broken("the tool's name is not a string")
+        elif a.single_key and self.name is None and c == "{":
+            self.name = key
+            yield from self._arguments(c)
+        elif key in a.args:
+            yield from self._arguments(c)
+        elif (key in a.id and self.name is None) or key in BENIGN:
+            value = json.loads((yield from reader.captured()))
+            if key in a.id:
+                self.id = value
+        elif key in LISTS and c == "[" and self.name is None:
+            yield from self._list()
+        elif self.name is None and not self.foreign and c == "{" and not a.inside and self.a.judge.known(key):
+            self.name = key
+            reader.note("name_as_key", key)
+            yield from self._arguments(c)
+        else:
+            yield from self._foreign(key)
+
+    def _foreign(self, key: str) -> Need[None]:
+        if not self.a.row.strong or self.args.inside:
+            raise Mismatch
+        self.foreign.append(key[:40])
+        yield from self.reader.captured()
+
+    def _thought(self, text: str) -> None:
+        if text:
+            self.a.items.append(ReasoningDelta(text))
+            self.a.items.append(PartEnded())
+        self.a.judge.thought(self.draft, text)
+
+    def _arguments(self, c: str) -> Need[None]:
+        reader = self.reader
+        if self.held is not None or self.draft.begun:
+            raise Repeated("the arguments are given twice")
+        if self.name is not None and c == "{":
+            self.a.begin(self.draft, self.name, self.id)
+            yield from arguments_object(self.a, self.draft, reader)
+        else:
+            self.held = yield from reader.captured()
+
+    def _begin_late(self) -> Need[None]:
+        """The arguments came before the name, as a string, or not at all."""
+        value = json.loads(self.held) if self.held is not None else None
+        if self.held is None and not self.a.judge.bare_name(self.a.row.strong, str(self.name)):
+            raise Mismatch
+        unfit = isinstance(value, list | int | float) or (value is None and not self.a.judge.may_guess)
+        if unfit and not self.a.row.strong:
+            raise Mismatch
+        self.a.begin(self.draft, self.name, self.id)
+        shape = self.draft.shape
+        edits: list[Edit] = []
+        if isinstance(value, str):
+            if value.strip():
+                value, edits = decoded(value, shape)
+                edits.insert(0, Edit("json_in_string"))
+            else:
+                value = {}
+        elif value is None:
+            value = {}
+        if not isinstance(value, dict):
+            raise Broken(f"the arguments are {_kind(value)}, not an object")
+        inner = _unwrap_late(value, self.draft)
+        if inner is not None:
+            value, edits = inner, [*edits, Edit("unwrapped")]
+        value, more = coerce(value, shape)
+        self.draft.edits += [*edits, *more]
+        self.draft.write(json.dumps(value, ensure_ascii=False))
+        return
+        yield
+
+    def _list(self) -> Need[None]:
+        """`{"tool_calls": [ … ]}`: the envelope of another wire, written as text."""
+        self.several = True
+        yield from self.a.array()
+
+    def _answer(self, c: str) -> Need[None]:
+        """The protocol's final answer."""
+        reader = self.reader
+        value = json.loads((yield from reader.captured()))
+        if isinstance(value, dict) and len(self.args.answer) > 1 and set(value) == {self.args.answer[1]}:
+            value = value[self.args.answer[1]]
+        elif not self.a.judge.asked_by_name:
+            raise Mismatch
+        self.answered = True
+        if not self.a.judge.asked_by_name:
+            raise Mismatch
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        self.a.items += [TextDelta(text), PartEnded({FINAL: value})]
+
+
+_NAME_SHAPE = shape({"type": "string"})
+
+
+def _unwrap_late(value: dict[str, Any], draft: Draft) -> dict[str, Any] | None:
+    if len(value) != 1:
+        return None
+    [(key, inner)] = value.items()
+    if key not in wrappers(draft) or not isinstance(inner, dict | str):
+        return None
+    return unwrapped(inner, draft.shape)
+
+
+def _kind(value: Any) -> str:
+    return {list: "a list", str: "a string", bool: "a boolean"}.get(type(value), "a number")
+
+

@@ -1,0 +1,123 @@
+"""Calls written as YAML: a mapping with name and arguments, or a name in markup and a mapping after it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from ...lenient.reader import Broken, Cut
+from ...lenient.source import Need
+from ...lenient.yaml import read_mapping, split_key
+from ...schema.validation import Shape, coerce
+from ...types import Edit
+from ..judge.candidate import Draft
+from ..spec import YamlCall
+from .arguments import take_key, unescaped
+from .call import Attempt, Mismatch
+
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
+STRAY = re.compile(r"\n</(?P<key>[\w.:-]{1,80})>[ \t\r]*\n?\Z")
+
+
+def yaml_args(attempt: Attempt) -> Need[None]:
+    """`NAME … key: value` lines, up to the call's closer."""
+    draft = attempt.new()
+    name, call_id, _ = yield from attempt.tool()
+    text = yield from _body(attempt)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if first and text.strip() != "{}" and split_key(first.lstrip()) is None:
+        raise Mismatch
+    attempt.begin(draft, name, call_id)
+    _write(draft, _mapping(draft, _complete(attempt, draft, text)))
+    attempt.finish(draft)
+
+
+def yaml_call(attempt: Attempt) -> Need[None]:
+    """`name: NAME`, `arguments:` and indented lines."""
+    args = attempt.spec.args
+    assert isinstance(args, YamlCall)
+    draft = attempt.new()
+    if not (yield from attempt.src.glance(tuple(f"{n}:" for n in args.name)))[1]:
+        raise Mismatch
+    text = yield from _body(attempt)
+    found = read_mapping(_complete(attempt, draft, text))
+    name = next((found.pop(k) for k in args.name if k in found), None)
+    arguments: Any = next((found.pop(k) for k in args.args if k in found), {})
+    attempt.begin(draft, name)
+    if found:
+        raise Broken(f"fields stand outside the arguments: {', '.join(found)}")
+    _write(draft, arguments or {})
+    attempt.finish(draft)
+
+
+def _body(attempt: Attempt) -> Need[str]:
+    """The text up to the call's closer, which is taken; or up to the end of the text."""
+    src, got = attempt.src, list[str]()
+    if (yield from src.until(attempt.call_close, got.append)):
+        attempt.ended = True
+        return "".join(got)
+    text = "".join(got)
+    cut = max((len(c) for close in attempt.call_close for c in _beginnings(close) if text.endswith(c)), default=0)
+    attempt.closed = False
+    return text[: len(text) - cut]
+
+
+def _complete(attempt: Attempt, draft: Draft, text: str) -> str:
+    """The YAML without a closing tag of another name behind it; `Cut` where its last value may not be whole."""
+    stray = STRAY.search(text)
+    if stray is not None and (not attempt.ended or draft.shape.has(stray["key"])):
+        draft.edits.append(Edit("stray_closer", "$", stray["key"]))
+        return text[: stray.start()] + "\n"
+    if attempt.ended:
+        return text
+    last = split_key(text.rstrip("\n").rpartition("\n")[2]) if text.endswith("\n") else None
+    if last is None or last[1].strip()[:1] in ("", "|", ">", '"', "'", "[", "{"):
+        raise Cut
+    draft.edits.append(Edit("unclosed"))
+    return text
+
+
+def _beginnings(close: str) -> list[str]:
+    return [close[:n] for n in range(2, len(close))]
+
+
+def _mapping(draft: Draft, text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in read_mapping("" if text.strip() == "{}" else text, draft.shape).items():
+        key = take_key(draft, key, found)
+        found[key] = value
+    return found
+
+
+def _write(draft: Draft, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise Broken("the arguments are not a mapping")
+    fixed, edits = coerce(value, draft.shape)
+    draft.edits += edits
+    draft.write(json.dumps(fixed, ensure_ascii=False, allow_nan=False))
+
+
+def text_args(attempt: Attempt) -> Need[None]:
+    """`NAME` in markup and plain text after it: the value of the one parameter that it can be."""
+    draft = attempt.new()
+    name, call_id, _ = yield from attempt.tool()
+    text = (yield from _body(attempt)).strip()
+    if not attempt.ended:
+        raise Cut
+    if text[:1] in ("{", "[") or text[:2] == "- ":
+        raise Mismatch
+    attempt.begin(draft, name, call_id)
+    key = _only_text(draft.shape)
+    if not text or not key:
+        raise Broken("text stands where the arguments should be")
+    draft.edits.append(Edit("wrapped_text", "$", text[:40]))
+    _write(draft, {key: CDATA.sub(r"\1", text) if CDATA.search(text) else unescaped(text)})
+    attempt.finish(draft)
+
+
+def _only_text(shape: Shape) -> str:
+    """The parameter that plain text must mean: the only one, the only required one, or the only one for text."""
+    texts = [k for k in shape.keys if "string" in shape.property(k).kinds]
+    keys = list(shape.required) if shape.required else shape.keys if len(shape.keys) == 1 else texts
+    return keys[0] if len(keys) == 1 and keys[0] in texts else ""

@@ -1,0 +1,4 @@
+"""The dialects, one row each, by family; data only.
+
+Knows no parser.
+"""

@@ -1,0 +1,89 @@
+"""Families that write calls as Python or Gemma literals (formats.md F, G)."""
+
+from __future__ import annotations
+
+from ..spec import BraceArgs, Dialect, KeywordArgs, Listing, Place, Strength, span
+
+LFM2 = Dialect(
+    name="lfm2",
+    section=span("<|tool_call_start|>", "<|tool_call_end|>"),
+    listing=Listing.ARRAY,
+    args=KeywordArgs(),
+    source="formats.md F2 (Liquid LFM2)",
+    sample="<|tool_call_start|>[f(a=1)]<|tool_call_end|>",
+)
+OLMO3 = Dialect(
+    name="olmo3",
+    aliases=("olmo3_pythonic",),
+    section=span("<function_calls>", "</function_calls>"),
+    args=KeywordArgs(),
+    source="formats.md F3 (OLMo 3)",
+    sample="<function_calls>f(a=1)</function_calls>",
+)
+TOOL_CODE = Dialect(
+    name="tool_code",
+    aliases=("gemma_tool_code",),
+    place=Place.LINE,
+    section=span(("```tool_code\n", "```tool_call\n"), "\n```"),
+    args=KeywordArgs(),
+    source="malformations.md §5 (Gemma's tool_code fence)",
+    sample="```tool_code\nf(a=1)\n```",
+)
+PYTHON_TAG = Dialect(
+    name="python_tag",
+    section=span(("<|python_tag|>", "<|python_start|>"), ("<|python_end|>", "<|eom_id|>")),
+    args=KeywordArgs(),
+    source="formats.md F1 (Llama's built-in tools: `name.call(…)`)",
+    sample="<|python_tag|>f.call(a=1)",
+)
+PYTHON_TAG_LIST = Dialect(
+    name="llama4_pythonic",
+    section=span(("<|python_start|>", "<|python_tag|>"), "<|python_end|>"),
+    listing=Listing.ARRAY,
+    args=KeywordArgs(),
+    source="formats.md F1 (Llama 4)",
+    sample="<|python_start|>[f(a=1)]<|python_end|>",
+)
+PYTHONIC = Dialect(
+    name="pythonic",
+    aliases=("llama4_pythonic", "lfm2"),
+    place=Place.LAST,
+    strength=Strength.WEAK,
+    listing=Listing.ARRAY,
+    args=KeywordArgs(),
+    source="formats.md F1 (Llama 3.2, ToolACE)",
+    sample="[f(a=1)]",
+)
+FUNCTION_GEMMA = Dialect(
+    name="functiongemma",
+    call=span("<start_function_call>call:", "<end_function_call>"),
+    tool=span("", "{"),
+    args=BraceArgs(quotes=("<escape>",)),
+    between=("",),
+    source="formats.md G2 (FunctionGemma)",
+    sample="<start_function_call>call:f{a:1}<end_function_call>",
+)
+GEMMA4 = Dialect(
+    name="gemma4",
+    call=span(("<|tool_call>call:", "<|tool_call>:", "<|tool_call>call", "<|tool_call>"), "<tool_call|>"),
+    tool=span("", "{"),
+    args=BraceArgs(quotes=('<|"|>',)),
+    between=("",),
+    quiet=("<turn|>",),
+    reasoning=(span(("<|channel>thought\n", "<|channel>thought", "<|channel>"), "<channel|>"),),
+    source="formats.md G1 (Gemma 4)",
+    sample="<|tool_call>call:f{a:1}<tool_call|>",
+)
+
+GEMMA4_CALL = Dialect(
+    name="gemma4_call",
+    aliases=("gemma4",),
+    call=span(("<|tool_call>call:", "<|tool_call>:", "<|tool_call>call", "<|tool_call>"), "<tool_call|>"),
+    args=KeywordArgs(),
+    between=("",),
+    source="malformations.md §5 (Gemma with parentheses: `call:f(city=\"x\")`)",
+    sample="<|tool_call>call:f(a=1)<tool_call|>",
+)
+
+STRONG = (LFM2, OLMO3, TOOL_CODE, PYTHON_TAG, PYTHON_TAG_LIST, FUNCTION_GEMMA, GEMMA4, GEMMA4_CALL)
+WEAK = (PYTHONIC,)

@@ -1,0 +1,497 @@
+"""A dialect's row read backwards: calls, results and past turns as the text a model of that dialect would write.
+
+Knows the record of `dialects/spec.py` and no dialect by name; knows nothing of parsing, judging or prompts.
+Law: `parse(render(calls, d, tools=tools), dialects=[d], tools=tools)` gives the same names and arguments.  What a
+notation cannot carry (a value that holds its own closer, a name its markup would cut) is written in another spelling of
+the row where there is one, else `Unrenderable` is raised: nothing is ever written that would be read differently.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ...errors import UsageError, mark
+from ...jsontext import dumps
+from ...schema.validation import ANYTHING, Shape, read_text, shape
+from ...types import Json, Media, Message, Text, Tool, ToolCall, ToolResult
+from ..reading.arguments import literal
+from ..spec import (
+    AttributeArgs,
+    BraceArgs,
+    Dialect,
+    ElementArgs,
+    JsonArgs,
+    JsonCall,
+    KeywordArgs,
+    Listing,
+    Span,
+    TaggedArgs,
+    TextArgs,
+    Typing,
+    YamlArgs,
+    YamlCall,
+)
+
+Marked: TypeAlias = JsonArgs | KeywordArgs | BraceArgs | TaggedArgs | ElementArgs | YamlArgs | TextArgs
+
+BARE_KEY = re.compile(r"[A-Za-z_][\w.$-]*")
+ELEMENT = re.compile(r"[A-Za-z_][\w.-]*")
+ATTRIBUTE = re.compile(r"[^\s\"'<>&=\\]+")
+YAML_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n|nan|inf)$)[A-Za-z_][\w.-]*")
+NAME_IN_TAG = "{name}"
+"""Stands for the tool's name in the call markup of families whose tag is the name."""
+MAX_THOUGHT = 200
+"""Characters of a protocol's `thought` (seed document 004, guardrails)."""
+LOST_TYPE = "its schema would not give it back its type"
+DEFAULT_RESULT = '<tool_result name="{name}">\n{content}\n</tool_result>'
+"""How a result is told where the row says nothing: marked, named, on lines of its own."""
+PLAIN_TURN = Dialect(name="past_call", call=Span(("<tool_call>\n",), ("\n</tool_call>",)), args=JsonCall())
+"""How a past call is shown in a dialect that cannot carry it: history is read by the model, not by the parser."""
+
+
+class Unrenderable(UsageError):
+    """This dialect has no spelling for that call.  `dialect` is the row's name, `what` the part that does not fit."""
+
+    def __init__(self, dialect: str, what: str, why: str) -> None:
+        self.dialect, self.what = dialect, what
+        super().__init__(
+            f"dialect {dialect!r} cannot carry {what}: {why}; "
+            "render it in a dialect with JSON arguments or send it natively"
+        )
+
+
+# ── calls ────────────────────────────────────────────────────────────────────
+
+
+def render(
+    calls: Sequence[ToolCall],
+    dialect: Dialect,
+    *,
+    tools: Sequence[Tool] | None = None,
+    start: int = 0,
+    thought: str = "",
+) -> str:
+    """`calls` as a model of `dialect` writes them; "" for none.
+
+    `tools` are the tools the reader will have: notations without types of their own (XML-like parameters) need them to
+    choose a spelling that is read back as the same value.  `start` is the number of calls before these in the
+    conversation (Kimi counts them), `thought` what stands before the first call where the notation has a place for it.
+    Raises `Unrenderable`.
+    """
+    if not calls:
+        return ""
+    shapes = None if tools is None else {t.name: shape(t.parameters) for t in tools}
+    written = [
+        _Writer(dialect, call, start + i, _shape_of(call, shapes), "" if i else thought).call_text()
+        for i, call in enumerate(calls)
+    ]
+    text = _listed(written, dialect)
+    return _first(dialect.section.open) + text + _first(dialect.section.close)
+
+
+def _shape_of(call: ToolCall, shapes: Mapping[str, Shape] | None) -> Shape | None:
+    return None if shapes is None else shapes.get(call.name, ANYTHING)
+
+
+def _listed(written: Sequence[str], dialect: Dialect) -> str:
+    between = _first(dialect.between)
+    if dialect.listing is Listing.ARRAY:
+        return "[" + (between if "," in between else ", ").join(written) + "]"
+    return between.join(written)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """One call on its way to text.  `shape` is that of the arguments, None where the tools are not known."""
+
+    dialect: Dialect
+    call: ToolCall
+    index: int
+    shape: Shape | None
+    thought: str
+
+    def refuse(self, what: str, why: str) -> Unrenderable:
+        return Unrenderable(self.dialect.name, f"{what} of {self.call.name!r}", why)
+
+    def call_text(self) -> str:
+        match self.dialect.args:
+            case JsonCall() as notation:
+                inside = self.json_call(notation)
+            case YamlCall() as notation:
+                inside = self.yaml_call(notation)
+            case AttributeArgs() as notation:
+                inside = self.attribute_call(notation)
+            case notation:
+                inside = self.marked_call(self.argument_text(notation))
+        return self.opened + inside + self.closed
+
+    @property
+    def opened(self) -> str:
+        """What begins the call; in families whose tag is the name, with the name in it."""
+        return _first(self.dialect.call.open).replace(NAME_IN_TAG, self.call.name)
+
+    @property
+    def closed(self) -> str:
+        """What ends the call."""
+        return _first(self.dialect.call.close).replace(NAME_IN_TAG, self.call.name)
+
+    def argument_text(self, notation: Marked) -> str:
+        match notation:
+            case JsonArgs():
+                return self.json(self.call.arguments)
+            case YamlArgs():
+                return "\n".join(map(self.yaml_member, self.call.arguments)) or "{}"
+            case TextArgs():
+                return self.only_text()
+            case KeywordArgs():
+                return "(" + ", ".join(f"{_key(k)}={_python(v)}" for k, v in self.arguments()) + ")"
+            case BraceArgs():
+                return "{" + ",".join(f"{_key(k)}:{self.brace(v, k, notation)}" for k, v in self.arguments()) + "}"
+            case TaggedArgs():
+                return "".join(self.tagged(k, v, notation) for k, v in self.arguments())
+            case ElementArgs():
+                return "".join(self.element(k, v, notation, self.shape_of(k)) for k, v in self.arguments())
+
+    def arguments(self) -> Iterator[tuple[str, Json]]:
+        """The arguments, each proved to be JSON."""
+        for key, value in self.call.arguments.items():
+            self.json(value)
+            yield key, value
+
+    def only_text(self) -> str:
+        """The one argument, as the text it is."""
+        values = list(self.call.arguments.values())
+        keys = self.shape.keys if self.shape is not None else ()
+        if len(values) != 1 or not isinstance(values[0], str) or (keys and tuple(self.call.arguments) != keys):
+            raise self.refuse("the arguments", "it holds one text and nothing else")
+        if values[0] != values[0].strip() or not values[0] or _holds(values[0], self.ends()):
+            raise self.refuse("the argument", "the markup around it would change it")
+        return values[0]
+
+    def ends(self) -> tuple[str, ...]:
+        """What ends the arguments."""
+        return _bare((*self.dialect.body.close, self.closed))
+
+    def shape_of(self, key: str) -> Shape | None:
+        return None if self.shape is None else self.shape.property(key)
+
+    def json(self, value: Any) -> str:
+        try:
+            return dumps(value)
+        except (TypeError, ValueError) as why:
+            raise self.refuse("an argument", f"{why}, so it is not JSON") from None
+
+    # ── name and arguments in one object ─────────────────────────────────────
+
+    def json_call(self, notation: JsonCall) -> str:
+        call = self.call
+        if notation.single_key:
+            return self.json({call.name: call.arguments})
+        body: dict[str, Any] = {notation.name[0]: call.name, notation.args[0]: call.arguments}
+        if notation.id and call.id and _shows_ids(self.dialect, notation.id[0]):
+            body = {notation.id[0]: call.id, **body}
+        for key in reversed(notation.inside):
+            body = {key: body}
+        if notation.thought and self.thought:
+            body = {notation.thought[0]: self.thought, **body}
+        return self.json(body)
+
+    def yaml_call(self, notation: YamlCall) -> str:
+        head = f"{notation.name[0]}: {_scalar(self.call.name)}\n{notation.args[0]}:"
+        if not self.call.arguments:
+            return head + " {}"
+        return head + "".join(f"\n  {self.yaml_member(key)}" for key in self.call.arguments)
+
+    def yaml_member(self, key: str) -> str:
+        """One argument on a line, the call's closer escaped where it stands in it."""
+        return _escaped(f"{_scalar(key)}: {self.json(self.call.arguments[key])}", self.ends())
+
+    def attribute_call(self, notation: AttributeArgs) -> str:
+        if not ATTRIBUTE.fullmatch(self.call.name):
+            raise self.refuse("the name", "it does not fit into an attribute")
+        written = _escaped(self.json(self.call.arguments), ("'",))
+        return f'{notation.name[0]}="{self.call.name}" {notation.args[0]}=\'{written}\''
+
+    # ── name in the markup, arguments after it ───────────────────────────────
+
+    def marked_call(self, arguments: str) -> str:
+        row = self.dialect
+        rest = _first(row.body.open) + arguments + _first(row.body.close)
+        if NAME_IN_TAG in _first(row.call.open):
+            if not ELEMENT.fullmatch(self.call.name):
+                raise self.refuse("the name", "it is no element name")
+            return rest
+        name = self.name_text()
+        end = self.name_end(rest + self.closed)
+        return _first(row.tool.open) + name + end + rest
+
+    def name_text(self) -> str:
+        """The name as the markup writes it, proved to be read back as the same name."""
+        row, call = self.dialect, self.call
+        own = re.fullmatch(row.tool_re, call.id, re.DOTALL) if call.id else None
+        kept = own is not None and own.groupdict().get("id") == call.id and own["name"] == call.name
+        escaped = isinstance(row.args, TaggedArgs) and row.args.attributes
+        name = _attribute(call.name) if escaped else call.name
+        written = call.id if kept else row.tool_form.format(name=name, id=call.id, index=self.index)
+        read = re.fullmatch(row.tool_re, written, re.DOTALL)
+        ends = _bare(row.tool.close) or ("(" if isinstance(row.args, KeywordArgs) else "{",)
+        if read is None or read["name"].strip() != name or any(e in written for e in ends):
+            raise self.refuse("the name", "the markup around it would cut it")
+        return written
+
+    def name_end(self, rest: str) -> str:
+        """What ends the name: the first spelling that is either already the beginning of `rest` (and is not written
+        twice) or is nobody's beginning.
+
+        `tool.close` may list what begins the arguments or closes the call (GLM's `<arg_key>`, Gemma's brace).
+        """
+        row = self.dialect
+        begins = {"{", "(", *_bare(row.body.open), *_bare(row.call.close), *_bare(row.section.close)}
+        if isinstance(row.args, TaggedArgs):
+            begins |= {*_bare(row.args.key.open)}
+        for written, bare in zip(row.tool.close, _bare(row.tool.close), strict=True):
+            if rest.startswith((bare, written)):
+                return ""
+            if bare not in begins:
+                return written
+        return ""
+
+    def brace(self, value: Json, key: str, notation: BraceArgs) -> str:
+        if isinstance(value, Mapping):
+            return "{" + ",".join(f"{_key(k)}:{self.brace(v, k, notation)}" for k, v in value.items()) + "}"
+        if isinstance(value, list | tuple):
+            return "[" + ",".join(self.brace(v, key, notation) for v in value) + "]"
+        if not isinstance(value, str):
+            return dumps(value)
+        for quote in notation.quotes:
+            if len(quote) == 1:
+                return dumps(value)
+            if quote not in value:
+                return quote + value + quote
+        raise self.refuse(f"the argument {key!r}", f"it holds the quote {notation.quotes[0]!r}, which has no escape")
+
+    # ── arguments that are markup ────────────────────────────────────────────
+
+    def tagged(self, key: str, value: Json, notation: TaggedArgs) -> str:
+        spelt = _attribute(key) if notation.attributes else key
+        if not key or key != key.strip(" \t\r\n\"'") or _holds(spelt, _bare(notation.key.close)):
+            raise self.refuse(f"the key {key!r}", "the markup around it would cut it")
+        marks = self.value_marks(notation)
+        written = list(self.spellings(key, value, notation, marks))
+        for end, text in written:
+            if not _holds(text, marks):
+                opened = _first(notation.key.open) + spelt + end + _first(notation.value.open)
+                closed = _first(notation.value.close)
+                return opened.rstrip() + notation.trim + text + notation.trim + closed.lstrip()
+        raise self.refuse(f"the argument {key!r}", f"it holds one of {' '.join(marks)}" if written else LOST_TYPE)
+
+    def value_marks(self, notation: TaggedArgs) -> tuple[str, ...]:
+        """What ends a raw value, also where its own closer is missing: the next key, the end of body or section."""
+        row = self.dialect
+        ends = (*(row.body.close or row.call.close), *row.section.close)
+        return _bare((*notation.value.close, *notation.key.open, *ends))
+
+    def spellings(
+        self, key: str, value: Json, notation: TaggedArgs, marks: Sequence[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Ways to write one value, best first: how its key ends, and the text."""
+        known, written = self.shape_of(key), _xml if notation.entities else str
+        as_json = _escaped(self.json(value), marks)
+        texts = (value, as_json) if isinstance(value, str) else (as_json,)
+        ends = [(flag, Typing.TEXT) for flag in notation.raw_flag[:1] if isinstance(value, str)]
+        ends += [(flag, Typing.LITERAL) for flag in notation.json_flag[:1]]
+        for end, typing in (*ends, (_first(notation.key.close), notation.typing)):
+            trusted = known is None and typing is notation.typing is Typing.TEXT and not isinstance(value, str)
+            yield from ((end, written(t)) for t in texts if trusted or _same(_read(t, known, typing), value))
+
+    def element(self, key: str, value: Json, notation: ElementArgs, known: Shape | None) -> str:
+        if not ELEMENT.fullmatch(key):
+            raise self.refuse(f"the key {key!r}", "it is no element name")
+        inside = self.element_text(key, value, notation, known)
+        return f"{notation.prefix}<{key}>{inside}{notation.prefix}</{key}>"
+
+    def element_text(self, key: str, value: Json, notation: ElementArgs, known: Shape | None) -> str:
+        children = list(self.children(value, notation, known))
+        if children:
+            try:
+                return "".join(self.element(k, v, notation, s) for k, v, s in children)
+            except Unrenderable:
+                pass  # a child loses its type as an element; as JSON the whole keeps it, where the schema says so
+        closer, written = f"{notation.prefix}</{key}>", _xml if notation.entities else str
+        as_json = self.json(value)
+        trusted = known is None and notation.typing is Typing.TEXT and not isinstance(value, str)
+        marks = (f"{notation.prefix}<" if notation.nested else closer, *self.ends())
+        for text in (value, as_json) if isinstance(value, str) else (_escaped(as_json, marks),):
+            if not _holds(written(text), marks) and (trusted or _same(_read(text, known, notation.typing), value)):
+                return _padded(written(text), notation.trim)
+        raise self.refuse(f"the argument {key!r}", f"it holds {closer!r}" if closer in as_json else LOST_TYPE)
+
+    def children(
+        self, value: Json, notation: ElementArgs, known: Shape | None
+    ) -> Iterator[tuple[str, Json, Shape | None]]:
+        """The elements a value is told by: an object's members, an array's items where the schema tells an array."""
+        if notation.nested and isinstance(value, Mapping):
+            yield from ((k, v, known.property(k) if known else None) for k, v in value.items())
+        elif notation.nested and isinstance(value, list | tuple) and known and "array" in known.kinds:
+            yield from (("item", v, known.item) for v in value)
+
+
+# ── small spellings ──────────────────────────────────────────────────────────
+
+
+def _first(spellings: Sequence[str]) -> str:
+    return spellings[0] if spellings else ""
+
+
+def _bare(spellings: Sequence[str]) -> tuple[str, ...]:
+    """Spellings as the parser looks for them: without the white space at their ends, which it does not demand."""
+    return tuple(s.strip() or s for s in spellings if s)
+
+
+def _holds(text: str, markers: Sequence[str]) -> bool:
+    folded = text.casefold()
+    return any(m.casefold() in folded for m in markers)
+
+
+def _xml(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _attribute(text: str) -> str:
+    return _xml(text).replace('"', "&quot;")
+
+
+def _padded(text: str, trim: str) -> str:
+    """`text` with `trim` on both ends, if its own ends would otherwise be taken for it."""
+    return trim + text + trim if trim and (text.startswith(trim) or text.endswith(trim)) else text
+
+
+def _shows_ids(dialect: Dialect, key: str) -> bool:
+    """Do calls of this dialect carry ids?  Where its results name them, or its own sample shows one."""
+    return "{id}" in dialect.result or f'"{key}"' in dialect.sample
+
+
+def _key(key: str) -> str:
+    return key if BARE_KEY.fullmatch(key) else dumps(key)
+
+
+def _scalar(text: str) -> str:
+    return text if YAML_PLAIN.fullmatch(text) else dumps(text)
+
+
+def _python(value: Json) -> str:
+    """A Python literal; strings in JSON's escapes, which Python shares."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{dumps(k)}: {_python(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_python, value)) + "]"
+    return str(value) if value is None or isinstance(value, bool) else dumps(value)
+
+
+def _escaped(json_text: str, markers: Sequence[str]) -> str:
+    """The same JSON with every marker's first character written as an escape; markers inside strings only."""
+    for marker in markers:
+        found = re.compile(re.escape(marker), re.IGNORECASE)
+        json_text = found.sub(lambda m: f"\\u{ord(m[0][0]):04x}{m[0][1:]}", json_text)
+    return json_text
+
+
+def _read(text: str, known: Shape | None, typing: Typing) -> Any:
+    """What a reader makes of a raw value: by the schema where it says something, else by the notation."""
+    if known is not None and (known.kinds or known.enum):
+        return read_text(text, known)[0]
+    return text if typing is Typing.TEXT else literal(text)
+
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal as JSON: a boolean is no number."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return bool(a == b)
+
+
+# ── results and past turns ───────────────────────────────────────────────────
+
+
+def render_result(result: ToolResult, dialect: Dialect) -> str:
+    """A tool's result as the model of `dialect` is shown it; a failure is headed by `[ERROR:CODE] `.
+
+    In a result form that is itself a JSON object, the fields are written as JSON: a content that is JSON stands as it
+    is, any other as a string.  Pass untrusted content through `neutral.neutralise` first.
+    """
+    form = dialect.result or DEFAULT_RESULT
+    content = "".join(p.text if isinstance(p, Text) else _media(p) for p in result.content)
+    if result.is_error:
+        content = mark(result.error_code, content)
+    if form.startswith("{{"):
+        inside = {"name": dumps(result.name)[1:-1], "id": dumps(result.call_id)[1:-1], "content": _as_json(content)}
+    else:
+        inside = {"name": result.name, "id": result.call_id, "content": content}
+    return form.format(**inside)
+
+
+def _media(part: Media) -> str:
+    return f"[{' '.join(filter(None, (part.mime or 'media', part.name or part.url)))}]"
+
+
+def _as_json(text: str) -> str:
+    """`text` if it is JSON on one line, else `text` as a JSON string."""
+    try:
+        return dumps(json.loads(text))
+    except ValueError:
+        return dumps(text)
+
+
+def render_message(message: Message, dialect: Dialect, *, tools: Sequence[Tool] | None = None, start: int = 0) -> str:
+    """One past message as text: what was said, then the calls; for a message of results, the results in order.
+
+    Never raises for a call the dialect cannot carry: it is shown in a plain JSON spelling instead.  In a protocol where
+    a message is one JSON object, what was said beside a call becomes its thought, and an answer its final form.
+    """
+    if message.results:
+        return "\n".join(render_result(r, dialect) for r in message.results)
+    notation = dialect.args
+    if isinstance(notation, JsonCall) and notation.answer and message.role == "assistant":
+        return _protocol_turn(message, dialect, notation, tools, start)
+    calls = _past_calls(message.calls, dialect, tools, start, "")
+    text = "".join(p.text if isinstance(p, Text) else _media(p) for p in message.parts if isinstance(p, Text | Media))
+    return text + ("\n" if text and calls and not text.endswith("\n") else "") + calls
+
+
+def _past_calls(
+    calls: Sequence[ToolCall], dialect: Dialect, tools: Sequence[Tool] | None, start: int, thought: str
+) -> str:
+    try:
+        return render(calls, dialect, tools=tools, start=start, thought=thought)
+    except Unrenderable:
+        return render(calls, PLAIN_TURN)
+
+
+def _protocol_turn(
+    message: Message, dialect: Dialect, notation: JsonCall, tools: Sequence[Tool] | None, start: int
+) -> str:
+    if message.calls:
+        return _past_calls(message.calls, dialect, tools, start, _thought(message.reasoning or message.text))
+    return final_answer(message.text, notation) if message.text else ""
+
+
+def final_answer(content: Json, notation: JsonCall) -> str:
+    """A final answer in a protocol that has a form for it: `{"final": {"content": …}}`."""
+    value = content
+    for key in reversed(notation.answer):
+        value = {key: value}
+    return dumps(value)
+
+
+def _thought(said: str) -> str:
+    said = " ".join(said.split())
+    return said if len(said) <= MAX_THOUGHT else said[: MAX_THOUGHT - 1].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,370 @@
+"""A gateway's settings: `dragoman.toml` → `GatewayConfig`.
+
+Knows the file's form (`json_schema.py`), provider rows and the environment's names; nothing of serving.
+Contract: a file is taken whole or not at all: everything that is wrong with its form is said at once, then everything
+that is wrong with what it means, each with its line, its path and what to do; the environment counts before the file
+(`environment.py`); keys stand in the file only as references to the environment, and are in no message; a file that
+asks for keys never comes out as one that asks for none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import re
+import ssl
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...dialects import DIALECTS
+from ...effects import Patience
+from ...errors import DragomanError, UnknownName, UsageError, nearest
+from ...fallback import Rules
+from ...io.environment import route_to
+from ...providers.route import Route
+from ...providers.rows import COMPATIBLE, PROVIDERS, ROWS, Providers
+from ...providers.spec import Provider, Tools
+from ...schema.shape import child
+from ...server_tools.machine import HOUSE
+from .environment import overlaid
+from .errors import Complaint, complaints, shown
+from .litellm import Imported, convert
+from .model import Access, Attachment, GatewayConfig, Limits, Mcp
+
+FILE = "dragoman.toml"
+YAML = frozenset({".yaml", ".yml"})
+REFERENCE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+NOT_SET = "the environment variable {name} is not set; set it, or write ${{{name}:-}} where none is needed"
+PLAIN_KEY = "write a key as ${NAME} and set the variable NAME; keys do not belong into files"
+NO_PROVIDER = "{name!r} names no provider; {near} (dragoman list providers)"
+WRITE_BOTH = "write provider/model"
+ONE_OF_TWO = "an api is said as well; leave one of the two out"
+NOBODY = "{name!r} is no provider; take {near} or another of: dragoman list providers"
+EMPTY_KEY = "the key is empty, and nobody could use it; set its variable, or leave the row out"
+TWICE = "{what} is another key's already; give every key its own"
+NO_URL = "{url!r} is no address of a server; write one like http://127.0.0.1:8080/v1"
+NO_HEADER = "this cannot stand in a header; give plain characters, without line breaks"
+NO_CERTIFICATE = "there is no certificate for it; give its file as $.server.certificate"
+BAD_CERTIFICATE = "cannot be used for TLS: {why}; give a certificate and its key as PEM files without a password"
+NO_DIRECTORY = "{path} is no directory; name one, or a path where one can be made"
+NO_MODEL = 'no model is served; write [default] and, below it, route = "provider/model" (or [models.NAME])'
+NO_SERVER = "no MCP server is named {name!r}; name one of mcpServers: {known}"
+MODELS = "$.models"
+MCP_VARIABLE = "DRAGOMAN_MCP"
+"""Names a file of MCP servers, in any host's form, whose tools every model gets."""
+HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"), re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+UNITS = {"": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3}
+SIZE = re.compile(r"\s*(\d+)\s*([kmg]?b?)\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where it listens and with how many processes."""
+
+    host: str = "127.0.0.1"
+    port: int = 4242
+    workers: int = 1
+    reload: bool = True
+    drain: float = 0.0
+    metrics: bool = True
+    inspect: bool = False
+    log_format: str = ""
+    log_level: str = ""
+    certificate: str = ""
+    certificate_key: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All that a file says: the gateway's configuration, where it listens, and MCP servers that no model gets."""
+
+    config: GatewayConfig
+    server: Server = Server()
+    idle: tuple[str, ...] = ()
+
+
+def load(path: str | Path, environ: Mapping[str, str] | None = None) -> Settings:
+    """The settings in the file at `path`; a YAML file is taken for LiteLLM's.
+
+    Raises UsageError that says all that is wrong with it.
+    """
+    place = Path(path)
+    if place.suffix in YAML:
+        imported = import_litellm(place)
+        known = {**(os.environ if environ is None else environ), **imported.environ}
+        return _serving(read(imported.data, known, str(place)), place)
+    try:
+        text = place.read_text(encoding="utf-8-sig")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise UsageError(f"cannot read {place}: {error.strerror}; give the path of a {FILE}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{place} is not TOML: {error}; mend that line") from error
+    return _serving(read(data, environ, str(place), text), place)
+
+
+def _serving(settings: Settings, place: Path) -> Settings:
+    """A file that serves nothing is half a file."""
+    if settings.config.default is None and not settings.config.models:
+        raise UsageError(f"{place} is not right: {NO_MODEL}")
+    return settings
+
+
+def import_litellm(place: Path) -> Imported:
+    """What a LiteLLM proxy's file says.  Raises UsageError for one that cannot be read."""
+    try:
+        return convert(place.read_text(encoding="utf-8"), str(place))
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise UsageError(f"cannot read {place}: {why}; give the path of a LiteLLM proxy's YAML file") from error
+
+
+def read(
+    data: Mapping[str, Any], environ: Mapping[str, str] | None = None, source: str = FILE, text: str = ""
+) -> Settings:
+    """The settings that `data` says, and the environment; `source` is what messages call it, `text` what it was."""
+    environ = os.environ if environ is None else environ
+    data, variables = overlaid(data, environ)
+    wrong = complaints(data)
+    if wrong:
+        told = shown(wrong, text, variables, source)
+        raise UsageError(f"{told} (dragoman check --schema shows the form)")
+    reader = _Reader(data, environ)
+    settings = reader.settings()
+    if reader.wrong:
+        raise UsageError(shown(reader.wrong, text, variables, source))
+    return settings
+
+
+class _Reader:
+    """Reads one file; what is wrong is collected."""
+
+    def __init__(self, data: Mapping[str, Any], environ: Mapping[str, str]) -> None:
+        self._data, self._environ = data, environ
+        self._rows = Providers(ROWS)
+        self._own: dict[str, dict[str, Any]] = {}
+        self.wrong: list[Complaint] = []
+
+    def settings(self) -> Settings:
+        self._read_providers()
+        models = {name: self._routes(row, child(MODELS, name)) for name, row in self._data.get("models", {}).items()}
+        default = self._data.get("default")
+        server = self._data.get("server", {})
+        config = GatewayConfig(
+            default=self._routes(default, "$.default") if default else None,
+            models={name: routes for name, routes in models.items() if routes},
+            limits=self._limits(self._data.get("limits", {})),
+            access=tuple(self._access()),
+            rules=Rules(chance=random.random, **self._data.get("fallback", {})),
+            mcp=self._mcp(),
+            origins=tuple(server.get("origins", ())),
+            **{key: server[key] for key in ("reasks", "stream_arguments", "keep_alive") if key in server},
+        )
+        idle = set(self._data.get("mcpServers", ())) - set(config.mcp.servers)
+        return Settings(config=config, server=self._server(), idle=tuple(sorted(idle)))
+
+    # ── MCP servers ──────────────────────────────────────────────────────────
+
+    def _mcp(self) -> Mcp:
+        """The servers that some model gets, and which; the others are not started."""
+        rows = self._data.get("mcpServers", {})
+        models = {
+            name: self._attachments(row, child(MODELS, name)) for name, row in self._data.get("models", {}).items()
+        }
+        default = self._attachments(self._data.get("default", {}), "$.default")
+        try:
+            on = servers_in({"mcpServers": rows}, self._environ) if rows else ()
+            file = self._environ.get(MCP_VARIABLE, "")
+            every = servers_in(file, self._environ) if file else ()
+        except DragomanError as error:
+            self._say("$.mcpServers", str(error))
+            return Mcp()
+        used = {each.server for told in (*models.values(), default) for each in told}
+        return Mcp(
+            servers={n: {"mcpServers": {n: rows[n]}} for n in on if n in used} | dict.fromkeys(every, file),
+            models={name: told for name, told in models.items() if told},
+            default=default,
+            every=tuple(Attachment(server=name) for name in every),
+            policy=replace(HOUSE, **self._data.get("mcp", {})),
+        )
+
+    def _attachments(self, row: Mapping[str, Any], path: str) -> tuple[Attachment, ...]:
+        known = self._data.get("mcpServers", {})
+        told = [{"server": each} if isinstance(each, str) else each for each in row.get("mcp", ())]
+        for each in told:
+            if each["server"] not in known:
+                names = ", ".join(known) or "none is there"
+                self._say(f"{path}.mcp", NO_SERVER.format(name=each["server"], known=names))
+        return tuple(map(_attachment, told))
+
+    # ── values ───────────────────────────────────────────────────────────────
+
+    def _filled(self, text: str, path: str) -> str:
+        """`text` with its references to the environment replaced."""
+
+        def one(found: re.Match[str]) -> str:
+            name, otherwise = found.groups()
+            value = self._environ.get(name, "").strip()
+            if not value and otherwise is None:
+                self._say(path, NOT_SET.format(name=name))
+            return value or otherwise or ""
+
+        return REFERENCE.sub(one, text)
+
+    def _key(self, row: Mapping[str, Any], path: str) -> str:
+        written = str(row.get("key", ""))
+        if written and not REFERENCE.fullmatch(written.strip()):
+            self._say(f"{path}.key", PLAIN_KEY)
+            return ""
+        return self._filled(written.strip(), f"{path}.key")
+
+    def _limits(self, row: Mapping[str, Any]) -> Limits:
+        told = dict(row)
+        if "body" in told:
+            told["body"] = _bytes(told["body"])
+        return Limits(**told)
+
+    def _access(self) -> Iterable[Access]:
+        names, digests = set[str](), set[str]()
+        for n, row in enumerate(self._data.get("keys", ())):
+            path, before = f"$.keys[{n}]", len(self.wrong)
+            digest = row.get("sha256", "").lower() or _digest(self._key(row, path))
+            if not digest and len(self.wrong) == before:
+                self._say(path, EMPTY_KEY)  # left out, it could leave nobody out
+            for what, value, seen in (("this name", row["name"], names), ("this key", digest, digests)):
+                if value and value in seen:
+                    self._say(path, TWICE.format(what=what))
+                seen.add(value)
+            told = {key: row[key] for key in ("per_minute", "concurrent", "inspect") if key in row}
+            yield Access(name=row["name"], sha256=digest, models=tuple(row.get("models", ("*",))), **told)
+
+    def _server(self) -> Server:
+        row = self._data.get("server", {})
+        server = Server(**{key: row[key] for key in Server.__dataclass_fields__ if key in row})
+        if server.certificate_key and not server.certificate:
+            self._say("$.server.certificate_key", NO_CERTIFICATE)
+        elif server.certificate and (why := _no_certificate(server)):
+            self._say("$.server.certificate", BAD_CERTIFICATE.format(why=why))
+        if server.state and Path(server.state).exists() and not Path(server.state).is_dir():
+            self._say("$.server.state", NO_DIRECTORY.format(path=server.state))
+        return server
+
+    def _say(self, path: str, message: str) -> None:
+        self.wrong.append(Complaint(path, message))
+
+    # ── places ───────────────────────────────────────────────────────────────
+
+    def _read_providers(self) -> None:
+        """Rows of the file: new ones, or ours with another address or key."""
+        for name, row in self._data.get("providers", {}).items():
+            path = child("$.providers", name)
+            self._own[name] = {
+                "base_url": self._filled(row.get("base_url", ""), f"{path}.base_url"),
+                "key": self._key(row, path),
+                **({"tools": Tools(row["tools"])} if "tools" in row else {}),
+            }
+            if name not in self._rows:
+                made = self._row(name, row, path)
+                self._rows = Providers((*(self._rows[known] for known in self._rows), made))
+            elif {"headers", "api", "like"} & set(row):
+                self._say(path, f"{name} has a row already; give base_url, key or tools, or another name")
+
+    def _row(self, name: str, row: Mapping[str, Any], path: str) -> Provider:
+        base = COMPATIBLE[row.get("api", "openai_chat")]
+        if "like" in row and ("api" in row or row["like"] not in PROVIDERS):
+            near = " or ".join(map(repr, nearest(row["like"], PROVIDERS)))
+            self._say(f"{path}.like", ONE_OF_TWO if "api" in row else NOBODY.format(name=row["like"], near=near))
+        elif "like" in row:
+            base = PROVIDERS[row["like"]]
+        headers = dict[str, str]()
+        for key, value in row.get("headers", {}).items():
+            where = child(f"{path}.headers", key)
+            headers[key] = self._filled(value, where)
+            if not (HEADER_NAME.fullmatch(key) and HEADER_VALUE.fullmatch(headers[key])):
+                self._say(where, NO_HEADER)
+        return replace(base, name=name, headers={**base.headers, **headers}, aliases=(), port=0, url_env=())
+
+    def _routes(self, row: Mapping[str, Any], path: str) -> tuple[Route, ...]:
+        given = row.get("routes", row.get("route"))
+        names = [given] if isinstance(given, str) else list(given or ())
+        fields = self._fields(row, path)
+        found = [self._route(name, fields, path) for name in names]
+        return tuple(route for route in found if route is not None)
+
+    def _fields(self, row: Mapping[str, Any], path: str) -> dict[str, Any]:
+        """What a model's row says of all its routes."""
+        told: dict[str, Any] = {key: row[key] for key in ("compact", "nonce", "prefix", "budget") if key in row}
+        for word, sets in (("dialect", ("dialects", "speak")), ("speak", ("speak",))):
+            try:
+                told |= dict.fromkeys(sets, DIALECTS[row[word]]) if word in row else {}
+            except UnknownName as error:
+                self._say(f"{path}.{word}", str(error))
+        if "tools" in row:
+            told["tools"] = Tools(row["tools"])
+        if "timeout" in row:
+            told["patience"] = Patience(idle=float(row["timeout"]))
+        return told
+
+    def _route(self, name: str, fields: Mapping[str, Any], path: str) -> Route | None:
+        provider, model = self._rows.split(name)
+        if provider is None and name in self._rows:
+            provider, model = self._rows[name], ""
+        if provider is None:
+            near = " or ".join(map(repr, nearest(name.partition("/")[0], self._rows)))
+            self._say(path, NO_PROVIDER.format(name=name, near=f"did you mean {near}?" if near else WRITE_BOTH))
+            return None
+        own = self._own.get(provider.name, {})
+        try:
+            route = route_to(provider, environ=self._environ, model=model, **{**own, **fields})
+            root = urlsplit(route.root())
+            route.request_url("", model or "m")  # what its address wants besides, it wants now
+            if root.scheme not in {"http", "https"} or not root.hostname:
+                raise UsageError(NO_URL.format(url=route.root()))
+        except (DragomanError, ValueError) as error:
+            self._say(path, str(error))
+            return None
+        return route
+
+
+def _attachment(row: Mapping[str, Any]) -> Attachment:
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return Attachment(**fields)
+
+
+def servers_in(config: Mapping[str, Any] | str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the MCP servers of a configuration, or of the file at a path, that are not switched off.
+
+    Raises UsageError for what cannot be used.  MCP's SDK is imported only where there are servers.
+    """
+    config_of = import_module("...mcp.config", __package__)
+    return tuple(spec.name for spec in config_of.read_servers(config, environ))
+
+
+def _bytes(size: int | str) -> int:
+    """`32MB` in bytes; the form allows nothing else."""
+    found = SIZE.fullmatch(str(size))
+    unit = found.group(2).lower() if found else ""
+    return int(found.group(1)) * UNITS[f"{unit.rstrip('b')}b" if unit.rstrip("b") else ""] if found else 0
+
+
+def _no_certificate(server: Server) -> str:
+    """Why TLS cannot be served with the certificate; "" where it can."""
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(server.certificate, server.certificate_key or None, password=lambda: b"")
+    except ssl.SSLError as error:
+        return f"{error.reason or error}".lower().replace("_", " ")
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest() if key else ""

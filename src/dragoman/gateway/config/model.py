@@ -1,0 +1,172 @@
+"""What a gateway is told: which models go where, and its limits.
+
+Data only; nothing here reads files or environments (`load.py` does).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, Literal
+
+from ...errors import ErrorKind, ProviderError
+from ...fallback import Rules
+from ...loop.policy import Policy
+from ...providers.route import Route
+from ...server_tools.machine import HOUSE
+from ...types import NOTHING
+
+Routes = Route | Sequence[Route]
+"""Where a model goes: one place, or several in the order in which they are asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one request may cost us.
+
+    body         bytes of a request; Anthropic's own limit is 32 MB
+    values       JSON values in it, all names and leaves counted: the largest of known clients have a tenth of it
+    tools        tools in it; no API takes more than a tenth of it
+    concurrent   requests served at the same time; more are refused with 429 and come again
+    seconds      how long one request may take, all its attempts together; 0 for no limit
+    body_seconds how long a client may take to send its request
+    """
+
+    body: int = 32 * 1024 * 1024
+    values: int = 250_000
+    tools: int = 10_000
+    concurrent: int = 1024
+    seconds: float = 0.0
+    body_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One key clients may use: its SHA-256, what it is called in logs, and what it may do.
+
+    models      patterns (`qwen*`) of the models it may ask for
+    per_minute  requests it may begin in a minute, 0 for no limit;  concurrent  at the same time
+    inspect     whether it sees at /inspect what was asked with other keys too
+    """
+
+    name: str
+    sha256: str = field(repr=False)
+    models: tuple[str, ...] = ("*",)
+    per_minute: int = 0
+    concurrent: int = 0
+    inspect: bool = False
+
+    def allows(self, model: str) -> bool:
+        """May `model` be asked for with it?"""
+        return any(fnmatchcase(model, pattern) for pattern in self.models)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """An MCP server whose tools a model gets.
+
+    run    "server": the gateway runs their calls, unseen by clients; "offer": clients are told of them and run them
+    tools  patterns of the names of those the model gets
+    allow  patterns of those that are run here although they do not say that they only read
+    """
+
+    server: str
+    run: Literal["server", "offer"] = "server"
+    tools: tuple[str, ...] = ("*",)
+    allow: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mcp:
+    """The MCP servers of a gateway, and which models get their tools.
+
+    servers  name → the configuration that names it: its content, or a path.  Out of `repr`: it holds secrets
+    models   model name → its attachments;  default  those of the default route;  every  those of all models
+    policy   how often, how long and how much is run for one request
+    """
+
+    servers: Mapping[str, Mapping[str, Any] | str] = field(default=NOTHING, repr=False)
+    models: Mapping[str, tuple[Attachment, ...]] = NOTHING
+    default: tuple[Attachment, ...] = ()
+    every: tuple[Attachment, ...] = ()
+    policy: Policy = HOUSE
+
+
+NO_SERVERS = Mcp()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewayConfig:
+    """One gateway.
+
+    default           where models go that `models` does not name; None: they are not served
+    models            model name, as clients say it → where it goes; `*` in it stands for anything, and for the same in
+                      the model of its routes; the name itself counts first, then the longest pattern
+    reasks            how often a model is asked again for what was wrong with its answer, before the client sees it
+    stream_arguments  send a call's arguments as they come, instead of each call whole once it is complete
+    keep_alive        seconds of silence after which an event stream gets a comment, so that nobody on the way hangs up
+    limits, access    see there; without any `access` no key is asked for
+    rules             how patient a chain of several routes is
+    mcp               the MCP servers whose tools models get
+    origins           of web pages that may use it, besides those of this machine; `*` in one stands for anything
+    """
+
+    default: Routes | None = None
+    models: Mapping[str, Routes] = NOTHING
+    reasks: int = 2
+    stream_arguments: bool = False
+    keep_alive: float = 10.0
+    limits: Limits = Limits()
+    access: tuple[Access, ...] = ()
+    rules: Rules = Rules()  # noqa: RUF009
+    mcp: Mcp = NO_SERVERS
+    origins: tuple[str, ...] = ()
+
+    def all_routes(self) -> tuple[Route, ...]:
+        """Every place this gateway may ask."""
+        told = [*self.models.values(), *([] if self.default is None else [self.default])]
+        return tuple(route for found in told for route in ([found] if isinstance(found, Route) else found))
+
+    def attached(self, model: str) -> tuple[Attachment, ...]:
+        """The MCP servers whose tools `model` gets."""
+        name, _ = self._row(model)
+        own = self.mcp.default if name is None else self.mcp.models.get(name, ())
+        return (*own, *(each for each in self.mcp.every if each.server not in {one.server for one in own}))
+
+    def routes(self, model: str) -> tuple[Route, ...]:
+        """Where `model` goes.  Raises ProviderError (not found) for one that is not served."""
+        name, stars = self._row(model)
+        found = self.default if name is None else self.models[name]
+        if found is None:
+            served = ", ".join(sorted(self.models)) or "none"
+            message = f"the model {model[:100]!r} is not served here; ask for one of: {served}"
+            raise ProviderError(message, status=404, kind=ErrorKind.NOT_FOUND, code="model_not_found")
+        routes = (found,) if isinstance(found, Route) else tuple(found)
+        return tuple(_filled(route, stars) for route in routes) if stars else routes
+
+    def _row(self, model: str) -> tuple[str | None, tuple[str, ...]]:
+        """The name of the row that holds for `model`, None for the default, and what its stars stand for."""
+        if model in self.models:
+            return model, ()
+        fits = [(name, match) for name in self.models if "*" in name and (match := _pattern(name).fullmatch(model))]
+        if not fits:
+            return None, (model,)
+        name, match = max(fits, key=lambda fit: len(fit[0]))
+        return name, match.groups()
+
+
+@lru_cache(maxsize=256)
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile("(.*)".join(map(re.escape, name.split("*"))), re.DOTALL)
+
+
+def _filled(route: Route, stars: Sequence[str]) -> Route:
+    """`route`, with what the stars of a name stand for in the stars of its model, in order."""
+    if "*" not in route.model:
+        return route
+    first, *others = route.model.split("*")
+    told = [*stars, *[stars[-1]] * len(others)]
+    return replace(route, model=first + "".join(star + other for star, other in zip(told, others, strict=False)))

@@ -1,0 +1,251 @@
+"""Endpoints that do not ask a model, or only for its name: bare ASGI, one class each.
+
+Knows ASGI messages, the gateway's parts and the shapes of answers; nothing of wires or routes.
+Contract: an address that is served answers a wrong method with 405, one that is not with 404, both as JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from ...codecs import CODECS
+from ...dialects.writing.prompt import estimate
+from ...errors import CodecError, DragomanError, ProviderError
+from ...io.ids import mint
+from ...jsontext import to_json
+from ...types import NOTHING
+from ..config.model import Access, Limits
+from ..exchange import JSON_TYPE, Head
+from .asgi import Receive, Scope, Send, answer
+from .keys import known, sent_key
+from .models import Shape, shape_for, shown
+from .offload import aside
+from .request_body import Gone, Refused, read_body, read_request
+
+Endpoint: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Named: TypeAlias = Callable[[], Awaitable[list[str]]]
+"""Gives the names of the models served."""
+
+
+async def tell(send: Send, body: Mapping[str, Any], status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
+    """Answer with JSON."""
+    await _tell(send, to_json(body).encode(), status, more)
+
+
+async def _tell(send: Send, data: bytes, status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
+    told = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": mint("req_")}
+    await answer(send, Head(status, {**told, **more}), data)
+
+
+def problem(message: str, kind: str) -> dict[str, Any]:
+    """An error that clients of OpenAI and of Anthropic both read."""
+    return {"type": "error", "error": {"message": message, "type": kind, "param": None, "code": None}}
+
+
+class Methods:
+    """One address: an endpoint per method; HEAD is GET without its body."""
+
+    def __init__(self, **endpoints: Endpoint) -> None:
+        self._endpoints = endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        method = scope["method"]
+        found = self._endpoints.get(method)
+        if found is None and method == "HEAD" and "GET" in self._endpoints:
+            await self._endpoints["GET"](scope, receive, _headless(send))
+        elif found is None:
+            allowed = ", ".join(self._endpoints)
+            message = f"{method} is not served at {scope['path'][:200]}; use {allowed}"
+            await tell(send, problem(message, "invalid_request_error"), 405, {"allow": allowed})
+        else:
+            await found(scope, receive, send)
+
+
+def _headless(send: Send) -> Send:
+    async def quiet(message: Any) -> None:
+        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+    return quiet
+
+
+class Fixed:
+    """Always says the same."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        self._body = dict(body)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say it."""
+        await tell(send, self._body)
+
+
+class Ready:
+    """Says whether requests should be sent here; `why_not` gives the reason and for how many seconds, "" for none."""
+
+    def __init__(self, why_not: Callable[[], tuple[str, float]]) -> None:
+        self._why_not = why_not
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say it."""
+        why, seconds = self._why_not()
+        more = {"retry-after": str(max(math.ceil(seconds), 1))} if why else {}
+        await tell(send, {"status": why or "ok"}, 503 if why else 200, more)
+
+
+class Guarded:
+    """An endpoint for whoever has a key, where keys are asked for; its answers carry the id the client gave.
+
+    The access of the key stands in the scope, under `ACCESS`.
+    """
+
+    def __init__(self, endpoint: Endpoint, access: Callable[[], tuple[Access, ...]]) -> None:
+        self._endpoint, self._access = endpoint, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        headers, rows = headers_of(scope), self._access()
+        send = _named(send, headers.get("x-request-id", "")[:128])
+        try:
+            if rows:
+                scope[ACCESS] = known(rows, sent_key(headers, scope.get("query_string", b"").decode("latin-1")))
+        except ProviderError as error:
+            await tell(send, problem(error.message, "authentication_error"), error.status)
+            return
+        await self._endpoint(scope, receive, send)
+
+
+ACCESS = "dragoman.access"
+
+
+def _named(send: Send, request_id: str) -> Send:
+    if not request_id:
+        return send
+    named = (b"x-request-id", request_id.encode("latin-1"))
+
+    async def sent(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            others = [pair for pair in message["headers"] if pair[0] != named[0]]
+            message = {**message, "headers": [*others, named]}
+        await send(message)
+
+    return sent
+
+
+class Exposed:
+    """What was counted."""
+
+    def __init__(self, exposed: Callable[[str], tuple[str, bytes]]) -> None:
+        self._exposed = exposed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Show it."""
+        kind, body = self._exposed(headers_of(scope).get("accept", ""))
+        told = {"content-type": kind, "content-length": str(len(body)), "x-request-id": mint("req_")}
+        await answer(send, Head(200, told), body)
+
+
+class Words:
+    """Always says the same words."""
+
+    def __init__(self, words: str) -> None:
+        self._data = words.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say them."""
+        headers = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(self._data))}
+        await answer(send, Head(200, headers), self._data)
+
+
+class Models:
+    """The list of models; `shape` None asks the caller's headers."""
+
+    def __init__(self, named: Named, shape: Shape | None = None) -> None:
+        self._named, self._shape = named, shape
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """List them, or show the one the address names."""
+        shape = self._shape or shape_for(headers_of(scope))
+        name = unquote(scope.get("path_params", {}).get("model", ""))
+        access = scope.get(ACCESS)
+        names = [one for one in await self._named() if access is None or access.allows(one)]
+        if not name:
+            await tell(send, shape.all(names))
+        elif names and name not in names:
+            message = f"the model {name[:100]!r} is not served here; ask for one of: {', '.join(names[:20])}"
+            await tell(send, problem(message, "not_found_error"), 404)
+        else:
+            await tell(send, shape.one(name))
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The request's headers by their lower-case names."""
+    return {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+
+
+SHORT = 8 * 1024
+"""Bytes of a body that is answered at once; what is to be parsed may cost much more than its reading."""
+
+
+class Reads:
+    """Answers a JSON body by a function, within `limits`; what is wrong with it is told in the shape of `api`."""
+
+    def __init__(
+        self, say: Callable[[Mapping[str, Any]], dict[str, Any]], limits: Callable[[], Limits], api: str = "openai_chat"
+    ) -> None:
+        self._say, self._limits, self._api = say, limits, api
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        limits = self._limits()
+        try:
+            body, size = await read_request(scope, receive, limits)
+            data = self._said(body) if size <= SHORT else await aside(self._said, body)
+        except Gone:
+            return
+        except Refused as error:
+            await self._refuse(send, CodecError(str(error), ""), error.status)
+        except DragomanError as error:
+            await self._refuse(send, error)
+        else:
+            await _tell(send, data)
+
+    def _said(self, body: Mapping[str, Any]) -> bytes:
+        return to_json(self._say(body)).encode()
+
+    async def _refuse(self, send: Send, error: DragomanError, status: int = 0) -> None:
+        own, refused = CODECS[self._api].encode_error(error)
+        await tell(send, refused, status or own)
+
+
+def count_anthropic(body: Mapping[str, Any]) -> dict[str, Any]:
+    """`count_tokens`: an estimate, for no API tells how a foreign model counts."""
+    counted = {key: body[key] for key in ("system", "messages", "tools") if key in body}
+    return {"input_tokens": estimate(to_json(counted))}
+
+
+def count_gemini(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Gemini's `countTokens`; newer clients wrap the request."""
+    inner = body.get("generateContentRequest", body)
+    counted = {key: inner[key] for key in ("systemInstruction", "contents", "tools") if key in inner}
+    return {"totalTokens": estimate(to_json(counted))}
+
+
+def show(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Ollama's `/api/show`."""
+    name = body.get("model") or body.get("name")
+    if not isinstance(name, str):
+        raise CodecError("model is missing; name the model to show", "$.model", "ollama")
+    return shown(name)
+
+
+async def take(scope: Scope, receive: Receive, send: Send) -> None:
+    """Telemetry that a client sends beside its requests: taken and forgotten."""
+    try:
+        await read_body(scope, receive, 4 * 1024 * 1024, 30.0)
+    except (Gone, Refused):
+        return
+    await tell(send, {})

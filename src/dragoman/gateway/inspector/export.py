@@ -1,0 +1,169 @@
+"""One recorded exchange for somewhere else: a test vector of a dialect, a test vector of a codec, a command.
+
+Knows records and the forms of `tests/vectors`; nothing of pages.  Contract: a vector says what the parser, or the
+codec, makes of it today, read as the tests read it, so that it passes as it is; a command holds no key.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ...codecs import CODECS
+from ...codecs.shared.frames import FrameKind, readers
+from ...codecs.shared.spec import Codec
+from ...dialects.engine.parser import Parsed, Parser, fold
+from ...dialects.rows.table import DIALECTS
+from ...errors import UsageError
+from ...types import IssueKind, ToolCall
+from ...version import __version__
+from .record import Hop, Record
+from .redaction import blotted, is_secret
+from .replay import Hearing, answer_of, hearing_of, read_object
+from .view import plain
+
+NO_TEXT = "nothing was listened for in this answer's text; export it as a wire vector"
+NO_ANSWER = "the provider gave no answer here; choose a step that has one"
+BINARY = "the answer came in binary frames, which no vector holds; export the text"
+LEFT_OUT = ("content-length", "host", "connection", "accept-encoding", "transfer-encoding", "x-request-id")
+VARIABLE = "$DRAGOMAN_KEY"
+UNKNOWN = "tool_call_fence"
+
+
+def source(record: Record) -> str:
+    """Where a vector comes from."""
+    account = record.account
+    return f"recorded by dragoman {__version__}: {account.route if account is not None else 'unknown'}"
+
+
+# ── a dialect's vector ───────────────────────────────────────────────────────
+
+
+def dialect_vector(record: Record, hop: Hop, dialect: str = "") -> dict[str, Any]:
+    """A row of `tests/vectors/dialects/DIALECT.jsonl`.  Raises UsageError where there is no text to read."""
+    heard = answer_of(hop)
+    if heard is None:
+        raise UsageError(NO_ANSWER)
+    hearing = hearing_of(hop, heard)
+    if hearing is None or not hearing.text:
+        raise UsageError(NO_TEXT)
+    name = dialect or _spoken(hearing)
+    told: dict[str, Any] = {
+        "id": f"{name}-{_slug(record)}",
+        "source": source(record),
+        "tools": [{"name": t["name"], "parameters": t["parameters"]} for t in map(plain, hearing.tools or ())],
+        "prefix": hearing.prefix,
+        "text": hearing.text,
+    }
+    told |= {"finish": hearing.finish} if hearing.finish == "length" else {}
+    clean: dict[str, Any] = blotted(told, record.spelt)
+    own, blind = _read(clean, name), _read(clean, "auto")
+    other = {key: blind[key] for key in own if json.dumps(blind[key]) != json.dumps(own[key])}
+    return {**clean, **own, **({"blind": other} if other else {})}
+
+
+def _spoken(hearing: Hearing) -> str:
+    """The dialect the model wrote; failing that the one it was asked to write."""
+    called = [found.dialect for found in hearing.findings() if found.dialect in DIALECTS]
+    return next(iter([*called, hearing.spoken]), "") or UNKNOWN
+
+
+def _read(vector: Mapping[str, Any], dialects: str) -> dict[str, Any]:
+    """What the tests find in a vector."""
+    finish = vector.get("finish")
+    parser = Parser(tools=vector["tools"], prefix=vector["prefix"], finish=finish, dialects=dialects)
+    return _told(fold([*parser.feed(vector["text"]), *parser.close()]))
+
+
+def _told(parsed: Parsed) -> dict[str, Any]:
+    return {
+        "calls": [{"name": call.name, "arguments": plain(call.arguments)} for call in parsed.calls],
+        "content": parsed.text,
+        "reasoning": parsed.reasoning,
+        "issues": [str(issue.kind) for issue in parsed.issues if issue.kind is not IssueKind.NOISE],
+        "verdicts": [str(call.report.verdict) for call in parsed.calls if call.report is not None],
+    }
+
+
+def _slug(record: Record) -> str:
+    named = record.account.request_id if record.account is not None else ""
+    return "".join(c if c.isalnum() else "-" for c in named).strip("-") or str(record.number)
+
+
+# ── a codec's vector ─────────────────────────────────────────────────────────
+
+
+def wire_vector(record: Record, hop: Hop) -> tuple[str, dict[str, Any]]:
+    """A row of `tests/vectors/codecs/CODEC.jsonl`, and the codec.  Raises UsageError where there is no answer."""
+    heard = answer_of(hop)
+    if heard is None or hop.route is None:
+        raise UsageError(NO_ANSWER)
+    codec, response = CODECS[hop.route.provider.codec], heard.response
+    told: dict[str, Any] = {"id": f"recorded-{_slug(record)}", "source": source(record), **_body(codec, hop)}
+    told["calls"] = [_wire_call(call, hop.got.data) for call in response.calls]
+    optional = {
+        "text": response.text,
+        "reasoning": response.reasoning,
+        "stop": str(response.stop or ""),
+        "usage": {k: v for k, v in asdict(response.usage).items() if v} if response.usage is not None else None,
+        "issues": [str(issue.kind) for issue in response.issues],
+    }
+    told |= {key: value for key, value in optional.items() if value}
+    clean: dict[str, Any] = blotted(told, record.spelt)
+    return codec.name, clean
+
+
+def _wire_call(call: ToolCall, body: bytes) -> dict[str, Any]:
+    """A call with its id where the wire has one; those we mint differ from one reading to the next."""
+    told = {"name": call.name, "arguments": plain(call.arguments)}
+    return {"id": call.id, **told} if json.dumps(call.id).encode() in body else told
+
+
+def _body(codec: Codec, hop: Hop) -> dict[str, Any]:
+    kind = hop.got_headers.get("content-type", "")
+    if kind.startswith("application/json"):
+        return {"response": read_object(hop.got.data)}
+    if codec.frames is FrameKind.AWS:
+        raise UsageError(BINARY)
+    reader = readers[codec.frames]()
+    return {"stream": [_frame(frame.data) for frame in [*reader.feed(hop.got.data), *reader.close()]]}
+
+
+def _frame(data: str) -> Any:
+    try:
+        return read_object(data.encode())
+    except ValueError:
+        return data
+
+
+# ── a command ────────────────────────────────────────────────────────────────
+
+
+def curl(record: Record, origin: str) -> str:
+    """The client's request as a command; `origin` is where the gateway listens."""
+    query = f"?{record.query}" if record.query else ""
+    return _curl(record.method, f"{origin}{record.path}{query}", record.headers, record.asked.data)
+
+
+def curl_upstream(hop: Hop) -> str:
+    """The request to the provider as a command.  Raises UsageError for one that holds keys."""
+    if hop.is_exchange_of_keys:
+        raise UsageError("keys were exchanged for a token here; choose a step that asks a model")
+    return _curl(hop.method, hop.url, hop.headers, hop.sent.data)
+
+
+def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes) -> str:
+    lines = [f"curl -sS -X {shlex.quote(method)} {shlex.quote(url)}"]
+    for name, value in headers.items():
+        if name.lower() in LEFT_OUT or name.lower().startswith("sec-"):
+            continue
+        if is_secret(name, value):
+            scheme = "Bearer " if value.startswith("Bearer ") else ""
+            lines.append(f'-H "{name}: {scheme}{VARIABLE}"')
+        else:
+            lines.append(f"-H {shlex.quote(f'{name}: {value}')}")
+    lines.append(f"--data-raw {shlex.quote(body.decode('utf-8', 'replace'))}")
+    return " \\\n  ".join(lines)

@@ -1,0 +1,267 @@
+"""What the inspector keeps of one exchange: the bytes of both wires with their times, and the account of it.
+
+Knows bytes, accounts and effects; nothing of stores, pages or ASGI.
+Contract: nothing here changes what it watches; a body longer than is kept is cut and says so; once an exchange is
+sealed no known secret is left in what was kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...effects import Open, Opened
+from ...errors import CodecError
+from ...providers.route import Route
+from ...types import NOTHING
+from ..http.request_body import Refused, unpacked
+from ..telemetry.exchange_record import Account, Asking
+from .redaction import blot, holds, secrets_in, shown_headers, shown_query, shown_url, spellings
+
+FORM = "application/x-www-form-urlencoded"
+WITHHELD = b"[withheld: it held a secret in pieces]"
+TOKENS = b"[withheld: keys are exchanged for a token here]"
+PACKED = b"[withheld: it is packed in a way that cannot be read]"
+OBJECTS = 4
+"""Bytes that the values decoded from a byte of a request take beside it, about."""
+
+
+class Body:
+    """The bytes of one body, and when each piece of them came (seconds since the exchange began, and its end)."""
+
+    __slots__ = ("_most", "_pieces", "pieces", "size")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._pieces: list[bytes] = []
+        self.pieces: list[tuple[float, int]] = []
+        self.size = 0
+
+    def add(self, data: bytes, at: float) -> int:
+        """Keep `data`, as far as there is room; how many bytes were kept."""
+        kept = data[: max(self._most - self.size, 0)]
+        self.size += len(data)
+        if kept:
+            self._pieces.append(bytes(kept))
+            self.pieces.append((at, (self.pieces[-1][1] if self.pieces else 0) + len(kept)))
+        return len(kept)
+
+    @property
+    def data(self) -> bytes:
+        """What was kept."""
+        if len(self._pieces) > 1:
+            self._pieces = [b"".join(self._pieces)]
+        return self._pieces[0] if self._pieces else b""
+
+    @property
+    def is_cut(self) -> bool:
+        """Was it longer than is kept?"""
+        return self.size > self._most
+
+    def seal(self, spelt: tuple[str, ...]) -> None:
+        """Blot out what is secret."""
+        self._pieces = [blot(self.data, spelt)]
+
+    def withhold(self, why: bytes) -> None:
+        """Keep nothing of it but why, or what was made of it."""
+        self._pieces, self.pieces = [why], [(self.pieces[0][0] if self.pieces else 0.0, len(why))]
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Hop:
+    """One request to a provider, and what it answered.
+
+    `asking` is the one it belongs to (None where none had begun), `route` where that went, `ran` how many rounds of
+    tools had been run here before it, `nonce` the code its calls must carry.  Times are seconds since the exchange
+    began.
+    """
+
+    asking: Asking | None
+    route: Route | None
+    ran: int
+    nonce: str
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    sent: Body
+    begun: float
+    got: Body
+    status: int = 0
+    got_headers: Mapping[str, str] = NOTHING
+    opened: float | None = None
+    ended: float | None = None
+    error: str = ""
+
+    @property
+    def is_exchange_of_keys(self) -> bool:
+        """Was a token asked for, and not a model?"""
+        return self.headers.get("content-type", "").startswith(FORM)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Record:
+    """One exchange.  `version` grows with every change; `began` is seconds since 1970."""
+
+    number: int
+    began: float
+    clock: Callable[[], float]
+    most: int
+    secrets: set[str]
+    changed: Callable[[Record, int], None]
+    method: str = ""
+    path: str = ""
+    query: str = ""
+    variables: Mapping[str, Any] = NOTHING
+    headers: Mapping[str, str] = NOTHING
+    again: int = 0
+    account: Account | None = None
+    version: int = 0
+    size: int = 0
+    gone: bool = False
+    nonce: str = ""
+    asked: Body = field(init=False)
+    told: Body = field(init=False)
+    status: int = 0
+    told_headers: Mapping[str, str] = NOTHING
+    hops: list[Hop] = field(default_factory=list)
+    sealed: bool = False
+    spelt: tuple[str, ...] = ()
+    start: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = self.clock()
+        self.asked, self.told = Body(self.most), Body(self.most)
+        self.secrets = self.secrets | secrets_in(self.headers, self.query)
+        self.headers = shown_headers(self.headers, self.secrets)
+        self.query = shown_query(self.query, self.secrets)
+        self.spelt = spellings(self.secrets)
+
+    @property
+    def now(self) -> float:
+        """Seconds since it began."""
+        return self.clock() - self.start
+
+    @property
+    def live(self) -> bool:
+        """Does it still run?"""
+        return not self.sealed
+
+    def mentions(self, words: str) -> bool:
+        """Do these words stand in it, in capitals or not: in its bytes, or in what a model wrote in pieces?"""
+        wanted = words.casefold()
+        bodies = (self.asked, self.told, *(body for hop in self.hops for body in (hop.sent, hop.got)))
+        texts = (*(_said(hop.asking) for hop in self.hops), *(hop.url for hop in self.hops), self.path)
+        escaped = json.dumps(words)[1:-1].casefold()
+        return any(wanted in text.casefold() for text in texts) or any(
+            wanted in text or escaped in text
+            for text in (body.data.decode("utf-8", "replace").casefold() for body in bodies)
+        )
+
+    # ── what happens ─────────────────────────────────────────────────────────
+
+    def asks(self, data: bytes) -> None:
+        """More of the client's request."""
+        self._grow(OBJECTS * self._keep(self.asked, data))
+
+    def answers(self, status: int, headers: Mapping[str, str]) -> None:
+        """The head of our answer."""
+        self.status, self.told_headers = status, shown_headers(headers, self.secrets)
+        self._grow(0)
+
+    def tells(self, data: bytes) -> None:
+        """More of our answer."""
+        self._grow(self._keep(self.told, data))
+
+    def sends(self, effect: Open, route: Route | None) -> Hop:
+        """A request goes to a provider."""
+        self._end_hop()
+        more = secrets_in(effect.headers, effect.url.partition("?")[2]) - self.secrets
+        if more:
+            self.secrets |= more
+            self.spelt = spellings(self.secrets)
+        account = self.account
+        hop = Hop(
+            asking=account.askings[-1] if account is not None and account.askings else None,
+            route=route,
+            ran=len(account.house) if account is not None else 0,
+            nonce=self.nonce,
+            method=effect.method,
+            url=shown_url(effect.url, self.secrets),
+            headers=shown_headers({k.lower(): v for k, v in effect.headers.items()}, self.secrets),
+            sent=Body(self.most),
+            begun=self.now,
+            got=Body(self.most),
+        )
+        self.nonce = ""
+        hop.sent.add(TOKENS if hop.is_exchange_of_keys else blot(effect.body, self.spelt), self.now)
+        self.hops.append(hop)
+        self._grow(hop.sent.size)
+        return hop
+
+    def opens(self, hop: Hop, opened: Opened) -> None:
+        """The provider answers."""
+        hop.status, hop.opened = opened.status, self.now
+        hop.got_headers = shown_headers(opened.headers, self.secrets)
+        self._grow(0)
+
+    def hears(self, hop: Hop, data: bytes) -> None:
+        """More of the provider's answer; b"" is its end."""
+        if not data:
+            hop.ended = self.now
+        self._grow(OBJECTS * self._keep(hop.got, b"" if hop.is_exchange_of_keys else data))
+
+    def fails(self, hop: Hop, error: Exception) -> None:
+        """The provider could not be asked, or broke off."""
+        hop.error, hop.ended = str(error), self.now
+        self._grow(0)
+
+    def seal(self) -> None:
+        """It is over: what was kept is rid of secrets."""
+        self._end_hop()
+        bodies = (self.asked, self.told, *(body for hop in self.hops for body in (hop.sent, hop.got)))
+        self._unpack()
+        for body in bodies:
+            body.seal(self.spelt)
+        for hop in self.hops:
+            if hop.is_exchange_of_keys:
+                hop.got.withhold(TOKENS)
+            elif holds(_said(hop.asking), self.spelt):
+                hop.got.withhold(WITHHELD)
+        account = self.account
+        if account is not None:
+            if account.response is not None and holds(account.response.text, self.spelt):
+                self.told.withhold(WITHHELD)
+            account.headers, account.carried = NOTHING, {}
+        self.sealed = True
+        self._grow(0)
+
+    def _unpack(self) -> None:
+        """A packed request is kept as what is in it: secrets are not seen in what is packed."""
+        coding = self.headers.get("content-encoding", "")
+        if not coding or not self.asked.size:
+            return
+        try:
+            data = unpacked(self.asked.data, coding, self.most)
+        except (CodecError, Refused):
+            data = PACKED
+        self.asked.withhold(data)
+
+    def _end_hop(self) -> None:
+        if self.hops and self.hops[-1].ended is None:
+            self.hops[-1].ended = self.now
+
+    def _keep(self, body: Body, data: bytes) -> int:
+        """Keep `data`, unless all of this is forgotten already."""
+        return 0 if self.gone else body.add(data, self.now)
+
+    def _grow(self, size: int) -> None:
+        self.size += size
+        self.changed(self, size)
+
+
+def _said(asking: Asking | None) -> str:
+    """What a model said, put together from however many pieces."""
+    response = asking.response if asking is not None else None
+    return "" if response is None else f"{response.text}\n{response.reasoning}"

@@ -1,0 +1,107 @@
+"""Secrets blotted out of what the inspector keeps: headers by their names, everything else by what is known.
+
+Knows headers, addresses and bytes; nothing of exchanges.  Contract: a body keeps its length, so that what came when
+still holds; a text that is shown holds no known secret, whatever shape it is in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+
+from ...redaction import HIDDEN, SHORTEST, redact
+
+NAMED = re.compile(r"auth|key|token|secret|cookie|credential|password|passwd|signature", re.IGNORECASE)
+"""Names of headers and parameters whose values are secret, whoever invented them."""
+COUNTS = re.compile(r"ratelimit|rate-limit|-tokens?-(limit|used|remaining)|max[-_]tokens", re.IGNORECASE)
+"""Names that only sound like it."""
+SCHEMES = ("bearer ", "basic ", "token ")
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Does a header or parameter of this name hold a secret?"""
+    return bool(NAMED.search(name)) and not COUNTS.search(name) and not value.isdigit() and bool(value)
+
+
+def without_scheme(value: str) -> str:
+    """The secret in the value of a header."""
+    scheme = next((s for s in SCHEMES if value.lower().startswith(s)), "")
+    return value[len(scheme) :].strip()
+
+
+def secrets_in(headers: Mapping[str, str], query: str = "") -> set[str]:
+    """What these headers and this query hold that must not be shown."""
+    told = {without_scheme(value) for name, value in headers.items() if is_secret(name, value)}
+    told |= {value for name, value in parse_qsl(query) if is_secret(name, value)}
+    return {secret for secret in told if len(secret) >= SHORTEST}
+
+
+def shown_headers(headers: Mapping[str, str], secrets: Iterable[str]) -> dict[str, str]:
+    """The headers as they may be shown."""
+    known = tuple(secrets)
+    return {name: _shown_header(name, value, known) for name, value in headers.items()}
+
+
+def _shown_header(name: str, value: str, secrets: tuple[str, ...]) -> str:
+    if not is_secret(name, value):
+        return redact(value, secrets)
+    return value[: len(value) - len(without_scheme(value))] + HIDDEN
+
+
+def shown_query(query: str, secrets: Iterable[str]) -> str:
+    """A query as it may be shown; it stays as it was written where it holds nothing secret."""
+    pairs = parse_qsl(query, keep_blank_values=True)
+    if any(is_secret(name, value) for name, value in pairs):
+        told = ((name, HIDDEN if is_secret(name, value) else value) for name, value in pairs)
+        query = "&".join(f"{quote(name)}={quote(value, safe='[]')}" for name, value in told)
+    return redact(query, secrets)
+
+
+def shown_url(url: str, secrets: Iterable[str]) -> str:
+    """An address as it may be shown: without who asks."""
+    known = tuple(secrets)
+    parts = urlsplit(url)
+    _, at, host = parts.netloc.rpartition("@")
+    told = parts._replace(netloc=f"{HIDDEN}@{host}" if at else host, query=shown_query(parts.query, known))
+    return redact(urlunsplit(told), known)
+
+
+def spellings(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Every way in which the secrets may be written in a body, the longest first."""
+    told: set[str] = set()
+    for secret in secrets:
+        if len(secret) >= SHORTEST:
+            told |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, "")}
+    return tuple(sorted(told, key=len, reverse=True))
+
+
+def blot(data: bytes, spelt: Iterable[str]) -> bytes:
+    """`data` without what is secret, as long as before."""
+    for word in spelt:
+        secret = word.encode("utf-8", "surrogatepass")
+        if secret in data:
+            data = data.replace(secret, b"*" * len(secret))
+    return data
+
+
+def holds(text: str, spelt: Iterable[str]) -> bool:
+    """Does `text` hold a secret?"""
+    return any(word in text for word in spelt)
+
+
+def blotted(value: Any, spelt: tuple[str, ...]) -> Any:
+    """Plain data without what is secret, however deep it stands; texts keep their length."""
+    if not spelt:
+        return value
+    if isinstance(value, str):
+        for word in spelt:
+            value = value.replace(word, "*" * len(word))
+        return value
+    if isinstance(value, Mapping):
+        return {blotted(key, spelt): blotted(each, spelt) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [blotted(each, spelt) for each in value]
+    return value

@@ -1,0 +1,255 @@
+"""What a model wrote, read again as the gateway read it, or otherwise: its text, what was judged of it, step by step.
+
+Knows recorded hops, codecs and the parser; nothing of pages or stores.  Contract: nothing here asks a model, and
+nothing raises on what a peer or a model wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...codecs import CODECS
+from ...codecs.shared.frames import readers
+from ...codecs.shared.spec import Codec
+from ...dialects.engine.parser import Dialects, Parser
+from ...dialects.explain.findings import Finding, verdicts
+from ...dialects.explain.spans import Span, spans
+from ...dialects.rows.table import ALL, resolve
+from ...dialects.spec import Dialect
+from ...dialects.writing.prompt import with_nonce
+from ...errors import CodecError, DragomanError, ProviderError, UsageError
+from ...events import Assembler, Event, ReasoningDelta, TextDelta, replay
+from ...providers.route import Route
+from ...turn.constrain import held
+from ...turn.machine import STREAMS
+from ...turn.prepare import wants_thinking
+from ...types import Request, Response, Stop, Tool, Verdict
+from .record import Body, Hop
+
+MOST_STAGES = 2000
+"""Steps of one reading that are told; a longer text is read in larger pieces."""
+RUNS = frozenset({Verdict.ACCEPTED, Verdict.MENDED})
+GAVE_WAY = "the answer made native calls, and what stood in its text was not run"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An answer as its wire told it: events with the second each came, and why it could not be read further."""
+
+    events: tuple[tuple[float, Event], ...]
+    error: str = ""
+
+    @property
+    def response(self) -> Response:
+        """The answer as far as it came."""
+        assembler = Assembler()
+        for _, event in self.events:
+            assembler.add(event)
+        return assembler.response()
+
+    @property
+    def pieces(self) -> list[str]:
+        """The text in the pieces in which it came."""
+        return [event.text for _, event in self.events if isinstance(event, TextDelta)]
+
+
+def hear(codec: Codec, body: Body, *, streamed: bool) -> Heard:
+    """What a body says in an API."""
+    told: list[tuple[float, Event]] = []
+    try:
+        told.extend(_streamed(codec, body) if streamed else _whole(codec, body))
+    except (ProviderError, CodecError) as error:
+        return Heard(tuple(told), str(error))
+    except (ValueError, RecursionError) as error:
+        return Heard(tuple(told), f"it is not what the {codec.name} API says: {error}")
+    return Heard(tuple(told))
+
+
+def _streamed(codec: Codec, body: Body) -> Iterator[tuple[float, Event]]:
+    reader, decoder, start, at = readers[codec.frames](), codec.decode_stream(), 0, 0.0
+    for at, end in body.pieces:
+        for frame in reader.feed(body.data[start:end]):
+            yield from ((at, event) for event in decoder.feed(frame))
+        start = end
+    for frame in reader.close():
+        yield from ((at, event) for event in decoder.feed(frame))
+    yield from ((at, event) for event in decoder.close())
+
+
+def _whole(codec: Codec, body: Body) -> Iterator[tuple[float, Event]]:
+    at = body.pieces[-1][0] if body.pieces else 0.0
+    yield from ((at, event) for event in replay(codec.decode_response(read_object(body.data))))
+
+
+def read_object(data: bytes) -> Any:
+    """JSON, as Python reads it: no digit is lost."""
+    return json.loads(data)
+
+
+def answer_of(hop: Hop) -> Heard | None:
+    """What the provider answered; None where it refused, or nobody knows in which API."""
+    if hop.route is None or not 200 <= hop.status < 300 or hop.is_exchange_of_keys:
+        return None
+    kind = hop.got_headers.get("content-type", "").partition(";")[0].strip().lower()
+    wanted = hop.headers.get("accept", "") in STREAMS
+    streamed = kind in STREAMS or (wanted and kind != "application/json")
+    return hear(CODECS[hop.route.provider.codec], hop.got, streamed=streamed)
+
+
+def sent_by(hop: Hop) -> Request | None:
+    """The request as the provider read it; None where it cannot be read back."""
+    if hop.route is None or hop.is_exchange_of_keys:
+        return None
+    try:
+        return CODECS[hop.route.provider.codec].decode_request(read_object(hop.sent.data))
+    except (DragomanError, ValueError, RecursionError):
+        return None
+
+
+# ── how a text is listened to ────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """How one text is read; the fields are the parser's.  `native` calls of the same answer make its own give way."""
+
+    text: str
+    tools: tuple[Tool | Mapping[str, Any], ...] | None = None
+    dialects: Dialects = "auto"
+    spoken: str = ""
+    prefix: str = ""
+    finish: str | None = None
+    shown: tuple[str, ...] = ()
+    strict: bool = False
+    native: bool = False
+
+    @property
+    def listens(self) -> str:
+        """For whom is listened, in a word: "auto", or names."""
+        rows = resolve(self.dialects)
+        return "auto" if len(rows) == len(ALL) else ", ".join(row.name for row in rows)
+
+    def parser(self) -> Parser:
+        """A parser that reads so."""
+        return Parser(
+            tools=self.tools,
+            dialects=self.dialects,
+            spoken=self.spoken,
+            prefix=self.prefix,
+            finish=self.finish,
+            shown=self.shown,
+            strict=self.strict,
+        )
+
+    def events(self) -> list[Event]:
+        """What the text comes to."""
+        parser = self.parser()
+        return [*parser.feed(self.text), *parser.close()]
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What was judged of the text, candidate by candidate."""
+        found = verdicts(
+            self.text,
+            tools=self.tools,
+            dialects=self.dialects,
+            prefix=self.prefix,
+            finish=self.finish,
+            shown=self.shown,
+            strict=self.strict,
+            spoken=self.spoken,
+        )
+        return tuple(map(_gave_way, found)) if self.native else found
+
+    def spans(self, findings: Sequence[Finding]) -> list[Span]:
+        """The text cut by what it is."""
+        return spans(self.text, findings, self.events())
+
+
+def _gave_way(found: Finding) -> Finding:
+    if found.verdict not in RUNS:
+        return found
+    return replace(found, verdict=Verdict.QUOTED, rule="gave_way", reason=GAVE_WAY)
+
+
+def hearing_of(hop: Hop, heard: Heard) -> Hearing | None:
+    """How the gateway listened to this answer; None where text was only text."""
+    asking, route = hop.asking, hop.route
+    if asking is None or route is None:
+        return None
+    request, response = asking.request, heard.response
+    choice = request.tool_choice
+    if not request.tools or (choice is not None and choice.mode == "none"):
+        return None
+    sent = sent_by(hop)
+    native = sent is not None and bool(sent.tools)
+    model = route.model or request.model
+    request = replace(request, model=model)
+    tongue = _tongue(request, route, native=native)
+    return Hearing(
+        text="".join(heard.pieces),
+        tools=request.tools,
+        dialects=_ears(tongue, route, model, hop.nonce if route.nonce and not native else ""),
+        spoken="" if native else tongue.name,
+        prefix=_prefix(request, route, heard),
+        finish=str(response.stop) if response.stop is not None else None,
+        shown=tuple(result.text for message in request.messages for result in message.results),
+        native=native and bool(response.calls),
+    )
+
+
+def _tongue(request: Request, route: Route, *, native: bool) -> Dialect:
+    spoken = route.tongue(request.model)
+    if native or route.nonce:
+        return spoken
+    return held(request, route.provider, spoken).tongue or spoken
+
+
+def _ears(tongue: Dialect, route: Route, model: str, nonce: str) -> Dialects:
+    try:
+        return with_nonce(tongue, nonce[:8]) if nonce else route.ears(model)
+    except UsageError:
+        return route.ears(model)
+
+
+def _prefix(request: Request, route: Route, heard: Heard) -> str:
+    """What the template had opened, as it turned out: a model that opens or never ends its thinking began outside."""
+    provider = route.provider
+    if route.prefix or (provider.base_url and not provider.port):
+        return route.prefix
+    thinks = wants_thinking(request)
+    opener = "" if thinks is False else route.family(request.model).prefix(thinking=bool(thinks))
+    text, response = "".join(heard.pieces), heard.response
+    first = next((e for _, e in heard.events if isinstance(e, TextDelta | ReasoningDelta)), None)
+    if not opener or isinstance(first, ReasoningDelta) or text.lstrip().startswith(opener):
+        return ""
+    parser = Parser(tools=request.tools, prefix=opener)
+    parser.feed(text)
+    parser.close()
+    return opener if parser.reasoned or response.stop is Stop.LENGTH else ""
+
+
+# ── step by step ─────────────────────────────────────────────────────────────
+
+
+def stages(hearing: Hearing, pieces: Iterable[str]) -> list[tuple[int, list[Event]]]:
+    """(characters read, what they settled) for each piece; what only the end settles comes with one more."""
+    parser, read, told = hearing.parser(), 0, list[tuple[int, list[Event]]]()
+    for piece in pieces:
+        read += len(piece)
+        told.append((read, parser.feed(piece)))
+    return [*told, (read, parser.close())]
+
+
+def chunks(text: str, size: int) -> list[str]:
+    """`text` in pieces of `size` characters, or of as many as make no more steps than are told."""
+    size = max(size or len(text), -(-len(text) // MOST_STAGES), 1)
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def regrouped(pieces: Sequence[str]) -> list[str]:
+    """The pieces in which a text came, some together where there are more than are told."""
+    count = -(-len(pieces) // MOST_STAGES) or 1
+    return ["".join(pieces[at : at + count]) for at in range(0, len(pieces), count)]

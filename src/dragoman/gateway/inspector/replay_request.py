@@ -1,0 +1,81 @@
+"""A reading asked for by the page: a recorded text judged again, as it was or otherwise, whole and step by step.
+
+Knows records, hearings and plain data; nothing of ASGI.  Contract: what is asked wrongly is a UsageError that says what
+to ask instead; no model is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...dialects.rows.table import DIALECTS
+from ...errors import UsageError
+from ...events import assemble
+from ...schema.definitions import tools as as_tools
+from .record import Hop, Record
+from .redaction import blotted
+from .replay import Heard, Hearing, answer_of, chunks, hearing_of, regrouped, stages
+from .view import folded, judged, plain
+
+NO_ANSWER = "the provider gave no answer here; choose a step that has one"
+AS_IT_WAS = "as it was"
+AS_IT_CAME = "as it came"
+TEXTS = {"text": str, "prefix": str, "strict": bool}
+
+
+def reading(record: Record, hop: Hop, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What the text of `hop` comes to; `asked` says what is otherwise than it was."""
+    heard = answer_of(hop)
+    if heard is None:
+        raise UsageError(NO_ANSWER)
+    hearing = _otherwise(hearing_of(hop, heard) or Hearing(text="".join(heard.pieces)), asked)
+    steps = stages(hearing, _pieces(hearing, heard, asked.get("chunk")))
+    response = assemble(event for _, events in steps for event in events)
+    told = {
+        "text": hearing.text,
+        **judged(hearing),
+        "tools": [plain(tool) for tool in as_tools(hearing.tools) or ()] if hearing.tools is not None else None,
+        "stages": [{"read": read, "events": folded((0.0, event) for event in events)} for read, events in steps],
+        "told": {
+            "text": response.text,
+            "reasoning": response.reasoning,
+            "calls": [{"name": call.name, "arguments": plain(call.arguments)} for call in response.calls],
+            "issues": [{"kind": str(issue.kind), "message": issue.message} for issue in response.issues],
+        },
+    }
+    clean: dict[str, Any] = blotted(told, record.spelt)
+    return clean
+
+
+def _otherwise(hearing: Hearing, asked: Mapping[str, Any]) -> Hearing:
+    """`hearing`, with what is asked for instead."""
+    told: dict[str, Any] = {}
+    for name, kind in TEXTS.items():
+        if asked.get(name) is not None:
+            if not isinstance(asked[name], kind):
+                raise UsageError(f"{name} must be {kind.__name__}; see what was used before")
+            told[name] = asked[name]
+    if "finish" in asked:
+        told["finish"] = str(asked["finish"]) if asked["finish"] else None
+    dialect = asked.get("dialect") or AS_IT_WAS
+    if dialect != AS_IT_WAS:
+        told |= {"dialects": _dialect(str(dialect)), "spoken": ""}
+    if "tools" in asked:
+        told["tools"] = None if asked["tools"] is None else tuple(as_tools(asked["tools"]) or ())
+    return replace(hearing, **told)
+
+
+def _dialect(name: str) -> str:
+    if name != "auto" and name not in DIALECTS:
+        raise UsageError(f"there is no dialect {name!r}; see dragoman list dialects")
+    return name
+
+
+def _pieces(hearing: Hearing, heard: Heard, chunk: Any) -> Sequence[str]:
+    """The text in the pieces asked for: a number of characters, or as it came."""
+    came = regrouped(heard.pieces)
+    if chunk in (None, AS_IT_CAME) and "".join(came) == hearing.text:
+        return came
+    return chunks(hearing.text, chunk if isinstance(chunk, int) and chunk > 0 else 0)

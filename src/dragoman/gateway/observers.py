@@ -1,0 +1,49 @@
+"""Who watches a gateway: what settings and environment ask for, made once in every process.
+
+Knows metrics, spans and logs; nothing of requests.  Contract: what is not asked for, or not installed, costs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+from .config.environment import FLAGS
+from .config.load import Server
+from .config.model import GatewayConfig
+from .inspector.recorder import Recorder
+from .telemetry.exchange_record import Observer
+from .telemetry.logs import Form, Logs, configure
+from .telemetry.metrics import Metrics
+from .telemetry.tracing import Tracing, configured
+
+FORMAT, LEVEL = "DRAGOMAN_LOG_FORMAT", "DRAGOMAN_LOG_LEVEL"
+INSPECT = "DRAGOMAN_INSPECT"
+QUIET, SPOKEN = "warning", "info"
+
+
+def observers(server: Server, config: GatewayConfig, environ: Mapping[str, str] = os.environ) -> list[Observer]:
+    """Those that `server` and the environment ask for; also says how and what is logged.  The environment counts first.
+
+    Spans are told where an OpenTelemetry SDK was set up before (`opentelemetry-instrument`).
+    """
+    logs = Logs()
+    logs.take(config)
+    log_as(server, environ, lambda: logs.secrets)
+    told: list[Observer] = [logs]
+    if server.metrics:
+        told.append(Metrics())
+    if configured():
+        told.append(Tracing())
+    if FLAGS.get(environ.get(INSPECT, "").strip().lower(), server.inspect):
+        told.append(Recorder())
+    return told
+
+
+def log_as(
+    server: Server, environ: Mapping[str, str] = os.environ, hidden: Callable[[], Iterable[str]] = tuple
+) -> None:
+    """Say how and what is logged; `hidden` gives what must not be."""
+    form = environ.get(FORMAT, "") or server.log_format
+    level = environ.get(LEVEL, "") or server.log_level or (SPOKEN if form else QUIET)
+    configure(Form(form or Form.TEXT), level, hidden)

@@ -1,0 +1,73 @@
+"""What was told lately, by its id: a client of Responses may send an answer back as a reference to its items.
+
+A cache of bounded size, of one process or of several.  Contract: a reference that is known becomes the item it stands
+for; one that is not is refused with the words of the API itself, for a conversation with a hole is no conversation.
+Items are known only to the owner they were told to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...cache import BackedCache, Backing
+from ...codecs.shared.spec import Unsupported
+from ...jsontext import dumps
+from ...types import JsonObject
+
+MAX_BYTES = 64 * 1024 * 1024
+ENTRY = 500
+"""Bytes that keeping an item takes beside its text: many small ones would else take several times the limit."""
+AT_ONCE = 256
+"""References looked up together: a request with one that is not known is not looked through to its end."""
+LOST = "the item {id!r} is not kept here any more; send the whole item, or set store to false so that clients do"
+
+
+class Items:
+    """The items told last, up to about `limit` bytes; `behind` are those other processes told."""
+
+    def __init__(self, limit: int = MAX_BYTES, behind: Backing[str] | None = None) -> None:
+        self._kept = BackedCache(limit, _size, behind)
+
+    def keep(self, body: JsonObject, owner: str = "") -> None:
+        """Keep the items of a whole answer."""
+        items = [item for item in body.get("output", ()) if isinstance(item, Mapping)]
+        self._kept.put({_key(owner, item["id"]): dumps(item) for item in items if isinstance(item.get("id"), str)})
+
+    def resolve(self, body: JsonObject, api: str, owner: str = "") -> JsonObject:
+        """`body` with its references replaced by what they stand for.  Raises Unsupported for one that is not kept."""
+        given = body.get("input")
+        if not isinstance(given, list) or not any(map(_refers, given)):
+            return body
+        names = list(dict.fromkeys(str(item["id"]) for item in given if _refers(item)))
+        items: dict[str, Any] = {}
+        for first in range(0, len(names), AT_ONCE):
+            some = {name: _key(owner, name) for name in names[first : first + AT_ONCE]}
+            found = self._kept.get(list(some.values()))
+            items |= {name: json.loads(found[key]) for name, key in some.items() if key in found}
+            if len(items) < first + len(some):
+                break
+        return {**body, "input": [_item(n, item, items, api) for n, item in enumerate(given)]}
+
+
+def _item(place: int, item: Any, items: Mapping[str, Any], api: str) -> Any:
+    if not _refers(item):
+        return item
+    name = str(item["id"])
+    if name not in items:
+        raise Unsupported(LOST.format(id=name[:80]), f"$.input[{place}].id", api, {"code": "item_not_found"})
+    return items[name]
+
+
+def _size(written: str) -> int:
+    return len(written) + ENTRY
+
+
+def _key(owner: str, name: str) -> str:
+    return f"{owner}\0{name}"
+
+
+def _refers(item: Any) -> bool:
+    """Is it a reference?  Some clients leave the type away: an id and nothing else is one too."""
+    return isinstance(item, Mapping) and "id" in item and (item.get("type") == "item_reference" or set(item) == {"id"})

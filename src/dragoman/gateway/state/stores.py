@@ -1,0 +1,92 @@
+"""What a gateway keeps from one request to the next: in this process, or together with others of its machine.
+
+Knows what is kept and in which directory; nothing of requests.  Contract: a directory that cannot be used costs nothing
+but the sharing: each process then keeps for itself, and the log says so; what is made there only its owner may read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...cache import Backing
+from ...conversation.reasoning_store import Kept, SideCar
+from ...loop.journal.values import decode, encode
+from ...server_tools.memory import Memory, Turns
+from ...turn.capabilities import Learned
+from ...types import Message, Reasoning
+from .quota import Tally
+from .response_items import Items
+from .shared_quota import SharedTally
+from .sqlite_cache import FILE, Drawer, Store
+
+log = logging.getLogger("dragoman.gateway")
+
+DIRECTORY = "DRAGOMAN_STATE"
+"""The variable of the setting that names the directory (`gateway/config/environment.py`)."""
+EVERY = 600.0
+"""Seconds between two looks for what is too old."""
+UNUSABLE = "the directory %s cannot be used (%s); every process keeps for itself what others may need"
+
+
+class Keeping:
+    """What is kept.  Without a `directory` in this process alone."""
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self._store = None if directory is None else Store(directory / FILE)
+        store = self._store
+        items: Backing[str] | None = None if store is None else Drawer(store, "item", str, str)
+        turns: Backing[Turns] | None = None if store is None else Drawer(store, "turns", encode, _turns)
+        kept: Backing[Kept] | None = None if store is None else Drawer(store, "call", _written, _kept)
+        self.items = Items(behind=items)
+        self.memory = Memory(behind=turns)
+        self.learned = Learned(SideCar(kept))
+        self.tally = Tally(time.monotonic) if directory is None else SharedTally(directory, time.monotonic)
+
+    async def tidy(self, every: float = EVERY) -> None:
+        """Wipe what is too old, for ever."""
+        while self._store is not None:
+            self._store.tidy()
+            await asyncio.sleep(every)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.tally.close()
+        if self._store is not None:
+            self._store.close()
+
+
+def keeping(place: str = "") -> Keeping:
+    """What is kept in the directory at `place`, which is made where it is missing; "" for memory alone."""
+    if not place:
+        return Keeping()
+    directory = Path(place).absolute()
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        log.warning(UNUSABLE, directory, error)
+        return Keeping()
+    return Keeping(directory)
+
+
+def _turns(text: str) -> Turns:
+    turns = decode(text)
+    if not isinstance(turns, tuple) or not all(isinstance(each, Message) for each in turns):
+        raise ValueError("no turns")
+    return turns
+
+
+def _written(kept: Kept) -> str:
+    return encode((kept.id, kept.metadata, kept.reasoning))
+
+
+def _kept(text: str) -> Kept:
+    name, metadata, reasoning = decode(text)
+    if not (
+        isinstance(name, str) and isinstance(metadata, Mapping) and all(isinstance(r, Reasoning) for r in reasoning)
+    ):
+        raise ValueError("nothing that belongs to a call")
+    return Kept(name, metadata, reasoning)

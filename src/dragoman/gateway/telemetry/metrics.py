@@ -1,0 +1,186 @@
+"""What the gateway does, counted, in the form that Prometheus reads.
+
+Knows accounts and prometheus-client, which is imported with the first `Metrics`; nothing of requests or ASGI.
+Contract: no label takes a value that a client may choose freely: a model counts under its own name once it is
+configured or has answered, up to `MOST_NAMES` of them, and under "other" before and beyond that.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from ...fallback import Health, Place
+from ...types import Issue, ToolCall
+from ..config.model import GatewayConfig
+from .exchange_record import Account, Asking
+
+MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
+"""The directory where several processes count together; prometheus-client's own variable."""
+MOST_NAMES = 200
+OTHER = "other"
+SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+"""Upper bounds of the buckets: from a refusal at the door to a model that thinks for ten minutes."""
+
+SHAPE = ("front", "model", "stream")
+COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "requests": ("Counter", "Requests served, by what became of them.", (*SHAPE, "route", "status")),
+    "request_duration_seconds": ("Histogram", "From the head of a request to the end of its answer.", SHAPE),
+    "time_to_first_byte_seconds": ("Histogram", "Until the first bytes of an answer were ready.", SHAPE),
+    "in_flight_requests": ("Gauge", "Requests being served.", ("front",)),
+    "tokens": ("Counter", "Tokens as providers count them, for answers asked again too.", ("model", "route", "type")),
+    "tool_calls": ("Counter", "Calls told to clients.", ("dialect", "tier", "verdict")),
+    "house_calls": ("Counter", "Calls of MCP tools that were run here.", ("tool", "outcome")),
+    "edits": ("Counter", "What was mended in calls.", ("kind",)),
+    "issues": ("Counter", "What was refused, left out or noticed in answers.", ("kind",)),
+    "reasks": ("Counter", "Answers asked for again for what was wrong with them.", ("model", "route")),
+    "upstream_requests": ("Counter", "Askings of providers, by how they went.", ("route", "outcome")),
+    "upstream_duration_seconds": ("Histogram", "How long an asking of a provider took.", ("route",)),
+    "route_rests_until_seconds": ("Gauge", "Until when a route rests, in seconds since 1970; else 0.", ("route",)),
+}
+"""Every metric, after `dragoman_`: its kind, what it says, its labels."""
+
+TOGETHER = {"in_flight_requests": "livesum", "route_rests_until_seconds": "livemax"}
+"""How the gauges of several processes make one."""
+USED = ("input", "output", "cached", "cache_written", "reasoning")
+
+
+class Metrics:
+    """Counts what accounts say; one per process.
+
+    `health` says which routes rest.  Raises ImportError where prometheus-client is not installed.
+    """
+
+    def __init__(self) -> None:
+        self._library: Any = importlib.import_module("prometheus_client")
+        self._registry = self._library.CollectorRegistry()
+        self._made = {name: self._make(name, *row) for name, row in COUNTED.items()}
+        self._names: set[str] = set()
+        self._resting: set[str] = set()
+        self.health: Health | None = None
+
+    def _make(self, name: str, kind: str, says: str, labels: tuple[str, ...]) -> Any:
+        more: dict[str, Any] = {"buckets": SECONDS} if kind == "Histogram" else {}
+        if name in TOGETHER:
+            more["multiprocess_mode"] = TOGETHER[name]
+        return getattr(self._library, kind)(f"dragoman_{name}", says, labels, registry=self._registry, **more)
+
+    def take(self, config: GatewayConfig) -> None:
+        """The models of `config` count under their own names."""
+        routes = (route.model for route in config.all_routes())
+        self._names.update(name for name in (*config.models, *routes) if name)
+
+    # ── what happens ─────────────────────────────────────────────────────────
+
+    def began(self, account: Account) -> None:
+        """One more is being served."""
+        self._made["in_flight_requests"].labels(account.front).inc()
+
+    def asked(self, account: Account, asking: Asking) -> None:
+        """Counted when it has ended."""
+
+    def answered(self, account: Account, asking: Asking) -> None:
+        """A provider answered, or failed."""
+        if asking.response is not None:
+            self._learn(asking.request.model, asking.place.model)
+        route = self._route(asking.place)
+        kind = "ok" if asking.response is not None else str(asking.failure.kind) if asking.failure else "canceled"
+        self._made["upstream_requests"].labels(route, kind).inc()
+        self._made["upstream_duration_seconds"].labels(route).observe(asking.ended - asking.begun)
+        self._rest(asking.place, route)
+        if asking.attempt == 1 and asking.reask:
+            self._made["reasks"].labels(self._model(account.model), route).inc()
+
+    def ended(self, account: Account) -> None:
+        """A request is over."""
+        made, front = self._made, account.front
+        made["in_flight_requests"].labels(front).dec()
+        model, stream = self._model(account.model), str(account.stream).lower()
+        route = self._route(account.place) if account.place is not None else ""
+        made["requests"].labels(front, model, stream, route, str(account.status)).inc()
+        made["request_duration_seconds"].labels(front, model, stream).observe(account.seconds)
+        if account.first is not None:
+            made["time_to_first_byte_seconds"].labels(front, model, stream).observe(account.first - account.begun)
+        for call, result in (pair for results in account.house for pair in results):
+            made["house_calls"].labels(call.name, "error" if result.is_error else "ok").inc()
+        if account.response is not None:
+            self._answer(account, model, route)
+
+    def _answer(self, account: Account, model: str, route: str) -> None:
+        response = account.response
+        if response is None:
+            return
+        for kind in USED if response.usage is not None else ():
+            if count := getattr(response.usage, kind):
+                self._made["tokens"].labels(model, route, kind).inc(count)
+        for call in response.calls:
+            self._call(call)
+        for issue in response.issues:
+            self._issue(issue)
+
+    def _call(self, call: ToolCall) -> None:
+        report = call.report
+        said = (report.dialect or "native", report.tier, report.verdict) if report else ("native", "native", "accepted")
+        self._made["tool_calls"].labels(*map(str, said)).inc()
+        for edit in report.edits if report else ():
+            self._made["edits"].labels(edit.kind).inc()
+
+    def _issue(self, issue: Issue) -> None:
+        self._made["issues"].labels(str(issue.kind)).inc()
+
+    def _rest(self, where: Place, route: str) -> None:
+        """Note until when a place rests; one that never did is not spoken of."""
+        until = next((condition.until for place, condition in self.health or () if place == where), 0.0)
+        if until or route in self._resting:
+            self._resting.add(route)
+            self._made["route_rests_until_seconds"].labels(route).set(until)
+
+    # ── names ────────────────────────────────────────────────────────────────
+
+    def _learn(self, *names: str) -> None:
+        for name in names:
+            if name and len(self._names) < MOST_NAMES:
+                self._names.add(name)
+
+    def _model(self, name: str) -> str:
+        return name if name in self._names else OTHER
+
+    def _route(self, where: Place) -> str:
+        return f"{where.provider}/{self._model(where.model)}"
+
+    # ── what is read ─────────────────────────────────────────────────────────
+
+    def exposed(self, accept: str = "") -> tuple[str, bytes]:
+        """The content type and the text, in the form that `accept` asks for; of all processes where they share."""
+        registry = self._registry
+        if MULTIPROCESS in os.environ:
+            self._forget_the_dead(Path(os.environ[MULTIPROCESS]))
+            registry = self._library.CollectorRegistry()
+            importlib.import_module("prometheus_client.multiprocess").MultiProcessCollector(registry)
+        encode, kind = importlib.import_module("prometheus_client.exposition").choose_encoder(accept)
+        return kind, encode(registry)
+
+    @staticmethod
+    def _forget_the_dead(place: Path) -> None:
+        """What a process that was killed was busy with, nobody is busy with any more."""
+        mark = importlib.import_module("prometheus_client.multiprocess").mark_process_dead
+        for pid in {path.stem.rpartition("_")[2] for path in place.glob("gauge_live*.db")}:
+            if pid.isdigit() and not _lives(int(pid)):
+                mark(int(pid), str(place))
+
+    def leave(self) -> None:
+        """This process ends: what it counted stays, what it was busy with does not."""
+        if MULTIPROCESS in os.environ:
+            importlib.import_module("prometheus_client.multiprocess").mark_process_dead(os.getpid())
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

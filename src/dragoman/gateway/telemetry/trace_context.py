@@ -1,0 +1,36 @@
+"""Headers of a trace: taken from a client's request, and put on every request to a provider.
+
+Knows effects and the W3C's Trace Context; nothing of spans.  Contract: what is not well-formed is not passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...effects import Effect, Open, PerformAsync
+
+TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+TRACESTATE = re.compile(r"[ -~]{1,512}")
+
+
+def carried(headers: Mapping[str, str]) -> dict[str, str]:
+    """The trace that a request belongs to, as it is passed on."""
+    parent = headers.get("traceparent", "")
+    if not TRACEPARENT.fullmatch(parent):
+        return {}
+    state = headers.get("tracestate", "")
+    return {"traceparent": parent} | ({"tracestate": state} if TRACESTATE.fullmatch(state) else {})
+
+
+def carrying(perform: PerformAsync, headers: Mapping[str, str]) -> PerformAsync:
+    """`perform`, with what `headers` hold by then on every request it sends."""
+
+    async def performed(effect: Effect) -> Any:
+        if headers and isinstance(effect, Open):
+            effect = replace(effect, headers={**effect.headers, **headers})
+        return await perform(effect)
+
+    return performed

@@ -1,0 +1,68 @@
+"""Values as JSON text: one spelling for wires, one for people and arguments.
+
+Knows values; nothing of frames, events or requests.
+Contract: `to_json` is compact and ASCII; `dumps` keeps characters as they are; both take any mapping and any tuple, and
+write strict JSON or raise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from json.encoder import encode_basestring_ascii
+from typing import Any
+
+from .errors import UsageError
+
+
+def to_json(value: Any) -> str:
+    """`value` as compact JSON of ASCII characters only; any mapping is an object, any tuple an array.
+
+    ASCII because clients that split lines by Unicode rules break at a raw U+2028, U+2029 or U+0085.  Raises
+    `UsageError` for what JSON cannot say (NaN, infinity, foreign objects, endless nesting).
+    """
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"not JSON: {error}; give numbers that are finite and plain values") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def quoted(text: str) -> str:
+    """`text` as `to_json` writes it."""
+    return encode_basestring_ascii(text)
+
+
+def _encoding() -> Callable[[Any], str]:
+    """`json.JSONEncoder.encode`, without the encoder in C that it makes anew for every value, where there is one."""
+    made = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return made.encode
+    # Circles are found by their depth, not by marks: an encoder that is kept must not keep what it has seen.
+    pieces = make(None, _plain, encode_basestring_ascii, None, ":", ",", False, False, False)
+    return lambda value: "".join(pieces(value, 0))
+
+
+_encode = _encoding()
+
+
+def dumps(value: Any) -> str:
+    """`value` as strict JSON text: mappings of any kind, characters as they are, no NaN."""
+    return _ENCODER.encode(value)
+
+
+def _as_plain(value: Any) -> Any:
+    if hasattr(value, "items"):
+        return dict(value.items())
+    if isinstance(value, tuple | set | frozenset):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_as_plain)

@@ -1,0 +1,54 @@
+"""Words without quotes as models write values: numbers, booleans, null, in JSON's spelling, Python's or neither.
+
+Knows single words; `reader.py` finds them.  Contract: no digit of a number is lost; what is no literal is None.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_DIGITS = 4000
+"""CPython refuses to convert longer integers (sys.set_int_max_str_digits)."""
+
+BARE = re.compile(r"[^\s,\[\]{}()\"'`:=<>|;]+")
+COMMENTED = re.compile(r"(?:-?\d[\d.eE+-]*|true|false|null|True|False|None)(?=//|/\*)")
+"""A literal with a comment directly behind it."""
+NULL = re.compile(r"(?:null|None)(?!\w)")
+NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+LOOSE_NUMBER = re.compile(r"([+-]?)0*(?=[\d.])(\d*)(?:\.(\d*))?([eE][+-]?\d+)?")
+WORDS = frozenset({"true", "false", "null"})
+OTHERS = {
+    "True": "true", "False": "false", "None": "null",
+    "TRUE": "true", "FALSE": "false", "NULL": "null", "undefined": "null", "nil": "null",
+}  # fmt: skip
+"""Python's words, and those of other languages."""
+
+
+def literal(word: str) -> tuple[str, str] | None:
+    """A number, boolean or null as JSON, and the kind of mend it took ("" for none); None when it is none of these."""
+    if word in WORDS or (NUMBER.fullmatch(word) and len(word) <= MAX_DIGITS):
+        return word, ""
+    if word in OTHERS:
+        return OTHERS[word], "python_word"
+    loose = LOOSE_NUMBER.fullmatch(word)
+    if loose and (loose[2] or loose[3]) and len(word) <= MAX_DIGITS:
+        return _number(loose), "number"
+    return None
+
+
+def _number(found: re.Match[str]) -> str:
+    sign, whole, fraction, power = found.groups()
+    point = "" if fraction is None else f".{fraction or '0'}"
+    return ("-" if sign == "-" else "") + (whole or "0") + point + (power or "")
+
+
+def is_whole(number: str) -> bool:
+    """Has a number with a point no fraction?  (A float would hide the fraction of a long one.)"""
+    if "e" in number or "E" in number:
+        return float(number).is_integer()
+    return not number.partition(".")[2].strip("0")
+
+
+def is_one_word(word: str) -> bool:
+    """Is this one identifier, or several joined by dots or dashes?"""
+    return word.isidentifier() or all(p.isidentifier() for p in re.split(r"[-.]", word))

@@ -1,0 +1,44 @@
+"""How a notation writes objects and strings, and how reading one can fail.
+
+Knows signs, reads nothing: `strings.py` reads strings, `reader.py` values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BLANK = " \t\r\n\u00a0\ufeff\u3000"
+"""White space, as the inside of a character class."""
+
+
+class Broken(Exception):
+    """The text has no single reading; `str()` says why, in words for a person."""
+
+
+class Repeated(Broken):
+    """One key is given two values."""
+
+
+class Cut(Exception):
+    """The text ended inside a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How this notation writes objects and strings.
+
+    `close` ends the outermost object, `pair` stands between key and value there (":" is accepted too), `quotes` are
+    extra string delimiters without escapes, `python` switches on Python's strings, tuples and adjacent literals.
+    """
+
+    open: str = "{"
+    close: str = "}"
+    pair: tuple[str, ...] = (":",)
+    quotes: tuple[str, ...] = ()
+    python: bool = False
+    bare: bool = False
+
+
+JSON = Form()
+PYTHON = Form(open="(", close=")", pair=("=",), python=True)
+INNER_PYTHON = Form(python=True)

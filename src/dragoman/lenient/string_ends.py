@@ -1,0 +1,268 @@
+"""Where a string ends whose quotes are not told from those inside it: decided by what follows each.
+
+In well-formed JSON structure follows a string's end, so a quote that is not followed by structure stands inside; where
+both readings are possible there are two, and that is an error.  This module writes nothing and mends nothing;
+`strings.py` reads strings with it.
+
+Contract: each quote is decided with a bounded look ahead; runs of quotes that need no decision are skipped at once,
+with the same outcome as one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from .notation import BLANK, JSON, Broken, Form
+from .source import Need, Source
+
+MAX_KEY = 4096
+"""A longer quoted run after a comma is not taken for a key when deciding where a damaged string ends."""
+
+TWO_READINGS = "unescaped quotes inside a string leave two readings"
+BLANKS = re.compile(f"[{BLANK}]*")
+COMMENTS = ("//", "/*")
+GOES_ON = r"[\w=>.)(;+*?!&%$@^:-]"
+KEPT = r'[^"\\\x00-\x1f\ud800-\udfff]'
+NO_KEY = rf'[^"\\\n]{{0,80}}+"[{BLANK}]*+[^:{BLANK}]'
+NO_WORD = rf"[\w.$-]++(?:[{BLANK}]++[^:{BLANK}]|[^\w.$:{BLANK}-])"
+MORE = rf'[{BLANK}]*+[}}\]][{BLANK}]*+(?:["\'+.;)]|[^\W_])'
+INSIDE_ITEM = rf"['\"]|[ \t]*+{GOES_ON}"
+INSIDE_MEMBER = rf'{INSIDE_ITEM}|[ \t]++"{NO_KEY}|[{BLANK}]*+,[{BLANK}]*+(?:"{NO_KEY}|{NO_WORD})'
+"""What shows, behind a quote in a string of JSON, that the string goes on: no structure, and no key."""
+
+
+def _quotes(behind: str, first: str = "") -> re.Pattern[str]:
+    """Quotes inside a string, each with `first` and `behind` behind it, and the text between them."""
+    quote = f'"{first}(?={behind})'
+    return re.compile(f"{quote}(?:{KEPT}*+{quote})*+")
+
+
+NOT_FIRST = rf'(?:(?<![,\s]")|(?={NO_KEY}))'
+INNER = {
+    ("item", False): _quotes(INSIDE_ITEM),
+    ("item", True): _quotes(f"{INSIDE_ITEM}|{MORE}"),
+    ("member", False): _quotes(INSIDE_MEMBER, NOT_FIRST),
+    ("member", True): _quotes(f"{INSIDE_MEMBER}|{MORE}", NOT_FIRST),
+}
+"""By what the string stands in, and whether that stands in something else."""
+ENDED = {
+    "key": re.compile(rf'"[{BLANK}]*+(?:[:=：,)}}\]]|(?P<bracket>(?!)))'),
+    "member": re.compile(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+"[^"\\\n]{{0,80}}+"[{BLANK}]*+:)'),
+    "item": re.compile(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+["\[{{0-9-])'),
+}
+"""What shows, behind the first quote in a string, that it is the string's end."""
+DOUBLED = re.compile(r'(?:"(?="))+')
+FAR = "<[~`{|"
+"""Signs that no such pattern takes."""
+BARE_KEY = re.compile(r"[\w.$-]*")
+KEYS = {
+    quote: re.compile(
+        rf"{quote}(?P<key>[^{quote}\\\n]*+(?:\\(?s:.)[^{quote}\\\n]*+)*+){quote}[{BLANK}]*+(?P<next>[^{BLANK}])"
+    )
+    for quote in "\"'“"
+}
+"""A quoted run, and what follows it."""
+KEY_RUN = {quote: re.compile(f"[^{quote}\\\\\n]+").match for quote in "\"'“"}
+
+
+class StringEnds:
+    """Decides on quotes over a source.
+
+    `closers` is the stack of brackets still open, outermost first.  `stops` are marks around the whole value: none of
+    its strings goes past one that stands directly behind a quote.
+    """
+
+    def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
+        self.src, self.form, self.stops = src, form, stops
+        self.closers: list[str] = []
+        self._longest_stop = max(map(len, stops), default=0)
+
+    def _ends_here(self, at: int, place: str) -> bool:
+        """Is the first quote in a string plainly its end?  As `_closes` would find; the text at hand shows it."""
+        found = ENDED[place].match(self.src.buf, at)
+        if found is None or not self.closers:
+            return False
+        bracket = found["bracket"]
+        return not bracket or (bracket == self.closers[-1] and self.would_end(found.end() - 1))
+
+    def _quotes_inside(self, start: int, place: str, *, begun: bool) -> int:
+        """Skip quotes that can neither end the string nor begin a key, and the text between; how many they are."""
+        if not (self.closers and start and self._far_stops):
+            return 0
+        buf = self.src.buf
+        pattern = INNER[place, len(self.closers) > 1] if begun and place != "key" else DOUBLED
+        found = pattern.match(buf, start)
+        if found is None:
+            return 0
+        self.src.pos = found.end()
+        return buf.count('"', start, found.end())
+
+    @cached_property
+    def _far_stops(self) -> bool:
+        """Is a quote told from the string's end by JSON's own signs alone?"""
+        return not self.form.python and self.form.pair == (":",) and all(stop[0] in FAR for stop in self.stops)
+
+    def _closes(self, place: str, inner: int) -> Need[bool]:
+        """Is the quote at `pos` the string's end, or an unescaped quote inside it?
+
+        In well-formed JSON what follows a string's end is structure, so a quote that is not followed by structure
+        stands inside.  When quotes inside were seen and a declared key could begin here too, there are two readings.
+        """
+        look = _Look(self.src)
+        c = yield from look.after_space()
+        if not c or not self.closers or (yield from look.at(self.stops, self._longest_stop)):
+            return True
+        if place == "key":
+            return c in ":=：,)]}"
+        if c == self.closers[-1]:
+            return (yield from self._brackets_follow(look))
+        if c == ",":
+            if place == "item":
+                return (yield from self._item_follows(look))
+            verdict = yield from self._key_follows(look)
+            if verdict and inner % 2 and verdict != "]":
+                raise Broken(TWO_READINGS)
+            return bool(verdict)
+        if c in "\"'":
+            if place == "item":
+                return look.skipped
+            return look.skipped and bool((yield from self._quoted_key(look)))
+        if c in "/#" and look.skipped:
+            return True
+        return c in "<~`;" and len(self.closers) == 0
+
+    def _refuse_key(self, place: str) -> Need[None]:
+        """A quote inside a string of an object, behind a comma: where a key could begin, there are two readings."""
+        if place != "member" or not self.src.behind(16).rstrip().endswith(","):
+            return
+        if (yield from self._quoted_key(_Look(self.src, 0))):
+            raise Broken(TWO_READINGS)
+
+    def _brackets_follow(self, look: _Look) -> Need[bool]:
+        """After a closing bracket: more brackets, a comma, or the end of everything that was open."""
+        for closer in reversed(self.closers):
+            c = yield from look.after_space()
+            if c == "":
+                return True
+            if c != closer:
+                return c not in "\"'" and not c.isalnum() and c not in "+.;)"
+            look.skip()
+        return not self.form.python or (yield from self._call_ends(look))
+
+    def would_end(self, pos: int) -> bool:
+        """Would a string be taken for ended before brackets that end at `pos`, as far as what follows them is known?"""
+        buf, size = self.src.buf, len(self.src.buf)
+        for closer in reversed(self.closers):
+            pos = BLANKS.match(buf, pos).end()  # type: ignore[union-attr]
+            if pos == size:
+                return self.src.eof
+            c = buf[pos]
+            if c != closer:
+                return c not in "\"'" and not c.isalnum() and c not in "+.;)"
+            pos += 1
+        return not self.form.python
+
+    def _call_ends(self, look: _Look) -> Need[bool]:
+        """After a Python call's last bracket: no quote and no word, whatever brackets are closed around it."""
+        while (c := (yield from look.char())) in ")]}" and c:
+            look.skip()
+        return not c or (c not in "\"'" and not c.isalnum())
+
+    def _item_follows(self, look: _Look) -> Need[bool]:
+        look.skip()
+        c = yield from look.after_space()
+        return not c or c in "\"'[{(-+.0123456789tfnTFNrRuU“‘" or c in "])"
+
+    def _key_follows(self, look: _Look) -> Need[str]:
+        """After a comma in an object: "" unless a key (or the object's end) can begin there."""
+        look.skip()
+        c = yield from look.after_space()
+        if not c or c == self.closers[-1] or c == "," or (yield from look.at(COMMENTS, 2)):
+            return "]"
+        if c in "\"'“":
+            return (yield from self._quoted_key(look))
+        return (yield from look.bare_key(self.form.pair))
+
+    def _quoted_key(self, look: _Look) -> Need[str]:
+        return (yield from look.quoted_key((*self.form.pair, ":")))
+
+
+class _Look:
+    """A look ahead from a quote, without consuming; remembers how far it got while it waits for more text."""
+
+    __slots__ = ("ahead", "skipped", "src")
+
+    def __init__(self, src: Source, ahead: int = 1) -> None:
+        self.src, self.ahead, self.skipped = src, ahead, False
+
+    def char(self) -> Need[str]:
+        src = self.src
+        while src.pos + self.ahead >= len(src.buf) and not src.eof:
+            yield
+        return src.buf[src.pos + self.ahead : src.pos + self.ahead + 1]
+
+    def after_space(self) -> Need[str]:
+        return (yield from self._after(BLANKS, spaces=True))
+
+    def _after(self, pattern: re.Pattern[str], *, spaces: bool = False) -> Need[str]:
+        """Skip what `pattern` takes; returns the character behind it."""
+        src = self.src
+        while True:
+            buf, begin = src.buf, src.pos + self.ahead
+            end = pattern.match(buf, begin).end()  # type: ignore[union-attr]
+            self.ahead += end - begin
+            self.skipped = self.skipped or (spaces and end > begin)
+            if end < len(buf) or src.eof:
+                return buf[end : end + 1]
+            yield
+
+    def skip(self) -> None:
+        self.ahead += 1
+
+    def at(self, marks: tuple[str, ...], longest: int) -> Need[bool]:
+        """Does one of `marks` stand here?"""
+        src = self.src
+        while True:
+            begin = src.pos + self.ahead
+            if src.buf.startswith(marks, begin):
+                return True
+            if src.eof or len(src.buf) - begin >= longest:
+                return False
+            rest = src.buf[begin:]
+            if not any(m.startswith(rest) for m in marks):
+                return False
+            yield
+
+    def quoted_key(self, pairs: tuple[str, ...]) -> Need[str]:
+        """The key that begins at the present quote, if one does: a short quoted run and then a pair mark."""
+        quote = yield from self.char()
+        whole = KEYS[quote].match(self.src.buf, begin := self.src.pos + self.ahead, begin + MAX_KEY)
+        if whole is not None:
+            return (whole["key"] or "]") if whole["next"] in pairs else ""
+        return (yield from self._long_key(quote, pairs))
+
+    def _long_key(self, quote: str, pairs: tuple[str, ...]) -> Need[str]:
+        """The same where the key is long, or not all of it has come."""
+        start = self.ahead + 1
+        self.skip()
+        while (c := (yield from self.char())) != quote:
+            if not c or c == "\n" or self.ahead - start > MAX_KEY:
+                return "" if c else "]"
+            begin = self.src.pos + self.ahead
+            run = KEY_RUN[quote](self.src.buf, begin, self.src.pos + start + MAX_KEY + 1) if c != "\\" else None
+            self.ahead += 2 if c == "\\" else run.end() - begin if run else 1
+        key = self.src.buf[self.src.pos + start : self.src.pos + self.ahead]
+        self.skip()
+        c = yield from self.after_space()
+        return (key or "]") if not c or c in pairs else ""
+
+    def bare_key(self, pairs: tuple[str, ...]) -> Need[str]:
+        """The bare key that begins here, if one does."""
+        start = self.ahead
+        yield from self._after(BARE_KEY)
+        if self.ahead - start > MAX_KEY:
+            return ""
+        key = self.src.buf[self.src.pos + start : self.src.pos + self.ahead]
+        c = yield from self.after_space()
+        return key if key and (not c or c in pairs) else ""

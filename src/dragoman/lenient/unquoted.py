@@ -1,0 +1,94 @@
+"""Values that models write without quotes, or whose opening quote was lost, read piecemeal.
+
+Numbers, words of any language, bare strings where the schema wants one.  This module does not know about objects, tools
+or calls; what single words mean is in `bare_words.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..schema.validation import Shape
+from .bare_words import BARE, COMMENTED, is_one_word, is_whole, literal
+from .notation import JSON, Broken, Cut, Form
+from .source import Need, Sink, Source
+from .strings import StringReader, quoted
+
+MAX_UNOPENED = 2000
+"""A string without its opening delimiter is not longer."""
+NEXT_KEY = re.compile(r",\s*[\w.-]+:")
+STRING = frozenset({"string"})
+
+
+class WordReader(StringReader):
+    """Reads values without quotes; `unfit` are the paths of fractions where the schema wants integers."""
+
+    def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
+        super().__init__(src, form, stops)
+        self.unfit: list[str] = []
+
+    def _word(self, out: Sink, shape: Shape) -> Need[None]:
+        """A number or a word without quotes."""
+        src = self.src
+        if self.form.quotes and (yield from self._unopened(out)):
+            return
+        while True:
+            found = BARE.match(src.buf, src.pos)
+            if found is None or found.end() < len(src.buf) or src.eof:
+                break
+            yield
+        if found is None:
+            raise Broken(f"a value was expected, not {src.buf[src.pos : src.pos + 1]!r}")
+        if src.eof and found.end() == len(src.buf) and self.closers:
+            raise Cut
+        commented = COMMENTED.match(found.group())
+        word = (commented or found).group()
+        end = src.pos + len(word)
+        written = yield from self._spelt(word, end, shape)
+        src.pos = end
+        if shape.kinds == STRING and written[0] != '"' and written != "null":
+            self.note("coerced", written, quoted(word))
+            written = quoted(word)
+        out(written)
+
+    def _unopened(self, out: Sink) -> Need[bool]:
+        """A string that lost its opening delimiter: bare text, then the delimiter, then structure."""
+        src, mark = self.src, self.form.quotes[0]
+        ends = (mark, "}", "{", "[", "]")
+        while True:
+            ahead = src.buf[src.pos : src.pos + MAX_UNOPENED]
+            at = min((i for e in ends if (i := ahead.find(e)) >= 0), default=-1)
+            if src.eof or len(ahead) == MAX_UNOPENED or 0 <= at < len(ahead) - len(mark):
+                break
+            yield
+        text, after = ahead[:at], ahead[at + len(mark) : at + len(mark) + 1]
+        if at <= 0 or not ahead.startswith(mark, at) or after not in ("", ",", "}", "]"):
+            return False
+        if NEXT_KEY.search(text) or text.rstrip().endswith((",", ":")):
+            return False
+        src.pos += at + len(mark)
+        self.note("unopened_string", text)
+        out(quoted(text))
+        return True
+
+    def _spelt(self, word: str, end: int, shape: Shape) -> Need[str]:
+        """What a bare word means, as JSON."""
+        src = self.src
+        found = literal(word)
+        if found is not None:
+            written, mended = found
+            if mended:
+                self.note(mended, word, written)
+            elif "." in word and "integer" in shape.kinds and "number" not in shape.kinds and not is_whole(word):
+                self.unfit.append("$" + "".join(self.path))
+            return written
+        yield from src.peek(end - src.pos + 1)
+        wanted = not self.form.python and (self.form.bare or shape.kinds == STRING)
+        if wanted and is_one_word(word) and self._word_ends(end):
+            self.note("bare_string", word, quoted(word))
+            return quoted(word)
+        raise Broken(f"{word[:40]!r} is neither a literal nor a quoted string")
+
+    def _word_ends(self, end: int) -> bool:
+        rest = self.src.buf[end : end + 1]
+        return rest == "" or rest in ",}])" or rest in "\r\n"

@@ -1,0 +1,337 @@
+"""The YAML that models write, read into JSON values: mappings, sequences, block and flow scalars; nothing else of YAML.
+
+Knows schemas (a value declared as a string is never typed) and nothing of tools or markup.  Anchors, tags, several
+documents and directives are refused.  `Broken` says in words for a person what could not be read.
+
+Contract: linear in the text; no value is invented; a key given twice is `Repeated`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from ..schema.validation import ANYTHING, Shape, read_text
+from .reader import Broken, Cut, Repeated, mend
+
+MAX_DEPTH = 64
+MAX_KEY = 256
+QUOTED_KEY = re.compile(r"(?:\"(?:[^\"\\]|\\.){0,256}\"|'(?:[^']|''){0,256}')(?=\s*:(?:\s|$))")
+NO_KEY = frozenset("[]{}#&*!|>%@`,")
+BLOCK = re.compile(r"(?P<style>[|>])(?P<marks>[+-]?[1-9]?[+-]?)\s*(?:#.*)?$")
+DOUBLE_END = re.compile(r'(?:[^"\\]|\\.|\\$)*"')
+SINGLE_END = re.compile(r"(?:[^']|'')*'(?!')")
+COMMENT = re.compile(r"(?:^|\s)#.*$")
+INTEGER = re.compile(r"[-+]?(?:0|[1-9]\d*)")
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "Null": None, "~": None, "": None}
+_TEXT = frozenset({"string"})
+ESCAPES = {
+    "n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", '"': '"',
+    "/": "/", "\\": "\\", " ": " ", "N": "\x85", "_": "\xa0",
+}
+ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
+
+
+def read_mapping(text: str, shape: Shape = ANYTHING) -> dict[str, Any]:
+    """The mapping that `text` is; `{}` for nothing but white space and comments.  Raises `Broken`."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    if lines and lines[-1] == "":
+        lines.pop()
+    reader = _Reader(lines)
+    if reader.indent() < 0:
+        return {}
+    value = reader.node(reader.indent(), shape, 0)
+    if reader.indent() >= 0:
+        raise Broken(f"this is not YAML: {reader.lines[reader.at].strip()[:40]!r}")
+    if not isinstance(value, dict):
+        raise Broken("a YAML mapping was expected")
+    return value
+
+
+class _Reader:
+    def __init__(self, lines: list[str]) -> None:
+        self.lines, self.at = lines, 0
+
+    def indent(self) -> int:
+        """How far the next line that says something is indented; -1 at the end."""
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            body = line.lstrip(" ")
+            if body.strip() and not body.startswith("#"):
+                if body.startswith("\t"):
+                    raise Broken("a tab indents a line")
+                return len(line) - len(body)
+            self.at += 1
+        return -1
+
+    def node(self, indent: int, shape: Shape, depth: int) -> Any:
+        """The value whose lines are indented by `indent`."""
+        if depth > MAX_DEPTH:
+            raise Broken(f"nested deeper than {MAX_DEPTH}")
+        body = self.lines[self.at][indent:]
+        if body == "-" or body.startswith("- "):
+            return self._sequence(indent, shape.item, depth)
+        if split_key(body):
+            return self._mapping(indent, shape, depth)
+        self.at += 1
+        return self._scalar(body, indent - 1, shape)
+
+    def _mapping(self, indent: int, shape: Shape, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while self.indent() == indent:
+            line = self.lines[self.at][indent:]
+            split = split_key(line)
+            if split is None:
+                if depth == 0 and line.startswith("---") and not found:
+                    self.at += 1
+                    continue
+                raise Broken(f"a key was expected, not {line[:40]!r}")
+            key, rest = split
+            if key in found:
+                raise Repeated(f"the key {key[:40]!r} is given twice")
+            self.at += 1
+            found[key] = self._after(rest, indent, shape.property(key), depth, shape.keys)
+        if self.indent() > indent:
+            raise Broken("a line is indented too far")
+        return found
+
+    def _sequence(self, indent: int, shape: Shape, depth: int) -> list[Any]:
+        found: list[Any] = []
+        while self.indent() == indent and re.match(r"-(?:\s|$)", self.lines[self.at][indent:]):
+            rest = self.lines[self.at][indent + 1 :]
+            inner = rest.lstrip(" ")
+            column = indent + 1 + len(rest) - len(inner)
+            if inner.startswith("- ") or (split_key(inner) and not BLOCK.match(inner)):
+                self.lines[self.at] = " " * column + inner
+                found.append(self.node(column, shape, depth + 1))
+            else:
+                self.at += 1
+                found.append(self._after(inner, indent, shape, depth))
+        return found
+
+    def _after(self, rest: str, indent: int, shape: Shape, depth: int, keys: tuple[str, ...] = ()) -> Any:
+        """The value that begins on the key's own line, or on the next ones."""
+        block = BLOCK.match(rest.strip())
+        if block is not None and self._is_block(indent):
+            return _fit(self._block(block, indent), shape, plain=False)
+        if shape.kinds == _TEXT and self._spills(rest, indent, keys):
+            return self._raw(rest, keys)
+        body = COMMENT.sub("", rest).strip()
+        if body:
+            return self._scalar(rest, indent, shape)
+        below = self.indent()
+        if below > indent or (below == indent and self.lines[self.at][indent:].startswith("-")):
+            return self.node(below, shape, depth + 1)
+        return _fit("", shape, plain=True)
+
+    # ── scalars ──────────────────────────────────────────────────────────────
+
+    def _is_block(self, indent: int) -> bool:
+        for at in range(self.at, len(self.lines)):
+            body = self.lines[at].lstrip(" ")
+            if body.strip():
+                return len(self.lines[at]) - len(body) > indent or split_key(body) is not None
+        return True
+
+    def _spills(self, rest: str, indent: int, keys: tuple[str, ...]) -> bool:
+        """Do lines that are no YAML follow: a text whose lines nobody indented?"""
+        body = rest.lstrip()
+        heredoc = body.startswith('"""')
+        if indent or body[:1] in ("", "|", ">") or (body[0] in "\"'" and not heredoc):
+            return False
+        for at in range(self.at, len(self.lines)):
+            line = self.lines[at]
+            if line[:1] not in (" ", "") or (heredoc and at + 1 == len(self.lines)):
+                split = split_key(line)
+                return not line.startswith("#") and (split is None or (heredoc and split[0] not in keys))
+        return False
+
+    def _raw(self, rest: str, keys: tuple[str, ...]) -> str:
+        """Such a text: up to the next line that gives a declared key."""
+        got = [rest]
+        while self.at < len(self.lines):
+            split = split_key(self.lines[self.at])
+            if split is not None and split[0] in keys:
+                break
+            got.append(self.lines[self.at])
+            self.at += 1
+        return "\n".join(got) + "\n"
+
+    def _scalar(self, first: str, indent: int, shape: Shape) -> Any:
+        body = first.strip()
+        if body[:1] in ('"', "'"):
+            return _fit(self._quoted(body), shape, plain=False)
+        if body[:1] in "[{":
+            return self._flow(COMMENT.sub('', body).strip(), shape)
+        if body[:1] in "&*!%@`":
+            raise Broken(f"this YAML is not supported: {body[:40]!r}")
+        parts = [COMMENT.sub("", first).strip()]
+        while self._continues(indent):
+            parts.append(COMMENT.sub("", self.lines[self.at]).strip())
+            self.at += 1
+        return _fit(_folded(parts), shape, plain=True)
+
+    def _continues(self, indent: int) -> bool:
+        """Does the next line belong to the scalar above?"""
+        at = self.at
+        while at < len(self.lines) and not self.lines[at].strip():
+            at += 1
+        if at >= len(self.lines):
+            return False
+        line = self.lines[at]
+        return len(line) - len(line.lstrip(" ")) > indent
+
+    def _quoted(self, body: str) -> str:
+        quote, line, parts = body[0], body[1:], []
+        end = DOUBLE_END if quote == '"' else SINGLE_END
+        while (match := end.match(line)) is None:
+            parts.append(line)
+            if self.at >= len(self.lines):
+                raise Cut
+            line = self.lines[self.at].strip()
+            self.at += 1
+        rest = COMMENT.sub("", line[match.end() :]).strip()
+        if rest:
+            raise Broken(f"text follows a quoted value: {rest[:40]!r}")
+        if quote == '"' and not parts:
+            try:
+                return str(json.loads('"' + match.group()))
+            except ValueError:
+                pass  # one of YAML's own escapes
+        inside = _folded([*parts, match.group()[:-1]])
+        return inside.replace("''", "'") if quote == "'" else ESCAPE.sub(_unescape, inside)
+
+    def _flow(self, body: str, shape: Shape) -> Any:
+        parts, depth = [body], _depth(body)
+        while depth > 0 and self.at < len(self.lines):
+            parts.append(self.lines[self.at].strip())
+            depth += _depth(parts[-1])
+            self.at += 1
+        value, _ = mend(_flow_quoted("\n".join(parts)), shape)
+        return value
+
+    def _block(self, block: re.Match[str], indent: int) -> str:
+        marks = block["marks"]
+        digits = [c for c in marks if c.isdigit()]
+        lines = self._block_lines(indent)
+        full = [line for line in lines if line.strip()]
+        if not full:
+            return "\n" * len(lines) if "+" in marks else ""
+        margin = indent + int(digits[0]) if digits else len(full[0]) - len(full[0].lstrip(" "))
+        body = [line[margin:] if line.strip() else line[margin:].strip(" ") for line in lines]
+        tail = 0
+        while body and not body[-1]:
+            body.pop()
+            tail += 1
+        text = "\n".join(body) if block["style"] == "|" else _fold_block(body)
+        return text + ("" if "-" in marks else "\n" * (1 + tail) if "+" in marks else "\n")
+
+    def _block_lines(self, indent: int) -> list[str]:
+        got = []
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if line.strip() and len(line) - len(line.lstrip(" ")) <= indent:
+                break
+            got.append(line)
+            self.at += 1
+        return got
+
+
+def split_key(line: str) -> tuple[str, str] | None:
+    """`key: rest` in two; None when the line does not begin with a key."""
+    if line[:1] in ('"', "'"):
+        quoted = QUOTED_KEY.match(line)
+        if quoted is None:
+            return None
+        inside, rest = quoted.group()[1:-1], line[quoted.end() :].lstrip()[1:]
+        return (ESCAPE.sub(_unescape, inside) if line[0] == '"' else inside.replace("''", "'")), rest.removeprefix(" ")
+    at = line.find(":", 0, MAX_KEY)
+    while 0 < at < len(line) - 1 and line[at + 1] not in " \t":
+        at = line.find(":", at + 1, MAX_KEY)
+    key = line[:at].rstrip() if at > 0 else ""
+    if not key or key[0] in NO_KEY or key[:2] in ("- ", "? ") or " #" in key:
+        return None
+    return key, line[at + 1 :].removeprefix(" ")
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    if code:
+        return chr(int(code, 16)) if int(code, 16) < 0x110000 and not 0xD800 <= int(code, 16) < 0xE000 else "\ufffd"
+    found = ESCAPES.get(match[4])
+    return found if found is not None else "\\" + match[4]
+
+
+def _folded(lines: list[str]) -> str:
+    """Lines of a flow scalar: single line ends are spaces, empty lines are line ends."""
+    if len(lines) == 1:
+        return lines[0]
+    parts, empty = [lines[0].rstrip(" \t")], 0
+    for place, line in enumerate(lines[1:], 2):
+        piece = line.strip(" \t") if place < len(lines) else line.lstrip(" \t")
+        if not piece and place < len(lines):
+            empty += 1
+            continue
+        parts += ["\n" * empty or " ", piece]
+        empty = 0
+    return "".join(parts)
+
+
+def _fold_block(lines: list[str]) -> str:
+    """Lines of a folded block: as above, but lines that are indented further keep their line ends."""
+    parts: list[str] = []
+    blanks, deep = 0, False
+    for line in lines:
+        if not line:
+            blanks += 1
+            continue
+        before, deep = deep, line[0] in " \t"
+        if parts and not (deep or before):
+            parts.append("\n" * blanks or " ")
+        else:
+            parts.append("\n" * (blanks + bool(parts)))
+        parts.append(line)
+        blanks = 0
+    return "".join(parts)
+
+
+def _depth(text: str) -> int:
+    tokens = FLOW_WORD.findall(text)
+    return sum(t in ("[", "{") for t in tokens) - sum(t in ("]", "}") for t in tokens)
+
+
+FLOW_WORD = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\[\]{},:\"'\s][^\[\]{},:\n]*|[\[\]{},:\s]|.", re.S)
+
+
+def _flow_quoted(text: str) -> str:
+    """A flow collection with its plain words quoted, so that it is JSON."""
+    out = []
+    for token in FLOW_WORD.findall(text):
+        word = token.strip()
+        if token[0] in "[]{},: \t\n\"":
+            out.append(token)
+        elif token[0] == "'":
+            out.append(json.dumps(token[1:-1].replace("''", "'"), ensure_ascii=False))
+        else:
+            plain = word in WORDS or INTEGER.fullmatch(word) or NUMBER.fullmatch(word)
+            out.append(json.dumps(_typed(word) if plain else word, ensure_ascii=False))
+    return "".join(out)
+
+
+def _fit(text: str, shape: Shape, *, plain: bool) -> Any:
+    """The value of a scalar: by the schema where it says something, else by YAML's own rules for plain ones."""
+    if shape.kinds == _TEXT:
+        return text if text or not plain else ""
+    if shape.kinds or shape.enum:
+        return read_text(text, shape)[0]
+    return _typed(text) if plain else text
+
+
+def _typed(text: str) -> Any:
+    if text in WORDS:
+        return WORDS[text]
+    if INTEGER.fullmatch(text) and len(text) < 4000:
+        return int(text)
+    return float(text) if NUMBER.fullmatch(text) and len(text) < 400 else text

@@ -1,0 +1,132 @@
+"""An answer without a call: is it the answer, or did the model mean to do something and not do it?
+
+Knows responses, tools and how models announce what they then leave undone; decides nothing about budgets.
+Contract: `read` gives exactly one kind of reply.  Only the shape of a short answer's last sentence counts as an
+announcement (Qwen3#1817: six in ten thinking turns plan a call and do not make it), a question never does; a false
+alarm costs one turn, not the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..dialects.engine.parser import parse
+from ..dialects.reading.json import FINAL
+from ..types import Issue, Response, Stop, Text, Tool
+from .call_errors import is_meant
+from .missed_calls import IDENTIFIER, misread, nearly, unfenced
+
+
+class Kind(StrEnum):
+    """What an answer without calls is."""
+
+    ANSWER = "answer"
+    FINAL = "final"  # the JSON protocol's last object
+    BROKEN = "broken"  # a call that cannot be read, or of a tool that is not there
+    ANNOUNCED = "announced"  # the model says what it will call, and does not
+    EMPTY = "empty"
+    CUT = "cut"  # at the length limit
+    FAULTY = "faulty"  # the provider says that making it went wrong
+    PAUSED = "paused"  # the provider wants to be asked again
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an answer is; `value` is that of a final action, `issues` say what is broken."""
+
+    kind: Kind
+    value: Any = None
+    issues: tuple[Issue, ...] = ()
+
+
+SHORT = {Stop.PAUSE: Kind.PAUSED, Stop.LENGTH: Kind.CUT, Stop.ERROR: Kind.FAULTY}
+REFUSALS = frozenset({Stop.REFUSED, Stop.FILTERED})
+
+
+def read(response: Response, tools: Sequence[Tool]) -> Reply:
+    """What `response`, which has no calls, is."""
+    text = response.text.strip()
+    broken = tuple(issue for issue in response.issues if is_meant(issue))
+    if response.stop in REFUSALS:
+        return Reply(Kind.REFUSED)
+    if broken:
+        return Reply(Kind.BROKEN, issues=broken)
+    if response.stop in SHORT:
+        cut = response.stop is Stop.LENGTH
+        return (_misread(text, tools, cut=True) if cut else None) or Reply(SHORT[response.stop])
+    if not text and not any(FINAL in part.metadata for part in response.message.parts if isinstance(part, Text)):
+        return Reply(Kind.EMPTY)
+    return _final(response, tools) or _misread(text, tools) or _plain(text, tools)
+
+
+def _plain(text: str, tools: Sequence[Tool]) -> Reply:
+    return Reply(Kind.ANNOUNCED if tools and announces(text, [tool.name for tool in tools]) else Kind.ANSWER)
+
+
+def _final(response: Response, tools: Sequence[Tool]) -> Reply | None:
+    """The final action, as the parser tells it or, where nobody asked it for that form, as the whole text."""
+    found = _finals(response.message.parts)
+    if not found and tools and response.text.lstrip()[:1] in ("{", "`"):
+        found = _finals(parse(unfenced(response.text), tools=tools, dialects="json_protocol").parts)
+    return Reply(Kind.FINAL, found[0]) if found else None
+
+
+def _finals(parts: Sequence[Any]) -> list[Any]:
+    return [part.metadata[FINAL] for part in parts if isinstance(part, Text) and FINAL in part.metadata]
+
+
+def _misread(text: str, tools: Sequence[Tool], *, cut: bool = False) -> Reply | None:
+    broken = misread(text, tools, cut=cut)
+    return Reply(Kind.BROKEN, issues=broken) if broken else None
+
+
+# ── announcements ────────────────────────────────────────────────────────────
+
+LONGEST = 600
+"""Characters of an answer that may be a mere announcement; longer ones say something."""
+SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+INTENT = re.compile(
+    r"\b(?:I(?:'|’)?ll|I will|I(?:'m| am) going to|I(?:'m| am) (?:now )?(?:calling|using|running)|let me|let's|"
+    r"I (?:need|have|want) to|I should|next,? I|now I|first,? I|the next step is|proceeding to|"
+    r"ich werde|ich rufe|lass mich|als [Nn]ächstes|je vais|laissez-moi|j'appelle|voy a|déjame|vou|deixe-me|"
+    r"sto per|lasciami|ora |ik ga|laat me)\b"
+    r"|我将|我会|我来|让我|接下来|现在我|呼び出します|確認します|読み込みます|実行します|하겠습니다|할게요"
+    r"|я вызову|сейчас|давайте",
+    re.IGNORECASE,
+)
+IDLE = re.compile(r"\blet me know\b|\bI(?:(?:'|’)?ll| will) be (?:here|happy|glad)\b", re.IGNORECASE)
+ASKS = re.compile(
+    r"[?？]|\b(?:please|kindly) (?:\w+ )?(?:provide|tell|give|specify|confirm|share|send|choose|upload)\b"
+    r"|\b(?:could|can|would) you\b|\bI need (?:you|your)\b|\bbitte\b|\bs'il vous plaît\b|\bpor favor\b"
+    r"|请提供|请告诉|教えてください",
+    re.IGNORECASE,
+)
+"""The model wants something of the user: whoever asks does not announce."""
+CODE = re.compile(r"`[^`\n]+`|[^\W_]+(?:_[^\W_]+)+|[^\W\d_]+\.[^\W\d_]+")
+WAITS = re.compile(r"[:：…]\s*\Z|\.\.\.\s*\Z")
+
+
+def announces(text: str, names: Sequence[str]) -> bool:
+    """Does `text` end by saying that a tool is to be called?"""
+    if len(text) > LONGEST or ASKS.search(text):
+        return False
+    last = next((part for part in reversed(SENTENCES.split(text)) if part.strip()), "")
+    if IDLE.search(last) or not INTENT.search(last):
+        return False
+    return bool(WAITS.search(last)) or any(_stands(name, last) for name in names) or _code(last, names)
+
+
+def _code(text: str, names: Sequence[str]) -> bool:
+    """Does a word stand in the text that is written like a tool's name, or nearly is one?"""
+    return bool(CODE.search(text)) or nearly(IDENTIFIER.findall(text), names)
+
+
+def _stands(name: str, text: str) -> bool:
+    """Does the tool's name stand in the text, as itself or with its parts as words?"""
+    spoken = re.sub(r"[_.\-/]+", " ", name)
+    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text, re.IGNORECASE) for form in {name, spoken})

@@ -1,0 +1,118 @@
+"""A text that was meant as a call, and that nobody took for one.
+
+Where nothing says which dialect a model writes, forms that prove little (bare JSON, pythonic lists, tags that are a
+tool's name) count only when all about them is right: an unknown name or a lost bracket makes them text.  In a loop such
+a text would be taken for the answer, so what an answer ends in is read once more, as if somebody had asked for these
+forms by name.  Knows dialects and tools; runs nothing.
+Contract: gives issues, never calls: what is found here is asked for again, not run; text that a line before it presents
+as an example, and text inside quotes, is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from ..dialects.engine.parser import parse
+from ..dialects.judge.judge import SHOWS
+from ..dialects.rows.table import ALL
+from ..dialects.spec import Strength
+from ..types import Issue, IssueKind, Stop, Tool
+from .call_errors import is_meant
+
+FORMS = tuple(row for row in ALL if row.strength is not Strength.STRONG)
+STARTS = re.compile(
+    r"^[ \t]*(?=\{|@tool\s|```|\[|<\w|>>>|\**Action\**:|[\w.]+\[ARGS\]|[\w.-]+\n[ \t]*[{<])", re.MULTILINE
+)
+LIKE_A_CALL = re.compile(r"^\s*@tool\s|[{,\s][\"'“]?(?:action|tool|tool_name|name|function)[\"'”]?\s*:")
+SURE = re.compile(r"[\"'“]?\b(?:action|tool|tool_name)[\"'”]?\s*:", re.IGNORECASE)
+NAMED = re.compile(
+    r"^[ \t]*(?:@tool\s+|\[|>>>|\**Action\**:\**\s*|<)?(?P<name>\w[\w.:/-]*)(?=\(|\[ARGS\]|>|[ \t]*\n|\s*\{|\Z)",
+    re.MULTILINE,
+)
+"""The name that a call of one of the forms begins with, on a line of its own."""
+IDENTIFIER = re.compile(r"\w+(?:[_.\-/]\w+)*")
+ALIKE = 0.8
+"""How much like a tool's name a word must be (difflib's ratio); `calculate2` is, a word of prose hardly ever."""
+HEAD = 300
+"""Characters from the start of such a text in which its first name stands."""
+FENCED = re.compile(r"\s*```(?:json)?[ \t]*\n(?P<inside>.*?)\n?```\s*", re.DOTALL)
+
+CUT_OFF = Issue(
+    kind=IssueKind.TRUNCATED,
+    message="the answer was cut off in what looks like a call",
+    correction="Your answer was cut off. Nothing was run. Send one call, whole and shorter.",
+)
+UNSURE = Issue(
+    kind=IssueKind.PROTOCOL,
+    message="what looks like a call was not taken for one: it does not stand as one whole answer",
+    correction="What looks like a call in your answer was not taken for one. Nothing was run. "
+    "Send one call, exactly in the form you were shown, and nothing else in the same answer.",
+)
+
+
+def misread(text: str, tools: Sequence[Tool], *, cut: bool = False) -> tuple[Issue, ...]:
+    """What is wrong with the calls that `text` seems to end in; () where it is an answer.  `cut`: at a limit."""
+    start = _start(text) if tools else None
+    if start is None:
+        return ()
+    inside = unfenced(text[start:])
+    names = [tool.name for tool in tools]
+    named = nearly(IDENTIFIER.findall(inside[:HEAD]), names)
+    if not named and not LIKE_A_CALL.search(inside):
+        return ()
+    parsed = parse(inside, tools=tools, dialects=FORMS, finish=Stop.LENGTH if cut else None)
+    broken = tuple(issue for issue in parsed.issues if is_meant(issue))
+    if broken:
+        return broken
+    if cut and (SURE.search(inside) or (named and LIKE_A_CALL.search(inside)) or nearly(_first_names(inside), names)):
+        return (CUT_OFF,)
+    if parsed.calls and not parsed.text.strip():
+        return (UNSURE,)
+    return _unknown(inside, names)
+
+
+def unfenced(text: str) -> str:
+    """What stands in the fence, where `text` is one."""
+    fenced = FENCED.fullmatch(text)
+    return fenced["inside"] if fenced else text
+
+
+def nearly(words: Iterable[str], names: Sequence[str]) -> bool:
+    """Is one of the words a tool's name, or nearly one?"""
+    folded = [_fold(name) for name in names]
+    return any(
+        any(name in word for name in folded if len(name) > 3) or bool(get_close_matches(word, folded, 1, ALIKE))
+        for word in map(_fold, words)
+    )
+
+
+def _start(text: str) -> int | None:
+    """Where the part begins that may be nothing but calls."""
+    found = STARTS.search(text)
+    if found is None:
+        return None
+    before = text[: found.start()].rstrip().rsplit("\n", 1)[-1]
+    return None if SHOWS.search(before) else found.start()
+
+
+def _unknown(inside: str, names: Sequence[str]) -> tuple[Issue, ...]:
+    """The issue for a call of a tool that is not there but nearly, in a form whose tag or head is the name."""
+    exact = {_fold(name) for name in names}
+    for name in _first_names(inside):
+        if _fold(name) not in exact and nearly([name], names):
+            told = f"there is no tool named {name[:80]!r}"
+            return (Issue(kind=IssueKind.UNKNOWN_TOOL, message=told, name=name, correction=f"{told}; nothing was run"),)
+    return ()
+
+
+def _first_names(inside: str) -> list[str]:
+    """The names that stand where calls of one of the forms have them, where one stands at the very beginning."""
+    if NAMED.match(inside) is None:
+        return []
+    return [found["name"] for found in NAMED.finditer(inside)]
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\s._\-/:]", "", name).casefold()

@@ -1,0 +1,149 @@
+"""Any `ToolSet` as an MCP server: over stdio, or streamable HTTP at `/mcp`.
+
+The other way round of `servers`.  Calls are checked and run as a loop runs them: arguments are mended in notation,
+wrong ones are answered with what is wrong, each tool has its time, a client that cancels is heard.
+Contract: whatever a tool does, the client gets a result; a failure has `isError` and `[ERROR:CODE]` in its text.
+Whether a call may run is for the host to ask its user: approvals are told as annotations, not asked here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import mcp_types as types
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.applications import Starlette
+
+from ..effects import Job, RunTools, ToolProgress
+from ..errors import UsageError
+from ..io.ids import mint
+from ..io.tasks import Hands
+from ..loop.check_calls import Checker, Ready
+from ..loop.corrections import answer
+from ..tools import Approval, Runnable, ToolSet, failure_of
+from ..types import ToolCall, ToolResult
+from ..version import __version__
+from .results import written
+
+log = logging.getLogger("dragoman.mcp")
+
+PATH = "/mcp"
+"""Where the HTTP endpoint stands, as in the SDK's own servers."""
+NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
+"""Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names"""
+
+
+def server(tools: ToolSet, *, name: str = "dragoman", instructions: str = "") -> Server[Any]:
+    """The SDK's server for these tools.  Raises UsageError for a name that MCP does not allow."""
+    served = _Served(tools)
+    return Server(
+        name,
+        version=__version__,
+        instructions=instructions or None,
+        on_list_tools=served.list,
+        on_call_tool=served.call,
+    )
+
+
+def http_app(tools: ToolSet, *, name: str = "dragoman", instructions: str = "", host: str = "127.0.0.1") -> Starlette:
+    """An ASGI application that serves the tools at `/mcp`.
+
+    On a loopback `host`, requests that come by another name (from a web page, by DNS rebinding) are refused.
+    """
+    return server(tools, name=name, instructions=instructions).streamable_http_app(streamable_http_path=PATH, host=host)
+
+
+async def serve_stdio(tools: ToolSet, *, name: str = "dragoman", instructions: str = "") -> None:
+    """Serve over standard input and output until the client closes them; what tools print goes to stderr."""
+    served = server(tools, name=name, instructions=instructions)
+    async with stdio_server() as (incoming, outgoing):
+        await served.run(incoming, outgoing, served.create_initialization_options())
+
+
+def serve(tools: ToolSet, http: socket.socket | None = None, **options: Any) -> None:
+    """Serve until the client leaves (stdio), or until interrupted, on a listening socket (HTTP)."""
+    if http is None:
+        asyncio.run(serve_stdio(tools, **options))
+        return
+    app = http_app(tools, host=http.getsockname()[0], **options)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, ws="none")).run([http])
+
+
+class _Served:
+    """The handlers of a server."""
+
+    def __init__(self, tools: ToolSet) -> None:
+        self._checker = Checker(tools)
+        self._listed = types.ListToolsResult.model_validate({"tools": [listed(each) for each in tools.values()]})
+
+    async def list(self, _: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return self._listed
+
+    async def call(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        call = ToolCall(id=mint("call_"), name=params.name, arguments=params.arguments or {})
+        checked = self._checker.check(call)
+        if isinstance(checked, Ready):
+            result = await self._result(checked, context.session.report_progress)
+        else:
+            told = answer(checked, self._checker.tools, level=1)
+            result = ToolResult(call_id=call.id, name=call.name, content=told, is_error=True, error_code=checked.code)
+        modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return types.CallToolResult.model_validate(written(result, any_json=modern))
+
+
+    async def _result(self, ready: Ready, progress: Callable[..., Any]) -> ToolResult:
+        """What the tool answered; whatever goes wrong around it is told like a failure of its own, and logged."""
+        try:
+            return await _run(ready, progress)
+        except Exception as error:
+            log.exception("a call of %s could not be run", ready.call.name)
+            return failure_of(ready.call, error)
+
+
+async def _run(ready: Ready, progress: Callable[[float, float | None, str | None], Any]) -> ToolResult:
+    job = Job(runnable=ready.runnable, call=ready.call, key=ready.call.id, timeout=ready.runnable.timeout)
+    async with _hands() as hands:
+        await hands.begin(RunTools((job,)))
+        steps = 0
+        while isinstance(told := await hands.attend(), ToolProgress):
+            steps += 1
+            await progress(float(steps), None, told.text)
+        [result] = told
+        return result
+
+
+@asynccontextmanager
+async def _hands() -> AsyncIterator[Hands]:
+    hands = Hands()
+    try:
+        yield hands
+    finally:
+        hands.close()
+
+
+def listed(each: Runnable) -> dict[str, Any]:
+    """A tool as `tools/list` tells it."""
+    tool = each.tool
+    if not NAME.fullmatch(tool.name):
+        raise UsageError(
+            f"MCP does not allow the tool name {tool.name!r}: use up to 128 letters, digits, dots, dashes and "
+            f"underscores; rename it with tools.renamed({{{tool.name!r}: '…'}})"
+        )
+    annotations = {"readOnlyHint": each.read_only, "idempotentHint": each.idempotent or each.read_only}
+    if not each.read_only:
+        annotations["destructiveHint"] = each.approval is Approval.ALWAYS
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": {"type": "object", **tool.parameters},
+        "annotations": annotations,
+    }

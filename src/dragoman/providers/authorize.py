@@ -1,0 +1,123 @@
+"""Proving who asks: a machine that puts the key, a signed token or a signature into a request's headers.
+
+Knows the ways of `auth.py` and effects; performs nothing.  Contract: what it fetches is kept in the `Tokens` it is
+given, until shortly before its end; a place that gives no token is a `ProviderError` of kind AUTH, without secrets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..effects import Machine, Now, Open, Opened, Read
+from ..errors import ErrorKind, ProviderError
+from ..redaction import redact
+from ..types import NOTHING, Media, Request
+from .auth import ClientCredentials, KeyHeader, SignedKey, SigV4, Token
+from .route import Route
+from .sigv4 import Credentials, Scope, sign
+from .spec import Signal
+
+MAX_TOKEN_ANSWER = 256 * 1024
+NO_TOKEN = "{where} gave no token for {name} (status {status}{why}); check the client's id and key and the realm"
+
+
+class Tokens:
+    """Tokens that were fetched, by who they are for; a cache that each process can fill again."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Token] = {}
+
+    def held(self, route: Route, now: float) -> Token | None:
+        """The token for `route`, None where there is none that is still good."""
+        token = self._held.get(_owner(route))
+        return token if token is not None and token.until > now else None
+
+    def hold(self, route: Route, token: Token) -> None:
+        """This is the token for `route` from now on."""
+        self._held[_owner(route)] = token
+
+    def drop(self, route: Route) -> None:
+        """The token for `route` was refused."""
+        self._held.pop(_owner(route), None)
+
+
+def _owner(route: Route) -> str:
+    told = "\0".join((route.provider.name, route.key, *map(str, sorted({**route.secrets, **route.settings}.items()))))
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def admit(request: Open, route: Route, tokens: Tokens) -> Machine[Open]:
+    """`request`, which carries `route.headers()`, with what proves who sends it.  Raises ProviderError."""
+    auth = route.provider.auth
+    match auth:
+        case KeyHeader():
+            return request
+        case SignedKey():
+            proof = auth.headers(route.key, (yield Now()))
+        case ClientCredentials():
+            token = yield from _token(auth, route, tokens)
+            proof = auth.headers(token)
+        case SigV4():
+            proof = _signature(auth, request, route, (yield Now()))
+    return replace(request, headers={**request.headers, **proof})
+
+
+def _signature(auth: SigV4, request: Open, route: Route, now: float) -> dict[str, str]:
+    credentials = Credentials(
+        access_key_id=route.secrets.get("access_key_id", ""),
+        secret_access_key=route.key,
+        session_token=route.secrets.get("session_token", ""),
+    )
+    scope = Scope(route.setting("region"), auth.service)
+    return sign(
+        request.method, request.url, request.headers, request.body, credentials=credentials, scope=scope, now=now
+    )
+
+
+def _token(auth: ClientCredentials, route: Route, tokens: Tokens) -> Machine[Token]:
+    now: float = yield Now()
+    held = tokens.held(route, now)
+    if held is not None:
+        return held
+    wanted = {setting.name: route.setting(setting.name) for setting in route.provider.settings}
+    asked = auth.token_request(route.key, {**wanted, **route.secrets})
+    opened: Opened = yield Open(url=asked.url, headers=asked.headers, body=asked.body, patience=route.patience)
+    body = b""
+    while len(body) < MAX_TOKEN_ANSWER and (data := (yield Read())):
+        body += data
+    try:
+        if not 200 <= opened.status < 300:
+            raise ValueError(redact(body[:200].decode("utf-8", "replace"), route.hidden))
+        token = auth.read_token(body, now)
+    except (ValueError, RecursionError) as error:
+        why = f": {error}" if str(error) else ""
+        message = NO_TOKEN.format(where=asked.url, name=route.provider.name, status=opened.status, why=why)
+        kind = ErrorKind.SERVER if opened.status >= 500 else ErrorKind.AUTH
+        raise ProviderError(message, status=opened.status, kind=kind) from None
+    tokens.hold(route, token)
+    return token
+
+
+def signals(request: Request, route: Route) -> Mapping[str, str]:
+    """The headers that say something of the request."""
+    if not route.provider.signals:
+        return NOTHING
+    told = {
+        Signal.INITIATOR: "user" if _is_users(request) else "agent",
+        Signal.VISION: "true" if _has_images(request) else "",
+    }
+    return {header: told[what] for header, what in route.provider.signals.items() if told[what]}
+
+
+def _is_users(request: Request) -> bool:
+    """Did the user speak last?  Results, also those a client sends as the user's, go on with what the user asked."""
+    last = request.messages[-1] if request.messages else None
+    return last is None or (last.role not in ("assistant", "tool") and not last.results)
+
+
+def _has_images(request: Request) -> bool:
+    parts = [part for message in request.messages for part in message.parts]
+    inside = [part for message in request.messages for result in message.results for part in result.content]
+    return any(isinstance(part, Media) and not part.mime.startswith(("audio/", "video/")) for part in [*parts, *inside])

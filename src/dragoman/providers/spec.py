@@ -1,0 +1,148 @@
+"""What a provider is: one frozen record, every field data.
+
+Knows codecs by name, `Quirks` and `Demands` by field, ways to prove who asks; performs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..codecs.shared.spec import PLAIN, Quirks
+from ..conversation.cache_markers import Caches
+from ..conversation.requirements import DEMANDS, FREE, Demands
+from ..types import NOTHING
+from .auth import Auth, KeyHeader, Setting
+
+
+class Tools(StrEnum):
+    """How a provider takes tools: by its wire, by text only, or by its wire and, where the model cannot, by text."""
+
+    NATIVE = "native"
+    TEXT = "text"
+    BOTH = "both"
+
+
+class Holds(StrEnum):
+    """By what a server holds a model to a form while it decodes."""
+
+    SCHEMA = "schema"    # a schema of the whole answer, as its API writes one (`response_format`, `format`)
+    TAGS = "tags"        # schemas between tags, text elsewhere free: `response_format` of type `structural_tag`
+    GRAMMAR = "grammar"  # GBNF in the field `grammar`
+
+
+class Signal(StrEnum):
+    """What a header says of a request."""
+
+    INITIATOR = "initiator"  # "user" where the user spoke last, else "agent": results go back
+    VISION = "vision"  # "true" where there are images, else not sent
+
+
+class Reads(StrEnum):
+    """How the value of a switch is written."""
+
+    JSON_ARRAY = "json_array"
+    NAMES = "names"  # separated by commas
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """An environment variable that puts something into every request: into the body's field `field`.
+
+    `besides` are fields sent along with it.
+    """
+
+    env: str
+    field: str
+    reads: Reads
+    besides: Mapping[str, str] = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """An environment variable that chooses another row: where `env` is `value` ("" for anything), `row` is meant."""
+
+    env: str
+    value: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """Where a provider lists its models: the path below the root, the key of the list, the key of a name."""
+
+    path: str = "/models"
+    items: str = "data"
+    name: str = "id"
+
+
+OPENAI_LIST = ModelList()
+OLLAMA_LIST = ModelList("/api/tags", "models", "name")
+ANTHROPIC_LIST = ModelList("/v1/models")
+GEMINI_LIST = ModelList("/models", "models", "name")
+COHERE_LIST = ModelList("/v1/models", "models", "name")
+NO_LIST = ModelList("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """One row.
+
+    base_url  the root of its API, settings in braces; `url_env` are the environment variables that may replace it
+    root      what a base URL without a path is completed by (people write http://127.0.0.1:8080)
+    path      where requests go below the root, where that is not the codec's path; `query` what follows the address
+    auth      how a key is sent, and where it is looked for; `or_auth` are other ways, taken where their key is set
+    settings  what the address needs to know: a region, an account
+    tools     see `Tools`;  `quirks` what its wire does differently;  `demands` what it demands besides, or instead
+    holds     what it takes to hold a model to its dialect, where tools are told in text
+    headers   sent with every request;  `signals` headers that say something of the request
+    caches    which cache markers it takes of a model of which nothing is known
+    port      where it usually listens on one's own machine, 0 for services
+    model_env variables that name the model where nobody does
+    notes     what it does not support or does in its own way, where no field says so
+    """
+
+    name: str
+    codec: str
+    base_url: str = ""
+    root: str = "/v1"
+    path: str = ""
+    query: Mapping[str, str] = NOTHING
+    auth: Auth = KeyHeader(required=False)  # noqa: RUF009
+    or_auth: tuple[Auth, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    tools: Tools = Tools.BOTH
+    holds: frozenset[Holds] = frozenset()
+    quirks: Quirks = PLAIN
+    demands: Demands | None = None
+    headers: Mapping[str, str] = NOTHING
+    signals: Mapping[str, Signal] = NOTHING
+    models: ModelList = OPENAI_LIST
+    caches: Caches = Caches.ALL
+    url_env: tuple[str, ...] = ()
+    model_env: tuple[str, ...] = ()
+    switches: tuple[Switch, ...] = ()
+    variant: Variant | None = None
+    port: int = 0
+    aliases: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    docs: str = ""
+
+    @property
+    def asks(self) -> Demands:
+        """What it demands of a conversation."""
+        return self.demands or DEMANDS.get(self.codec, FREE)
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What it does not support, in words, for people."""
+        refused = {
+            "tools (told as text)": self.tools is Tools.TEXT,
+            "tool_choice required": "required" not in self.quirks.choices,
+            "a named tool_choice": "named" not in self.quirks.choices,
+            "tool_choice none": "none" not in self.quirks.choices,
+            "a list of its models": not self.models.path,
+            **{f"the field {field}": True for field in sorted(self.quirks.omit)},
+        }
+        return (*(word for word, missing in refused.items() if missing), *self.notes)

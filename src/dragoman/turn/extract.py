@@ -1,0 +1,256 @@
+"""The tool calls of a provider's response, whatever shape they have and wherever they stand.
+
+One answer to the question "what does the model want to run?": native calls if there are any, else what the text holds,
+judged by the one parser.  This module does not know how a response came, nor what is done with the calls.
+
+Contract: always a list, never None; ids are never empty and unique in it; one bad call never costs a good one (it is an
+`Issue` of `Calls.issues`); when there were calls and none is usable, `ExtractError` carries the issues.
+Sources: seed documents 000 and 001; seeds.md A2, and section (c) for what the systems behind them got wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
+from typing import Any
+
+from ..codecs.shared.arguments import as_text, read_arguments
+from ..dialects.engine.parser import Parsed, parse
+from ..dialects.judge.judge import Judge
+from ..dialects.rows.table import ALL
+from ..dialects.spec import Dialect, Strength
+from ..errors import ExtractError, UsageError
+from ..schema.definitions import tools as as_tools
+from ..types import Issue, IssueKind, Report, Response, Tier, Tool, ToolCall
+from .native_calls import judged
+
+Tools = Iterable[Tool | Mapping[str, Any]]
+Dialects = str | Dialect | Sequence[str | Dialect]
+
+MARKED = tuple(row for row in ALL if row.strength is Strength.STRONG)
+ANY = (*MARKED, *(row for row in ALL if row.strength is Strength.WEAK))
+WRAPPERS = ("function", "functionCall", "function_call", "toolUse")
+"""Keys under which some wires put the call itself: OpenAI and Ollama, Gemini, OpenAI's first form, Bedrock."""
+NAMES = ("name", "tool_name")
+ARGUMENTS = ("arguments", "input", "args", "parameters")
+IDS = ("id", "call_id", "toolUseId", "tool_call_id")
+CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call"})
+TEXT_BLOCKS = frozenset({"text", "output_text"})
+FATAL = frozenset({
+    IssueKind.MALFORMED,
+    IssueKind.INVALID_ARGUMENTS,
+    IssueKind.UNKNOWN_TOOL,
+    IssueKind.TRUNCATED,
+    IssueKind.DUPLICATE_KEYS,
+    IssueKind.PROTOCOL,
+})  # fmt: skip
+"""Issues about a call that was meant and cannot be run; the others (a quoted or rehearsed call) are no failure."""
+TAKEN = Report(tier=Tier.NATIVE)
+RAW_JSON = tuple(
+    re.compile(rf"[\"'](?:{'|'.join(keys)})[\"']\s*:")
+    for keys in (("name", "tool", "tool_name", "function"), ("arguments", "args", "parameters", "params", "input"))
+)
+"""Both must be found in a text before JSON without any markup is looked at as a call (seed 001, third tier)."""
+COMMAND = re.compile(r"^[ \t]*@tool[ \t]", re.MULTILINE)
+CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens"})
+
+
+class Calls(list[ToolCall]):
+    """The calls to run, in order; `issues` says what else was found and why it is not among them."""
+
+    def __init__(self, calls: Iterable[ToolCall] = (), issues: Iterable[Issue] = ()) -> None:
+        super().__init__(calls)
+        self.issues = tuple(issues)
+
+
+def extract(
+    response: Mapping[str, Any] | Response,
+    capabilities: Mapping[str, Any] | None = None,
+    *,
+    tools: Tools | None = None,
+    dialects: Dialects = "auto",
+    ids: Callable[[int], str] | None = None,
+) -> Calls:
+    """The tool calls of `response`.
+
+    `response` is `{"text": …, "tool_calls": […]}`, a whole body or message of one of the APIs, or a `Response`.
+    `capabilities` says what the provider can do: `self_contained_tools` (it runs its tools itself: nothing is taken),
+    `native_tool_calls` (only a hint: native calls count wherever they are, and text is read wherever there are none),
+    `strict` (the text must keep to its protocol to the letter).  `tools` are those of the request; without them any
+    name counts.  `ids(n)` makes the id of call `n` where there is none; "call_0", "call_1" … by default.
+
+    Raises `ExtractError` when there were calls and none can be run, `UsageError` for what is no response.
+    """
+    able = capabilities or {}
+    found = _found(response)
+    known = as_tools(tools)
+    if able.get("self_contained_tools"):
+        return Calls()
+    calls: list[ToolCall] = []
+    issues = list(found.issues)
+    if found.calls:
+        read = list(_native(found, known))
+        calls = [r for r in read if isinstance(r, ToolCall)]
+        issues += [r for r in read if isinstance(r, Issue)]
+    elif found.text:
+        parsed = _read_text(found, known, dialects, strict=bool(able.get("strict")))
+        calls, issues = [*parsed.calls], [*issues, *parsed.issues]
+    if not calls and any(i.kind in FATAL for i in issues):
+        raise ExtractError(issues)
+    return Calls(_numbered(calls, ids or _call_id), issues)
+
+
+def _read_text(found: _Found, known: Sequence[Tool] | None, dialects: Dialects, *, strict: bool) -> Parsed:
+    """The text's reading by the first tier that finds a call, well written or not: with markup, then without."""
+    parsed = Parsed(calls=(), text=found.text, reasoning="", issues=(), parts=())
+    for rows in _tiers(found.text, known) if dialects == "auto" else (dialects,):
+        parsed = parse(found.text, tools=known, dialects=rows, finish=found.finish, strict=strict)
+        if parsed.calls or any(i.kind in FATAL for i in parsed.issues):
+            break
+    return parsed
+
+
+def _tiers(text: str, known: Sequence[Tool] | None) -> Iterator[Dialects]:
+    """Dialects with markup; then all, if the text may hold a call without: where no tools are known, its keys tell."""
+    yield MARKED
+    if known:
+        yield "auto"
+    elif known is None and (all(p.search(text) for p in RAW_JSON) or COMMAND.search(text)):
+        yield ANY
+
+
+# ── what a response holds ────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Text, native calls as they came, and why the model stopped ("length" when it was cut)."""
+
+    text: str = ""
+    calls: tuple[Any, ...] = ()
+    finish: str | None = None
+    issues: tuple[Issue, ...] = ()
+
+
+def _found(response: Mapping[str, Any] | Response) -> _Found:
+    if isinstance(response, Response):
+        return _Found(response.text, response.calls, response.stop, response.issues)
+    if not isinstance(response, Mapping):
+        given = type(response).__name__
+        raise UsageError(f"a {given} is no response; pass a mapping such as {{'text': …}} or a Response")
+    if isinstance(choices := response.get("choices"), Sequence) and not isinstance(choices, str):
+        first = choices[0] if choices and isinstance(choices[0], Mapping) else {}
+        return _with_finish(_message(first.get("message")), first.get("finish_reason"))
+    if "message" in response:
+        return _with_finish(_message(response["message"]), response.get("done_reason"))
+    finish = next((response[k] for k in ("finish_reason", "stop_reason", "finish") if response.get(k)), None)
+    return _with_finish(_message(response), finish)
+
+
+def _with_finish(found: _Found, finish: Any) -> _Found:
+    return replace(found, finish="length" if finish in CUT else None)
+
+
+def _message(message: Any) -> _Found:
+    """A message: text under `text` or `content`, calls under `tool_calls`, or both as typed blocks."""
+    if not isinstance(message, Mapping):
+        return _Found()
+    content = message.get("text") if message.get("text") is not None else message.get("content")
+    blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list | tuple) else []
+    text = content if isinstance(content, str) else "".join(_block_text(b) for b in blocks)
+    listed = message.get("tool_calls")
+    calls = [*listed] if isinstance(listed, list | tuple) else []
+    calls += [b for b in blocks if b.get("type") in CALL_BLOCKS or "toolUse" in b or "functionCall" in b]
+    if not calls and isinstance(message.get("function_call"), Mapping):
+        calls = [message["function_call"]]
+    return _Found(text, tuple(calls))
+
+
+def _block_text(block: Mapping[str, Any]) -> str:
+    text = block.get("text")
+    return text if isinstance(text, str) and block.get("type", "text") in TEXT_BLOCKS else ""
+
+
+# ── native calls ─────────────────────────────────────────────────────────────
+
+
+def _native(found: _Found, known: Sequence[Tool] | None) -> Iterator[ToolCall | Issue]:
+    """The calls as they came; one sent twice, id and all, counts once (servers repeat them), others all count."""
+    seen: list[ToolCall] = []
+    judge = None if known is None else Judge(known)
+    for n, entry in enumerate(found.calls, 1):
+        cut = found.finish == "length" and n == len(found.calls)
+        read = entry if isinstance(entry, ToolCall) else _read(entry, cut=cut)
+        read = read if judge is None or isinstance(read, Issue) else judged(read, judge)
+        if isinstance(read, Issue):
+            yield read
+        elif not read.id or read not in seen:
+            seen.append(read)
+            yield read
+
+
+def _read(entry: Any, *, cut: bool) -> ToolCall | Issue:
+    """One native call, or what is wrong with it."""
+    flat = _flat(entry)
+    name, id_ = _first(flat, NAMES), _id(entry, flat)
+    if not isinstance(name, str) or not name:
+        return Issue(
+            kind=IssueKind.MALFORMED,
+            message="a call without a tool name",
+            raw=as_text(entry),
+            correction="Your call names no tool. Nothing was run. Send it again with the tool's name.",
+            call_id=id_,
+        )
+    given = _first(flat, ARGUMENTS)
+    read = read_arguments(given, name=name, call_id=id_, cut=cut)
+    if isinstance(read, Issue):
+        return read
+    arguments, report = read
+    raw = given if isinstance(given, str) else None
+    return ToolCall(id=id_, name=name, arguments=arguments, raw=raw, report=report or TAKEN)
+
+
+def _flat(entry: Any) -> Mapping[str, Any]:
+    """The mapping that holds name and arguments."""
+    if not isinstance(entry, Mapping):
+        return {}
+    inner = next((entry[w] for w in WRAPPERS if isinstance(entry.get(w), Mapping)), None)
+    return entry if inner is None else inner
+
+
+def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    return next((entry[k] for k in keys if entry.get(k) is not None), None)
+
+
+def _id(entry: Any, flat: Mapping[str, Any]) -> str:
+    outer = entry if isinstance(entry, Mapping) else {}
+    meta = outer.get("metadata")
+    found = next(
+        (v for place in (outer, flat, meta) if isinstance(place, Mapping) if (v := _first(place, IDS)) is not None), ""
+    )
+    return str(found) if isinstance(found, str | int) else ""
+
+
+# ── ids ──────────────────────────────────────────────────────────────────────
+
+
+def _call_id(n: int) -> str:
+    return f"call_{n}"
+
+
+def _numbered(calls: Sequence[ToolCall], make: Callable[[int], str]) -> Iterator[ToolCall]:
+    """The calls with ids: given ones kept, missing and repeated ones made, none twice."""
+    taken = {c.id for c in calls} | {""}
+    used: set[str] = set()
+    for n, call in enumerate(calls):
+        id_ = call.id if call.id and call.id not in used else _fresh(make(n), taken)
+        used.add(id_)
+        taken.add(id_)
+        yield call if id_ == call.id else replace(call, id=id_)
+
+
+def _fresh(made: str, taken: set[str]) -> str:
+    counted = (f"{made or 'call'}_{k}" for k in count(2))
+    return next(i for i in chain([made], counted) if i not in taken)

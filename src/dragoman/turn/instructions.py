@@ -1,0 +1,94 @@
+"""What a request demands of its answer, told in words where a wire has no field for it, or a place refuses the field.
+
+Knows requests and codecs as records of functions; no wire, no row of a provider.
+Contract: pure; what is told in words is not sent by the wire, and what the wire can say is not told in words; the words
+stand at the end of the instructions in front, so that a prefix cache keeps what came before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..codecs.shared.spec import Codec, Quirks
+from ..errors import CodecError
+from ..jsontext import dumps
+from ..memo import by_rows
+from ..types import Message, OutputSchema, Request, Text, ToolChoice
+
+VALUE = "Give your final answer as one JSON {kind} and nothing else{what}: no prose, no Markdown."
+FITTING = "\nIt must fit this JSON Schema: {schema}"
+CALLED = "In this answer you must call at least one tool; an answer without a call is not accepted."
+NAMED = "In this answer you must call the tool `{name}` and no other."
+
+OBJECT, SCHEMA = "object", "schema"
+BESIDE_TOOLS = " beside tools"
+"""Some take a form, and take tools, but not both at once (Gemini 2)."""
+FORMS = frozenset({OBJECT, SCHEMA, OBJECT + BESIDE_TOOLS, SCHEMA + BESIDE_TOOLS})
+"""All kinds of forms."""
+
+
+def form_kind(request: Request) -> str:
+    """The kind of form that `request` asks for, "" for none: what a place may refuse."""
+    form = request.output_schema
+    if form is None:
+        return ""
+    return (OBJECT if form.schema is None else SCHEMA) + (BESIDE_TOOLS if request.tools else "")
+
+
+def form_key(request: Request) -> str:
+    """The same, of this schema alone."""
+    form = request.output_schema
+    return f"{form_kind(request)} {dumps(form.schema)}" if form is not None and form.schema is not None else ""
+
+
+def told_form(request: Request, codec: Codec, quirks: Quirks, refused: frozenset[str]) -> Request:
+    """`request`, its form in words where the wire of `codec` cannot say it or the place `refused` that kind.
+
+    Where only schemas are refused the wire still says that the answer is JSON.
+    """
+    form = request.output_schema
+    if form is None:
+        return request
+    takes = refused.isdisjoint((form_kind(request), form_key(request)))
+    if takes and _says(codec, quirks, form.schema is not None):
+        return request
+    asked = _instructed(request, _words(form))
+    looser = replace(asked, output_schema=OutputSchema())
+    weaker = form.schema is not None and form_kind(looser) not in refused and _says(codec, quirks, False)
+    return looser if weaker else replace(asked, output_schema=None)
+
+
+def told_choice(request: Request, choice: ToolChoice) -> Request:
+    """`request`, with a demand for a call in words; a tool choice without one needs none."""
+    if choice.mode not in {"required", "named"}:
+        return request
+    return _instructed(request, NAMED.format(name=choice.name) if choice.name else CALLED)
+
+
+def _words(form: OutputSchema) -> str:
+    what = f" ({form.description})" if form.description else ""
+    head = VALUE.format(kind="object" if form.schema is None else "value", what=what)
+    return head if form.schema is None else head + FITTING.format(schema=dumps(form.schema))
+
+
+@by_rows
+def _says(codec: Codec, quirks: Quirks, with_schema: bool) -> bool:
+    """Can this wire ask for a form?  What it cannot say is not there when it is read back."""
+    form = OutputSchema(schema={"type": "object"} if with_schema else None)
+    written = codec.encode_request(Request(model="m", output_schema=form), quirks)
+    try:
+        return codec.decode_request(written).output_schema is not None
+    except CodecError:
+        return False
+
+
+def _instructed(request: Request, words: str) -> Request:
+    """`request` with `words` at the end of its first instructions."""
+    messages = request.messages
+    at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
+    if at is None:
+        return replace(request, messages=(Message("system", words), *messages))
+    first = messages[at]
+    parts = (*first.parts, Text(f"\n\n{words}"))
+    told = Message("system", parts, cache=first.cache, metadata=first.metadata)
+    return replace(request, messages=(*messages[:at], told, *messages[at + 1 :]))

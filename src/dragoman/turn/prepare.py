@@ -1,0 +1,357 @@
+"""A request made ready for one wire: history, ids, names, schemas, choice and cache markers as the place demands them.
+
+Knows requests, what is demanded (`conversation/requirements.py`) and what a model's family needs
+(`providers/families.py`); performs nothing.
+Contract of `prepare`: deterministic; the request it gives is taken by the wire as far as the rows know it; whatever was
+changed so that the caller should know is an `Issue`; `Prepared.restored` gives the answer back in the caller's names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..codecs.shared.spec import PLAIN, Quirks, WireFields
+from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
+from ..conversation.history import identify, in_turns, one_by_one, without_system
+from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
+from ..conversation.requirements import MISTRAL_IDS, Demands, Turns
+from ..events import CallStarted, Event, Noticed
+from ..memo import KeptTools, by_identity, by_rows
+from ..providers.families import Demand, Forced, Ids, Profile, Replay
+from ..providers.spec import Provider
+from ..schema.api_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
+from ..schema.narrowing import narrow, narrow_tool
+from ..types import (
+    EMPTY_OBJECT_SCHEMA,
+    Issue,
+    IssueKind,
+    Message,
+    Part,
+    Reasoning,
+    Request,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
+from .instructions import told_choice
+
+WEAKER = {"named": "required", "required": "auto"}
+LAX = (OPEN, OPENAI, LLAMACPP)
+"""Rules of wires that say nothing of what the model behind them takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The request as the wire carries it, and with which quirks; the tools as the answer may name them, the names' way
+    back, what to tell."""
+
+    request: Request
+    quirks: Quirks = PLAIN
+    heard: tuple[Tool, ...] = ()
+    names: Respelled = UNCHANGED
+    issues: tuple[Issue, ...] = ()
+
+    def restored(self, event: Event) -> Event:
+        """`event` with the tool's name as the caller knows it."""
+        match event:
+            case CallStarted(name=name) if name in self.names.back:
+                return replace(event, name=self.names.original(name))
+            case Noticed(issue) if issue.name in self.names.back:
+                return Noticed(replace(issue, name=self.names.original(issue.name)))
+            case _:
+                return event
+
+
+def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> Demands:
+    """What is demanded where this provider serves a model of this family."""
+    return _demands_of(provider, profile, text)
+
+
+@by_rows
+def _demands_of(provider: Provider, profile: Profile, text: bool) -> Demands:
+    demands = provider.asks
+    if profile.ids is Ids.NINE and demands.ids is ANY_SPELLING:
+        demands = replace(demands, ids=MISTRAL_IDS)
+    if profile.ids is Ids.COUNTED and not demands.ids.letters:
+        demands = replace(demands, counted=True)
+    if profile.schema and demands.schema in LAX:
+        demands = replace(demands, schema=PORTABLE)
+    if not profile.parallel:
+        demands = replace(demands, single=True)
+    if Demand.ALTERNATE in profile.demands and demands.turns is Turns.FREE:
+        demands = replace(demands, turns=Turns.ALTERNATING if text else Turns.BRIDGED)
+    return demands
+
+
+@by_rows
+def quirks_of(provider: Provider, profile: Profile) -> Quirks:
+    """How this provider's wire departs from the plain one where it serves a model of this family."""
+    quirks = provider.quirks
+    if Demand.CONTENT in profile.demands and quirks.empty_content == "null":
+        quirks = replace(quirks, empty_content="empty")
+    if quirks.cache != "never":
+        modes: dict[Caches, CacheMode] = {Caches.NOTHING: "never", Caches.INSTRUCTIONS: "asked"}
+        quirks = replace(quirks, cache=modes.get(takes_of(provider, profile), quirks.cache))
+    return quirks if profile.sees else replace(quirks, result_media="user_turn")
+
+
+def takes_of(provider: Provider, profile: Profile) -> Caches:
+    """Which cache markers this provider takes of a model of this family."""
+    return provider.caches if profile.caches is None else profile.caches
+
+
+SWITCHES = ("enable_thinking", "thinking")
+OFF = frozenset({"disabled", "none", "off"})
+
+
+def wants_thinking(request: Request) -> bool | None:
+    """Does the request turn thinking on, or off?  None where it does not say."""
+    inner = request.extra.get("chat_template_kwargs")
+    said = [inner.get(name) for name in SWITCHES] if isinstance(inner, Mapping) else []
+    said += [request.extra.get(name) for name in ("think", *SWITCHES)]
+    for value in said:
+        kind = value.get("type") if isinstance(value, Mapping) else value
+        if isinstance(kind, bool):
+            return kind
+        if isinstance(kind, str):
+            return kind not in OFF
+    effort = request.sampling.effort
+    return None if effort is None else effort not in OFF
+
+
+def prepare(
+    request: Request,
+    provider: Provider,
+    profile: Profile,
+    *,
+    text: bool = False,
+    bare: Iterable[str] = (),
+    untold: Collection[str] = (),
+) -> Prepared:
+    """`request`, its history in order (`repair`), ready for `provider`.
+
+    `text`: its tools are told in its text already; `bare` names the tools whose schemas were refused, `untold` the
+    modes of tool choice that were.
+    """
+    demands, quirks = demands_of(provider, profile, text=text), quirks_of(provider, profile)
+    takes = takes_of(provider, profile)
+    request, left_out = _sampled(request, provider, profile)
+    if text:
+        messages, issues = _conversation(request.messages, demands, profile, text=True)
+        request = replace(request, messages=messages)
+        return Prepared(
+            planned(request, provider.quirks.cache, takes=takes), quirks, request.tools, issues=(*left_out, *issues)
+        )
+    request, told = _choice(request, provider, profile, untold)
+    if (ordered := in_order(request.tools)) != request.tools:
+        request = replace(request, tools=ordered)
+    heard = {tool.name for tool in request.tools}
+    if profile.replay is Replay.DEMANDED and wants_thinking(request) is not False:
+        request = replace(request, messages=tuple(map(_reasoned, request.messages)))
+    if demands.declared and not request.tools:
+        request = replace(request, tools=in_order(_called(request.messages)))
+    names = respell(_names(request), demands.names)
+    request = _renamed(request, names)
+    messages, issues = _conversation(request.messages, demands, profile, text=False)
+    tools, cut = _narrowed(request.tools, demands.schema, frozenset(map(names.spelled, bare)) or NONE)
+    known = request.tools if heard else ()
+    request, output = _output(replace(request, messages=messages, tools=tools), demands)
+    if names.forth:
+        issues.append(_respelled(names, demands.names))
+    issues += [*left_out, *told, *(replace(issue, name=names.original(issue.name)) for issue in cut), *output]
+    return Prepared(planned(request, provider.quirks.cache, takes=takes), quirks, known, names, tuple(issues))
+
+
+# ── the conversation ─────────────────────────────────────────────────────────
+
+
+def _conversation(
+    messages: Sequence[Message], demands: Demands, profile: Profile, *, text: bool
+) -> tuple[tuple[Message, ...], list[Issue]]:
+    issues: list[Issue] = []
+    told = tuple(messages)
+    if profile.replay is Replay.NEVER:
+        told = tuple(map(_thoughtless, told))
+    if not text:
+        identified = identify(told, demands)
+        told, issues = identified.messages, [*identified.issues]
+    if demands.single and not text:
+        apart = one_by_one(told)
+        told, issues = apart.messages, [*issues, *apart.issues]
+    if Demand.NO_SYSTEM in profile.demands:
+        told = without_system(told)
+    settled = in_turns(told, demands.turns)
+    return settled.messages, [*issues, *settled.issues]
+
+
+def _thoughtless(message: Message) -> Message:
+    """The message without its reasoning, for models that refuse to get it back (DeepSeek R1)."""
+    parts = [part for part in message.parts if not isinstance(part, Reasoning)]
+    return message if len(parts) == len(message.parts) else _with_parts(message, parts)
+
+
+UNSAID = Reasoning(" ")
+"""Stands for reasoning nobody kept: the shortest that DeepSeek and Moonshot take (BerriAI/litellm#28045)."""
+
+
+def _reasoned(message: Message) -> Message:
+    """The message, if it makes calls, with reasoning before them."""
+    if not message.calls or any(isinstance(part, Reasoning) for part in message.parts):
+        return message
+    return _with_parts(message, [UNSAID, *message.parts])
+
+
+def _called(messages: Sequence[Message]) -> list[Tool]:
+    """The tools that the history calls, declared so that it is taken; their arguments are anybody's guess."""
+    names = dict.fromkeys(call.name for message in messages for call in message.calls)
+    return [Tool(name=name, parameters=EMPTY_OBJECT_SCHEMA) for name in names]
+
+
+def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
+    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+
+
+# ── names ────────────────────────────────────────────────────────────────────
+
+
+def _names(request: Request) -> Iterable[str]:
+    yield from (tool.name for tool in request.tools)
+    yield from (part.name for m in request.messages for part in m.parts if isinstance(part, ToolCall | ToolResult))
+    if request.tool_choice is not None and request.tool_choice.name:
+        yield request.tool_choice.name
+
+
+def _renamed(request: Request, names: Respelled) -> Request:
+    if not names.forth:
+        return request
+    tools = tuple(replace(tool, name=names.spelled(tool.name)) for tool in request.tools)
+    choice = request.tool_choice and replace(request.tool_choice, name=names.spelled(request.tool_choice.name))
+    messages = tuple(_renamed_message(message, names) for message in request.messages)
+    return replace(request, tools=tools, tool_choice=choice, messages=messages)
+
+
+def _renamed_message(message: Message, names: Respelled) -> Message:
+    if not any(isinstance(part, ToolCall | ToolResult) and part.name in names.forth for part in message.parts):
+        return message
+    return _with_parts(message, [_renamed_part(part, names) for part in message.parts])
+
+
+def _renamed_part(part: Part, names: Respelled) -> Part:
+    match part:
+        case ToolCall():
+            return replace(part, name=names.spelled(part.name))
+        case ToolResult():
+            return ToolResult(
+                call_id=part.call_id,
+                name=names.spelled(part.name),
+                content=part.content,
+                is_error=part.is_error,
+                error_code=part.error_code,
+                metadata=part.metadata,
+            )
+        case _:
+            return part
+
+
+def _respelled(names: Respelled, spelling: Spelling) -> Issue:
+    pairs = ", ".join(f"{name!r} is {told!r}" for name, told in sorted(names.forth.items()))
+    why = f"this wire takes names of {spelling.letters or 'any letters'}, at most {spelling.longest}"
+    return Issue(kind=IssueKind.LOSSY, message=f"{why}: {pairs}; the answer comes back in your names")
+
+
+# ── tools and what is demanded of the answer ─────────────────────────────────
+
+
+NONE: frozenset[str] = frozenset()
+
+
+@by_identity
+def _narrowed(tools: Sequence[Tool], rules: SchemaRules, bare: frozenset[str]) -> tuple[tuple[Tool, ...], list[Issue]]:
+    told: list[Tool] = []
+    issues: list[Issue] = []
+    for tool in tools:
+        cut, lost = narrow_tool(tool, BARE if tool.name in bare else rules)
+        told.append(cut)
+        issues += lost
+    return (KeptTools(told) if type(tools) is KeptTools else tuple(told)), issues
+
+
+def _output(request: Request, demands: Demands) -> tuple[Request, tuple[Issue, ...]]:
+    """With the schema of the answer cut like a tool's, where one is asked for."""
+    wanted = request.output_schema
+    if wanted is None or wanted.schema is None or demands.schema in LAX:
+        return request, ()
+    cut = narrow(wanted.schema, demands.schema, wanted.name)
+    return replace(request, output_schema=replace(wanted, schema=cut.schema)), cut.issues
+
+
+def _is_own(provider: Provider) -> bool:
+    """Is this a server of one's own?  It checks nothing of what services do."""
+    return bool(provider.port) or not provider.auth.required
+
+
+DEFAULT_TEMPERATURE = 1
+
+
+def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Request, list[Issue]]:
+    """Without what the family's services refuse to be told of sampling; a default is left out without a word."""
+    given = {name: getattr(request.sampling, name) for name in profile.fixed}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not given or _is_own(provider):
+        return request, []
+    lost = sorted(name for name, value in given.items() if value != DEFAULT_TEMPERATURE)
+    message = f"this family's sampling is fixed; left out: {', '.join(lost)}"
+    issues = [Issue(kind=IssueKind.LOSSY, message=message, path="$.sampling")] if lost else []
+    nothing: dict[str, Any] = dict.fromkeys(given)
+    return replace(request, sampling=replace(request.sampling, **nothing)), issues
+
+
+def _takes_force(request: Request, provider: Provider, profile: Profile) -> bool:
+    """May a call be demanded of this family here?"""
+    thinking = request.extra.get("thinking")
+    budgeted = isinstance(thinking, Mapping) and thinking.get("type") == "enabled"
+    return {
+        Forced.FREE: True,
+        Forced.NOT_BUDGETED: not budgeted,
+        Forced.TURNED_OFF: _is_own(provider) or wants_thinking(request) is False,
+    }.get(profile.forced, False)
+
+
+def only_allowed(request: Request, api: str) -> Request:
+    """`request` with no other tools than its choice allows; a choice that came in the words of `api` stays as it is.
+
+    Few wires can say "these of them", and each in its own words.
+    """
+    choice = request.tool_choice
+    if choice is None or not choice.allowed or (isinstance(request.extra, WireFields) and request.extra.api == api):
+        return request
+    tools = tuple(tool for tool in request.tools if tool.name in choice.allowed)
+    return replace(request, tools=tools, tool_choice=ToolChoice(choice.mode, choice.name) if tools else None)
+
+
+def _choice(
+    request: Request, provider: Provider, profile: Profile, untold: Collection[str]
+) -> tuple[Request, tuple[Issue, ...]]:
+    """With the strongest choice the place and the model take, and the demand in words where that is weaker; of a named
+    tool only that tool is offered then."""
+    choice = request.tool_choice
+    forces = _takes_force(request, provider, profile)
+    taken = provider.quirks.choices - (set() if forces else {"required", "named"}) - set(untold)
+    if choice is None or choice.mode in taken or choice.mode == "auto":
+        return request, ()
+    mode: str = choice.mode
+    while mode not in taken and mode in WEAKER:
+        mode = WEAKER[mode]
+    tools = request.tools
+    if choice.mode == "named":
+        tools = tuple(tool for tool in tools if tool.name == choice.name) or tools
+    elif choice.mode == "none" and mode not in taken:
+        tools, mode = (), "auto"
+    weaker = ToolChoice(mode) if tools and mode in taken else None  # type: ignore[arg-type]
+    message = f"tool_choice {choice.mode} is not taken here; sent as {mode} with {len(tools)} tools: check the answer"
+    issue = Issue(kind=IssueKind.LOSSY, message=message, name=choice.name, path="$.tool_choice")
+    told = told_choice(request, choice) if mode == "auto" else request
+    return replace(told, tools=tools, tool_choice=weaker), (issue,)

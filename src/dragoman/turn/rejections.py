@@ -1,0 +1,141 @@
+"""What a provider's refusal is about: tools, schemas or demands it does not take, a call it could not read.
+
+Knows errors as providers tell them and tools; nothing of wires or routes.  Contract: pure, and careful: what is not
+clearly one of these is none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import ErrorKind, ProviderError
+from ..lenient.reader import Broken, Cut, mend
+from ..types import JsonObject, Request, Tool
+from .instructions import form_key, form_kind
+
+TOOLS_REFUSED = re.compile(
+    r"\b(?:tools?|functions?)\b(?![_ ]choice)[^.;]{0,60}?\b(?:not|n't|never|un)\W?(?:currently )?"
+    r"(?:supported|support|available|enabled|allowed|implemented)"
+    r"|\b(?:not|n't|un)\s?support(?:ed|s|ing)?\b[^.;]{0,40}?\b(?:tools?|functions?)\b(?![_ ]choice)"
+    r"|\b(?:unrecognized|unknown|unexpected|extra) (?:request )?(?:argument|field|input|key|parameter)s?\b"
+    r"[^.;\[]{0,60}?\b(?:tools|functions)\b(?![.\[])|\bextra_forbidden\b.{0,40}\btools\b(?!\", \d)",
+    re.IGNORECASE,
+)
+"""How servers without a machine field say that a model takes no tools."""
+NOT_IMPLEMENTED = 501
+UNSUPPORTED_TOOLS = re.compile(r"\bunsupported param(?:eter)?:? ['\"`]?tools?\b", re.IGNORECASE)
+"""Old llama.cpp says it with status 500: "Unsupported param: tools" (ggml-org/llama.cpp#10920)."""
+REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.NOT_FOUND, ErrorKind.UNKNOWN})
+
+
+def refuses_tools(error: ProviderError) -> bool:
+    """Does this refusal of a request that carried tools say that the model takes none?"""
+    if error.kind is ErrorKind.SERVER and error.status != NOT_IMPLEMENTED:
+        return bool(UNSUPPORTED_TOOLS.search(error.message))
+    refused = error.kind in REFUSALS or error.status == NOT_IMPLEMENTED
+    return error.kind is ErrorKind.NO_TOOLS or (refused and bool(TOOLS_REFUSED.search(error.message)))
+
+
+ABOUT_A_SCHEMA = re.compile(r"schema|\bparameters\b|function_?declarations", re.IGNORECASE)
+ABOUT_TOOLS = re.compile(r"\b(?:tools?|functions?)\b", re.IGNORECASE)
+ABOUT_A_CALL = re.compile(r"did not match|tool_use_failed|failed_generation|tool call validation", re.IGNORECASE)
+BY_DECLARATION = re.compile(r"function_?declarations\[(\d+)\]", re.IGNORECASE)
+BY_TOOL = re.compile(r"\btools?(?:\[|\.)(\d+)", re.IGNORECASE)
+"""Gemini: `tools[0].function_declarations[69]`; Anthropic: `tools.9.custom.input_schema`; OpenAI: `tools[0]`."""
+
+
+def refused_schemas(error: ProviderError, tools: Sequence[Tool]) -> list[Tool]:
+    """The tools, as sent, whose schemas this refusal is about: those it names, else all; none if it is not about them.
+
+    Its words are all there is: no API has a machine field for this.
+    """
+    said = error.message
+    if error.kind is not ErrorKind.BAD_REQUEST or not ABOUT_A_SCHEMA.search(said) or ABOUT_A_CALL.search(error.body):
+        return []
+    named = [tool for tool in tools if re.search(rf"['\"`]{re.escape(tool.name)}['\"`]", said)]
+    places = sorted({int(at) for at in BY_DECLARATION.findall(said) or BY_TOOL.findall(said)})
+    placed = [tools[at] for at in places if at < len(tools)]
+    return named or placed or (list(tools) if ABOUT_TOOLS.search(said) else [])
+
+
+ABOUT_A_CHOICE = re.compile(
+    r"\btool[_ ]?choice\b|\btoolChoice\b|\bforces? tool use\b|\bfunction_?calling_?config\b|\bRequired function\b",
+    re.IGNORECASE,
+)
+"""Alibaba "The tool_choice parameter does not support being set to required or object in thinking mode", DeepSeek
+"Thinking mode does not support this tool_choice", OpenRouter (404) "No endpoints found that support the provided
+'tool_choice' value", Anthropic "Thinking may not be enabled when tool_choice forces tool use", xAI "Required function
+is not present" (cloudwego/eino#994, deepseek-ai/DeepSeek-V3#1376, zed-industries/zed#36094, wire-quirks.md)."""
+ABOUT_A_FORM = re.compile(
+    r"\bresponse[_ ]?(?:format|schema|mime|json)|\boutput[_ ]?(?:config|format|schema)|\bstructured[_ ]outputs?\b"
+    r"|\bjson[_ ](?:mode|schema|object)\b|\btext[._]?format\b|\bgrammar\b",
+    re.IGNORECASE,
+)
+"""LM Studio "'response_format.type' must be 'json_schema' or 'text'", OpenAI "'response_format' of type 'json_schema'
+is not supported with this model", DeepSeek "This response_format type is unavailable now", Gemini "Function calling
+with a response mime type: 'application/json' is unsupported", "Json mode is not enabled for models/gemini-pro"
+(lmstudio-ai/lmstudio-bug-tracker#189, web-infra-dev/midscene#259, google-gemini/deprecated-generative-ai-python#137).
+"""
+ONE_SCHEMA = re.compile(r"\binvalid\b.{0,20}\bschema\b|\bschema\b.{0,60}\b(?:invalid|not|un)", re.IGNORECASE)
+"""OpenAI "Invalid schema for response_format 'r': …": another schema may be taken."""
+DEMAND_REFUSALS = REFUSALS | {ErrorKind.SERVER}
+
+
+def refused_demand(error: ProviderError, sent: Request) -> str:
+    """The demand of `sent` that this refusal is about: a mode of tool choice, or a kind of form; "" for none.
+
+    Its words are all there is, as for schemas.
+    """
+    if error.kind not in DEMAND_REFUSALS or ABOUT_A_CALL.search(error.body):
+        return ""
+    choice = sent.tool_choice
+    if choice is not None and choice.mode != "auto" and ABOUT_A_CHOICE.search(error.message):
+        return choice.mode
+    if not ABOUT_A_FORM.search(error.message):
+        return ""
+    return form_key(sent) if ONE_SCHEMA.search(error.message) else form_kind(sent)
+
+
+GENERATION = "failed_generation"
+"""Groq's field: what the model wrote, where its server could not make a call of it (recorded: errors.jsonl)."""
+
+
+def refused_generation(error: ProviderError) -> str:
+    """What the model wrote, where a provider gives that instead of an answer; "" for any other error."""
+    if GENERATION not in error.body:
+        return ""
+    try:
+        told = json.loads(error.body)
+    except (ValueError, RecursionError):
+        return ""
+    inner = told.get("error", told) if isinstance(told, Mapping) else None
+    written = inner.get(GENERATION) if isinstance(inner, Mapping) else None
+    return written if isinstance(written, str) else ""
+
+
+NAMES = ("name", "tool", "tool_name")
+ARGUMENTS = ("arguments", "parameters", "args", "input")
+
+
+def calls_written(written: str) -> list[tuple[str, JsonObject]]:
+    """The calls, names and arguments, where what was written is JSON for calls and nothing else; none where it is not.
+
+    Its server took it for calls, so that they are meant, also where names or arguments are wrong.
+    """
+    try:
+        value, _ = mend(written)
+    except (Broken, Cut):
+        return []
+    made = [_call(item) for item in (value if isinstance(value, list) else [value])]
+    return [call for call in made if call is not None] if all(made) else []
+
+
+def _call(item: Any) -> tuple[str, JsonObject] | None:
+    if not isinstance(item, Mapping):
+        return None
+    name = next((item[key] for key in NAMES if isinstance(item.get(key), str)), "")
+    arguments = next((item[key] for key in ARGUMENTS if isinstance(item.get(key), Mapping)), None)
+    return (name, arguments) if name and arguments is not None else None

@@ -1,0 +1,295 @@
+"""Between a wire's decoder and whoever listens: a model's text is searched for calls, native calls pass.
+
+Knows events and, by its two methods, the dialect parser; nothing of wires, prompts or providers.
+Contract, over the events of one answer: text that may be shown passes at once; once a native call has begun, text is
+text and nothing else (seed document 001: native calls present means native); where both could come (`native`), calls
+found in text wait until it is clear that no native one follows, and nothing else waits; `Ended` says what really
+happened: calls to run mean `tool_calls`, a call that was cut means `length`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+from ..dialects.writing.neutralise import JOINER, restore
+from ..events import (
+    NOT_RUN,
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    Noticed,
+    PartEnded,
+    ReasoningDelta,
+    Recast,
+    TextDelta,
+)
+from ..types import Issue, IssueKind, Stop
+
+UNSPECIFIC = frozenset({None, Stop.END, Stop.STOP_SEQUENCE})
+"""Stops that say nothing about calls: many servers end an answer with calls by a plain `stop`."""
+
+SAID = frozenset({TextDelta, ReasoningDelta})
+GAVE_WAY = "a call of {name!r} stood in the text of an answer that made native calls; it was not run"
+REHEARSED = "the call of {name!r} stood in reasoning; it was not run"
+
+
+class Reads(Protocol):
+    """What a listener needs of a parser."""
+
+    def feed(self, text: str) -> list[Event]:
+        """The events that `text` completes."""
+
+    def close(self, finish: str | None = None) -> list[Event]:
+        """The events that were still open."""
+
+
+class Closes(Reads, Protocol):
+    """A parser that says whether reasoning that was open has ended."""
+
+    @property
+    def reasoned(self) -> bool:
+        """Was a block of reasoning closed?"""
+
+
+class Presumed:
+    """A parser for text that very likely begins inside reasoning, since the chat template opens it.
+
+    It may not: a server may take reasoning out of the text (`set_apart`), the model may open it itself, thinking may
+    be off, which no one says.  An answer in which reasoning never ends, and that was not cut, was all answer: it is
+    told again as text.  `make(prefix)` is a parser; `opener` what the template opens.
+    """
+
+    def __init__(self, make: Callable[[str], Closes], opener: str) -> None:
+        self._make, self._opener = make, opener
+        self._parser: Closes | None = None
+        self._inside = True
+        self._written: list[str] = []
+
+    def set_apart(self) -> None:
+        """Reasoning came by itself: the text holds none."""
+        self._inside = self._inside and self._parser is not None
+
+    def feed(self, text: str) -> list[Event]:
+        """The events that `text` completes; an opener of the model's own is waited for."""
+        if not self._inside:
+            return self._plain().feed(text)
+        self._written.append(text)
+        if self._parser is not None:
+            return self._follow(self._parser.feed(text))
+        begun = "".join(self._written)
+        start = begun.lstrip()
+        if self._opener.startswith(start):
+            return []
+        self._inside = not start.startswith(self._opener)
+        self._parser = self._make(self._opener if self._inside else "")
+        return self._follow(self._parser.feed(begun))
+
+    def close(self, finish: str | None = None) -> list[Event]:
+        """The events that were still open."""
+        if not self._inside:
+            return self._plain().close(finish)
+        if self._parser is not None:
+            told = self._follow(self._parser.close(finish))
+            if not self._inside or finish == Stop.LENGTH:
+                return told
+        plain, written = self._make(""), "".join(self._written)
+        again = [*plain.feed(written), *plain.close(finish)]
+        return again if self._parser is None else [Recast(answer=True), *again]
+
+    def _plain(self) -> Reads:
+        self._parser = self._parser or self._make("")
+        return self._parser
+
+    def _follow(self, told: list[Event]) -> list[Event]:
+        """`told`; once it is anything but reasoning, the presumption was right."""
+        assert self._parser is not None
+        if self._parser.reasoned or not all(isinstance(e, ReasoningDelta | Noticed) for e in told):
+            self._inside = False
+            self._written.clear()
+        return told
+
+
+def _as_it_came(event: Event) -> list[Event]:
+    return [event]
+
+
+class Listener:
+    """Hears the events of one answer.
+
+    `parser` searches its text (None: text is text); `judged` is what the events of native calls come to
+    (`native_calls.py`); `native`: see the module.
+    """
+
+    def __init__(
+        self,
+        parser: Reads | None = None,
+        judged: Callable[[Event], list[Event]] = _as_it_came,
+        *,
+        native: bool = True,
+    ) -> None:
+        self._parser = parser
+        self._judged = judged
+        self._native = native
+        self._held: list[Event] = []
+        self._text: list[str] = []  # what the model wrote, where a call found in it may have to be given back
+        self._found = 0  # calls the parser began: native ones are numbered after them
+        self._searched = False  # the running part is text that goes through the parser
+        self._fed = self._shown = False  # there was text in it, and some of it was shown
+        self._runs = 0
+        self._cut = False
+
+    def hear(self, event: Event) -> list[Event]:
+        """What `event` comes to, in order."""
+        if type(event) is TextDelta:
+            return [event] if self._parser is None else self._search(self._parser, event.text)
+        match event:
+            case PartEnded(metadata) if self._searched:
+                swallowed, self._fed, self._shown = self._fed and not self._shown, False, False
+                return [event] if metadata and not swallowed else []
+            case ReasoningDelta():
+                self._searched = False
+                if isinstance(self._parser, Presumed):
+                    self._parser.set_apart()
+                return [event]
+            case CallStarted() | CallDelta() | CallEnded():
+                return [told for judged in self._judged(event) for told in self._called(judged)]
+            case Ended():
+                return self._end(event)
+            case _:
+                self._note(event)
+                return [event]
+
+    def _called(self, event: Event) -> list[Event]:
+        """What an event of a native call comes to, once it is judged."""
+        match event:
+            case CallStarted(index):
+                return [*self._give_way(), replace(event, index=index + self._found) if self._found else event]
+            case CallDelta(index):
+                return [replace(event, index=index + self._found)] if self._found else [event]
+            case CallEnded(index):
+                self._count(event)
+                return [replace(event, index=index + self._found) if self._found else event]
+            case _:
+                self._note(event)
+                return [event]
+
+    def _search(self, parser: Reads, text: str) -> list[Event]:
+        self._searched = True
+        self._fed = self._fed or bool(text)
+        if self._native:
+            self._text.append(text)
+        told = parser.feed(text)
+        if len(told) != 1 or type(told[0]) not in SAID:
+            told = self._sort(told)
+        if told and not self._shown:
+            self._shown = any(type(event) is TextDelta for event in told)
+        return told
+
+    def _end(self, event: Ended) -> list[Event]:
+        last = self._close(event.stop)
+        released, self._held = self._held, []
+        for held in released:
+            self._count(held)
+        stop = self._stop(event.stop)
+        return [*last, *released, event if event.stop is stop else replace(event, stop=stop)]
+
+    def _stop(self, stop: Stop | None) -> Stop | None:
+        """What the wire said, corrected by what really came."""
+        if stop is Stop.LENGTH:
+            return Stop.TOOL_CALLS if self._runs and not self._cut else Stop.LENGTH
+        if self._runs:
+            return Stop.TOOL_CALLS if stop in UNSPECIFIC or stop is None else stop
+        return Stop.END if stop is Stop.TOOL_CALLS else stop
+
+    def _give_way(self) -> list[Event]:
+        """A native call begins: from here on text is text, and what was found in it so far is told, not run."""
+        if self._parser is None:
+            return []
+        last = self._close(None)
+        if self._native:
+            self._found = 0
+        return [*last, *self._give_back(IssueKind.PROTOCOL, GAVE_WAY)]
+
+    def _close(self, stop: Stop | None) -> list[Event]:
+        if self._parser is None:
+            return []
+        parser, self._parser = self._parser, None
+        self._searched = False
+        return self._sort(parser.close(None if stop is None else str(stop)))
+
+    def _sort(self, found: list[Event]) -> list[Event]:
+        """The parser's events: calls are held where native ones may still come, everything else passes."""
+        if len(found) == 1 and type(found[0]) in SAID:
+            return found
+        told: list[Event] = []
+        for event in found:
+            self._found += isinstance(event, CallStarted)
+            if isinstance(event, Recast):
+                told += self._give_back(IssueKind.REHEARSED, REHEARSED)
+            self._note(event)
+            if self._native and isinstance(event, CallStarted | CallDelta | CallEnded):
+                self._held.append(event)
+            else:
+                self._count(event)
+                told.append(event)
+        return told
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, Noticed):
+            self._cut = self._cut or event.issue.kind is IssueKind.TRUNCATED
+        elif isinstance(event, Recast):
+            self._runs = 0
+
+    def _count(self, event: Event) -> None:
+        if isinstance(event, CallEnded):
+            self._runs += event.report is None or event.report.verdict not in NOT_RUN
+
+    def _give_back(self, kind: IssueKind, sentence: str) -> list[Event]:
+        """The calls held will not be told: the issues that keep what the model wrote."""
+        dropped, self._held = self._held, []
+        names = {e.index: e.name for e in dropped if isinstance(e, CallStarted)}
+        text = "".join(self._text) if dropped else ""
+        return [
+            Noticed(Issue(kind=kind, message=sentence.format(name=name), name=name, raw=text[start:end]))
+            for name, (start, end) in ((names[e.index], _span(e)) for e in dropped if isinstance(e, CallEnded))
+        ]
+
+
+def _span(event: CallEnded) -> tuple[int, int]:
+    return (event.report and event.report.span) or (0, 0)
+
+
+class Restorer:
+    """Undoes `neutralise` in what the model wrote, however it is cut into pieces.
+
+    A joiner at the end of a piece waits for the next: it may be the first of a pair, which stands for one.
+    """
+
+    def __init__(self) -> None:
+        self._carry: dict[Any, str] = {}
+
+    def hear(self, event: Event) -> Event:
+        """`event` with the text the model was given before it was neutralised."""
+        match event:
+            case TextDelta(text) | ReasoningDelta(text):
+                return replace(event, text=self._restore(type(event), text))
+            case CallDelta(index, json):
+                return replace(event, json=self._restore(index, json))
+            case CallEnded(raw=str(raw)):
+                return replace(event, raw=restore(raw))
+            case Noticed(issue):
+                return Noticed(replace(issue, raw=restore(issue.raw)))
+            case _:
+                return event
+
+    def _restore(self, stream: Any, text: str) -> str:
+        text = self._carry.pop(stream, "") + text
+        if JOINER not in text:
+            return text
+        if (len(text) - len(text.rstrip(JOINER))) % 2:
+            self._carry[stream], text = JOINER, text[:-1]
+        return restore(text)

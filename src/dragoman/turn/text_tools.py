@@ -1,0 +1,173 @@
+"""A request for a model without native tools: the tools told in the prompt, past calls and results told as text.
+
+Knows requests and the row it speaks; nothing of wires, providers or what the model will answer.
+Contract: no tool, call or result is left in the request for the wire to carry; text the model did not write (results,
+the user's words) is neutralised, so that a copy of it is no call; deterministic, so that a server's prefix cache holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from ..codecs.shared.requests import without_tools
+from ..dialects.spec import Dialect, JsonCall
+from ..dialects.writing.neutralise import neutralise
+from ..dialects.writing.prompt import tool_prompt, with_nonce
+from ..dialects.writing.render import render_message, render_result
+from ..memo import SMALL, by_identity, by_message
+from ..types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult
+
+OURS = "ours"
+"""Key of the metadata of a text that we wrote ourselves: its markup is meant to be read, so it is not broken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tongue:
+    """How tools are spoken of: the dialect of prompt and history, short or long, and the rows whose markup is broken.
+
+    `nonce` is the code every call of this request must carry, "" for none.
+    """
+
+    dialect: Dialect
+    guarded: tuple[Dialect, ...] = ()
+    compact: bool = False
+    nonce: str = ""
+
+
+def augment(request: Request, tongue: Tongue) -> Request:
+    """`request` without native tools, saying the same in text."""
+    turns = list(_merged(_turns(request, tongue)))
+    if request.tools and (request.tool_choice is None or request.tool_choice.mode != "none"):
+        turns = _prompted(turns, _prompt(request, tongue))
+    return without_tools(replace(request, messages=tuple(turns)))
+
+
+def left_out(request: Request) -> tuple[Issue, ...]:
+    """What `augment` cannot say: tools of the wire's own, which only its server runs or knows how to tell."""
+    foreign = [tool for tool in request.extra.get("tools") or () if isinstance(tool, Mapping)]
+    kinds = ", ".join(dict.fromkeys(str(tool.get("type") or next(iter(tool), "")) for tool in foreign))
+    message = f"tools of the wire's own cannot be told in text and are left out: {kinds}"
+    return (Issue(kind=IssueKind.LOSSY, message=message, path="$.tools"),) if foreign else ()
+
+
+def _prompt(request: Request, tongue: Tongue) -> str:
+    if tongue.nonce:
+        return tool_prompt(
+            request.tools,
+            tongue.dialect,
+            compact=tongue.compact,
+            nonce=tongue.nonce,
+            choice=request.tool_choice,
+            parallel=request.parallel,
+        )
+    return _told_once(request.tools, tongue.dialect, tongue.compact, request.tool_choice, request.parallel)
+
+
+@by_identity
+def _told_once(
+    tools: tuple[Tool, ...], dialect: Dialect, compact: bool, choice: ToolChoice | None, parallel: bool | None
+) -> str:
+    return tool_prompt(tools, dialect, compact=compact, choice=choice, parallel=parallel)
+
+
+def _prompted(turns: Sequence[Message], prompt: str) -> list[Message]:
+    """The prompt at the end of the first system message, or as one where there is none."""
+    at = next((i for i, m in enumerate(turns) if m.role == "system"), None)
+    if at is None:
+        return [Message("system", prompt), *turns]
+    parts = (*turns[at].parts, Text(f"\n\n{prompt}" if turns[at].text.strip() else prompt))
+    return [*turns[:at], _with_parts(turns[at], parts), *turns[at + 1 :]]
+
+
+def _turns(request: Request, tongue: Tongue) -> Iterator[Message]:
+    calls = 0
+    spoken = with_nonce(tongue.dialect, tongue.nonce) if tongue.nonce else tongue.dialect
+    answers = isinstance(spoken.args, JsonCall) and bool(spoken.args.answer)
+    for message in request.messages:
+        if message.calls or (answers and message.role == "assistant"):
+            yield _spoken(message, spoken, request.tools, calls)
+            calls += len(message.calls)
+        elif message.role in {"user", "tool"}:
+            yield _shown(message, tongue.dialect, tongue.guarded)
+        else:
+            yield message
+
+
+def _size(message: Message) -> int:
+    return sum(len(part.text) if isinstance(part, Text | Reasoning) else SMALL + 1 for part in message.parts)
+
+
+@by_message(_size)
+def _spoken(message: Message, dialect: Dialect, tools: tuple[Tool, ...], start: int) -> Message:
+    """A message of the model, its calls as text; `start` counts the calls before it."""
+    told = render_message(message, dialect, tools=tools, start=start)
+    thought = [p for p in message.parts if isinstance(p, Reasoning)]
+    return _with_parts(message, (*thought, Text(told)))
+
+
+@by_message(_size)
+def _shown(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Message:
+    """A message the model did not write, as a user turn."""
+    return _with_parts(message, tuple(_harmless(message, dialect, guarded)), role="user")
+
+
+def _harmless(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Iterator[Part]:
+    """The parts of a message the model did not write, as parts of a user turn."""
+    for part in message.parts:
+        match part:
+            case Text() if part.metadata.get(OURS):
+                yield part
+            case Text(text):
+                yield replace(part, text=neutralise(text, guarded))
+            case ToolResult():
+                yield Text(render_result(_quiet(part, guarded), dialect))
+                yield from (p for p in part.content if isinstance(p, Media))
+            case _:
+                yield part
+
+
+def _quiet(result: ToolResult, guarded: tuple[Dialect, ...]) -> ToolResult:
+    content = [replace(p, text=neutralise(p.text, guarded)) if isinstance(p, Text) else p for p in result.content]
+    return ToolResult(
+        call_id=result.call_id,
+        name=result.name,
+        content=content,
+        is_error=result.is_error,
+        error_code=result.error_code,
+        metadata=result.metadata,
+    )
+
+
+def _merged(turns: Iterator[Message]) -> Iterator[Message]:
+    """Results and the user's words that follow them become one turn: many chat templates demand that turns alternate.
+
+    Inside a turn the pieces of text are joined by blank lines: wires glue them together without.
+    """
+    for role, group in groupby(turns, key=lambda turn: turn.role):
+        if role == "user":
+            yield _one(list(group))
+        else:
+            yield from group
+
+
+def _one(turns: Sequence[Message]) -> Message:
+    """These turns of the user as one."""
+    parts = turns[0].parts if len(turns) == 1 else tuple(part for turn in turns for part in turn.parts)
+    if len(turns) == 1 and len(parts) == 1:
+        return turns[0]
+    told = tuple(
+        part for kind, group in groupby(parts, key=type) for part in (_spaced(group) if kind is Text else group)
+    )
+    return Message("user", told, cache=any(turn.cache for turn in turns), metadata=turns[-1].metadata)
+
+
+def _spaced(texts: Iterable[Part]) -> Iterator[Part]:
+    """Texts as one, with blank lines between; what is told besides is that of the first."""
+    first, *more = [part for part in texts if isinstance(part, Text)]
+    yield replace(first, text="\n\n".join([first.text, *(part.text for part in more)])) if more else first
+
+
+def _with_parts(message: Message, parts: tuple[Part, ...], role: str | None = None) -> Message:
+    return Message(role or message.role, parts, cache=message.cache, metadata=message.metadata)  # type: ignore[arg-type]
