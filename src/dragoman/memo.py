@@ -1,104 +1,178 @@
-"""What is made of the same tools, or the same rows, again and again, made once.
+"""What is made or fetched once and remembered: results of functions by their arguments, values by their keys.
 
-Clients send all their tools with every request: reading, checking, cutting and writing them is most of what a short
-request costs.  Knows tools as values; nothing of wires, schemas or dialects.
-Contract: what is kept was read from a copy that nobody else holds, so that it cannot change; the same content comes
-back as the same `KeptTools`, and what is made of one of those is kept by its identity.  Few sets are remembered, of
-the large ones a handful, and none that is very large: what a stranger sends must not fill the memory.
+Clients send all their tools and messages with every request: reading, checking, cutting and writing them is most of
+what a short request costs.  Knows tools and messages as values; nothing of wires, schemas or dialects.
+Contract: a memo states what a call is known again by and how many are remembered, the least recently used go first,
+and nothing very large stays: what a stranger sends must not fill the memory.  What is known by content is made of a
+copy that nobody else holds; what is known by identity lives as long as what was made of it.  Threads may share all.
 """
 
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Sequence
-from functools import lru_cache, wraps
-from typing import Any, TypeVar
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from functools import wraps
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
-from .types import JsonObject, Media, Message, Opaque, Reasoning, Text, Tool, ToolChoice, ToolResult
+from .types import Media, Message, Opaque, Reasoning, Text, Tool, ToolChoice, ToolResult
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+Made = TypeVar("Made", bound=Callable[..., Any])
+Things = tuple[Any, ...]
 
-SETS = 64
-"""How many sets of tools are remembered at each place."""
-ROWS = 512
-"""How many combinations of rows are remembered at each place."""
 LARGE = 256 * 1024
-"""Bytes of a set of which few are remembered; the largest of known clients is a quarter of it."""
-MANY = 1000
-"""Tools of such a set."""
-LARGE_SETS = 2
+"""Bytes of a set of tools of which few are remembered; the largest of known clients is a quarter of it."""
 LARGEST = 2 * 1024 * 1024
 """Bytes of a set that is remembered."""
-MESSAGES = 2048
-"""How many messages are remembered at each place: those of some dozens of conversations."""
+LARGE_SETS = 2
 SMALL = 4096
 """Bytes of a message that is remembered: what a longer one costs is its text, which is read and written at once."""
 _FORM = 2  # of marshal: the last one whose bytes depend on nothing but the value
 
 
-class KeptTools(tuple[Tool, ...]):
+class Recent(Generic[K, T]):
+    """Values by key, up to `limit` in sum of their sizes; the least recently used go first."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._size = limit, 0
+        self._values: OrderedDict[K, tuple[T, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: K) -> T | None:
+        """The value under `key`, which counts as used."""
+        found = self._values.get(key)
+        if found is None:
+            return None
+        try:  # noqa: SIM105 -- `suppress` takes longer than all the rest
+            self._values.move_to_end(key)
+        except KeyError:  # another thread has just forgotten it
+            pass
+        return found[0]
+
+    def put(self, key: K, value: T, size: int = 1) -> None:
+        """Remember this, and forget what there is no room for."""
+        old = self._values.pop(key, None)
+        self._values[key] = value, size
+        self._size += size - (old[1] if old is not None else 0)
+        while self._size > self._limit and self._values:
+            with suppress(KeyError):
+                self._size -= self._values.popitem(last=False)[1][1]
+        if not self._values:
+            self._size = 0  # what two threads counted at once heals here
+
+
+# ── values that several processes share ──────────────────────────────────────
+
+
+class Backing(Protocol[T]):
+    """What several processes remember together.  It may have forgotten anything, and it never raises."""
+
+    def holds(self) -> bool:
+        """May there be anything?"""
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, T]:
+        """The values of those of `keys` that are known."""
+
+    def put(self, rows: Mapping[str, T]) -> None:
+        """Remember these."""
+
+
+class BackedCache(Generic[T]):
+    """Values up to `limit` in sum of their `size`, then what is `behind`.
+
+    What was put or found here is given without asking behind; behind is asked once for all that is missing.
+    """
+
+    def __init__(self, limit: int, size: Callable[[T], int], behind: Backing[T] | None = None) -> None:
+        self._recent: Recent[str, T] = Recent(limit)
+        self._size, self._behind = size, behind
+
+    def holds(self) -> bool:
+        """May there be anything, here or behind?"""
+        return bool(self._recent) or (self._behind is not None and self._behind.holds())
+
+    def get(self, keys: Sequence[str]) -> dict[str, T]:
+        """The values of those of `keys` that are known."""
+        found = {key: value for key in keys if (value := self._recent.get(key)) is not None}
+        if self._behind is not None and len(found) < len(keys):
+            missing = [key for key in dict.fromkeys(keys) if key not in found]
+            fetched = self._behind.get(missing) if missing else {}
+            self._take(fetched)
+            found.update(fetched)
+        return found
+
+    def put(self, rows: Mapping[str, T]) -> None:
+        """Remember these, here and behind."""
+        self._take(rows)
+        if self._behind is not None and rows:
+            self._behind.put(rows)
+
+    def _take(self, rows: Mapping[str, T]) -> None:
+        for key, value in rows.items():
+            self._recent.put(key, value, self._size(value))
+
+
+# ── results of functions ─────────────────────────────────────────────────────
+
+
+class FrozenTools(tuple[Tool, ...]):
     """Tools that cannot change: they were read from a copy of their own, each has a name of its own."""
 
     __slots__ = ()
 
 
-class KeptWire(list[Any]):
-    """The tools as a wire has them, and their JSON, which is written once."""
+class Bound(NamedTuple):
+    """How many are remembered of those up to a size; None: of any."""
 
-    __slots__ = ("json",)
-
-    def __init__(self, listed: Sequence[Any], json: str) -> None:
-        super().__init__(listed)
-        self.json = json
+    entries: int
+    size: int | None = None
 
 
-class _Content:
-    """Fields by what they say."""
+class Memo(NamedTuple):
+    """What a call is known again by, and how many are remembered."""
 
-    __slots__ = ("_written",)
-
-    def __init__(self, written: bytes) -> None:
-        self._written = written
-
-    def fields(self) -> dict[str, Any]:
-        """A copy of the fields."""
-        fields: dict[str, Any] = marshal.loads(self._written)
-        return fields
-
-    def __hash__(self) -> int:
-        return hash(self._written)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Content) and self._written == other._written
+    key: Callable[[Things], tuple[Hashable, int] | None]
+    """Equal for calls that are the same, with their size; None: not remembered."""
+    bounds: tuple[Bound, ...]
+    """The first that a call fits is its own; one that fits none is not remembered."""
+    copied: Callable[[Any], Things] | None = None
+    """The arguments anew, from their key; None: the key is their identity."""
 
 
-Read = Callable[[JsonObject], tuple[tuple[Tool, ...], list[Any] | None]]
-"""Reads the tools in the fields of a body, and tells which of them are the wire's own."""
+def memoize(memo: Memo, keep: Callable[..., Any] | None = None) -> Callable[[Made], Made]:
+    """Makes a function one that is asked once for the same arguments, which are given by position.
 
+    `keep` says, of the result and the arguments, what is remembered and given; None: the result is not remembered.
+    """
 
-def by_content(*names: str) -> Callable[[Read], Read]:
-    """A reader of tools that looks at the fields `names` of a body, and reads the same content once."""
+    def decorate(make: Made) -> Made:
+        shelves = [(bound.size, Recent[Hashable, tuple[Things, Any]](bound.entries)) for bound in memo.bounds]
 
-    def decorate(read: Read) -> Read:
-        def make(content: _Content) -> tuple[tuple[Tool, ...], list[Any] | None]:
-            tools, foreign = read(content.fields())
-            return (KeptTools(tools) if len({tool.name for tool in tools}) == len(tools) else tools), foreign
+        def fill(shelf: Recent[Hashable, tuple[Things, Any]], key: Hashable, things: Things) -> tuple[Things, Any]:
+            held, given = (things, things) if memo.copied is None else ((), memo.copied(key))
+            result = make(*given)
+            kept = result if keep is None else keep(result, *given)
+            if kept is None:
+                return held, result
+            shelf.put(key, (held, kept))  # what is known by its identity must live as long
+            return held, kept
 
-        remembered, large = lru_cache(maxsize=SETS)(make), lru_cache(maxsize=LARGE_SETS)(make)
+        @wraps(make)
+        def remembering(*things: Any) -> Any:
+            known = memo.key(things)
+            if known is not None:
+                key, size = known
+                for most, shelf in shelves:
+                    if most is None or size <= most:
+                        return (shelf.get(key) or fill(shelf, key, things))[1]
+            return make(*things)
 
-        @wraps(read)
-        def reading(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
-            fields = {name: body[name] for name in names if body.get(name) is not None}
-            try:
-                written = marshal.dumps(fields, _FORM)
-            except ValueError:  # values of kinds of their own, or nested without end
-                return read(body)
-            if not fields or len(written) > LARGEST:
-                return read(body)
-            tools, foreign = (remembered if len(written) <= LARGE else large)(_Content(written))
-            return tools, foreign and [dict(one) if isinstance(one, dict) else one for one in foreign]
-
-        return reading
+        return cast("Made", remembering)
 
     return decorate
 
@@ -107,81 +181,58 @@ _WORDS = frozenset({str, int, bool, type(None), frozenset, ToolChoice})
 """Kinds of small values, which are told apart by what they say."""
 
 
-class _Same:
-    """Things by their identity, words by what they say; they live as long as what is kept under them."""
-
-    __slots__ = ("_keys", "things")
-
-    def __init__(self, *things: Any) -> None:
-        self.things = things
-        self._keys = tuple([one if type(one) in _WORDS else id(one) for one in things])
-
-    def __hash__(self) -> int:
-        return hash(self._keys)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self._keys == other._keys
+def _identity(things: Things) -> tuple[Hashable, int]:
+    return tuple([one if type(one) in _WORDS else id(one) for one in things]), 0
 
 
-def by_rows(make: Callable[..., T]) -> Callable[..., T]:
-    """`make`, which is asked once for the same arguments: constants, such as rows are."""
-
-    made: dict[tuple[Any, ...], tuple[Any, T]] = {}
-
-    @wraps(make)
-    def making(*things: Any) -> T:
-        # Asked for several times with each request: a key of its own kind would cost more than what it finds.
-        key = tuple([one if type(one) in _WORDS else id(one) for one in things])
-        found = made.get(key)
-        if found is None:
-            if len(made) >= ROWS:
-                made.clear()
-            found = made[key] = things, make(*things)  # what is known by its identity must live as long
-        return found[1]
-
-    return making
+def _identity_of_tools(things: Things) -> tuple[Hashable, int] | None:
+    return (_identity(things)[0], len(things[0])) if type(things[0]) is FrozenTools else None
 
 
-def by_identity(make: Callable[..., T]) -> Callable[..., T]:
-    """`make`, which is asked once for the same `KeptTools` and the same other arguments."""
-
-    def make_of(same: _Same) -> T:
-        return make(*same.things)
-
-    remembered, large = lru_cache(maxsize=SETS)(make_of), lru_cache(maxsize=LARGE_SETS)(make_of)
-
-    @wraps(make)
-    def making(tools: Sequence[Tool], *others: Any) -> T:
-        if type(tools) is not KeptTools:
-            return make(tools, *others)
-        return (remembered if len(tools) <= MANY else large)(_Same(tools, *others))
-
-    return making
+def _content(things: Things) -> tuple[Hashable, int] | None:
+    try:
+        written = marshal.dumps(things[0], _FORM)
+    except ValueError:  # values of kinds of their own, or nested without end
+        return None
+    return (written, things[1:]), len(written)
 
 
-# ── messages: agents send all of a conversation again with each turn ─────────
+def _copied(key: tuple[bytes, Things]) -> Things:
+    return marshal.loads(key[0]), *key[1]
 
 
-def by_saying(read: Callable[..., T]) -> Callable[..., T]:
-    """`read`, which reads an object that says the same, with the same words beside it, once, where it is small."""
+CONSTANTS = Memo(_identity, (Bound(512),))
+"""Of constants, such as rows are."""
+TOOLS = Memo(_identity_of_tools, (Bound(64, 1000), Bound(LARGE_SETS)))
+"""Of `FrozenTools` and constants."""
+MESSAGES = Memo(_identity, (Bound(2048),))
+"""Of a message and constants: those of some dozens of conversations, which agents send again with each turn."""
+JSON_MESSAGES = Memo(_content, (Bound(2048, SMALL),), _copied)
+"""Of a small JSON value, by what it says, and words beside it."""
 
-    @lru_cache(maxsize=MESSAGES)
-    def remembered(said: _Content, words: tuple[Any, ...]) -> T:
-        return read(said.fields(), *words)
 
-    @wraps(read)
-    def reading(said: Any, *words: Any) -> T:
-        try:
-            written = marshal.dumps(said, _FORM)
-        except ValueError:  # values of kinds of their own, or nested without end
-            return read(said, *words)
-        return remembered(_Content(written), words) if len(written) <= SMALL else read(said, *words)
+def fields(*names: str) -> Memo:
+    """Of the fields `names` of a JSON object, by what they say; the others do not count."""
 
-    return reading
+    def key(things: Things) -> tuple[Hashable, int] | None:
+        (body,) = things
+        found = {name: body[name] for name in names if body.get(name) is not None}
+        return _content((found,)) if found else None
+
+    return Memo(key, (Bound(64, LARGE), Bound(LARGE_SETS, LARGEST)), _copied)
+
+
+def if_small(size: Callable[[Any], int]) -> Callable[..., Any]:
+    """Keeps what was made of a message where both are small; `size` counts the characters of the former."""
+
+    def keep(made: T, message: Message, *_: Any) -> T | None:
+        return made if size(made) <= SMALL and _is_lean(message) else None
+
+    return keep
 
 
 def _is_lean(message: Message) -> bool:
-    """Is nothing long in this message beside what is told of it anyway: its text, its calls and their results?"""
+    """Is nothing long in this message beside what is made of it anyway: its text, its calls and their results?"""
     beside = [message.metadata]
     for part in message.parts:
         if isinstance(part, Media | Opaque) or (isinstance(part, Reasoning) and len(part.text) > SMALL):
@@ -190,37 +241,3 @@ def _is_lean(message: Message) -> bool:
             return False
         beside.append(part.metadata)
     return sum(len(repr(fields)) for fields in beside if fields) <= SMALL
-
-
-class _Long(Exception):
-    """What was made is too long to be remembered."""
-
-    def __init__(self, made: Any) -> None:
-        self.made = made
-
-
-def by_message(size: Callable[[T], int]) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Makes a function of a message one that is asked once for the same message and the same other things.
-
-    It is not remembered where it is long, or what is made of it, which has so many characters as `size` says.
-    """
-
-    def decorate(make: Callable[..., T]) -> Callable[..., T]:
-        @lru_cache(maxsize=MESSAGES)
-        def remembered(same: _Same) -> T:
-            made = make(*same.things)
-            if size(made) > SMALL or not _is_lean(same.things[0]):
-                raise _Long(made)
-            return made
-
-        @wraps(make)
-        def making(*things: Any) -> T:
-            try:
-                return remembered(_Same(*things))
-            except _Long as long:
-                made: T = long.made
-                return made
-
-        return making
-
-    return decorate

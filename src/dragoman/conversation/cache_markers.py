@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
-from ..memo import KeptTools, by_identity
+from ..memo import TOOLS, FrozenTools, memoize
 from ..types import Message, Request, Tool
 
 MOST_MARKERS = 4
@@ -87,8 +87,8 @@ def _marked(message: Message, cache: bool) -> Message:
     return Message(message.role, message.parts, cache=cache, metadata=message.metadata)
 
 
-@by_identity
+@memoize(TOOLS)
 def in_order(tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """The tools by name: the order they come in changes from run to run, and a changed prefix is read anew."""
     ordered = tuple(sorted(tools, key=lambda tool: tool.name))
-    return KeptTools(ordered) if type(tools) is KeptTools else ordered
+    return FrozenTools(ordered) if type(tools) is FrozenTools else ordered

@@ -15,8 +15,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..cache import Backing
 from ..jsontext import to_json
+from ..memo import Backing
 from ..types import NOTHING, JsonObject, Message, Reasoning, Text, ToolCall, ToolResult
 
 MOST_KEPT = 2000

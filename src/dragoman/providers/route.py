@@ -15,7 +15,7 @@ from ..dialects.rows.table import DIALECTS, resolve
 from ..dialects.spec import Dialect
 from ..effects import PATIENT, Patience
 from ..errors import UsageError
-from ..memo import by_rows
+from ..memo import CONSTANTS, memoize
 from ..types import NOTHING, Issue
 from ..version import __version__
 from .auth import KeyHeader, SignedKey
@@ -168,7 +168,7 @@ class Route:
         return tuple(filter(None, (self.key, signing, *self.secrets.values())))
 
 
-@by_rows
+@memoize(CONSTANTS)
 def _of_control_tokens(row: Dialect) -> bool:
     marks = (mark for span in (row.section, row.call, row.tool) for mark in span.open[:1])
     return row.segments is not None or any(map(CONTROL.search, marks))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import UsageError
-from ..memo import KeptTools
+from ..memo import FrozenTools
 from ..types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Tool
 from .shape import KINDS
 from .validation import standard
@@ -36,7 +36,7 @@ def tools(definitions: Iterable[Tool | Mapping[str, Any]] | None) -> tuple[Tool,
     The same definition given twice counts once.  Raises `UsageError` when one cannot be read or two different ones have
     the same name.
     """
-    if definitions is None or type(definitions) is KeptTools:
+    if definitions is None or type(definitions) is FrozenTools:
         return definitions
     if isinstance(definitions, Tool | Mapping | str) or not isinstance(definitions, Iterable):
         raise UsageError(f"tools must be a list of definitions, not {type(definitions).__name__}: put it in a list")

@@ -13,8 +13,8 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..cache import BackedCache, Backing
 from ..jsontext import to_json
+from ..memo import BackedCache, Backing
 from ..types import Media, Message, Opaque, Part, Reasoning, Text, ToolResult
 
 MOST_KEPT = 16 * 1024 * 1024

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..dialects import DIALECTS
 from ..dialects.spec import Dialect
 from ..dialects.writing.constraint import call_schema, grammar, structural_tag
-from ..memo import by_identity
+from ..memo import TOOLS, memoize
 from ..providers.spec import Holds, Provider
 from ..types import NOTHING, JsonObject, OutputSchema, Request, Tool, ToolChoice
 
@@ -48,7 +48,7 @@ def held(request: Request, provider: Provider, spoken: Dialect) -> Held:
     return _held(request.tools, provider, spoken, choice, request.parallel is not False)
 
 
-@by_identity
+@memoize(TOOLS)
 def _held(
     offered: tuple[Tool, ...], provider: Provider, spoken: Dialect, choice: ToolChoice | None, parallel: bool
 ) -> Held:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..codecs.shared.spec import Codec, Quirks
 from ..errors import CodecError
 from ..jsontext import dumps
-from ..memo import by_rows
+from ..memo import CONSTANTS, memoize
 from ..types import Message, OutputSchema, Request, Text, ToolChoice
 
 VALUE = "Give your final answer as one JSON {kind} and nothing else{what}: no prose, no Markdown."
@@ -71,7 +71,7 @@ def _words(form: OutputSchema) -> str:
     return head if form.schema is None else head + FITTING.format(schema=dumps(form.schema))
 
 
-@by_rows
+@memoize(CONSTANTS)
 def _says(codec: Codec, quirks: Quirks, with_schema: bool) -> bool:
     """Can this wire ask for a form?  What it cannot say is not there when it is read back."""
     form = OutputSchema(schema={"type": "object"} if with_schema else None)

@@ -19,6 +19,7 @@ from ..codecs import CODECS
 from ..codecs.fidelity.losses import wish_losses
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
+from ..codecs.shared.requests import WrittenTools
 from ..codecs.shared.spec import Codec, Ids, Quirks
 from ..conversation.cache_markers import in_order
 from ..conversation.history import repair
@@ -30,7 +31,7 @@ from ..effects import Machine, NewId, Now, Open, Opened, Read
 from ..errors import ErrorKind, ProviderError, UsageError
 from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, Noticed, TextDelta
 from ..jsontext import to_json
-from ..memo import KeptTools, KeptWire, by_identity, by_message
+from ..memo import MESSAGES, TOOLS, FrozenTools, if_small, memoize
 from ..providers.authorize import Tokens, admit, signals
 from ..providers.route import Route
 from ..providers.spec import Tools
@@ -107,7 +108,7 @@ LONGEST_NAME = 256
 LONG_NAME = "the name of the tool {name:.40}… has {size} characters; give it one of at most 64, as every API takes it"
 
 
-@by_identity
+@memoize(TOOLS)
 def _sound(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
     """The tools by name, each once, and what had to be mended.  Raises UsageError for a name twice or without end.
 
@@ -122,7 +123,7 @@ def _sound(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
         told.append(replace(tool, parameters=schema))
         if why:
             issues.append(Issue(kind=IssueKind.LOSSY, message=f"{why}; what is sound of it is used", name=tool.name))
-    return (KeptTools(told) if type(given) is KeptTools else tuple(told)), issues
+    return (FrozenTools(told) if type(given) is FrozenTools else tuple(told)), issues
 
 
 @lru_cache(maxsize=1024)
@@ -351,7 +352,7 @@ class Plan:
         return "" if thinks is False else self.family.prefix(thinking=bool(thinks))
 
 
-_must_be_short = by_identity(compact_for)
+_must_be_short = memoize(TOOLS)(compact_for)
 
 
 def _open(plan: Plan, codec: Codec, mint: Callable[[str], Ids], tokens: Tokens) -> Machine[Source]:
@@ -382,7 +383,7 @@ def _encoded(sent: Request, plan: Plan, codec: Codec) -> bytes:
     return _written(body, ",".join(filter(None, told)))
 
 
-@by_message(str.__len__)
+@memoize(MESSAGES, if_small(str.__len__))
 def _message_written(message: Message, quirks: Quirks, codec: Codec) -> str:
     assert codec.write_message is not None
     return ",".join(map(to_json, codec.write_message(message, quirks)))
@@ -404,7 +405,7 @@ def _written(body: dict[str, Any], messages: str | None = None) -> bytes:
     if messages is not None:
         del body["messages"]
         done.append(f'"messages":[{messages}]')
-    if type(body.get("tools")) is KeptWire:
+    if type(body.get("tools")) is WrittenTools:
         done.append(f'"tools":{body.pop("tools").json}')
     return "".join(("{", ",".join(filter(None, (to_json(body)[1:-1], *done))), "}")).encode()
 

@@ -18,7 +18,7 @@ from ..conversation.history import identify, in_turns, one_by_one, without_syste
 from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
 from ..conversation.requirements import MISTRAL_IDS, Demands, Turns
 from ..events import CallStarted, Event, Noticed
-from ..memo import KeptTools, by_identity, by_rows
+from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
 from ..providers.families import Demand, Forced, Ids, Profile, Replay
 from ..providers.spec import Provider
 from ..schema.api_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
@@ -70,7 +70,7 @@ def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> D
     return _demands_of(provider, profile, text)
 
 
-@by_rows
+@memoize(CONSTANTS)
 def _demands_of(provider: Provider, profile: Profile, text: bool) -> Demands:
     demands = provider.asks
     if profile.ids is Ids.NINE and demands.ids is ANY_SPELLING:
@@ -86,7 +86,7 @@ def _demands_of(provider: Provider, profile: Profile, text: bool) -> Demands:
     return demands
 
 
-@by_rows
+@memoize(CONSTANTS)
 def quirks_of(provider: Provider, profile: Profile) -> Quirks:
     """How this provider's wire departs from the plain one where it serves a model of this family."""
     quirks = provider.quirks
@@ -268,7 +268,7 @@ def _respelled(names: Respelled, spelling: Spelling) -> Issue:
 NONE: frozenset[str] = frozenset()
 
 
-@by_identity
+@memoize(TOOLS)
 def _narrowed(tools: Sequence[Tool], rules: SchemaRules, bare: frozenset[str]) -> tuple[tuple[Tool, ...], list[Issue]]:
     told: list[Tool] = []
     issues: list[Issue] = []
@@ -276,7 +276,7 @@ def _narrowed(tools: Sequence[Tool], rules: SchemaRules, bare: frozenset[str]) -
         cut, lost = narrow_tool(tool, BARE if tool.name in bare else rules)
         told.append(cut)
         issues += lost
-    return (KeptTools(told) if type(tools) is KeptTools else tuple(told)), issues
+    return (FrozenTools(told) if type(tools) is FrozenTools else tuple(told)), issues
 
 
 def _output(request: Request, demands: Demands) -> tuple[Request, tuple[Issue, ...]]:

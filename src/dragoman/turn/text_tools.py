@@ -16,7 +16,7 @@ from ..dialects.spec import Dialect, JsonCall
 from ..dialects.writing.neutralise import neutralise
 from ..dialects.writing.prompt import tool_prompt, with_nonce
 from ..dialects.writing.render import render_message, render_result
-from ..memo import SMALL, by_identity, by_message
+from ..memo import MESSAGES, SMALL, TOOLS, if_small, memoize
 from ..types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult
 
 OURS = "ours"
@@ -65,7 +65,7 @@ def _prompt(request: Request, tongue: Tongue) -> str:
     return _told_once(request.tools, tongue.dialect, tongue.compact, request.tool_choice, request.parallel)
 
 
-@by_identity
+@memoize(TOOLS)
 def _told_once(
     tools: tuple[Tool, ...], dialect: Dialect, compact: bool, choice: ToolChoice | None, parallel: bool | None
 ) -> str:
@@ -99,7 +99,7 @@ def _size(message: Message) -> int:
     return sum(len(part.text) if isinstance(part, Text | Reasoning) else SMALL + 1 for part in message.parts)
 
 
-@by_message(_size)
+@memoize(MESSAGES, if_small(_size))
 def _spoken(message: Message, dialect: Dialect, tools: tuple[Tool, ...], start: int) -> Message:
     """A message of the model, its calls as text; `start` counts the calls before it."""
     told = render_message(message, dialect, tools=tools, start=start)
@@ -107,7 +107,7 @@ def _spoken(message: Message, dialect: Dialect, tools: tuple[Tool, ...], start: 
     return _with_parts(message, (*thought, Text(told)))
 
 
-@by_message(_size)
+@memoize(MESSAGES, if_small(_size))
 def _shown(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Message:
     """A message the model did not write, as a user turn."""
     return _with_parts(message, tuple(_harmless(message, dialect, guarded)), role="user")

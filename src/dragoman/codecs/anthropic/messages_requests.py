@@ -17,7 +17,7 @@ from typing import Any
 from ...conversation.cache_markers import CacheMode
 from ...errors import CodecError
 from ...jsontext import to_json
-from ...memo import KeptTools, KeptWire, by_content, by_identity, by_saying
+from ...memo import JSON_MESSAGES, TOOLS, FrozenTools, memoize
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -52,7 +52,16 @@ from ..shared.body import (
 )
 from ..shared.media import from_url, joined, media_kind, note
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, split_system, woven
+from ..shared.requests import (
+    WrittenTools,
+    finished,
+    foreign_tools,
+    nearest_choice,
+    past_call,
+    read_once,
+    split_system,
+    woven,
+)
 from ..shared.results import Pairing, marked, read_mark
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
 
@@ -141,7 +150,7 @@ def _read_choice(body: JsonObject) -> tuple[ToolChoice | None, bool | None]:
     return ToolChoice(mode, name), parallel  # type: ignore[arg-type]
 
 
-@by_content("tools")
+@read_once("tools")
 def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []
@@ -190,7 +199,7 @@ def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Sequence[Messag
     return messages
 
 
-@by_saying
+@memoize(JSON_MESSAGES)
 def _read_alone(one: JsonObject, names: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
     """A message that stands for itself, but for the `names` of the calls that its results answer, by their ids."""
     pairing = Pairing()
@@ -462,10 +471,10 @@ def _source(media: Media) -> dict[str, Any] | None:
 # ── cache markers ────────────────────────────────────────────────────────────
 
 
-@by_identity
+@memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], mode: CacheMode) -> list[Any]:
     listed = _marked(list(map(write_tool, tools)), mode)
-    return KeptWire(listed, to_json(listed)) if type(tools) is KeptTools else listed
+    return WrittenTools(listed, to_json(listed)) if type(tools) is FrozenTools else listed
 
 
 def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:

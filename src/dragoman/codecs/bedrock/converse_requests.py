@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...jsontext import dumps
-from ...memo import by_content
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -46,7 +45,7 @@ from ..shared.body import (
 )
 from ..shared.media import media_kind, note
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, split_system, woven
+from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, read_once, split_system, woven
 from ..shared.results import Pairing, marked, read_mark, results_first
 from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
 
@@ -135,7 +134,7 @@ def _read_choice(calling: JsonObject) -> ToolChoice | None:
     return ToolChoice("required" if "any" in choice else "auto")
 
 
-@by_content("tools")
+@read_once("tools")
 def _read_tools(calling: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []

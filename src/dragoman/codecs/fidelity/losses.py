@@ -19,7 +19,7 @@ from typing import Any
 
 from ...errors import CodecError, ProviderError
 from ...events import Event, assemble
-from ...memo import by_rows
+from ...memo import CONSTANTS, memoize
 from ...types import (
     NOTHING,
     Issue,
@@ -82,7 +82,7 @@ def wish_losses(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tuple
     return (*one, *(loss for loss in losses if loss.path not in {each.path for each in one}))
 
 
-@by_rows
+@memoize(CONSTANTS)
 def _losing(codec: Codec, quirks: Quirks) -> Callable[[Sampling, bool | None, bool], tuple[Issue, ...]]:
     """What of a request's settings `codec` does not tell such a peer: clients ask by the same few again and again."""
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...memo import by_content
 from ...schema.validation import standard
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
@@ -49,7 +48,7 @@ from ..shared.body import (
 )
 from ..shared.media import from_url, joined
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, split_system, woven
+from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, read_once, split_system, woven
 from ..shared.results import Pairing, marked, read_mark, results_first
 from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
 
@@ -158,7 +157,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     return ToolChoice(_MODES.get(mode, "auto"), allowed=names) if mode else None  # type: ignore[arg-type]
 
 
-@by_content("tools")
+@read_once("tools")
 def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []

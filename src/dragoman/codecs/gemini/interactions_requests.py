@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...memo import by_content
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -45,7 +44,16 @@ from ..shared.body import (
 )
 from ..shared.media import from_url, joined, media_kind
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, offered, past_call, results_merged, split_system
+from ..shared.requests import (
+    finished,
+    foreign_tools,
+    nearest_choice,
+    offered,
+    past_call,
+    read_once,
+    results_merged,
+    split_system,
+)
 from ..shared.results import Pairing, marked, read_mark, results_first
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
 from .generate_requests import SIGNATURE
@@ -131,7 +139,7 @@ def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None
     return OutputSchema(schema=object_at(form, "schema", "$.response_format"))
 
 
-@by_content("tools")
+@read_once("tools")
 def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []

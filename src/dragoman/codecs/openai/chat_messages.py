@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...errors import CodecError
-from ...memo import by_saying
+from ...memo import JSON_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..shared.arguments import written
 from ..shared.body import an_array, an_object, items, mapping, name_at, objects, rest, string_at, text
@@ -42,8 +42,9 @@ def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:
     whole = "function_call" not in one and all(mapping(call).get("id") for call in calls)
     if role == "function" or not whole:
         return _read_message(one, path, pairing)  # an id is made for it, or looked for
-    called = one.get("tool_call_id")
-    name = pairing.name(called) if type(called) is str else ""
+    given = one.get("tool_call_id")
+    called = given if type(given) is str else ""
+    name = pairing.name(called)
     try:
         message = _read_alone(one, called if name else "", name)
     except CodecError:
@@ -53,7 +54,7 @@ def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:
     return message
 
 
-@by_saying
+@memoize(JSON_MESSAGES)
 def _read_alone(one: JsonObject, called: str, name: str) -> Message:
     """A message that stands for itself, but for the name of the call it answers."""
     pairing = Pairing()

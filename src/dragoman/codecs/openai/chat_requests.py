@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...memo import by_content
 from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, OutputSchema, Request, Sampling, Tool, ToolChoice
 from ..shared.body import (
     an_object,
@@ -27,7 +26,7 @@ from ..shared.body import (
     whole_at,
 )
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, offered
+from ..shared.requests import finished, foreign_tools, nearest_choice, offered, read_once
 from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
 from .chat_messages import NAME, read_messages, write_message
 
@@ -138,7 +137,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     return ToolChoice(_MODES.get(word, "required"), allowed=allowed)  # type: ignore[arg-type]
 
 
-@by_content("tools", "functions")
+@read_once("tools", "functions")
 def read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     """The functions among the tools of `body`, and the others in their places (`foreign_tools`)."""
     tools: list[Tool] = []

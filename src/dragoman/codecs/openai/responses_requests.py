@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ...memo import by_content
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
     NOTHING,
@@ -42,7 +41,7 @@ from ..shared.body import (
     text,
 )
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, offered, results_merged
+from ..shared.requests import finished, foreign_tools, nearest_choice, offered, read_once, results_merged
 from ..shared.results import Pairing, results_first
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
 from .responses_items import (
@@ -150,7 +149,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     return ToolChoice(mode if mode in _MODES else "auto", allowed=allowed)  # type: ignore[arg-type]
 
 
-@by_content("tools")
+@read_once("tools")
 def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
     tools: list[Tool] = []
     places: list[Any] = []

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from itertools import groupby
 from typing import Any
 
 from ...jsontext import to_json
-from ...memo import KeptTools, KeptWire, by_identity
+from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import NOTHING, Issue, JsonObject, Message, Report, Request, Tier, Tool, ToolCall, ToolChoice, Verdict
 from .arguments import read_arguments
 from .body import items
@@ -53,10 +54,45 @@ def offered(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]], fo
     return _written_once(tools, write) if foreign is None else woven(map(write, tools), foreign)
 
 
-@by_identity
+class WrittenTools(list[Any]):
+    """The tools as a wire has them, and their JSON, which is written once."""
+
+    __slots__ = ("json",)
+
+    def __init__(self, listed: Sequence[Any], json: str) -> None:
+        super().__init__(listed)
+        self.json = json
+
+
+Read = Callable[[JsonObject], tuple[tuple[Tool, ...], list[Any] | None]]
+"""Reads the tools in the fields of a body, and gives which of them are the wire's own."""
+
+
+def read_once(*names: str) -> Callable[[Read], Read]:
+    """A reader of the tools in the fields `names` of a body, which reads the same content once."""
+
+    def decorate(read: Read) -> Read:
+        remembering = memoize(fields(*names), _frozen)(read)
+
+        @wraps(read)
+        def reading(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
+            tools, foreign = remembering(body)
+            return tools, foreign and [dict(one) if isinstance(one, dict) else one for one in foreign]
+
+        return reading
+
+    return decorate
+
+
+def _frozen(found: tuple[tuple[Tool, ...], Any], *_: Any) -> tuple[tuple[Tool, ...], Any]:
+    tools, foreign = found
+    return (FrozenTools(tools) if len({tool.name for tool in tools}) == len(tools) else tools), foreign
+
+
+@memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]]) -> list[Any]:
     listed = [write(tool) for tool in tools]
-    return KeptWire(listed, to_json(listed)) if type(tools) is KeptTools else listed
+    return WrittenTools(listed, to_json(listed)) if type(tools) is FrozenTools else listed
 
 
 def foreign_tools(listed: Sequence[Any]) -> list[Any] | None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import cast
 
 from ...errors import UnknownName
-from ...memo import by_rows
+from ...memo import CONSTANTS, memoize
 from ..spec import Dialect
 from . import (
     channels as channel_families,
@@ -92,7 +92,7 @@ def resolve(dialects: str | Dialect | Sequence[str | Dialect]) -> tuple[Dialect,
     return tuple(dict.fromkeys(found))
 
 
-@by_rows
+@memoize(CONSTANTS)
 def _are_rows(dialects: tuple[str | Dialect, ...]) -> bool:
     return all(type(one) is Dialect for one in dialects)
 

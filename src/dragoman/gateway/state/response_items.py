@@ -11,9 +11,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...cache import BackedCache, Backing
 from ...codecs.shared.spec import Unsupported
 from ...jsontext import dumps
+from ...memo import BackedCache, Backing
 from ...types import JsonObject
 
 MAX_BYTES = 64 * 1024 * 1024

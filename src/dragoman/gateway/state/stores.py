@@ -12,9 +12,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...cache import Backing
 from ...conversation.reasoning_store import Kept, SideCar
 from ...loop.journal.values import decode, encode
+from ...memo import Backing
 from ...server_tools.memory import Memory, Turns
 from ...turn.capabilities import Learned
 from ...types import Message, Reasoning

@@ -1,9 +1,9 @@
-"""What is made of the same tools is made once, and says what it would have said."""
+"""Results remembered by their arguments, values by their keys: made once, and no different from those made anew."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -12,20 +12,23 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
+from dragoman.codecs.shared.requests import read_once
 from dragoman.codecs.shared.spec import PLAIN
 from dragoman.conversation.cache_markers import CacheMode
 from dragoman.effects import Open, Opened, Read, run
 from dragoman.memo import (
+    CONSTANTS,
+    JSON_MESSAGES,
     LARGE,
     LARGE_SETS,
     LARGEST,
+    MESSAGES,
     SMALL,
-    KeptTools,
-    by_content,
-    by_identity,
-    by_message,
-    by_rows,
-    by_saying,
+    TOOLS,
+    BackedCache,
+    FrozenTools,
+    if_small,
+    memoize,
 )
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -34,16 +37,16 @@ from dragoman.turn.machine import turn
 from dragoman.types import Message, Request, Tool
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-TOOLS = (
+PAIR = (
     Tool(name="write", description="Writes.", parameters=SCHEMA),
     Tool(name="read", description="Reads.", parameters=SCHEMA),
 )
-ASKED = Request(model="m", messages=(Message("user", "hi"),), tools=TOOLS)
+ASKED = Request(model="m", messages=(Message("user", "hi"),), tools=PAIR)
 CARRYING = [name for name, codec in CODECS.items() if codec.decode_request(codec.encode_request(ASKED)).tools]
 
 
 def reading(log: list[Any]) -> Any:
-    @by_content("tools")
+    @read_once("tools")
     def read(body: Mapping[str, Any]) -> tuple[tuple[Tool, ...], list[Any] | None]:
         log.append(body)
         return tuple(Tool(name=one["name"], parameters=one.get("parameters", {})) for one in body["tools"]), None
@@ -52,7 +55,7 @@ def reading(log: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", CARRYING)
-def test_the_same_tools_in_another_body_are_the_same_tools(name: str) -> None:
+def test_equal_tools_of_two_bodies_are_one_object(name: str) -> None:
     codec = CODECS[name]
     first, second = (codec.decode_request(json.loads(json.dumps(codec.encode_request(ASKED)))) for _ in range(2))
     assert first.tools is second.tools
@@ -60,7 +63,7 @@ def test_the_same_tools_in_another_body_are_the_same_tools(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CARRYING)
-def test_what_a_caller_does_to_its_body_does_not_reach_the_tools(name: str) -> None:
+def test_changing_a_body_does_not_reach_the_tools(name: str) -> None:
     codec = CODECS[name]
     body = json.loads(json.dumps(codec.encode_request(replace(ASKED, messages=(Message("user", name),)))))
     before = codec.decode_request(deepcopy(body)).tools
@@ -68,7 +71,7 @@ def test_what_a_caller_does_to_its_body_does_not_reach_the_tools(name: str) -> N
     body.clear()
     again = codec.decode_request(json.loads(json.dumps(codec.encode_request(ASKED))))
     assert again.tools == before
-    assert {tool.name: dict(tool.parameters) for tool in again.tools} == {tool.name: SCHEMA for tool in TOOLS}
+    assert {tool.name: dict(tool.parameters) for tool in again.tools} == {tool.name: SCHEMA for tool in PAIR}
 
 
 def test_content_that_differs_in_kind_alone_is_read_apart() -> None:
@@ -88,13 +91,13 @@ def test_other_fields_do_not_count() -> None:
     assert log == [{"tools": [{"name": "a"}]}]
 
 
-def test_tools_of_one_name_are_not_kept_as_settled() -> None:
+def test_tools_of_one_name_are_not_frozen() -> None:
     tools, _ = reading([])({"tools": [{"name": "a"}, {"name": "a"}]})
     assert type(tools) is tuple
 
 
 @pytest.mark.parametrize("odd", [{"x": object}, {"x": "y" * LARGEST}])
-def test_what_is_odd_or_very_large_is_read_each_time(odd: dict[str, Any]) -> None:
+def test_odd_or_very_large_tools_are_read_each_time(odd: dict[str, Any]) -> None:
     log: list[Any] = []
     read = reading(log)
     for _ in range(2):
@@ -102,27 +105,27 @@ def test_what_is_odd_or_very_large_is_read_each_time(odd: dict[str, Any]) -> Non
     assert len(log) == 2
 
 
-def test_a_fault_is_told_each_time() -> None:
+def test_a_fault_is_raised_each_time() -> None:
     for _ in range(2):
         with pytest.raises(KeyError):
             reading([])({"tools": [{"nameless": True}]})
 
 
-def test_identity_counts_for_kept_tools_only() -> None:
+def test_identity_counts_for_frozen_tools_only() -> None:
     made: list[Any] = []
 
-    @by_identity
+    @memoize(TOOLS)
     def make(tools: Any, other: str) -> int:
         made.append((tools, other))
         return len(made)
 
-    kept, other = KeptTools(TOOLS), "other"
-    assert (make(kept, other), make(kept, other), make(KeptTools(TOOLS), other)) == (1, 1, 2)
-    assert (make(TOOLS, other), make(TOOLS, other)) == (3, 4)
+    frozen, other = FrozenTools(PAIR), "other"
+    assert (make(frozen, other), make(frozen, other), make(FrozenTools(PAIR), other)) == (1, 1, 2)
+    assert (make(PAIR, other), make(PAIR, other)) == (3, 4)
 
 
-def test_rows_are_told_apart_by_which_they_are() -> None:
-    @by_rows
+def test_constants_differ_by_identity() -> None:
+    @memoize(CONSTANTS)
     def make(one: list[int], two: list[int]) -> int:
         return len(one) + len(two)
 
@@ -130,9 +133,9 @@ def test_rows_are_told_apart_by_which_they_are() -> None:
     assert (make(one, two), make(one, one), make(two, one)) == (3, 2, 3)
 
 
-def test_kept_tools_are_definitions_already() -> None:
-    kept = KeptTools(TOOLS)
-    assert read_definitions(kept) is kept
+def test_frozen_tools_are_definitions_already() -> None:
+    frozen = FrozenTools(PAIR)
+    assert read_definitions(frozen) is frozen
 
 
 def sent(request: Request, provider: str) -> dict[str, Any]:
@@ -155,13 +158,13 @@ def sent(request: Request, provider: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", sorted(set(COMPATIBLE) & set(CARRYING)))
-def test_kept_tools_are_sent_as_others_are(name: str) -> None:
-    kept = replace(ASKED, tools=KeptTools(TOOLS))
-    assert sent(kept, name) == sent(kept, name) == sent(ASKED, name)
-    assert "write" in json.dumps(sent(kept, name))
+def test_frozen_tools_are_sent_as_others_are(name: str) -> None:
+    frozen = replace(ASKED, tools=FrozenTools(PAIR))
+    assert sent(frozen, name) == sent(frozen, name) == sent(ASKED, name)
+    assert "write" in json.dumps(sent(frozen, name))
 
 
-def test_markers_set_on_the_tools_of_one_request_do_not_stay() -> None:
+def test_markers_on_the_tools_of_a_request_do_not_stay() -> None:
     claude = CODECS["anthropic_messages"]
     server = {"type": "web_search_20250305", "name": "web_search"}
     asked = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
@@ -174,7 +177,7 @@ def test_markers_set_on_the_tools_of_one_request_do_not_stay() -> None:
             assert json.dumps(told["tools"]).count("cache_control") == marks
 
 
-def test_of_large_sets_a_few_are_remembered() -> None:
+def test_few_large_sets_are_remembered() -> None:
     log: list[Any] = []
     read = reading(log)
     sets = [{"tools": [{"name": f"{n}", "parameters": {"x": "y" * LARGE}}]} for n in range(LARGE_SETS + 1)]
@@ -195,31 +198,31 @@ def counting(body: Any, *words: Any, log: list[Any]) -> int:
     return len(log)
 
 
-def test_a_message_that_says_the_same_is_read_once_and_one_that_differs_in_kind_alone_apart() -> None:
-    reading = by_saying(partial(counting, log=[]))
+def test_equal_messages_are_read_once_and_kinds_apart() -> None:
+    reading = memoize(JSON_MESSAGES)(partial(counting, log=[]))
     assert reading({"content": "a", "n": 1}, True) == reading({"content": "a", "n": 1}, True) == 1
     others = [({"content": "a", "n": 1.0}, True), ({"content": "a", "n": True}, True), ({"content": "a", "n": 1}, "x")]
     assert [reading(*other) for other in others] == [2, 3, 4]
 
 
-def test_a_long_message_and_one_of_odd_values_are_read_each_time() -> None:
-    reading = by_saying(partial(counting, log=[]))
+def test_long_and_odd_messages_are_read_each_time() -> None:
+    reading = memoize(JSON_MESSAGES)(partial(counting, log=[]))
     for odd in ({"content": "a" * SMALL}, {"content": object}):
         assert reading(odd) < reading(odd)
 
 
-def test_what_a_caller_does_to_a_message_does_not_reach_what_was_read_of_it() -> None:
-    reading = by_saying(lambda body: body)
+def test_changing_a_message_does_not_reach_what_was_read() -> None:
+    reading: Any = memoize(JSON_MESSAGES)(lambda body: body)
     mine = {"content": ["a"]}
     first = reading(mine)
     mine["content"].append("b")
     assert (first, reading({"content": ["a"]})) == ({"content": ["a"]}, {"content": ["a"]})
 
 
-def test_of_the_same_message_a_thing_is_made_once_and_a_long_one_each_time() -> None:
+def test_a_message_is_rendered_once_unless_it_is_long() -> None:
     made: list[Message] = []
 
-    @by_message(len)
+    @memoize(MESSAGES, if_small(len))
     def make(message: Message, other: int) -> str:
         made.append(message)
         return message.text * other
@@ -228,3 +231,58 @@ def test_of_the_same_message_a_thing_is_made_once_and_a_long_one_each_time() -> 
     assert [make(short, 2), make(short, 2), make(short, 3), make(Message("user", "a"), 2)] == ["aa", "aa", "aaa", "aa"]
     assert len(made) == 3
     assert [len(make(long, 1)), len(make(long, 1)), len(made)] == [SMALL + 1, SMALL + 1, 5]
+
+
+# ── values that several processes share ──────────────────────────────────────
+
+
+class Behind:
+    """What processes keep together; remembers what it was asked."""
+
+    def __init__(self, **kept: str) -> None:
+        self.kept = kept
+        self.asked: list[list[str]] = []
+
+    def holds(self) -> bool:
+        return bool(self.kept)
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+        self.asked.append(list(keys))
+        return {key: self.kept[key] for key in keys if key in self.kept}
+
+    def put(self, rows: Mapping[str, str]) -> None:
+        self.kept.update(rows)
+
+
+def test_least_recently_used_values_go_first() -> None:
+    cache = BackedCache(10, len)
+    for key in "abc":
+        cache.put({key: "xxx"})
+    assert list(cache.get("a")) == ["a"]
+    cache.put({"d": "xxx"})
+    assert list(cache.get("abcd")) == ["a", "c", "d"]
+    cache.put({"a": "xxxx"})
+    assert list(cache.get("acd")) == ["a", "c", "d"]
+    cache.put({"e": "x" * 11})
+    assert list(cache.get("abcde")) == []
+    assert not cache.holds()
+
+
+def test_backing_is_asked_once_for_what_is_missing() -> None:
+    behind = Behind(b="2", c="3")
+    cache = BackedCache(100, len, behind)
+    assert cache.holds()
+    cache.put({"a": "1"})
+    assert behind.kept["a"] == "1"
+    assert cache.get(["a"]) == {"a": "1"}
+    assert behind.asked == []
+    assert cache.get(["a", "b", "c", "d", "b"]) == {"a": "1", "b": "2", "c": "3"}
+    assert cache.get(["a", "b", "c"]) == {"a": "1", "b": "2", "c": "3"}
+    assert behind.asked == [["b", "c", "d"]]
+
+
+def test_nothing_is_put_behind_where_there_is_nothing() -> None:
+    behind = Behind()
+    cache = BackedCache(100, len, behind)
+    cache.put({})
+    assert (cache.holds(), cache.get([]), behind.asked) == (False, {}, [])
