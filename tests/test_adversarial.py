@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dragoman import Parser, parse
 from dragoman.dialects.engine.parser import Parsed, fold
+from tests.support import places
 
-FILE = Path(__file__).resolve().parents[2] / "shared" / "vectors" / "adversarial.jsonl"
+FILE = places.RECORDINGS / "adversarial.jsonl"
 ROWS: list[dict[str, Any]] = (
     [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()] if FILE.exists() else []
 )

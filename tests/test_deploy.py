@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +13,9 @@ from dragoman.cli.serve import PORT, QUIET
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.telemetry.metrics import COUNTED
+from tests.support.asgi import call
+from tests.support.places import ROOT
 
-from .gateway.asgi import call
-
-ROOT = Path(__file__).parents[1]
 DEPLOY, OPERATIONS = ROOT / "deploy", (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 KEY = {"DRAGOMAN_KEY": "a-key-of-a-client"}
 PARTS: dict[str, Any] = {row["kind"]: row for row in yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())}

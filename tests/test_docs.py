@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli import COMMANDS, main
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "src" / "dragoman"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -6,15 +6,15 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dragoman.dialects.explain.findings import REASONS, Finding, verdicts
 from dragoman.types import IssueKind, Verdict
+from tests.support import places
 
-PAGE = Path(__file__).parents[1] / "docs" / "judge.md"
+PAGE = places.ROOT / "docs" / "judge.md"
 FENCE = re.compile(r"^(?P<mark>`{3,})(?P<word>\w+) (?P<told>[^\n]+)\n(?P<text>.*?)\n(?P=mark)$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^### `(?P<rule>\w+)`", re.MULTILINE)
 SIDES = {"runs": Verdict.ACCEPTED, "mended": Verdict.MENDED, "refused": Verdict.REFUSED, "stays": Verdict.QUOTED}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from pathlib import Path
 
 from dragoman.providers.rows import PROVIDERS
+from tests.support import places
 
-PAGE = (Path(__file__).parents[1] / "docs" / "providers.md").read_text(encoding="utf-8")
+PAGE = (places.ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

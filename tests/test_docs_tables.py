@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "docs"
+from tests.support import places
+
+FOLDER = places.ROOT / "docs"
 
 
 def load() -> ModuleType:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,8 +22,9 @@ from dragoman.dialects.writing.prompt import augment_system_prompt
 from dragoman.dialects.writing.render import render_result
 from dragoman.errors import ExtractError
 from dragoman.turn.extract import extract
+from tests.support import places
 
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "vectors"
+FOLDER = places.RECORDINGS
 Row = Mapping[str, Any]
 
 BRACKET = Dialect(

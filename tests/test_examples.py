@@ -6,13 +6,13 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from dragoman.sim import WeakModel, running
+from tests.support import places
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = places.ROOT / "examples"
 README = (EXAMPLES / "README.md").read_text(encoding="utf-8")
 
 PRINTED = {

@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "dragoman"
+from tests.support import places
+
+PACKAGE = places.ROOT / "src" / "dragoman"
 NAME = "dragoman"
 
 FLOORS: tuple[str, ...] = (

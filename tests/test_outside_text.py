@@ -12,8 +12,7 @@ from functools import cache
 import pytest
 
 from dragoman import parse
-
-from .outside import (
+from tests.support.outside import (
     FILES,
     OUTSIDE,
     Vector,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parent
+from tests.support.places import TESTS
+
 ROWS = tomllib.loads((TESTS / "requirements.toml").read_text(encoding="utf-8"))["requirement"]
 DEFERRED = {row["id"]: row["deferred"] for row in ROWS if "deferred" in row}
 FIELDS = {"id", "source", "sentence", "deferred"}

@@ -20,11 +20,11 @@ from dragoman.cli.chat_store import Chat, folder, latest
 from dragoman.errors import UsageError
 from dragoman.sim import Journal, WeakModel, running
 from dragoman.types import Message, ToolCall, ToolResult
+from tests.support import handy
+from tests.support.places import ROOT
 
-from . import handy
 from .conftest import Run
 
-ROOT = Path(__file__).parents[2]
 SEEN = Journal()
 
 
@@ -45,7 +45,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def chat(run: Run, url: str) -> Any:
     def ran(*lines: str, options: tuple[object, ...] = ()) -> Any:
         return run(
-            "chat", "-m", "weak", "--base-url", url, "-t", "tests.cli.handy", *options, stdin="\n".join(lines) + "\n"
+            "chat", "-m", "weak", "--base-url", url, "-t", "tests.support.handy", *options, stdin="\n".join(lines) + "\n"
         )
 
     return ran
@@ -201,7 +201,7 @@ class Terminal:
 
 def test_at_a_terminal_it_prompts_asks_is_stopped_and_goes_on(url: str, tmp_path: Path) -> None:
     environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "dumb"}
-    terminal = Terminal("chat", "-m", "weak", "--base-url", url, "-t", "tests.cli.handy", environ=environ)
+    terminal = Terminal("chat", "-m", "weak", "--base-url", url, "-t", "tests.support.handy", environ=environ)
     try:
         terminal.wait_for("> ")
         terminal.type('Call save with text="hello".\n')

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.support import places
+
 from .conftest import Run
 
-VECTORS = Path(__file__).parents[1] / "vectors" / "learn"
+VECTORS = places.VECTORS / "learn"
 
 
 def test_learn_shows_the_marks_of_a_chat_template(run: Run) -> None:

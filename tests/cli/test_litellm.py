@@ -13,8 +13,8 @@ import yaml
 
 from dragoman.gateway.config.litellm import convert
 from dragoman.sim import WeakModel, running
+from tests.gateway.test_litellm_import import ENVIRON, FILE, LITERAL
 
-from ..gateway.test_litellm_import import ENVIRON, FILE, LITERAL
 from .conftest import Run
 from .test_serve import CHAT, _post, _serving
 

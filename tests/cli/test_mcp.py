@@ -11,19 +11,18 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from mcp import Client
-from tests.mcp import lab
+
+from tests.support import mcp_lab as lab
+from tests.support.places import ROOT
 
 from .conftest import Run
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     path = tmp_path / "mcp.json"
-    row = {"command": sys.executable, "args": ["-m", "tests.mcp.lab"], "cwd": str(ROOT)}
+    row = {"command": sys.executable, "args": ["-m", "tests.support.mcp_lab"], "cwd": str(ROOT)}
     path.write_text(json.dumps({"mcpServers": {"lab": row, "bad": {"command": "/nonexistent"}}}), encoding="utf-8")
     return path
 
@@ -45,7 +44,7 @@ def test_the_tools_of_servers_are_listed_for_programs(run: Run, config: Path) ->
 
 
 def test_tools_are_served_over_http_until_interrupted() -> None:
-    command = [sys.executable, "-m", "dragoman", "mcp", "serve", "tests.mcp.workbench:TOOLS", "--http", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "dragoman", "mcp", "serve", "tests.support.mcp_workbench:TOOLS", "--http", "127.0.0.1:0"]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
         try:
             assert process.stderr is not None
@@ -66,7 +65,7 @@ def test_tools_are_served_over_http_until_interrupted() -> None:
 WRONG = [
     (("mcp", "serve"), 2, "Missing argument"),
     (("mcp", "serve", "nonexistent_module"), 2, "cannot load nonexistent_module"),
-    (("mcp", "serve", "tests.mcp.workbench:TOOLS", "--http", "8000x"), 2, "write HOST:PORT"),
+    (("mcp", "serve", "tests.support.mcp_workbench:TOOLS", "--http", "8000x"), 2, "write HOST:PORT"),
     (("mcp", "list", "nonexistent.json"), 2, "does not exist"),
 ]
 
@@ -80,6 +79,6 @@ def test_a_wrong_call_is_told_with_its_remedy(run: Run, arguments: tuple[str, ..
 def test_a_port_that_is_taken_is_told(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        ran = run("mcp", "serve", "tests.mcp.workbench:TOOLS", "--http", address)
+        ran = run("mcp", "serve", "tests.support.mcp_workbench:TOOLS", "--http", address)
     assert ran.code == 1
     assert "choose another address" in ran.err

@@ -15,11 +15,11 @@ from dragoman.cli.approval import NOBODY
 from dragoman.cli.load_tools import load_tools
 from dragoman.errors import UsageError
 from dragoman.sim import Slip, WeakModel, running
+from tests.support import handy
+from tests.support.places import ROOT
 
-from . import handy
 from .conftest import Run
 
-ROOT = Path(__file__).parents[2]
 WEATHER = "What is the weather in Oslo and Paris?"
 SAVE = 'Call save with text="hello".'
 
@@ -46,7 +46,7 @@ def ask(run: Run, url: str) -> Run:
 
 
 def test_the_answer_is_all_there_is_on_stdout(ask: Run) -> None:
-    ran = ask("--tools", "tests.cli.handy:WEATHER", WEATHER)
+    ran = ask("--tools", "tests.support.handy:WEATHER", WEATHER)
     assert (ran.code, ran.out) == (0, "Oslo: rain. Paris: sun.\n")
     assert '→ get_weather {"city": "Oslo"}' in ran.err
     assert "← rain" in ran.err
@@ -55,12 +55,12 @@ def test_the_answer_is_all_there_is_on_stdout(ask: Run) -> None:
 
 def test_the_task_may_be_piped_in_and_stderr_be_quiet(ask: Run) -> None:
     for words in ((), ("-",)):
-        ran = ask("-q", "-t", "tests.cli.handy:WEATHER", *words, stdin=WEATHER)
+        ran = ask("-q", "-t", "tests.support.handy:WEATHER", *words, stdin=WEATHER)
         assert (ran.code, ran.out, ran.err) == (0, "Oslo: rain. Paris: sun.\n", "")
 
 
 def test_every_step_is_a_line_of_json(ask: Run) -> None:
-    ran = ask("--json", "-t", "tests.cli.handy:WEATHER", WEATHER)
+    ran = ask("--json", "-t", "tests.support.handy:WEATHER", WEATHER)
     steps = [json.loads(line) for line in ran.out.splitlines()]
     kinds = [step["type"] for step in steps]
     assert kinds[0] == "turn_started"
@@ -74,20 +74,20 @@ def test_every_step_is_a_line_of_json(ask: Run) -> None:
 
 def test_a_mended_call_is_shown_with_what_was_mended(ask: Run, run: Run) -> None:
     with running(WeakModel(rates={Slip.SLOPPY: 1.0})) as base:
-        ran = run("run", "-m", "weak", "--base-url", f"{base}/v1", "-t", "tests.cli.handy:WEATHER", WEATHER)
+        ran = run("run", "-m", "weak", "--base-url", f"{base}/v1", "-t", "tests.support.handy:WEATHER", WEATHER)
     assert ran.code == 0
     assert "  mended · tool_call_fence · " in ran.err
 
 
 def test_the_dialect_may_be_chosen(ask: Run) -> None:
-    ran = ask("--json", "--dialect", "hermes", "-t", "tests.cli.handy:WEATHER", WEATHER)
+    ran = ask("--json", "--dialect", "hermes", "-t", "tests.support.handy:WEATHER", WEATHER)
     calls = [c for line in ran.out.splitlines() for c in json.loads(line).get("calls", ())]
     assert {call["report"]["dialect"] for call in calls} == {"hermes"}
     assert ask("--dialect", "hermess", "hi").code == 2
 
 
 def test_a_final_tools_value_is_the_answer(ask: Run) -> None:
-    ran = ask("-t", "tests.cli.handy:MORE", "--approve", "never", "Call hand_in with value=3.")
+    ran = ask("-t", "tests.support.handy:MORE", "--approve", "never", "Call hand_in with value=3.")
     assert (ran.code, json.loads(ran.out)) == (0, {"value": 3})
 
 
@@ -95,20 +95,20 @@ def test_a_final_tools_value_is_the_answer(ask: Run) -> None:
 
 
 def test_a_call_that_may_change_things_does_not_run_where_nobody_can_be_asked(ask: Run) -> None:
-    ran = ask("-t", "tests.cli.handy:MORE", SAVE)
+    ran = ask("-t", "tests.support.handy:MORE", SAVE)
     assert handy.RAN == []
     assert ran.err.count("--approve never allows every call") == 1
     assert "save was not allowed" in ran.err
 
 
 def test_a_program_is_told_of_a_call_that_was_not_allowed(ask: Run) -> None:
-    steps = [json.loads(line) for line in ask("--json", "-t", "tests.cli.handy:MORE", SAVE).out.splitlines()]
+    steps = [json.loads(line) for line in ask("--json", "-t", "tests.support.handy:MORE", SAVE).out.splitlines()]
     assert {step["reason"] for step in steps if step["type"] == "denied"} == {NOBODY}
     assert not any(step["type"] == "tool_started" for step in steps)
 
 
 def test_approve_never_asks_nobody(ask: Run) -> None:
-    assert ask("-t", "tests.cli.handy:MORE", "--approve", "never", SAVE).code == 0
+    assert ask("-t", "tests.support.handy:MORE", "--approve", "never", SAVE).code == 0
     assert handy.RAN == ["save hello"]
 
 
@@ -154,7 +154,7 @@ ASKED: list[tuple[str, tuple[str, ...], str, list[str]]] = [
 
 @pytest.mark.parametrize(("mode", "lines", "task", "ran"), ASKED)
 def test_a_person_is_asked(typed: Any, mode: str, lines: tuple[str, ...], task: str, ran: list[str]) -> None:
-    code, _, err = typed("-t", "tests.cli.handy", "--approve", mode, task, lines=lines)
+    code, _, err = typed("-t", "tests.support.handy", "--approve", mode, task, lines=lines)
     assert ran == handy.RAN
     assert code == 0
     assert ("run it?" in err) is bool(lines)
@@ -163,19 +163,19 @@ def test_a_person_is_asked(typed: Any, mode: str, lines: tuple[str, ...], task: 
 def test_a_person_may_edit_the_arguments(typed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     edits = iter(["{broken", "[]", '{"text": "edited"}'])
     monkeypatch.setattr("click.edit", lambda text, extension: next(edits))
-    _, _, err = typed("-t", "tests.cli.handy:MORE", SAVE, lines=("e",))
+    _, _, err = typed("-t", "tests.support.handy:MORE", SAVE, lines=("e",))
     assert handy.RAN == ["save edited"]
     assert "not JSON" in err
     assert "must be an object" in err
 
 
 def test_an_end_of_input_at_a_question_stops_the_run(typed: Any) -> None:
-    code, out, _ = typed("-t", "tests.cli.handy:MORE", SAVE, lines=())
+    code, out, _ = typed("-t", "tests.support.handy:MORE", SAVE, lines=())
     assert (code, out, handy.RAN) == (130, "", [])
 
 
 def test_ctrl_c_stops_the_run(ask: Run) -> None:
-    ran = ask("-t", "tests.cli.handy", "Call dawdle.")
+    ran = ask("-t", "tests.support.handy", "Call dawdle.")
     assert ran.code == 130
     assert "interrupted" in ran.err
 
@@ -184,7 +184,7 @@ def test_ctrl_c_stops_the_run(ask: Run) -> None:
 
 
 def test_a_run_without_an_answer_fails_and_says_why(ask: Run) -> None:
-    ran = ask("--max-turns", 1, "-t", "tests.cli.handy:WEATHER", WEATHER)
+    ran = ask("--max-turns", 1, "-t", "tests.support.handy:WEATHER", WEATHER)
     assert (ran.code, ran.out) == (1, "")
     assert "stopped at the limit of turns (1)" in ran.err
 
@@ -197,8 +197,8 @@ def test_a_model_that_cannot_be_asked_fails_and_says_why(run: Run, url: str) -> 
 
 WRONG = [
     (("-t", "nonexistent_module", "hi"), "cannot load nonexistent_module"),
-    (("-t", "tests.cli.handy:nothing", "hi"), "has no 'nothing'"),
-    (("-t", "tests.cli.handy:NUMBER", "hi"), "is int, and no tools"),
+    (("-t", "tests.support.handy:nothing", "hi"), "has no 'nothing'"),
+    (("-t", "tests.support.handy:NUMBER", "hi"), "is int, and no tools"),
     (("-t", "tests.cli.conftest", "hi"), "no function there is marked with @tool"),
     (("--mcp", "nonexistent.json", "hi"), "give the path of a file"),
     (("--approve", "sometimes", "hi"), "sometimes"),
@@ -237,13 +237,13 @@ def test_a_model_found_on_this_machine_is_used(run: Run, url: str, monkeypatch: 
 
 
 def test_the_demo_needs_nothing(run: Run) -> None:
-    assert run("run", "--demo", "-q", "-t", "tests.cli.handy:WEATHER", WEATHER).out == "Oslo: rain. Paris: sun.\n"
+    assert run("run", "--demo", "-q", "-t", "tests.support.handy:WEATHER", WEATHER).out == "Oslo: rain. Paris: sun.\n"
 
 
 def test_a_journal_is_told_again(ask: Run, tmp_path: Path) -> None:
     journal = tmp_path / "run.db"
-    first = ask("-q", "-t", "tests.cli.handy:WEATHER", "--journal", journal, WEATHER)
-    again = ask("-q", "-t", "tests.cli.handy:WEATHER", "--journal", journal, "--resume")
+    first = ask("-q", "-t", "tests.support.handy:WEATHER", "--journal", journal, WEATHER)
+    again = ask("-q", "-t", "tests.support.handy:WEATHER", "--journal", journal, "--resume")
     assert (again.code, again.out) == (first.code, first.out) == (0, "Oslo: rain. Paris: sun.\n")
     assert len(handy.RAN) == 2
 
@@ -251,12 +251,12 @@ def test_a_journal_is_told_again(ask: Run, tmp_path: Path) -> None:
 # ── tools from anywhere ──────────────────────────────────────────────────────
 
 NAMED = [
-    ("tests.cli.handy:WEATHER", ["get_weather"]),
-    ("tests.cli.handy:MORE", ["save", "hand_in"]),
-    ("tests.cli.handy:save", ["save"]),
-    ("tests.cli.handy:BOX", ["open"]),
-    ("tests.cli.handy", ["get_weather", "save", "hand_in", "dawdle", "hang"]),
-    (f"{ROOT}/tests/cli/handy.py:WEATHER", ["get_weather"]),
+    ("tests.support.handy:WEATHER", ["get_weather"]),
+    ("tests.support.handy:MORE", ["save", "hand_in"]),
+    ("tests.support.handy:save", ["save"]),
+    ("tests.support.handy:BOX", ["open"]),
+    ("tests.support.handy", ["get_weather", "save", "hand_in", "dawdle", "hang"]),
+    (f"{ROOT}/tests/support/handy.py:WEATHER", ["get_weather"]),
 ]
 
 
@@ -287,8 +287,8 @@ def test_a_file_that_cannot_be_loaded_says_why(code: str, said: str, tmp_path: P
 
 def test_mcp_servers_lend_their_tools(ask: Run, tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
-    lab = {"command": sys.executable, "args": ["-m", "tests.mcp.lab"], "cwd": str(ROOT)}
+    lab = {"command": sys.executable, "args": ["-m", "tests.support.mcp_lab"], "cwd": str(ROOT)}
     path.write_text(json.dumps({"mcpServers": {"lab": lab, "bad": {"command": "/nonexistent"}}}), encoding="utf-8")
-    ran = ask("--mcp", path, "-t", "tests.cli.handy:WEATHER", 'Call echo with text="over there".')
+    ran = ask("--mcp", path, "-t", "tests.support.handy:WEATHER", 'Call echo with text="over there".')
     assert (ran.code, ran.out) == (0, "echo answered: over there\n")
     assert "cannot start MCP server 'bad'" in ran.err

@@ -41,10 +41,9 @@ from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Provider, Tools
 from dragoman.tools import Context, ToolSet, tool
 from dragoman.types import Message, Sampling, Tool, ToolChoice
-
-from ..peer import peer
-from ..upstreams import Says, answered, chat_whole, model, refusal, said, sent
-from .faces import LATER, NOW, URL, Face, both
+from tests.support.both_clients import LATER, NOW, URL, Face, both
+from tests.support.peer import peer
+from tests.support.upstreams import Says, answered, chat_whole, model, refusal, said, sent
 
 API = "openai_chat"
 KEY = "sk-very-secret-key-0123456789"

@@ -20,10 +20,9 @@ from dragoman.fallback import RouteAsked, RouteFailed, Rules
 from dragoman.io.scripted import Answer
 from dragoman.loop import Answered, End, Failed, Policy, Run, ToolEnded
 from dragoman.tools import Context, tool
-
-from ..peer import Exchange, free_port, peer
-from ..upstreams import Says, chat_stream, chat_whole, model, refusal, said
-from .faces import LATER, NOW, Face, both
+from tests.support.both_clients import LATER, NOW, Face, both
+from tests.support.peer import Exchange, free_port, peer
+from tests.support.upstreams import Says, chat_stream, chat_whole, model, refusal, said
 
 API = "openai_chat"
 QUICK = Rules(first=0.0, brief=1.0)

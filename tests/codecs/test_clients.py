@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from dragoman.codecs.shared.spec import Stamp
 from dragoman.events import assemble, replay
 from dragoman.types import Response
-
-from .values import responses
-from .wire import codec, decoded, streamed, written
+from tests.support.recordings import codec, decoded, streamed, written
+from tests.support.values import responses
 
 httpx = pytest.importorskip("httpx")
 httpx2 = pytest.importorskip("httpx2")

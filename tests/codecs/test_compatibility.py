@@ -15,8 +15,7 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.shared.spec import Stamp
 from dragoman.events import replay
 from dragoman.types import Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
-
-from .wire import codec, streamed
+from tests.support.recordings import codec, streamed
 
 SERVED = ("openai_chat", "openai_responses", "anthropic_messages", "ollama_chat", "gemini")
 CALL = ToolCall(id="call_1", name="f", arguments={"x": 1})

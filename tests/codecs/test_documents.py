@@ -13,8 +13,7 @@ from dragoman.codecs.shared.spec import Quirks
 from dragoman.errors import CodecError, DragomanError, ExtractError, ProviderError, UnknownName, UsageError
 from dragoman.events import assemble
 from dragoman.types import Media, Text, Tool, ToolResult
-
-from .wire import SHARED, codec, decoded, rows
+from tests.support.recordings import SHARED, codec, decoded, rows
 
 OPENAI = {"choices": [{"message": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}}]}
 PING = Tool(name="ping", description="Ping", parameters={"type": "object"})

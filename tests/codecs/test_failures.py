@@ -14,8 +14,7 @@ from dragoman.codecs.shared.errors import read_failure
 from dragoman.errors import CodecError, ErrorKind, ProviderError, UsageError
 from dragoman.jsontext import to_json
 from dragoman.redaction import redact_patterns as redact
-
-from .wire import SHARED, codec, rows
+from tests.support.recordings import SHARED, codec, rows
 
 MEANINGS: list[tuple[int, Any, ErrorKind]] = [
     (401, {"error": {"code": "invalid_api_key", "message": "Invalid API Key"}}, ErrorKind.AUTH),

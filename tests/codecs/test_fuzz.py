@@ -19,10 +19,10 @@ from dragoman.errors import CodecError, ProviderError
 from dragoman.events import Event, assemble, replay
 from dragoman.jsontext import to_json
 from dragoman.types import Message, Reasoning, Response, Stop, Text, ToolCall, Usage
+from tests.support.recordings import VECTORS, codec, decoded, pieces, rows, written
+from tests.support.values import WIRES, requests
 
 from .test_laws import assert_strict
-from .values import WIRES, requests
-from .wire import VECTORS, codec, decoded, pieces, rows, written
 
 ODD: list[Any] = [None, True, False, 0, -1, 1.5, 10**30, "", "x", "\ud800", [], {}, [[]], [{}], {"a": 1}, "{}", [None],
                   {"type": "text"}, {"type": 5}, "[DONE]", "data:;base64,AA", "http://["]  # fmt: skip

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from dragoman.codecs import CODECS
 from dragoman.events import CallDelta, CallEnded, CallStarted, Event, assemble, replay
 from dragoman.types import Message, Reasoning, Request, Response, Text
-
-from .values import WIRES, requests, responses
-from .wire import codec, decoded, folded, pieces, retold, streamed, written
+from tests.support.recordings import codec, decoded, folded, pieces, retold, streamed, written
+from tests.support.values import WIRES, requests, responses
 
 SERVED = sorted(WIRES)
 PAIRS = list(itertools.product(SERVED, SERVED))

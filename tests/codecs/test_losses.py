@@ -37,10 +37,10 @@ from dragoman.types import (
     ToolResult,
     Usage,
 )
+from tests.support.recordings import codec, streamed
+from tests.support.values import WIRES, requests, responses
 
 from .test_fuzz import places
-from .values import WIRES, requests, responses
-from .wire import codec, streamed
 
 SERVED = sorted(WIRES)
 INTERACTIONS = "gemini_interactions"

@@ -10,8 +10,7 @@ import pytest
 from dragoman.codecs.shared.frames import Frame
 from dragoman.events import assemble
 from dragoman.types import Media, Message, Opaque, Reasoning, Request, Text, Tool, ToolCall, ToolChoice, ToolResult
-
-from .wire import codec
+from tests.support.recordings import codec
 
 PNG = Media(mime="image/png", data="iVBORw0KGgo=")
 PDF = Media(mime="application/pdf", data="AA==", name="a.pdf")

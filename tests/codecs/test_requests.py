@@ -27,8 +27,7 @@ from dragoman.types import (
     ToolChoice,
     ToolResult,
 )
-
-from .wire import codec
+from tests.support.recordings import codec
 
 PNG = Media(mime="image/png", data="iVBORw0KGgo=")
 CALL = ToolCall(id="c1", name="look", arguments={"at": "a"})

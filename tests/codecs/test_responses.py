@@ -10,8 +10,7 @@ import pytest
 from dragoman.codecs.shared.spec import Quirks, Stamp, Unsupported
 from dragoman.events import assemble, replay
 from dragoman.types import Message, Reasoning, Request, Response, Stop, Text, Tool, ToolCall, ToolResult
-
-from .wire import codec, decoded, folded, streamed, written
+from tests.support.recordings import codec, decoded, folded, streamed, written
 
 API = codec("openai_responses")
 FUNCTION = {"type": "function", "name": "write_file", "parameters": {"type": "object"}, "strict": False}

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from dragoman.codecs.shared.frames import Frame
 from dragoman.events import replay
 from dragoman.types import Response
-
-from .values import responses
-from .wire import codec, streamed
+from tests.support.recordings import codec, streamed
+from tests.support.values import responses
 
 openai = pytest.importorskip("openai")
 openai_models = pytest.importorskip("openai._models")

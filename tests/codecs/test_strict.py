@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.codecs.shared.strict import Growing, continuation, loads
-
-from .values import arguments
+from tests.support.values import arguments
 
 
 @pytest.mark.parametrize(

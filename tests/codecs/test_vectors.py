@@ -18,9 +18,9 @@ from dragoman.codecs.shared.spec import Codec
 from dragoman.errors import ProviderError
 from dragoman.events import assemble, replay
 from dragoman.types import Response
+from tests.support.recordings import CHUNKS, VECTORS, codec, decoded, pieces, rows, written
 
 from .test_laws import assert_strict
-from .wire import CHUNKS, VECTORS, codec, decoded, pieces, rows, written
 
 CASES = [pytest.param(api, row, id=f"{api}-{row['id']}") for api in CODECS for row in rows(VECTORS / f"{api}.jsonl")]
 

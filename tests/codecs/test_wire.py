@@ -16,8 +16,7 @@ from dragoman.errors import ProviderError
 from dragoman.events import CallEnded, CallStarted, assemble
 from dragoman.jsontext import to_json
 from dragoman.types import Response, Stop
-
-from .wire import CHUNKS, SHARED, codec, decoded, pieces, rows, written
+from tests.support.recordings import CHUNKS, SHARED, codec, decoded, pieces, rows, written
 
 APIS = {
     "openai_chat": sorted(path.name for path in (SHARED / "wire").glob("chat_*.jsonl")),

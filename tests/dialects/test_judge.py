@@ -9,8 +9,7 @@ import pytest
 from dragoman import Parsed, Parser, parse
 from dragoman.dialects.engine.parser import fold
 from dragoman.types import IssueKind, Verdict
-
-from .samples import TOOLS
+from tests.support.samples import TOOLS
 
 F = '{"name": "f", "arguments": {"a": 1}}'
 H = f"<tool_call>{F}</tool_call>"

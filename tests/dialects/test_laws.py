@@ -14,8 +14,7 @@ from dragoman.dialects import DIALECTS, Parsed, Parser, parse
 from dragoman.dialects.engine.parser import fold
 from dragoman.events import CallDelta, CallEnded, CallStarted, Event
 from dragoman.types import ToolCall
-
-from .samples import TEXTS, TOOLS
+from tests.support.samples import TEXTS, TOOLS
 
 MODES: list[dict[str, Any]] = [{"tools": TOOLS}, {"tools": None}, {"tools": []}, {"tools": TOOLS, "strict": True}]
 

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,9 +30,10 @@ from dragoman.dialects.spec import (
 )
 from dragoman.dialects.writing.render import Unrenderable, render, render_result
 from dragoman.types import Tool, ToolCall, ToolResult
+from tests.support import places
 
-VECTORS = Path(__file__).parents[1] / "vectors" / "learn"
-OUTSIDE = Path(__file__).resolve().parents[3] / "shared" / "vectors" / "text" / "vllm.jsonl"
+VECTORS = places.VECTORS / "learn"
+OUTSIDE = places.RECORDINGS / "text" / "vllm.jsonl"
 
 TOOLS = [
     Tool(

@@ -24,8 +24,7 @@ from dragoman.dialects.writing.prompt import (
 from dragoman.errors import UsageError
 from dragoman.sim.prompt_reader import offers
 from dragoman.types import Tool, ToolCall, ToolChoice
-
-from .ten_tools import TEN
+from tests.support.ten_tools import TEN
 
 EVERY = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
 READ = {

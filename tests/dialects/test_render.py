@@ -20,8 +20,7 @@ from dragoman.dialects.spec import AttributeArgs, JsonArgs, JsonCall, KeywordArg
 from dragoman.dialects.writing.render import Unrenderable, final_answer, render, render_message, render_result
 from dragoman.errors import UsageError
 from dragoman.types import Media, Message, Reasoning, Text, Tool, ToolCall, ToolResult
-
-from . import families
+from tests.support import more_dialects as families
 
 EVERY = list(DIALECTS.values())
 JSON_ROWS = [d for d in EVERY if isinstance(d.args, JsonCall | JsonArgs | KeywordArgs | AttributeArgs)]

@@ -12,7 +12,6 @@ import json
 import random
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,10 +22,11 @@ from dragoman.dialects.spec import Strength
 from dragoman.events import Event
 from dragoman.providers.families import order
 from dragoman.types import IssueKind
+from tests.support import places
 
 from .test_laws import MARKS, WORD, check_strict
 
-FOLDER = Path(__file__).parents[1] / "vectors" / "dialects"
+FOLDER = places.VECTORS / "dialects"
 ROWS = pytest.mark.parametrize("name", list(DIALECTS))
 LEAST = 5
 SEED = 20

@@ -21,8 +21,7 @@ from dragoman.dialects.writing.render import render
 from dragoman.errors import UsageError
 from dragoman.lenient.source import Source
 from dragoman.types import Tool, ToolCall
-
-from .samples import TEXTS
+from tests.support.samples import TEXTS
 
 TEXT = {"type": "string"}
 FIELDS = {

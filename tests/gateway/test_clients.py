@@ -19,8 +19,8 @@ from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim.loopback import serving
+from tests.support.upstreams import UPSTREAMS, Says, model, refusal, said, sent
 
-from ..upstreams import UPSTREAMS, Says, model, refusal, said, sent
 from .test_exchange import FUNCTION, SCHEMA, app
 
 PROMPT = "What is up, and what is down?"

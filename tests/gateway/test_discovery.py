@@ -13,8 +13,7 @@ from dragoman.gateway import Found, discover
 from dragoman.gateway.discovery import Place, adiscover, look, usual_places
 from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.rows import PROVIDERS
-
-from ..peer import Exchange, free_port, peer
+from tests.support.peer import Exchange, free_port, peer
 
 
 def listed(owner: str | None, *names: str) -> bytes:

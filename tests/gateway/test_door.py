@@ -22,9 +22,9 @@ from dragoman.gateway.reload import Watched, keep_current
 from dragoman.io.scripted import Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from tests.support.asgi import Client, Reply, call
+from tests.support.upstreams import model, refusal, said
 
-from ..upstreams import model, refusal, said
-from .asgi import Client, Reply, call
 from .test_exchange import app, ask, asking, every_front
 from .test_failures import PIECE, Slow, converse, message_of
 

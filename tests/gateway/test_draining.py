@@ -30,10 +30,10 @@ from dragoman.gateway.process.shutdown import on_sigterm
 from dragoman.io.scripted import Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from tests.support.asgi import call
+from tests.support.peer import Exchange, peer
+from tests.support.upstreams import model, said
 
-from ..peer import Exchange, peer
-from ..upstreams import model, said
-from .asgi import call
 from .test_exchange import ASKS, PATHS, asking, every_front
 from .test_failures import message_of
 

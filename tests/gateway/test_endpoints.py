@@ -10,8 +10,7 @@ from dragoman.gateway import GatewayConfig, create_app
 from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
-
-from .asgi import Reply, call
+from tests.support.asgi import Reply, call
 
 LISTED = Answer((b'{"data": [{"id": "qwen3:8b"}, {"id": "org/plain"}]}',), headers={"content-type": "application/json"})
 

@@ -15,9 +15,8 @@ from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.types import Response
-
-from ..upstreams import UPSTREAMS, Says, model, refusal, said, sent
-from .asgi import Reply, call
+from tests.support.asgi import Reply, call
+from tests.support.upstreams import UPSTREAMS, Says, model, refusal, said, sent
 
 SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
 FENCE = '~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'

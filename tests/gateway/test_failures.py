@@ -21,10 +21,10 @@ from dragoman.io.aio import Pool
 from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from tests.support.asgi import Client, Reply, call
+from tests.support.peer import Exchange, free_port, peer
+from tests.support.upstreams import model, refusal, said, sent
 
-from ..peer import Exchange, free_port, peer
-from ..upstreams import model, refusal, said, sent
-from .asgi import Client, Reply, call
 from .test_exchange import ASKS, FUNCTION, PATHS, app, ask, asking, every_front
 
 KEY = "a-very-secret-key"

@@ -34,8 +34,8 @@ from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.schema.patterns import BUDGET, affordable, cost
 from dragoman.schema.validation import faults
 from dragoman.turn.response_reader import MAX_WHOLE, Streamed
+from tests.support.asgi import Reply, call
 
-from .asgi import Reply, call
 from .test_exchange import PATHS, SCHEMA, app, asking, every_front
 from .test_failures import message_of
 from .test_openapi import always

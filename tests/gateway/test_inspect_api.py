@@ -14,10 +14,10 @@ from dragoman.gateway.inspector.api import API, CSP, STATIC, stranger
 from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.io.scripted import Memory
 from dragoman.providers.spec import Tools
+from tests.support.asgi import Client, Reply, call
+from tests.support.inspecting import HERE, JSON, look, recording, see, tell
+from tests.support.upstreams import model, said
 
-from ..upstreams import model, said
-from .asgi import Client, Reply, call
-from .inspecting import HERE, JSON, look, recording, see, tell
 from .test_door import KEY, bearer, row
 from .test_exchange import FENCE, PATHS, ask, asking, every_front
 

@@ -21,11 +21,11 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
 from dragoman.sim import serving
+from tests.support import mcp_lab as lab
+from tests.support.asgi import Client, call
+from tests.support.inspecting import JSON, SECRET, look, recording, see
+from tests.support.upstreams import Says, model, refusal, said
 
-from ..mcp import lab
-from ..upstreams import Says, model, refusal, said
-from .asgi import Client, call
-from .inspecting import JSON, SECRET, look, recording, see
 from .test_exchange import ASKS, FENCE, PATHS, app, ask, asking, every_back, every_front, streamed_and_whole
 from .test_mcp import ECHO, alive, served
 from .test_metrics import DOWN

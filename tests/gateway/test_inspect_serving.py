@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from dragoman.sim import running
-
-from ..cli.test_serve import CHAT, _post, _serving
+from tests.cli.test_serve import CHAT, _post, _serving
 
 
 def _get(url: str) -> tuple[int, Any]:

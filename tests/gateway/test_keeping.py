@@ -23,9 +23,9 @@ from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.types import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
+from tests.support.asgi import Reply, call
+from tests.support.upstreams import model, said, sent
 
-from ..upstreams import model, said, sent
-from .asgi import Reply, call
 from .test_exchange import USER, ask, streamed_and_whole
 from .test_exchange import read as answer_of
 

@@ -18,9 +18,9 @@ from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.io.scripted import Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from tests.support.asgi import call
+from tests.support.upstreams import model, refusal, said
 
-from ..upstreams import model, refusal, said
-from .asgi import call
 from .test_door import KEY, bearer, held
 from .test_exchange import ASKS, FENCE, PATHS, ask, every_front
 from .test_metrics import DOWN

@@ -30,16 +30,17 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import serving
 from dragoman.types import ToolCall, ToolResult
+from tests.support import mcp_lab as lab
+from tests.support import places
+from tests.support.asgi import Client, Reply
+from tests.support.upstreams import Says, model, said, sent
 
-from ..mcp import lab
-from ..upstreams import Says, model, said, sent
-from .asgi import Client, Reply
 from .test_exchange import ASKS, asking, called, every_front, streamed_and_whole
 from .test_exchange import read as reply_of
 from .test_tracing import Told, attributes
 
-ROOT = str(Path(__file__).parents[2])
-LAB: dict[str, Any] = {"command": sys.executable, "args": ["-m", "tests.mcp.lab"], "cwd": ROOT}
+ROOT = str(places.ROOT)
+LAB: dict[str, Any] = {"command": sys.executable, "args": ["-m", "tests.support.mcp_lab"], "cwd": ROOT}
 ECHO = Says(("I ask.",), (("e1", "echo", {"text": "blue"}),))
 BOTH = Says(("So.",), (("l1", "look", {"at": "sky"}), ("e1", "echo", {"text": "blue"})))
 FENCE = '~~~tool_call\n{"name": "echo", "arguments": {"text": "blue"}}\n~~~'

@@ -22,9 +22,10 @@ from dragoman.gateway.telemetry.metrics import COUNTED, OTHER, Metrics
 from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from tests.support import places
+from tests.support.asgi import Client, call
+from tests.support.upstreams import Says, model, refusal, said
 
-from ..upstreams import Says, model, refusal, said
-from .asgi import Client, call
 from .test_door import bearer, held
 from .test_exchange import ASKS, FENCE, PATHS, ask, asking, every_front
 from .test_failures import PIECE, Slow
@@ -213,8 +214,8 @@ from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.route import Route
-from tests.gateway.asgi import call
-from tests.upstreams import model, said
+from tests.support.asgi import call
+from tests.support.upstreams import model, said
 child = os.fork()
 to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
 gateway = create_app(GatewayConfig(default=to), model("openai_chat", said("hi")), observers=[Metrics()])
@@ -228,7 +229,7 @@ if child:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_several_processes_count_together(tmp_path: Path) -> None:
     environ = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
-    root = Path(__file__).parents[2]
+    root = places.ROOT
     run = subprocess.run(
         [sys.executable, "-c", SHARED], capture_output=True, text=True, check=True, env=environ, cwd=root
     )

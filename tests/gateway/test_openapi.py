@@ -15,9 +15,9 @@ from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.schema.validation import check_schema, faults
+from tests.support.asgi import call
+from tests.support.upstreams import Says, answered
 
-from ..upstreams import Says, answered
-from .asgi import call
 from .test_exchange import ASKS, asking, every_front
 
 CALLS = Says(("I look.",), (("a1", "look", {"at": "sky"}),))

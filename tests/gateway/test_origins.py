@@ -14,9 +14,8 @@ from dragoman.gateway.http.origins import is_local
 from dragoman.io.scripted import Memory
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
-
-from ..upstreams import model, said
-from .asgi import Client, Reply
+from tests.support.asgi import Client, Reply
+from tests.support.upstreams import model, said
 
 HERE = ["http://localhost:3000", "http://127.0.0.1:8080", "http://app.localhost", "http://[::1]:5173", "app://obsidian.md",
         "vscode-webview://1a2b", "http://0.0.0.0:3000", "tauri://localhost"]  # fmt: skip

@@ -10,9 +10,9 @@ import pytest
 from dragoman.codecs import CODECS
 from dragoman.io.scripted import Answer
 from dragoman.providers.rows import Tools
+from tests.support.asgi import call
+from tests.support.upstreams import UPSTREAMS, Says, model, said, sent
 
-from ..upstreams import UPSTREAMS, Says, model, said, sent
-from .asgi import call
 from .test_exchange import FENCE, FUNCTION, app, ask, called, every_back, every_front, read, streamed_and_whole
 
 LOOKS = Says(calls=(("a1", "look", {"at": "sky"}),))

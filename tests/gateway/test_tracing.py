@@ -20,9 +20,9 @@ from dragoman.gateway.telemetry.trace_context import carried
 from dragoman.gateway.telemetry.tracing import CAPTURE, Tracing, configured
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from tests.support.asgi import Client
+from tests.support.upstreams import Says, model, said
 
-from ..upstreams import Says, model, said
-from .asgi import Client
 from .test_exchange import FENCE, ask, asking, every_front
 from .test_failures import PIECE, Slow
 from .test_metrics import DOWN

@@ -33,9 +33,8 @@ from dragoman.loop import (
 from dragoman.tools import Approval, ToolSet
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Request, Text, ToolCall, ToolResult
-
-from ..upstreams import model
-from .scenes import LOOK, TASK, Played, Says, Shop, calling, play, route, said
+from tests.support.scenes import LOOK, TASK, Played, Says, Shop, calling, play, route, said
+from tests.support.upstreams import model
 
 SKY, SEA = {"at": "sky"}, {"at": "sea"}
 NOTE = {"path": "a", "text": "b"}

@@ -16,9 +16,8 @@ from dragoman.sim import Slip, WeakModel
 from dragoman.tools import ToolSet
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request
-
-from ..upstreams import answered
-from .scenes import Says, Shop, route
+from tests.support.scenes import Says, Shop, route
+from tests.support.upstreams import answered
 
 FILES = {"january.txt": "rent 700.50\nfood 212.35\n", "february.txt": "rent 700.50\nfood 187.90\n"}
 TASK = "Read january.txt and february.txt, add up the amounts, and write the total to total.txt."

@@ -12,8 +12,7 @@ from dragoman.loop import Answered, Bound, FinalAction, Limit, Policy, ToolEnded
 from dragoman.providers.spec import Tools
 from dragoman.tools import ToolSet
 from dragoman.types import JsonObject, Message, ToolChoice
-
-from .scenes import IN_PROTOCOL, Played, Shop, play, route, sent
+from tests.support.scenes import IN_PROTOCOL, Played, Shop, play, route, sent
 
 UPSERT = "kom.memory.v1.upsert_memory"
 SEARCH = "kom.memory.v1.search_memory"

@@ -15,9 +15,8 @@ from dragoman.io.scripted import Memory
 from dragoman.loop import How, Output, Policy, Run, loop
 from dragoman.turn.machine import turn
 from dragoman.types import Request
-
-from ..upstreams import model, said
-from .scenes import IN_TEXT, TASK, Played, Shop, calling, play, raw_calls, route
+from tests.support.scenes import IN_TEXT, TASK, Played, Shop, calling, play, raw_calls, route
+from tests.support.upstreams import model, said
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from dragoman.errors import ErrorCode, UsageError
 from dragoman.loop import Answered, Bound, How, Limit, Output, Policy
 from dragoman.tools import ToolSet
 from dragoman.types import ToolChoice
-
-from .scenes import IN_PROTOCOL, IN_TEXT, Shop, calling, play, said, sent
+from tests.support.scenes import IN_PROTOCOL, IN_TEXT, Shop, calling, play, said, sent
 
 CITY = {
     "type": "object",

@@ -26,8 +26,7 @@ from dragoman.loop import (
 from dragoman.providers.spec import Tools
 from dragoman.tools import ToolSet
 from dragoman.types import IssueKind, Text, Tool, ToolCall
-
-from .scenes import IN_TEXT, LOOK, Played, Says, Shop, calling, play, raw_call, route, said, sent
+from tests.support.scenes import IN_TEXT, LOOK, Played, Says, Shop, calling, play, raw_call, route, said, sent
 
 FENCE = '~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'
 

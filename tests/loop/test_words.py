@@ -33,8 +33,7 @@ from dragoman.types import (
     ToolResult,
     Verdict,
 )
-
-from .scenes import LOOK, Shop
+from tests.support.scenes import LOOK, Shop
 
 READ = Tool(name="read_file", parameters={"type": "object", "properties": {"path": {}}, "required": ["path"]})
 TOOLS = [Tool(name="look", parameters=LOOK), READ]

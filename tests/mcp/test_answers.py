@@ -11,8 +11,7 @@ import pytest
 from dragoman.mcp import Answers
 from dragoman.mcp.client_callbacks import sampling_request
 from dragoman.types import JsonObject, Media, Message, Request, Response, Sampling, Stop, Text
-
-from .lab import PIXEL
+from tests.support.mcp_lab import PIXEL
 
 TEXT = {"type": "text", "text": "hi"}
 IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}

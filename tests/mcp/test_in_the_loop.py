@@ -14,8 +14,7 @@ from dragoman.mcp import McpServers
 from dragoman.sim import WeakModel, running, serving
 from dragoman.tools import ToolSet, tool
 from dragoman.types import ToolResult
-
-from . import lab
+from tests.support import mcp_lab as lab
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from dragoman.mcp.results import read, rpc_code, told_code, written
 from dragoman.types import Media, Text, ToolResult
-
-from .lab import PIXEL, SHAPES
+from tests.support.mcp_lab import PIXEL, SHAPES
 
 TEXTS = st.text('ab1 \n[]:{}",éE')
 

@@ -25,16 +25,16 @@ from dragoman.mcp.servers import definition, namespace, spelt
 from dragoman.sim import Journal, WeakModel, running, serving
 from dragoman.tools import Approval, Context
 from dragoman.types import EMPTY_OBJECT_SCHEMA, JsonObject, Media, Message, Request, Response, ToolCall, ToolResult
+from tests.support import mcp_lab as lab
+from tests.support import places
 
-from . import lab
-
-ROOT = str(Path(__file__).parents[2])
+ROOT = str(places.ROOT)
 KINDS = ["stdio", "stdio-legacy", "http", "http-legacy", "sse"]
 NAMES = [tool["name"] for tool in lab.TOOLS]
 
 
 def stdio(*arguments: str, **fields: Any) -> dict[str, Any]:
-    return {"command": sys.executable, "args": ["-m", "tests.mcp.lab", *arguments], "cwd": ROOT, **fields}
+    return {"command": sys.executable, "args": ["-m", "tests.support.mcp_lab", *arguments], "cwd": ROOT, **fields}
 
 
 @contextmanager
@@ -355,7 +355,7 @@ def test_a_server_that_hangs_when_it_is_left_is_left_all_the_same(method: str, m
 
 
 def test_no_process_is_left(tmp_path: Path) -> None:
-    script = "import os, runpy, sys; open(sys.argv.pop(), 'w').write(str(os.getpid())); runpy.run_module('tests.mcp.lab', run_name='__main__')"
+    script = "import os, runpy, sys; open(sys.argv.pop(), 'w').write(str(os.getpid())); runpy.run_module('tests.support.mcp_lab', run_name='__main__')"
     row = {"command": sys.executable, "args": ["-c", script, str(tmp_path / "pid")], "cwd": ROOT}
     with McpServers(config(lab=row)) as opened:
         pid = int((tmp_path / "pid").read_text())

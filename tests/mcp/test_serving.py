@@ -6,11 +6,11 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from dragoman.errors import UsageError
@@ -19,12 +19,11 @@ from dragoman.mcp.server import server
 from dragoman.sim import serving
 from dragoman.tools import Context, ToolSet
 from dragoman.types import Media, ToolCall
-from mcp import Client, StdioServerParameters
+from tests.support import places
+from tests.support.mcp_workbench import TOOLS, add
 
-from .workbench import TOOLS, add
-
-ROOT = str(Path(__file__).parents[2])
-COMMAND = ["-m", "dragoman", "mcp", "serve", "tests.mcp.workbench:TOOLS"]
+ROOT = str(places.ROOT)
+COMMAND = ["-m", "dragoman", "mcp", "serve", "tests.support.mcp_workbench:TOOLS"]
 
 # (call, what comes back: isError, text, structured content)
 CALLS: list[tuple[str, dict[str, Any], bool, str, Any]] = [

@@ -12,8 +12,7 @@ from dragoman.codecs.shared.frames import Frame
 from dragoman.errors import ExtractError
 from dragoman.events import assemble
 from dragoman.types import Message, Request, Tool, ToolCall, ToolResult
-
-from .said import READ_FILE, said
+from tests.support.documents import READ_FILE, said
 
 PING = Tool(name="ping", description="Ping", parameters={"type": "object"}, metadata={"secret": "kept"})
 APIS = pytest.mark.parametrize("api", ["openai", "anthropic", "ollama"])

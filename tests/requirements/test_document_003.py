@@ -12,8 +12,7 @@ from dragoman.dialects.writing.prompt import tool_prompt
 from dragoman.dialects.writing.render import render_result
 from dragoman.errors import ErrorCode
 from dragoman.types import Tool, ToolResult
-
-from .said import READ_FILE, said
+from tests.support.documents import READ_FILE, said
 
 ARGS = '{"path": "/tmp/foo"}'
 FOO = [("read_file", {"path": "/tmp/foo"})]

@@ -14,8 +14,7 @@ from dragoman.dialects.writing.prompt import augment_system_prompt, tool_prompt
 from dragoman.dialects.writing.render import render_message, render_result
 from dragoman.events import PartEnded
 from dragoman.types import IssueKind, Message, Text, ToolResult
-
-from .said import SEARCH, UPSERT, said
+from tests.support.documents import SEARCH, UPSERT, said
 
 TOOLS = [UPSERT, SEARCH]
 PROTOCOL = DIALECTS["json_protocol"]

@@ -12,8 +12,7 @@ from dragoman.dialects.writing.prompt import augment_system_prompt
 from dragoman.errors import ExtractError
 from dragoman.turn.extract import Calls, extract
 from dragoman.types import IssueKind, ToolCall
-
-from .said import READ_FILE, fence, said
+from tests.support.documents import READ_FILE, fence, said
 
 CALL = '{"name": "read_file", "arguments": {"path": "/tmp/foo"}}'
 FOO = [("read_file", {"path": "/tmp/foo"})]

@@ -13,8 +13,7 @@ from dragoman.dialects.writing.render import render_message
 from dragoman.errors import ExtractError
 from dragoman.turn.extract import extract
 from dragoman.types import IssueKind, Message, Tool, ToolResult
-
-from .said import READ_FILE, fence, said
+from tests.support.documents import READ_FILE, fence, said
 
 OPEN = {"type": "object"}
 T, RM, LS, READ = (Tool(name=n, parameters=OPEN) for n in ("t", "rm", "ls", "read"))

@@ -14,8 +14,7 @@ from dragoman.errors import ExtractError
 from dragoman.schema.validation import faults
 from dragoman.turn.extract import extract
 from dragoman.types import IssueKind, Message, Tool, ToolResult
-
-from .said import READ_FILE, fence, said
+from tests.support.documents import READ_FILE, fence, said
 
 OPEN = {"type": "object"}
 A, B = Tool(name="a", parameters=OPEN), Tool(name="b", parameters=OPEN)

@@ -23,14 +23,13 @@ from typing import Any
 import anyio
 import httpx2
 import mcp_types as types
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.dispatcher import ProgressFnT
 from pydantic import ValidationError
-
-from mcp import Client, MCPError, StdioServerParameters
 
 from ..errors import ErrorCode, ErrorKind, ProviderError, ToolError, http_code
 from ..io.failures import tell

@@ -1,0 +1,293 @@
+"""The doctor over scripted deployments: each ability and each lack is found, and the settings follow."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from dragoman.doctor import Finding, Grade, Reached, examine, prescription, reach
+from dragoman.doctor.context_length import fathom
+from dragoman.doctor.target import Patient
+from dragoman.effects import Now, Open, Read, run
+from dragoman.errors import ErrorKind, ProviderError
+from dragoman.gateway.config.json_schema import FORM
+from dragoman.gateway.config.load import read
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS
+from dragoman.schema.validation import faults
+from tests.support.upstreams import Says, answered, refusal, said
+
+CALL = '<tool_call>\n{"name": "get_door_code", "arguments": {"door": 7}}\n</tool_call>'
+SIZES = (2_000, 4_000, 8_000)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What a scripted server can.
+
+    `tools`: native calls; refused with 400; or written as text the server does not read.  `dialect` is a word its prompt
+    must hold before it calls in text, "" for any; `reads` how many characters of a prompt it keeps.
+    """
+
+    tools: str = "native"
+    dialect: str = ""
+    reads: int = 1_000_000
+    forced: bool = True
+    schema: bool = True
+    parallel: bool = True
+
+    def __call__(self, sent: Open) -> Answer:
+        body = json.loads(sent.body)
+        if body.get("tools") and self.tools == "refused":
+            return refusal(400, {"error": {"message": "this model does not support tools"}})
+        prompt = "".join(str(message["content"]) for message in body["messages"])
+        counted = str(min(len(prompt), self.reads) // 2).encode()
+        told = answered("openai_chat", self._says(body), body)
+        pieces = (piece for piece in told.pieces if isinstance(piece, bytes))
+        written = b'prompt_tokens": ' + counted
+        return replace(told, pieces=tuple(piece.replace(b'prompt_tokens": 7', written) for piece in pieces))
+
+    def _says(self, body: dict[str, Any]) -> Says:
+        prompt = "\n".join(str(m["content"]) for m in body["messages"])
+        if "secret word" in prompt:
+            kept = prompt[-self.reads :]
+            word = kept.partition("word is ")[2].partition(".")[0] if "word is " in kept else "sorry"
+            return said(word)
+        if "colour" in prompt.lower() and "response_format" in body:
+            return said('{"colour": "ultramarine-42"}' if self.schema else "blue")
+        native = bool(body.get("tools"))
+        if "both at once" in prompt and self.parallel and (native or "door" in prompt):
+            return self._calls(native, 3, 5)
+        if "door 7" in prompt or (self.forced and "Say hello" in prompt and (native or "get_door_code" in prompt)):
+            return self._calls(native, 7)
+        return said("Hello.") if native else Says(("Hello ", "there, ", "how are you?"))
+
+    def _calls(self, native: bool, *doors: int) -> Says:
+        if native and self.tools == "native":
+            return Says(calls=tuple((f"c{n}", "get_door_code", {"door": n}) for n in doors))
+        return said("\n".join(CALL.replace("7", str(n)) for n in doors))
+
+
+def examined(deployment: Callable[[Open], Answer], **route: Any) -> dict[str, Finding]:
+    given = {"provider": COMPATIBLE["openai_chat"], "base_url": "http://model.test", **route}
+    findings = run(examine(Route(**given), "m", SIZES), Memory(deployment).world_now())
+    return {finding.probe: finding for finding in findings}
+
+
+def test_a_server_that_can_everything_is_good_throughout() -> None:
+    found = examined(Deployment())
+    assert {f.grade for f in found.values()} == {Grade.GOOD}
+    assert list(found) == [
+        "native tools", "tools as text", "streaming", "parallel calls", "forced choice", "constrained answers", "context",
+    ]  # fmt: skip
+
+
+LACKS = [
+    ("it refuses tools", Deployment(tools="refused"), "native tools", Grade.BAD, "refuses tools"),
+    ("it does not read its model's calls", Deployment(tools="text"), "native tools", Grade.POOR, "dialect hermes"),
+    ("it ignores a demand", Deployment(forced=False), "forced choice", Grade.POOR, "no call came"),
+    ("it ignores a schema", Deployment(schema=False), "constrained answers", Grade.POOR, "not kept"),
+    ("it makes one call at a time", Deployment(parallel=False), "parallel calls", Grade.POOR, "call"),
+    ("it forgets the beginning", Deployment(reads=10_000), "context", Grade.POOR, "the beginning was forgotten"),
+]
+
+
+@pytest.mark.parametrize(("what", "deployment", "probe", "grade", "says"), LACKS, ids=[row[0] for row in LACKS])
+def test_a_lack_is_found_and_something_helps(
+    what: str, deployment: Deployment, probe: str, grade: Grade, says: str
+) -> None:
+    found = examined(deployment)[probe]
+    assert found.grade is grade
+    assert says in found.said
+    assert found.remedy
+
+
+def test_the_remedy_is_the_servers_own() -> None:
+    found = examined(Deployment(tools="refused"), provider=PROVIDERS["llamacpp"])
+    assert "--jinja" in found["native tools"].remedy
+
+
+def test_a_server_that_is_not_there_ends_the_examination() -> None:
+    def gone(_: Open) -> Answer:
+        return Answer(status=ProviderError("cannot reach it; is it running?", kind=ErrorKind.NETWORK))
+
+    found = examined(gone)
+    assert list(found) == ["native tools"]
+    assert found["native tools"].grade is Grade.BAD
+
+
+@pytest.mark.parametrize(
+    "deployment", [Deployment(), Deployment(tools="refused", reads=10_000), Deployment(tools="text")]
+)
+def test_the_settings_that_follow_are_taken(deployment: Deployment) -> None:
+    route = Route(provider=PROVIDERS["llamacpp"], base_url="http://model.test")
+    findings = run(examine(route, "qwen3:8b", SIZES), Memory(deployment).world_now())
+    settings = tomllib.loads(prescription(route, "qwen3:8b", findings))
+    assert faults(FORM, settings) == []
+    row = settings["models"]["qwen3:8b"]
+    assert row["route"] == "llamacpp/qwen3:8b"
+    assert row["tools"] == {"native": "native", "refused": "text", "text": "both"}[deployment.tools]
+    assert settings["providers"]["llamacpp"]["base_url"] == "http://model.test"
+    assert ("compact" in row) is (deployment.reads < 1_000_000)
+
+
+# ── where the API is ─────────────────────────────────────────────────────────
+
+
+def reached(answer: Callable[[Open], Answer], *, named: bool = False, **route: Any) -> Reached:
+    given = {"provider": COMPATIBLE["openai_chat"], "base_url": "http://model.test/sub", **route}
+    return run(reach(Route(**given), named=named), Memory(answer).world_now())
+
+
+def lists(*paths: str) -> Callable[[Open], Answer]:
+    """A server that lists its models at these paths only, and shows a page everywhere else."""
+
+    def answer(sent: Open) -> Answer:
+        if any(sent.url.endswith(f"//model.test{path}") for path in paths):
+            return Answer((b'{"object": "list", "data": [{"id": "m"}]}',), headers={"content-type": "application/json"})
+        return Answer((b"<html>welcome</html>",), status=200, headers={"content-type": "text/html; charset=utf-8"})
+
+    return answer
+
+
+def test_an_api_that_is_there_says_what_it_lists() -> None:
+    found = reached(lists("/sub/models"), base_url="http://model.test/sub")
+    assert (found.finding.grade, found.models) == (Grade.GOOD, ("m",))
+
+
+def test_an_address_without_its_version_is_mended_and_told() -> None:
+    found = reached(lists("/sub/v1/models"))
+    assert (found.finding.grade, found.models) == (Grade.POOR, ("m",))
+    assert found.route.root() == "http://model.test/sub/v1"
+    assert found.finding.remedy == "use http://model.test/sub/v1 as its base URL"
+
+
+ANSWERS = [
+    ("a page", Answer((b"<!doctype html>",), status=200), {}, "a web page answers", "the address of the API"),
+    ("no path", refusal(404, {"detail": "Not Found"}), {}, "no API answers", "most end in /v1"),
+    ("no key", refusal(401, {"error": {}}), {}, "it wants a key", "DRAGOMAN_UPSTREAM_KEY"),
+    ("a wrong key", refusal(401, {"error": {}}), {"key": "sk-1"}, "it refuses this key", "check the key"),
+    ("too much", refusal(429, {"error": {}}), {}, "no more requests", "wait a moment"),
+    ("loading", refusal(503, {"error": {}}), {}, "it answers 503", "that server's log"),
+    ("another thing", Answer((b"{}",), status=200), {}, "does not list its models", "--model"),
+]
+
+
+@pytest.mark.parametrize(("answer", "route", "said_", "remedy"), [r[1:] for r in ANSWERS], ids=[r[0] for r in ANSWERS])
+def test_what_stands_in_the_way_is_told_with_what_to_do(
+    answer: Answer, route: dict[str, Any], said_: str, remedy: str
+) -> None:
+    found = reached(lambda _: answer, **route).finding
+    assert found.grade is Grade.BAD
+    assert found.facts["unreachable"]
+    assert said_ in found.said
+    assert remedy in found.remedy
+
+
+def test_a_server_without_a_list_is_examined_where_the_model_was_named() -> None:
+    found = reached(lambda _: refusal(404, {"detail": "Not Found"}), named=True).finding
+    assert (found.grade, dict(found.facts)) == (Grade.UNKNOWN, {})
+
+
+def test_a_failure_says_in_its_own_line_what_to_do() -> None:
+    def broken(sent: Open) -> Answer:
+        return refusal(500, b"oops\n\nreally")
+
+    found = examined(broken)
+    assert all("\n" not in each.said and each.remedy for each in found.values())
+    assert {each.remedy for each in found.values()} == {"retry, or use another provider"}
+
+
+# ── streams that are held back ───────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("before", "between", "grade"), [(2, 0, Grade.POOR), (1, 1, Grade.GOOD), (0, 0, Grade.GOOD)])
+def test_a_stream_that_comes_all_at_once_after_a_while_is_held_back_somewhere(
+    before: int, between: int, grade: Grade
+) -> None:
+    now = [0.0]
+
+    def timed(sent: Open) -> Answer:
+        told = Deployment()(sent)
+        now[0] += before
+        return told
+
+    memory = Memory(timed)
+    perform = memory.world_now()
+
+    def clocked(effect: Any) -> Any:
+        if isinstance(effect, Now):
+            return now[0]
+        now[0] += between if isinstance(effect, Read) else 0
+        return perform(effect)
+
+    findings = run(
+        examine(Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test"), "m", SIZES), clocked
+    )
+    (found,) = [each for each in findings if each.probe == "streaming"]
+    assert found.grade is grade
+    assert found.remedy or grade is Grade.GOOD
+
+
+# ── how much is read ─────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the last `window` tokens (of four characters) and counts what it read; or all of it, or nothing."""
+
+    window: int
+    counts: str = "read"
+    finds: bool = True
+    template: int = 40
+
+    def __call__(self, sent: Open) -> Answer:
+        prompt = json.loads(sent.body)["messages"][-1]["content"]
+        kept = prompt[-4 * self.window :]
+        word = kept.partition("word is ")[2].partition(".")[0] if self.finds else ""
+        whole, read = len(prompt) // 4 + self.template, min(len(prompt) // 4 + self.template, self.window)
+        told = answered("openai_chat", said(word or "I do not know"), json.loads(sent.body))
+        number = {"read": str(read), "all": str(whole), "nothing": "0"}[self.counts].encode()
+        pieces = [piece for piece in told.pieces if isinstance(piece, bytes)]
+        written = tuple(piece.replace(b'prompt_tokens": 7', b'prompt_tokens": ' + number) for piece in pieces)
+        return replace(told, pieces=written)
+
+
+READERS = [
+    ("2k", Reader(2048), Grade.POOR, 2048, "2048 were read"),
+    ("4k", Reader(4096), Grade.POOR, 4096, "4096 were read"),
+    ("counts before it cuts", Reader(4096, "all"), Grade.POOR, 0, "all were counted"),
+    ("does not count", Reader(4096, "nothing"), Grade.POOR, 0, "none are counted"),
+    ("reads all", Reader(10**6), Grade.GOOD, 0, "was read whole"),
+    ("reads all and finds nothing", Reader(10**6, finds=False), Grade.GOOD, 0, "the model found no word in it"),
+    ("finds nothing and is cut", Reader(2048, finds=False), Grade.POOR, 2048, "2048 were read"),
+    ("finds nothing and counts nothing", Reader(10**6, "nothing", finds=False), Grade.UNKNOWN, 0, "nothing can be told"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reader", "grade", "tokens", "says"), [r[1:] for r in READERS], ids=[r[0] for r in READERS])
+def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, says: str) -> None:
+    route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    patient = Patient(route, "m")
+    found = run(fathom(patient, (2_000, 4_000, 8_000, 16_000)), Memory(reader).world_now())
+    assert (found.grade, says in found.said) == (grade, True), found.said
+    assert not tokens or found.facts["tokens"] == tokens
+
+
+# ── the settings ─────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("api", list(COMPATIBLE))
+def test_the_settings_of_any_api_are_served_and_hold_no_key(api: str) -> None:
+    route = Route(provider=COMPATIBLE[api], base_url="http://model.test/v1", key="sk-secret-123456789")
+    text = prescription(route, "some/model:1", [])
+    assert "sk-secret" not in text
+    config = read(tomllib.loads(text), {"DRAGOMAN_UPSTREAM_KEY": "sk-secret-123456789"}).config
+    (to,) = config.routes("some/model:1")
+    assert (to.provider.codec, to.root(), to.key) == (route.provider.codec, route.root(), route.key)

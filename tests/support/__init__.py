@@ -1,0 +1,1 @@
+"""What tests share: scripted upstreams and peers, clients in process, schemas, values, vectors; no test stands here."""

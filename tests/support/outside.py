@@ -1,0 +1,179 @@
+"""Texts recorded by other projects, run through the parser: loading, running, comparing.
+
+Used by `test_outside_text.py`; nobody on this project wrote these expectations.  A row where we differ on purpose stands
+in `divergences/*.toml` with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from dragoman.dialects import DIALECTS, Dialect, Parsed, Parser
+from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.spec import span
+from tests.support import places
+
+OUTSIDE = places.RECORDINGS / "text"
+DIVERGENCES = places.TESTS / "divergences"
+FILES = ("vllm", "sglang", "llamacpp", "ollama", "aisdk", "forge")
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """One recorded text and what its project makes of it; `calls` holds (name, arguments), an argument None unasserted."""
+
+    id: str
+    file: str
+    dialect: str
+    text: str
+    tools: list[dict[str, Any]] | None
+    prefix: str
+    finish: str | None
+    calls: list[tuple[str, Any]] | None
+    content: str | None
+    reasoning: str | None
+    row: dict[str, Any]
+
+
+def vectors(file: str) -> Iterator[Vector]:
+    """The whole model outputs of one file."""
+    with (OUTSIDE / f"{file}.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if row.get("scope") in (None, "message") and isinstance(row.get("text"), str) and not row.get("native_calls_in"):
+                yield _vector(file, row)
+
+
+def _vector(file: str, row: dict[str, Any]) -> Vector:
+    asserted = row.get("asserted") or {"names": True, "args": True}
+    calls = None if row["calls"] is None else [(c.get("name"), plain(c.get("arguments"))) for c in row["calls"]]
+    if calls and not asserted["args"] and asserted["names"]:
+        calls = [(name, None) for name, _ in calls]
+    return Vector(
+        id=row["id"],
+        file=file,
+        dialect=row["dialect"],
+        text=row["text"],
+        tools=_tools(row, calls),
+        prefix=row.get("prefix") or _opened(row),
+        finish="length" if row.get("partial") else None,
+        calls=calls,
+        content=row.get("content"),
+        reasoning=row.get("reasoning"),
+        row=row,
+    )
+
+
+def _opened(row: dict[str, Any]) -> str:
+    """What the template had opened, where the project says so in an option instead."""
+    options = row.get("options") or {}
+    if not any(options.get(o) for o in ("starts_in_reasoning", "in_reasoning", "force_reasoning")):
+        return ""
+    name = row["dialect"].removeprefix("reasoning:")
+    own = DIALECTS[name].reasoning if name in DIALECTS else ()
+    opener = own[0].open[0] if own else "<think>"
+    return "" if opener.strip() in row["text"] else opener
+
+
+def _tools(row: dict[str, Any], calls: list[tuple[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """The declared tools; None where a call is expected that they do not declare (such a call never runs here)."""
+    tools = row.get("tools")
+    options = row.get("options") or {}
+    if not calls and (options.get("tool_choice") == "none" or options.get("tool_parsing") == "off"):
+        return []
+    declared = {(t.get("function") or t).get("name") for t in tools or () if isinstance(t, dict)}
+    return None if calls and any(name not in declared for name, _ in calls) else tools
+
+
+def plain(value: Any) -> Any:
+    """Numbers that are equal made identical: 5.0 and 5."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and abs(value) < 1e300 and value == int(value):
+        return int(value)
+    return value
+
+
+def run(vector: Vector, pieces: Sequence[str], *, blind: bool) -> Parsed:
+    """The parser's reading of these pieces."""
+    parser = Parser(
+        tools=vector.tools,
+        dialects="auto" if blind else _named(vector),
+        prefix=vector.prefix,
+        finish=vector.finish,
+    )
+    events = [event for piece in pieces for event in parser.feed(piece)]
+    return fold([*events, *parser.close()])
+
+
+def _named(vector: Vector) -> str | list[str | Dialect]:
+    """What a caller who knows the model would ask for; some rows configure their own delimiters."""
+    name = vector.dialect.removeprefix("reasoning:")
+    if name not in DIALECTS:
+        return "auto"
+    options = (vector.row.get("options") or {}).get("protocol_options") or {}
+    if "toolCallStart" not in options:
+        return name
+    call = span(options["toolCallStart"], options["toolCallEnd"])
+    return [replace(DIALECTS[name], name="configured", aliases=(), call=call)]
+
+
+def chunkings(vector: Vector) -> list[list[str]]:
+    """The text cut at random (the same cuts every time), character by character, and as the project streamed it."""
+    text, dice = vector.text, random.Random(vector.id)
+    pieces, at = [], 0
+    while at < len(text):
+        size = dice.choice((1, 2, 3, 5, 11, 40))
+        pieces.append(text[at : at + size])
+        at += size
+    found = [pieces, list(text)]
+    streamed = vector.row.get("chunks")
+    return [*found, streamed] if streamed and "".join(streamed) == text else found
+
+
+def calls_of(parsed: Parsed) -> list[tuple[str, Any]]:
+    """What the parser would run."""
+    return [(c.name, plain(dict(c.arguments))) for c in parsed.calls]
+
+
+def same_calls(expected: list[tuple[str, Any]], got: list[tuple[str, Any]]) -> bool:
+    """Equal in names and order, and in the arguments that are asserted."""
+    return len(expected) == len(got) and all(
+        e[0] == g[0] and (e[1] is None or equal(e[1], g[1])) for e, g in zip(expected, got, strict=True)
+    )
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Equal as JSON: true is not 1."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(equal(a[k], b[k]) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(equal, a, b))
+    return bool(a == b)
+
+
+def key(parsed: Parsed) -> tuple[Any, ...]:
+    """Everything that may not depend on how the text was cut."""
+    calls = [(c.name, json.dumps(dict(c.arguments))) for c in parsed.calls]
+    return calls, parsed.text, parsed.reasoning, [(i.kind, i.raw, i.name) for i in parsed.issues]
+
+
+@cache
+def divergences(way: str) -> dict[str, str]:
+    """Vector id → why we differ, for the dialect `named` or `blind`; an entry without `way` is about both."""
+    found: dict[str, str] = {}
+    for path in sorted(DIVERGENCES.glob("*.toml")):
+        for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("divergence", ()):
+            if entry.get("way", way) == way:
+                found |= dict.fromkeys(entry["rows"], entry["reason"])
+    return found

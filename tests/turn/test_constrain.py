@@ -1,0 +1,100 @@
+"""Decoding held to the prompt: what goes out to which place, and what happens where it is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.dialects import DIALECTS
+from dragoman.effects import run
+from dragoman.io.scripted import Answer, Memory
+from dragoman.providers.route import Route
+from dragoman.providers.rows import PROVIDERS
+from dragoman.providers.spec import Tools
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.constrain import FREE, held
+from dragoman.turn.machine import turn
+from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
+from tests.support.gbnf import Gbnf
+from tests.support.upstreams import Says, answered, refusal, said
+
+LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
+STOP = Tool(name="stop")
+ASKED = Request(model="m", messages=(Message("user", "hi"),), tools=(LOOK, STOP))
+MUST = Request(model="m", messages=(Message("user", "hi"),), tools=(LOOK, STOP), tool_choice=ToolChoice("required"))
+CALL = '{"name": "look", "arguments": {"at": "sky"}}'
+HERMES = f"<tool_call>\n{CALL}\n</tool_call>"
+
+
+def asked(provider: str, request: Request, *says: Says | Answer, **more: Any) -> tuple[Response, list[dict[str, Any]]]:
+    script = iter(says)
+    row = PROVIDERS[provider]
+
+    def answer(sent: Any) -> Answer:
+        reply = next(script)
+        return reply if isinstance(reply, Answer) else answered(row.codec, reply, json.loads(sent.body))
+
+    memory = Memory(answer)
+    route = Route(provider=row, tools=Tools.TEXT, speak="hermes")
+    response = run(turn(request, route, **more), memory.world_now())
+    return response, [json.loads(sent.body) for sent in memory.sent]
+
+
+def test_llamacpp_gets_a_grammar_that_allows_the_call_and_plain_words() -> None:
+    response, (body,) = asked("llamacpp", ASKED, said(HERMES))
+    held_to = Gbnf(body["grammar"])
+    assert held_to.allows(HERMES)
+    assert held_to.allows("It is blue.")
+    assert [call.name for call in response.calls] == ["look"]
+
+
+def test_a_demanded_call_is_all_the_grammar_allows() -> None:
+    _, (body,) = asked("llamacpp", MUST, said(HERMES))
+    assert Gbnf(body["grammar"]).allows(HERMES)
+    assert not Gbnf(body["grammar"]).allows("It is blue.")
+
+
+def test_vllm_gets_tags_and_for_a_demanded_call_a_schema() -> None:
+    _, (body,) = asked("vllm", ASKED, said(HERMES))
+    assert body["response_format"]["type"] == "structural_tag"
+    response, (body,) = asked("vllm", MUST, said(CALL))
+    assert body["response_format"]["type"] == "json_schema"
+    assert [(call.name, dict(call.arguments)) for call in response.calls] == [("look", {"at": "sky"})]
+
+
+def test_ollama_gets_a_format_for_a_demanded_call_and_its_answer_is_a_call() -> None:
+    named = Request(model="m", messages=(Message("user", "hi"),), tools=(LOOK, STOP), tool_choice=ToolChoice("named", "look"))
+    response, (body,) = asked("ollama", named, said(CALL))
+    assert body["format"]["properties"]["name"] == {"const": "look"}
+    assert [call.name for call in response.calls] == ["look"]
+    _, (body,) = asked("ollama", ASKED, said(HERMES))
+    assert "format" not in body
+
+
+@pytest.mark.parametrize(("provider", "request_"), [("llamacpp", ASKED), ("vllm", ASKED), ("ollama", MUST)])
+def test_a_place_that_refuses_the_constraint_is_asked_without_it_and_that_is_remembered(
+    provider: str, request_: Request
+) -> None:
+    no, learned = refusal(400, {"error": {"message": "failed to compile it"}}), Learned()
+    response, bodies = asked(provider, request_, no, said(HERMES), learned=learned)
+    assert [call.name for call in response.calls] == ["look"]
+    constrained = [{"grammar", "response_format", "format"} & set(body) for body in bodies]
+    assert [bool(found) for found in constrained] == [True, False]
+    _, (body,) = asked(provider, request_, said(HERMES), learned=learned)
+    assert not {"grammar", "response_format", "format"} & set(body)
+
+
+NONE = [
+    ("native tools", "openai", ASKED),
+    ("no tools", "llamacpp", Request(model="m")),
+    ("no call may be made", "llamacpp", Request(model="m", tools=(LOOK,), tool_choice=ToolChoice("none"))),
+    ("a form is demanded", "llamacpp", Request(model="m", tools=(LOOK,), output_schema=OutputSchema())),
+    ("too many tools", "llamacpp", Request(model="m", tools=tuple(Tool(name=f"t{n}") for n in range(65)))),
+]
+
+
+@pytest.mark.parametrize(("what", "provider", "request_"), NONE, ids=[row[0] for row in NONE])
+def test_there_is_no_constraint_where_it_would_not_help(what: str, provider: str, request_: Request) -> None:
+    assert held(request_, PROVIDERS[provider], DIALECTS["hermes"]) == FREE

@@ -1,0 +1,271 @@
+"""Native calls are judged as calls in text are: names settled, arguments mended and typed, the rest refused and told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.dialects.judge.judge import Judge
+from dragoman.effects import run
+from dragoman.events import CallDelta, CallEnded, CallStarted, Event, Noticed, TextDelta, assemble
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.turn.machine import turn
+from dragoman.turn.native_calls import Natives
+from dragoman.types import Edit, IssueKind, Message, Report, Request, Response, Stop, Tier, Tool, ToolChoice, Verdict
+from tests.support.upstreams import Says, model, said
+
+PROPERTIES: dict[str, Any] = {
+    "at": {"type": "string"},
+    "n": {"type": "integer"},
+    "deep": {"type": "boolean"},
+    "tags": {"type": "array", "items": {"type": "string"}},
+    "how": {"enum": ["fast", "slow"]},
+    "maybe": {"type": "string"},
+    "to": {"type": "object", "properties": {"x": {"type": "number"}}},
+}
+LOOK = Tool(name="look", parameters={"type": "object", "properties": PROPERTIES, "required": ["at"]})
+READ = Tool(name="read_file", parameters={"type": "object", "properties": {"path": {"type": "string"}}})
+OPEN = Tool(name="note", parameters={"type": "object"})
+NONE = Tool(name="now", parameters={"type": "object", "properties": {}, "additionalProperties": False})
+TOOLS = (LOOK, READ, OPEN, NONE)
+ARGUMENTS: dict[str, Any] = {"at": "sky", "n": 3, "deep": True, "tags": ["a"], "how": "fast", "to": {"x": 1.5}}
+
+
+def heard(pieces: list[str], name: str = "look", *, report: Report | None = None, **more: Any) -> list[Event]:
+    natives = Natives(Judge(more.pop("tools", TOOLS)), **more)
+    events: list[Event] = [CallStarted(0, "c", name), *(CallDelta(0, p) for p in pieces), CallEnded(0, report)]
+    return [told for event in events for told in natives.hear(event)]
+
+
+def got(arguments: str, name: str = "look", **more: Any) -> Response:
+    return assemble(heard([arguments], name, **more))
+
+
+def deltas(events: list[Event]) -> str:
+    return "".join(event.json for event in events if isinstance(event, CallDelta))
+
+
+# ── what fits passes as it is ────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("text", ['{"at": "sky"}', '{ "at":"\\u0041", "n" : 10000000000000000000001 }', '{"at":"x"}\n'])
+def test_arguments_that_fit_keep_their_spelling(text: str) -> None:
+    events = heard([text])
+    assert deltas(events) == text
+    assert events[-1] == CallEnded(0, None)
+
+
+def test_other_events_pass() -> None:
+    assert Natives(Judge(TOOLS)).hear(TextDelta("x")) == [TextDelta("x")]
+
+
+def test_a_text_is_told_while_it_comes() -> None:
+    natives = Natives(Judge(TOOLS))
+    natives.hear(CallStarted(0, "c", "look"))
+    told = [natives.hear(CallDelta(0, piece)) for piece in ('{"at": "once', " upon", ' a time"', "}")]
+    assert all(told[:3])
+    assert told[1] == [CallDelta(0, " upon")]
+
+
+# ── what is mended ───────────────────────────────────────────────────────────
+
+MENDED: list[tuple[str, str, dict[str, Any]]] = [
+    # arguments as they came, arguments as they run
+    ("a number as text", '{"at": "x", "n": "3"}', {"at": "x", "n": 3}),
+    ("a truth value as text", '{"at": "x", "deep": "False"}', {"at": "x", "deep": False}),
+    ("a list as text", '{"at": "x", "tags": "[\\"a\\", \\"b\\"]"}', {"at": "x", "tags": ["a", "b"]}),
+    ("an object as text", '{"at": "x", "to": "{\\"x\\": 2}"}', {"at": "x", "to": {"x": 2}}),
+    ("one for a list", '{"at": "x", "tags": "a"}', {"at": "x", "tags": ["a"]}),
+    ("a value in other case", '{"at": "x", "how": "FAST"}', {"at": "x", "how": "fast"}),
+    ("a key in other case", '{"At": "x"}', {"at": "x"}),
+    ("a null that means nothing", '{"at": "x", "maybe": null}', {"at": "x"}),
+    ("a number for text", '{"at": 5}', {"at": "5"}),
+    ("arguments in arguments", '{"arguments": {"at": "x"}}', {"at": "x"}),
+    ("arguments in text in arguments", '{"input": "{\\"at\\": \\"x\\"}"}', {"at": "x"}),
+    ("a digit that a float would lose", '{"at": "x", "n": "12345678901234567891"}',
+     {"at": "x", "n": 12345678901234567891}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "wanted"), [m[1:] for m in MENDED], ids=[m[0] for m in MENDED])
+def test_arguments_are_mended_and_typed_by_the_schema(text: str, wanted: dict[str, Any]) -> None:
+    whole, pieces = got(text), assemble(heard(list(text)))
+    (call,) = whole.calls
+    assert call.arguments == wanted
+    assert call.report is not None
+    assert (call.report.verdict, call.report.tier) == (Verdict.MENDED, Tier.NATIVE)
+    assert call.report.edits
+    assert whole.issues == ()
+    assert pieces.message == whole.message
+    assert pieces.calls[0].report == call.report
+
+
+NAMES = [
+    ("functions.look", "look"), ("look<|channel|>commentary", "look"), ("functions.look:3", "look"), (" look ", "look"),
+    ("ReadFile", "read_file"), ("read-file", "read_file"), ("default_api.read_file", "read_file"),
+    ("read\\_file", "read_file"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "name"), NAMES)
+def test_a_name_in_another_notation_is_the_tools(written: str, name: str) -> None:
+    (call,) = got('{"at": "x", "path": "y"}', written).calls
+    assert call.name == name
+    assert call.report is not None
+    assert call.report.edits == (Edit("name", "", written, name),)
+
+
+def test_what_the_wire_mended_is_told_with_what_we_mended() -> None:
+    before = Report(tier=Tier.NATIVE, edits=(Edit("double_encoded", "$"),), verdict=Verdict.MENDED)
+    (call,) = got('{"at": "x", "n": "3"}', report=before).calls
+    assert call.report is not None
+    assert next(edit.kind for edit in call.report.edits) == "double_encoded"
+    assert len(call.report.edits) == 2
+
+
+@pytest.mark.parametrize("text", ["", "{}"])
+def test_a_tool_without_arguments_needs_none(text: str) -> None:
+    assert [c.arguments for c in got(text, "now").calls] == [{}]
+
+
+def test_a_tool_that_takes_anything_gets_anything() -> None:
+    assert got('{"x": {"y": [1]}, "arguments": 1}', "note").calls[0].arguments == {"x": {"y": [1]}, "arguments": 1}
+
+
+# ── what is refused ──────────────────────────────────────────────────────────
+
+REFUSED: list[tuple[str, str, str, IssueKind, str]] = [
+    ("an unknown name", "lock", '{"at": "x"}', IssueKind.UNKNOWN_TOOL, "Did you mean 'look'?"),
+    ("no name at all", "{}", "{}", IssueKind.UNKNOWN_TOOL, "look, note, now, read_file"),
+    ("a missing argument", "look", "{}", IssueKind.INVALID_ARGUMENTS, '"at" is missing'),
+    ("an object for text", "look", '{"at": {"a": 1}}', IssueKind.INVALID_ARGUMENTS, "$.at"),
+    ("a value that is none of those", "look", '{"at": "x", "how": "never"}', IssueKind.INVALID_ARGUMENTS, "$.how"),
+    ("a fraction for a whole number", "look", '{"at": "x", "n": 1.5}', IssueKind.INVALID_ARGUMENTS, "$.n"),
+    ("a key that is not taken", "now", '{"tz": "UTC"}', IssueKind.INVALID_ARGUMENTS, "tz"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "kind", "told"), [r[1:] for r in REFUSED],
+                         ids=[r[0] for r in REFUSED])  # fmt: skip
+def test_what_cannot_run_is_refused_and_told(name: str, text: str, kind: IssueKind, told: str) -> None:
+    for events in (heard([text], name), heard(list(text), name)):
+        response = assemble(events)
+        assert response.calls == ()
+        (issue,) = response.issues
+        assert (issue.kind, issue.call_id, issue.raw) == (kind, "c", text)
+        assert told in issue.correction
+        assert isinstance(json.loads(deltas(events)), dict)
+        (ended,) = [event for event in events if isinstance(event, CallEnded)]
+        assert ended.report is not None
+        assert (ended.report.verdict, ended.raw) == (Verdict.REFUSED, text)
+
+
+def test_a_call_the_wire_gave_up_is_told_once() -> None:
+    broken = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="malformed")
+    events = heard(['{"at": "x', '"}'], report=broken)
+    assert not any(isinstance(event, Noticed) for event in events)
+    assert events[-1] == CallEnded(0, broken)
+    assert json.loads(deltas(events)) == {"at": "x"}
+
+
+def test_where_no_tools_are_declared_nothing_runs() -> None:
+    response = got('{"at": "x"}', tools=())
+    assert response.calls == ()
+    assert [(i.kind, i.name) for i in response.issues] == [(IssueKind.UNKNOWN_TOOL, "look")]
+
+
+def test_a_name_may_be_one_of_the_wires_own_tools() -> None:
+    response = got('{"command":  "ls"}', "bash", others=True)
+    assert [(c.name, c.arguments) for c in response.calls] == [("bash", {"command": "ls"})]
+    assert response.calls[0].raw == '{"command":  "ls"}'
+
+
+def test_where_calls_are_forbidden_none_runs() -> None:
+    response = got('{"at": "x"}', allowed=False)
+    assert response.calls == ()
+    assert [i.kind for i in response.issues] == [IssueKind.PROTOCOL]
+
+
+# ── laws ─────────────────────────────────────────────────────────────────────
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8)
+    | st.sampled_from(["3", "true", "[1]", "{}", "fast"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*PROPERTIES, "x", "AT"]), inner),
+    max_leaves=6,
+)  # fmt: skip
+OBJECTS = st.dictionaries(st.sampled_from([*PROPERTIES, "arguments", "type", "zz", "AT"]), VALUES, max_size=5)
+
+
+@given(OBJECTS, st.sampled_from([tool.name for tool in TOOLS]), st.data())
+def test_any_pieces_come_to_the_same_and_what_runs_fits(value: dict[str, Any], name: str, data: st.DataObject) -> None:
+    text = json.dumps(value)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=5)))
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True) if a < b]
+    events, whole = heard(pieces, name), heard([text], name)
+    one, two = assemble(events), assemble(whole)
+    assert one.message == two.message
+    assert one.issues == two.issues
+    assert isinstance(json.loads(deltas(events)), dict)
+    assert len(one.calls) + len(one.issues) == 1
+    tool = next(tool for tool in TOOLS if tool.name == name)
+    for call in one.calls:
+        assert assemble(heard([json.dumps(call.arguments)], name)).message == one.message
+        assert not Judge(TOOLS).known(call.name) or call.name == tool.name
+
+
+# ── through a turn, on every wire ────────────────────────────────────────────
+
+APIS = ("openai_chat", "anthropic_messages", "ollama_chat")
+
+
+def asked(api: str, says: Says, *, stream: bool = True, tools: tuple[Tool, ...] = TOOLS, **more: Any) -> Response:
+    route = Route(provider=COMPATIBLE[api], base_url="http://model.test", tools=more.pop("mode", None))
+    request = Request(model="m", messages=(Message("user", "go"),), tools=tools, stream=stream, **more)
+    return run(turn(request, route), model(api, says).world_now())
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_a_damaged_native_call_is_mended_and_an_impossible_one_told(api: str, stream: bool) -> None:
+    calls = (
+        ("a1", "functions.look", {"at": "sky", "n": "3"}), ("a2", "lock", {"at": "sea"}), ("a3", "look", {"n": 1}),
+    )  # fmt: skip
+    response = asked(api, Says((), calls), stream=stream)
+    assert [(c.name, c.arguments) for c in response.calls] == [("look", {"at": "sky", "n": 3})]
+    assert [issue.kind for issue in response.issues] == [IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS]
+    assert response.stop is Stop.TOOL_CALLS
+
+
+def test_an_answer_of_impossible_calls_alone_ends() -> None:
+    response = asked("openai_chat", Says((), (("a1", "lock", {}),)))
+    assert (response.calls, response.stop) == ((), Stop.END)
+
+
+def test_a_renamed_tool_is_judged_by_its_full_schema_under_its_own_name() -> None:
+    odd = Tool(name="fs.look at", parameters=LOOK.parameters)
+    response = asked("anthropic_messages", Says((), (("a1", "fs_look_at", {"at": "x", "n": "3"}),)), tools=(odd,))
+    assert [(c.name, c.arguments) for c in response.calls] == [("fs.look at", {"at": "x", "n": 3})]
+    response = asked("anthropic_messages", Says((), (("a1", "fs_look_at", {}),)), tools=(odd,))
+    assert [issue.name for issue in response.issues if issue.kind is IssueKind.INVALID_ARGUMENTS] == ["fs.look at"]
+
+
+def test_a_native_call_of_a_model_that_was_told_its_tools_in_text_is_judged_too() -> None:
+    response = asked("openai_chat", Says((), (("a1", "look", {"at": "x", "n": "3"}),)), mode=Tools.TEXT)
+    assert [c.arguments for c in response.calls] == [{"at": "x", "n": 3}]
+
+
+def test_a_call_made_against_the_callers_word_does_not_run() -> None:
+    says = Says(("No.",), (("a1", "look", {"at": "x"}),))
+    response = asked("openai_chat", says, tool_choice=ToolChoice("none"))
+    assert response.calls == ()
+    assert [issue.kind for issue in response.issues] == [IssueKind.PROTOCOL]
+
+
+def test_without_native_calls_nothing_is_told_of_them() -> None:
+    assert asked("openai_chat", said("hello")).issues == ()

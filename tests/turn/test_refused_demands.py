@@ -1,0 +1,240 @@
+"""A demand on the answer that a place does not take: told in words, remembered, and judged all the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dragoman.codecs import CODECS
+from dragoman.codecs.shared.spec import Quirks
+from dragoman.effects import run
+from dragoman.errors import ErrorKind, ProviderError
+from dragoman.io.scripted import Answer
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE, PROVIDERS
+from dragoman.providers.spec import Tools
+from dragoman.turn.capabilities import Learned
+from dragoman.turn.instructions import told_form
+from dragoman.turn.machine import turn
+from dragoman.turn.prepare import only_allowed
+from dragoman.turn.rejections import refused_demand, refuses_tools
+from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
+from tests.support.upstreams import UPSTREAMS, Says, model, refusal, said, sent
+
+LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
+STOP = Tool(name="stop")
+SKY = Says(calls=(("a1", "look", {"at": "sky"}),))
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+FORM = OutputSchema(schema=SCHEMA, name="count", strict=True)
+VALUE = said('{"n": 3}')
+
+
+def asked(**more: Any) -> Request:
+    return Request(model="m", messages=(Message("user", "What is up?"),), **more)
+
+
+def answers(request: Request, *turns: Says | Answer, api: str = "openai_chat", times: int = 1) -> tuple[Any, Response]:
+    memory, learned = model(api, *turns), Learned()
+    to = Route(provider=COMPATIBLE[api], base_url="http://model.test")
+    for _ in range(times):
+        response = run(turn(request, to, learned), memory.world_now())
+    return memory, response
+
+
+# ── tool choices ─────────────────────────────────────────────────────────────
+
+CHOICES = [
+    (400, "<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or"
+     " object in thinking mode"),
+    (400, "Thinking mode does not support this tool_choice"),
+    (404, "No endpoints found that support the provided 'tool_choice' value. To learn more, visit: https://openrouter.ai"),
+    (400, "Thinking may not be enabled when tool_choice forces tool use."),
+    (400, "Required function  is not present"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "words"), CHOICES)
+def test_a_call_that_may_not_be_demanded_by_the_wire_is_demanded_in_words(status: int, words: str) -> None:
+    no = refusal(status, {"error": {"message": words}})
+    memory, response = answers(asked(tools=(LOOK, STOP), tool_choice=ToolChoice("required")), no, SKY, SKY, times=2)
+    assert [call.name for call in response.calls] == ["look"]
+    assert [sent(memory, i)["tool_choice"] for i in range(3)] == ["required", "auto", "auto"]
+    assert ["must call at least one tool" in str(sent(memory, i)["messages"]) for i in range(3)] == [False, True, True]
+
+
+def test_a_named_call_that_is_refused_is_demanded_of_the_only_tool_then_in_words() -> None:
+    no = refusal(400, {"error": {"message": CHOICES[0][1]}})
+    memory, _ = answers(asked(tools=(LOOK, STOP), tool_choice=ToolChoice("named", "look")), no, no, SKY)
+    assert [sent(memory, i)["tool_choice"] for i in (1, 2)] == ["required", "auto"]
+    assert [[tool["function"]["name"] for tool in sent(memory, i)["tools"]] for i in (1, 2)] == [["look"], ["look"]]
+    assert "must call the tool `look`" in str(sent(memory, 2)["messages"])
+
+
+@pytest.mark.parametrize("api", UPSTREAMS)
+def test_where_the_wire_has_no_such_choice_it_is_told_in_words(api: str) -> None:
+    memory, _ = answers(asked(tools=(LOOK,), tool_choice=ToolChoice("required")), SKY, api=api)
+    in_words = "must call at least one tool" in str(sent(memory))
+    assert in_words is (api == "ollama_chat")
+
+
+def test_only_the_tools_that_are_allowed_go_where_the_wire_cannot_say_so() -> None:
+    request = asked(tools=(LOOK, STOP), tool_choice=ToolChoice("required", allowed=("look",)))
+    memory, _ = answers(request, SKY)
+    assert [tool["function"]["name"] for tool in sent(memory)["tools"]] == ["look"]
+    assert sent(memory)["tool_choice"] == "required"
+
+
+ALLOWED: dict[str, dict[str, Any]] = {
+    "openai_chat": {
+        "messages": [],
+        "tools": [{"type": "function", "function": {"name": name}} for name in ("look", "stop")],
+        "tool_choice": {
+            "type": "allowed_tools",
+            "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "look"}}]},
+        },
+    },
+    "openai_responses": {
+        "input": "hi",
+        "tools": [{"type": "function", "name": name} for name in ("look", "stop")],
+        "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "look"}]},
+    },
+    "gemini": {
+        "contents": [],
+        "tools": [{"functionDeclarations": [{"name": "look"}, {"name": "stop"}]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "VALIDATED", "allowedFunctionNames": ["look"]}},
+    },
+}
+
+
+@pytest.mark.parametrize("api", ALLOWED)
+def test_tools_that_are_allowed_are_understood_and_said_back_in_the_apis_own_words(api: str) -> None:
+    request = CODECS[api].decode_request(ALLOWED[api])
+    assert request.tool_choice == ToolChoice("auto", allowed=("look",))
+    key = "toolConfig" if api == "gemini" else "tool_choice"
+    assert CODECS[api].encode_request(only_allowed(request, api))[key] == ALLOWED[api][key]
+    assert [tool.name for tool in only_allowed(request, "anthropic_messages").tools] == ["look"]
+
+
+# ── forms ────────────────────────────────────────────────────────────────────
+
+FORMS = [
+    (400, {"error": "'response_format.type' must be 'json_schema' or 'text'"}),
+    (400, {"error": {"message": "This response_format type is unavailable now", "type": "invalid_request_error"}}),
+    (400, {"error": {"message": "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."}}),
+    (400, {"error": {"message": "Function calling with a response mime type: 'application/json' is unsupported"}}),
+    (400, {"error": {"message": "Json mode is not enabled for models/gemma-3-1b"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "body"), FORMS)
+@pytest.mark.parametrize("tools", [(), (LOOK,)], ids=["alone", "beside tools"])
+def test_a_form_that_is_refused_is_told_in_words_and_that_is_remembered(
+    status: int, body: Any, tools: tuple[Tool, ...]
+) -> None:
+    no = refusal(status, body)
+    memory, response = answers(asked(tools=tools, output_schema=FORM), no, VALUE, VALUE, times=2)
+    assert response.text == '{"n": 3}'
+    assert [sent(memory, i)["response_format"]["type"] for i in range(3)] == [
+        "json_schema",
+        "json_object",
+        "json_object",
+    ]
+    assert ['"integer"' in str(sent(memory, i)["messages"]) for i in range(3)] == [False, True, True]
+    assert [bool(sent(memory, i).get("tools")) for i in range(3)] == [bool(tools)] * 3
+
+
+def test_a_form_of_which_nothing_is_taken_is_told_in_words_alone() -> None:
+    no = refusal(400, {"error": {"message": "response_format is not supported"}})
+    memory, _ = answers(asked(output_schema=FORM), no, no, VALUE)
+    assert ["response_format" in sent(memory, i) for i in range(3)] == [True, True, False]
+
+
+def test_one_schema_that_is_refused_says_nothing_of_the_next() -> None:
+    no = refusal(
+        400, {"error": {"message": "Invalid schema for response_format 'count': 'additionalProperties' is required"}}
+    )
+    memory, learned = model("openai_chat", no, VALUE, VALUE), Learned()
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    for form in (FORM, OutputSchema(schema={**SCHEMA, "title": "other"})):
+        run(turn(asked(output_schema=form), to, learned), memory.world_now())
+    assert [sent(memory, i)["response_format"]["type"] for i in range(3)] == [
+        "json_schema",
+        "json_object",
+        "json_schema",
+    ]
+
+
+WORDLESS = {"anthropic_messages", "bedrock_converse", "bedrock_invoke", "stackspot"}
+
+
+@pytest.mark.parametrize("api", CODECS)
+def test_json_of_any_form_is_told_in_words_where_the_wire_has_none(api: str) -> None:
+    request = asked(output_schema=OutputSchema())
+    told = told_form(request, CODECS[api], Quirks(), frozenset())
+    assert (told.output_schema is None) is (api in WORDLESS)
+    assert ("JSON object" in str(told.messages)) is (api in WORDLESS)
+
+
+def test_a_form_is_told_in_words_where_a_place_leaves_the_field_out() -> None:
+    minimax = PROVIDERS["minimax"]
+    told = told_form(asked(output_schema=FORM), CODECS[minimax.codec], minimax.quirks, frozenset())
+    assert told.output_schema is None
+    assert '"integer"' in told.messages[0].text
+
+
+def test_a_form_by_the_wire_does_not_forbid_calls_that_are_told_in_text() -> None:
+    memory = model("openai_chat", said('~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'))
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", tools=Tools.TEXT)
+    response = run(turn(asked(tools=(LOOK,), output_schema=FORM), to), memory.world_now())
+    assert [call.name for call in response.calls] == ["look"]
+    assert "response_format" not in sent(memory)
+    assert "It must fit this JSON Schema" in str(sent(memory)["messages"])
+
+
+# ── what is about something else ─────────────────────────────────────────────
+
+ELSE = [
+    ("This model's maximum context length is 8192 tokens", ErrorKind.CONTEXT, 400),
+    ("Rate limit reached, see tool_choice", ErrorKind.RATE_LIMIT, 429),
+    ("Invalid schema for function 'look'", ErrorKind.BAD_REQUEST, 400),
+    ("incorrect API key for response_format", ErrorKind.AUTH, 401),
+]
+
+
+@pytest.mark.parametrize(("words", "kind", "status"), ELSE)
+def test_other_refusals_are_about_no_demand(words: str, kind: ErrorKind, status: int) -> None:
+    request = asked(tools=(LOOK,), tool_choice=ToolChoice("required"), output_schema=FORM)
+    assert refused_demand(ProviderError(words, status=status, kind=kind), request) == ""
+
+
+def test_a_demand_that_was_not_made_was_not_refused() -> None:
+    error = ProviderError("tool_choice and response_format", status=400, kind=ErrorKind.BAD_REQUEST)
+    assert refused_demand(error, asked(tools=(LOOK,))) == ""
+
+
+NO_TOOLS = [
+    (500, "Unsupported param: tools"),
+    (400, 'tool_choice="required" requires --tool-call-parser to be set'),
+    (501, "Tool calls not implemented"),
+    (400, "Unrecognized request argument supplied: tools"),
+    (
+        422,
+        '{"detail": [{"type": "extra_forbidden", "loc": ["body", "tools"], "msg": "Extra inputs are not permitted"}]}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "words"), NO_TOOLS)
+def test_servers_that_take_no_tools_say_so_in_words_of_their_own(status: int, words: str) -> None:
+    body = words if words.startswith("{") else {"error": {"message": words}}
+    assert refuses_tools(CODECS["openai_chat"].decode_error(status, body))
+
+
+PLACES = ["Unknown parameter: 'tools[0].strict'", "Internal error in tools"]
+
+
+@pytest.mark.parametrize("words", PLACES)
+def test_a_fault_in_one_tool_is_no_refusal_of_all(words: str) -> None:
+    status = 500 if words.startswith("Internal") else 400
+    assert not refuses_tools(CODECS["openai_chat"].decode_error(status, {"error": {"message": words}}))
