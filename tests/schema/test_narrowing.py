@@ -29,7 +29,7 @@ from dragoman.schema.api_rules import (
     Refs,
     SchemaRules,
 )
-from dragoman.schema.narrowing import MOST_NODES, narrow, narrow_tool
+from dragoman.schema.narrowing.narrow import MOST_NODES, narrow, narrow_tool
 from dragoman.schema.validation import check_schema, faults
 from dragoman.schema.vocabulary import LISTS, MAPS, SINGLES, as_list
 from dragoman.types import IssueKind, Tool

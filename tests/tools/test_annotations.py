@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 
 from dragoman import Tool, UsageError
 from dragoman.schema import api_rules as schema_rules
-from dragoman.schema.narrowing import narrow_tool
+from dragoman.schema.narrowing.narrow import narrow_tool
 from dragoman.schema.validation import check_schema, faults, signature
 from dragoman.tools import Undescribed, Unfit, form_of, runnable
 from dragoman.tools.to_json import plain

@@ -37,7 +37,7 @@ from ..providers.route import Route
 from ..providers.spec import Tools
 from ..redaction import redact
 from ..schema.definitions import tools as as_tools
-from ..schema.narrowing import narrow
+from ..schema.narrowing.narrow import narrow
 from ..schema.validation import check_schema
 from ..types import Issue, IssueKind, JsonObject, Message, Request, Response, Stop, Tool
 from .capabilities import Learned, signed

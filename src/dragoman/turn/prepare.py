@@ -22,7 +22,7 @@ from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
 from ..providers.families import Demand, Forced, Ids, Profile, Replay
 from ..providers.spec import Provider
 from ..schema.api_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
-from ..schema.narrowing import narrow, narrow_tool
+from ..schema.narrowing.narrow import narrow, narrow_tool
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
     Issue,
