@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
-from dragoman.turn.capabilities import MOST_BARE, MOST_MODELS, MOST_UNTOLD, Learned
-from dragoman.types import Tool
+from dragoman.turn.capabilities import MOST_DEMANDS, MOST_MODELS, MOST_SCHEMAS, Learned, Refusals
 
 HERE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://here.test")
 THERE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://there.test")
@@ -13,29 +12,29 @@ THERE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://there.test")
 
 def test_what_one_model_refused_is_held_against_it_alone_and_there_alone() -> None:
     learned = Learned()
-    learned.note_no_tools(HERE, "m")
-    assert [learned.no_tools(*at) for at in ((HERE, "m"), (HERE, "n"), (THERE, "m"))] == [True, False, False]
-    assert not learned.free(HERE, "m")
+    learned.note(HERE, "m", Refusals(tools=True))
+    assert [learned.refused(*at).tools for at in ((HERE, "m"), (HERE, "n"), (THERE, "m"))] == [True, False, False]
+    assert not learned.refused(HERE, "m").constraint
 
 
 def test_what_was_learnt_for_one_owner_of_models_holds_for_all() -> None:
     learned = Learned()
-    learned.of("alice").note_free(HERE, "m")
-    assert learned.of("bob").free(HERE, "m")
+    learned.of("alice").note(HERE, "m", Refusals(constraint=True))
+    assert learned.of("bob").refused(HERE, "m") == Refusals(constraint=True)
     assert learned.of("alice").owner == "alice"
 
 
 def test_models_that_clients_make_up_do_not_fill_the_memory() -> None:
     learned = Learned()
     for n in range(MOST_MODELS + 5):
-        learned.note_no_tools(HERE, f"m{n}")
-    assert [learned.no_tools(HERE, f"m{n}") for n in (0, 4, 5, MOST_MODELS + 4)] == [False, False, True, True]
+        learned.note(HERE, f"m{n}", Refusals(tools=True))
+    assert [learned.refused(HERE, f"m{n}").tools for n in (0, 4, 5, MOST_MODELS + 4)] == [False, False, True, True]
 
 
 def test_of_one_model_a_bounded_number_of_demands_and_schemas_is_remembered() -> None:
     learned = Learned()
-    for n in range(MOST_UNTOLD + 1):
-        learned.note_untold(HERE, "m", f"form {n}")
-    assert learned.untold(HERE, "m") == {f"form {MOST_UNTOLD}"}
-    learned.note_bare(HERE, "m", (Tool(name=f"t{n}") for n in range(MOST_BARE + 9)))
-    assert len(learned.bare(HERE, "m")) == MOST_BARE
+    for n in range(MOST_DEMANDS + 1):
+        learned.note(HERE, "m", Refusals(demands=frozenset({f"form {n}"})))
+    assert learned.refused(HERE, "m").demands == {f"form {MOST_DEMANDS}"}
+    learned.note(HERE, "m", Refusals(schemas=frozenset(f"t{n}" for n in range(MOST_SCHEMAS + 9))))
+    assert len(learned.refused(HERE, "m").schemas) == MOST_SCHEMAS

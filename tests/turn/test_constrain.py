@@ -14,7 +14,7 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
 from dragoman.providers.spec import Tools
 from dragoman.turn.capabilities import Learned
-from dragoman.turn.constrain import FREE, held
+from dragoman.turn.constrain import UNCONSTRAINED, decoding_constraint
 from dragoman.turn.machine import turn
 from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
 from tests.support.gbnf import Gbnf
@@ -97,4 +97,4 @@ NONE = [
 
 @pytest.mark.parametrize(("what", "provider", "request_"), NONE, ids=[row[0] for row in NONE])
 def test_there_is_no_constraint_where_it_would_not_help(what: str, provider: str, request_: Request) -> None:
-    assert held(request_, PROVIDERS[provider], DIALECTS["hermes"]) == FREE
+    assert decoding_constraint(request_, PROVIDERS[provider], DIALECTS["hermes"]) == UNCONSTRAINED

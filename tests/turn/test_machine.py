@@ -15,7 +15,7 @@ from dragoman.io.scripted import Answer, Memory
 from dragoman.providers.families import Profile
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, Tools
-from dragoman.turn.capabilities import Learned
+from dragoman.turn.capabilities import Learned, Refusals
 from dragoman.turn.machine import turn
 from dragoman.turn.rejections import refuses_tools
 from dragoman.types import (
@@ -361,10 +361,10 @@ def test_a_model_that_refuses_tools_is_asked_in_text_and_that_is_remembered(api:
 
 def test_what_was_learnt_of_one_model_says_nothing_of_another() -> None:
     learned = Learned()
-    learned.note_no_tools(route(), "m")
-    assert learned.no_tools(route(), "m")
-    assert not learned.no_tools(route(), "other")
-    assert not learned.no_tools(Route(provider=COMPATIBLE["openai_chat"], base_url="http://elsewhere"), "m")
+    learned.note(route(), "m", Refusals(tools=True))
+    assert learned.refused(route(), "m").tools
+    assert not learned.refused(route(), "other").tools
+    assert not learned.refused(Route(provider=COMPATIBLE["openai_chat"], base_url="http://elsewhere"), "m").tools
 
 
 def test_a_route_that_insists_on_native_tools_reports_the_refusal() -> None:

@@ -16,7 +16,7 @@ from dragoman.providers.families import profile
 from dragoman.providers.rows import PROVIDERS
 from dragoman.providers.spec import Provider
 from dragoman.schema.api_rules import PORTABLE
-from dragoman.turn.prepare import demands_of, prepare, quirks_of, takes_of, wants_thinking
+from dragoman.turn.prepare import demands_of, prepare, quirks_of, renamed_back, takes_of, wants_thinking
 from dragoman.types import Issue, IssueKind, Message, Reasoning, Request, Sampling, Text, Tool, ToolCall, ToolResult
 
 ASK = Message("user", "go")
@@ -149,13 +149,13 @@ def test_names_in_the_answer_are_the_callers() -> None:
     ready = prepare(Request(model="m", messages=(ASK,), tools=(tool,)), PROVIDERS["openai"], profile("m"))
     (sent,) = ready.request.tools
     assert sent.name == "fs_read"
-    assert ready.restored(CallStarted(0, "c", "fs_read")) == CallStarted(0, "c", "fs.read")
+    assert renamed_back(CallStarted(0, "c", "fs_read"), ready.names) == CallStarted(0, "c", "fs.read")
     issue = Issue(kind=IssueKind.MALFORMED, message="x", name="fs_read")
-    restored = ready.restored(Noticed(issue))
+    restored = renamed_back(Noticed(issue), ready.names)
     assert isinstance(restored, Noticed)
     assert restored.issue.name == "fs.read"
-    assert ready.restored(CallStarted(0, "c", "other")) == CallStarted(0, "c", "other")
-    assert ready.restored(TextDelta("fs_read")) == TextDelta("fs_read")
+    assert renamed_back(CallStarted(0, "c", "other"), ready.names) == CallStarted(0, "c", "other")
+    assert renamed_back(TextDelta("fs_read"), ready.names) == TextDelta("fs_read")
 
 
 # ── once and for all ─────────────────────────────────────────────────────────

@@ -147,3 +147,11 @@ def test_other_refusals_are_not_asked_again(body: Any, status: int) -> None:
     with pytest.raises(ProviderError):
         ask("openai", memory, Learned())
     assert len(memory.sent) == 1
+
+
+def test_schemas_refused_one_by_one_end_in_the_places_own_error() -> None:
+    tools = tuple(Tool(name=f"t{n}", parameters=ODD.parameters) for n in range(12))
+    memory = Memory([refusal(400, openai(f"Invalid schema for function 't{n}': 'minLength' is not permitted.")) for n in range(12)])
+    with pytest.raises(ProviderError, match="'t7'"):
+        ask("openai", memory, Learned(), tools)
+    assert len(memory.sent) == 8

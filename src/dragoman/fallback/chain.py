@@ -18,7 +18,7 @@ from ..errors import ErrorKind, ProviderError, UsageError
 from ..events import Event, Noticed, Started
 from ..providers.route import Route
 from ..providers.spec import Tools
-from ..turn.capabilities import Learned
+from ..turn.capabilities import Learned, Refusals
 from ..turn.machine import turn
 from ..types import Issue, IssueKind, Request, Response
 from .failure_policy import TREATMENTS, Cooling, Rules
@@ -180,7 +180,7 @@ class _Attempts:
         return bool(self._request.tools) and (choice is None or choice.mode != "none")
 
     def _has_native_tools(self, route: Route) -> bool:
-        return route.mode is not Tools.TEXT and not self._learned.no_tools(route, self._place(route).model)
+        return route.mode is not Tools.TEXT and not self._learned.refused(route, self._place(route).model).tools
 
     def _native(self, route: Route) -> Route:
         """The route as it is asked: where text is not allowed, it is not fallen back to."""
@@ -219,7 +219,7 @@ class _Attempts:
 
     def _note(self, route: Route, where: Place, error: ProviderError, began: float, now: float) -> None:
         if error.kind is ErrorKind.NO_TOOLS:
-            self._learned.note_no_tools(route, where.model)
+            self._learned.note(route, where.model, Refusals(tools=True))
         if TREATMENTS[error.kind].cooling is not Cooling.NONE:
             self._health.failed(where, error, self._rules, began=began, now=now)
 

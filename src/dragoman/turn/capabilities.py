@@ -8,9 +8,9 @@ is kept apart by owner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 
 from ..conversation.reasoning_store import SideCar
 from ..jsontext import to_json
@@ -20,23 +20,37 @@ from ..types import Tool
 
 MOST_MODELS = 4096
 """Models of which anything is remembered; the one known longest goes first."""
-MOST_UNTOLD = 256
+MOST_DEMANDS = 256
 """Demands remembered of one model: schemas are among them, which clients write."""
-MOST_BARE = 4096
+MOST_SCHEMAS = 4096
 """Tools remembered of one model."""
 
 
-@dataclass(slots=True)
-class _Refused:
-    """What one model refused."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    """What one model refuses: native tools, a constraint on its decoding, schemas, demands on its answer.
+
+    `schemas` are those of tools, as `signed` names them; `demands` are kinds of tool choices and of forms.
+    """
 
     tools: bool = False
     constraint: bool = False
-    schemas: set[str] = field(default_factory=set)
-    demands: set[str] = field(default_factory=set)
+    schemas: frozenset[str] = frozenset()
+    demands: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return self.tools or self.constraint or bool(self.schemas or self.demands)
+
+    def __or__(self, more: Refusals) -> Refusals:
+        return Refusals(
+            tools=self.tools or more.tools,
+            constraint=self.constraint or more.constraint,
+            schemas=_both(self.schemas, more.schemas, MOST_SCHEMAS),
+            demands=_both(self.demands, more.demands, MOST_DEMANDS),
+        )
 
 
-NOTHING = _Refused()
+NOTHING = Refusals()
 
 
 class Learned:
@@ -47,7 +61,7 @@ class Learned:
     """
 
     def __init__(self, sidecar: SideCar | None = None) -> None:
-        self._models: dict[tuple[str, str], _Refused] = {}
+        self._models: dict[tuple[str, str], Refusals] = {}
         self.sidecar = SideCar() if sidecar is None else sidecar
         self.owner = ""
         self.tokens = Tokens()
@@ -56,50 +70,19 @@ class Learned:
         """The same, for answers to `owner`: what models must get back comes back only into conversations of his."""
         if owner == self.owner:
             return self
-        told = copy(self)
-        told.owner = owner
-        return told
+        own = copy(self)
+        own.owner = owner
+        return own
 
-    def no_tools(self, route: Route, model: str) -> bool:
-        """Has this model refused native tools before?"""
-        return self._of(route, model).tools
-
-    def note_no_tools(self, route: Route, model: str) -> None:
-        """This model has refused native tools."""
-        self._at(route, model).tools = True
-
-    def free(self, route: Route, model: str) -> bool:
-        """Has a constraint on this model's decoding been refused before?"""
-        return self._of(route, model).constraint
-
-    def note_free(self, route: Route, model: str) -> None:
-        """A constraint on this model's decoding was refused."""
-        self._at(route, model).constraint = True
-
-    def untold(self, route: Route, model: str) -> frozenset[str]:
-        """The demands on an answer that were refused before: kinds of tool choices and of forms."""
-        return frozenset(self._of(route, model).demands)
-
-    def note_untold(self, route: Route, model: str, demand: str) -> None:
-        """A demand of this kind was refused."""
-        _add(self._at(route, model).demands, (demand,), MOST_UNTOLD)
-
-    def bare(self, route: Route, model: str) -> frozenset[str]:
-        """The tools whose schemas were refused before, as `signed` names them."""
-        return frozenset(self._of(route, model).schemas)
-
-    def note_bare(self, route: Route, model: str, tools: Iterable[Tool]) -> None:
-        """The schemas of these tools were refused."""
-        _add(self._at(route, model).schemas, map(signed, tools), MOST_BARE)
-
-    def _of(self, route: Route, model: str) -> _Refused:
+    def refused(self, route: Route, model: str) -> Refusals:
+        """What this model has refused before."""
         return self._models.get((route.root(), model), NOTHING)
 
-    def _at(self, route: Route, model: str) -> _Refused:
-        known = self._models.setdefault((route.root(), model), _Refused())
+    def note(self, route: Route, model: str, refused: Refusals) -> None:
+        """This model has refused that too."""
+        self._models[route.root(), model] = self.refused(route, model) | refused
         if len(self._models) > MOST_MODELS:
             self._models.pop(next(iter(self._models)), None)
-        return known
 
 
 def signed(tool: Tool) -> str:
@@ -107,9 +90,7 @@ def signed(tool: Tool) -> str:
     return f"{tool.name}\0{to_json(tool.parameters)}"
 
 
-def _add(known: set[str], more: Iterable[str], most: int) -> None:
-    """Add what fits; where it does not, what was known is forgotten."""
-    new = list(more)[:most]
-    if len(known) + len(new) > most:
-        known.clear()
-    known.update(new)
+def _both(known: frozenset[str], more: frozenset[str], most: int) -> frozenset[str]:
+    """Both, as far as they fit; where they do not, what was known is forgotten."""
+    new = frozenset(islice(more, most))
+    return new if len(known | new) > most else known | new

@@ -1,6 +1,6 @@
-"""Decoding held to what the prompt demands: which constraint a place takes, and what of the request it becomes.
+"""Decoding constrained to what the prompt demands: which constraint a place takes, and what of the request it becomes.
 
-Knows requests, provider rows and the row that is spoken; nothing of wires or answers.
+Knows requests, provider rows and the prompt's dialect; nothing of wires or answers.
 Contract: only where tools are told in text (native tools are the server's own business) and the caller demands no form
 of the answer; what a place is not known to take it is not sent; a constraint never forbids what the prompt allows.
 """
@@ -18,53 +18,57 @@ from ..providers.spec import Holds, Provider
 from ..types import NOTHING, JsonObject, OutputSchema, Request, Tool, ToolChoice
 
 BARE = "bare_json"
-"""The row of a call as the whole message: what a schema of the answer can hold a model to."""
+"""The row of a call as the whole message: what a schema of the answer can constrain a model to."""
 MOST_TOOLS = 64
 """A grammar of more tools slows every token down more than it helps."""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What holds an answer: fields for the body, a form for it, and the row it must be spoken in (None: as it was)."""
+class DecodingConstraint:
+    """What constrains an answer: fields for the body, a form for it, and the dialect that takes (None: any)."""
 
     fields: JsonObject = NOTHING
     form: OutputSchema | None = None
-    tongue: Dialect | None = None
+    dialect: Dialect | None = None
 
     def __bool__(self) -> bool:
         return bool(self.fields) or self.form is not None
 
 
-FREE = Held()
+UNCONSTRAINED = DecodingConstraint()
 
 
-def held(request: Request, provider: Provider, spoken: Dialect) -> Held:
-    """The constraint for `request`, its tools told in text in the row `spoken`; `FREE` for none."""
+def decoding_constraint(request: Request, provider: Provider, dialect: Dialect) -> DecodingConstraint:
+    """The constraint for `request`, its tools told in text in `dialect`; `UNCONSTRAINED` for none."""
     choice = request.tool_choice
     if not request.tools or len(request.tools) > MOST_TOOLS or request.output_schema is not None:
-        return FREE
+        return UNCONSTRAINED
     if choice is not None and choice.mode == "none":
-        return FREE
-    return _held(request.tools, provider, spoken, choice, request.parallel is not False)
+        return UNCONSTRAINED
+    return _constraint(request.tools, provider, dialect, choice, request.parallel is not False)
 
 
 @memoize(TOOLS)
-def _held(
-    offered: tuple[Tool, ...], provider: Provider, spoken: Dialect, choice: ToolChoice | None, parallel: bool
-) -> Held:
+def _constraint(
+    offered: tuple[Tool, ...], provider: Provider, dialect: Dialect, choice: ToolChoice | None, parallel: bool
+) -> DecodingConstraint:
     required = choice is not None and choice.mode in {"required", "named"}
-    tools = [tool for tool in offered if choice is None or not choice.name or tool.name == choice.name]
+    tools = _callable(offered, choice)
     if Holds.GRAMMAR in provider.holds:
-        rules = grammar(spoken, tools, required=required, parallel=parallel)
-        return Held({"grammar": rules}) if rules else FREE
+        rules = grammar(dialect, tools, required=required, parallel=parallel)
+        return DecodingConstraint({"grammar": rules}) if rules else UNCONSTRAINED
     if required and Holds.SCHEMA in provider.holds:
         return _whole(tools)
-    if Holds.TAGS in provider.holds and (tags := structural_tag(spoken, tools)):
-        return Held({"response_format": tags})
-    return FREE
+    if Holds.TAGS in provider.holds and (tags := structural_tag(dialect, tools)):
+        return DecodingConstraint({"response_format": tags})
+    return UNCONSTRAINED
 
 
-def _whole(tools: Sequence[Tool]) -> Held:
+def _callable(offered: Sequence[Tool], choice: ToolChoice | None) -> list[Tool]:
+    return [tool for tool in offered if choice is None or not choice.name or tool.name == choice.name]
+
+
+def _whole(tools: Sequence[Tool]) -> DecodingConstraint:
     """The call is all there is, and a schema of the answer says what it must be."""
     form = OutputSchema(schema=call_schema(tools), name="call", strict=True)
-    return Held(form=form, tongue=DIALECTS[BARE])
+    return DecodingConstraint(form=form, dialect=DIALECTS[BARE])

@@ -3,12 +3,12 @@
 Knows requests, what is demanded (`conversation/requirements.py`) and what a model's family needs
 (`providers/families.py`); performs nothing.
 Contract of `prepare`: deterministic; the request it gives is taken by the wire as far as the rows know it; whatever was
-changed so that the caller should know is an `Issue`; `Prepared.restored` gives the answer back in the caller's names.
+changed so that the caller should know is an `Issue`; `renamed_back` gives the answer's events the caller's names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,23 +46,24 @@ LAX = (OPEN, OPENAI, LLAMACPP)
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """The request as the wire carries it, and with which quirks; the tools as the answer may name them, the names' way
-    back, what to tell."""
+    back, what was changed."""
 
     request: Request
     quirks: Quirks = PLAIN
-    heard: tuple[Tool, ...] = ()
+    tools: tuple[Tool, ...] = ()
     names: Respelled = UNCHANGED
     issues: tuple[Issue, ...] = ()
 
-    def restored(self, event: Event) -> Event:
-        """`event` with the tool's name as the caller knows it."""
-        match event:
-            case CallStarted(name=name) if name in self.names.back:
-                return replace(event, name=self.names.original(name))
-            case Noticed(issue) if issue.name in self.names.back:
-                return Noticed(replace(issue, name=self.names.original(issue.name)))
-            case _:
-                return event
+
+def renamed_back(event: Event, names: Respelled) -> Event:
+    """`event` with the tool's name as the caller knows it."""
+    match event:
+        case CallStarted(name=name) if name in names.back:
+            return replace(event, name=names.original(name))
+        case Noticed(issue) if issue.name in names.back:
+            return Noticed(replace(issue, name=names.original(issue.name)))
+        case _:
+            return event
 
 
 def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> Demands:
@@ -70,17 +71,21 @@ def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> D
     return _demands_of(provider, profile, text)
 
 
+FAMILY_DEMANDS: tuple[tuple[Callable[[Profile, Demands], bool], Mapping[str, Any]], ...] = (
+    (lambda profile, demands: profile.ids is Ids.NINE and demands.ids is ANY_SPELLING, {"ids": MISTRAL_IDS}),
+    (lambda profile, demands: profile.ids is Ids.COUNTED and not demands.ids.letters, {"counted": True}),
+    (lambda profile, demands: bool(profile.schema) and demands.schema in LAX, {"schema": PORTABLE}),
+    (lambda profile, demands: not profile.parallel, {"single": True}),
+)
+"""What families demand where the place does not, and how that changes what the place demands."""
+
+
 @memoize(CONSTANTS)
 def _demands_of(provider: Provider, profile: Profile, text: bool) -> Demands:
     demands = provider.asks
-    if profile.ids is Ids.NINE and demands.ids is ANY_SPELLING:
-        demands = replace(demands, ids=MISTRAL_IDS)
-    if profile.ids is Ids.COUNTED and not demands.ids.letters:
-        demands = replace(demands, counted=True)
-    if profile.schema and demands.schema in LAX:
-        demands = replace(demands, schema=PORTABLE)
-    if not profile.parallel:
-        demands = replace(demands, single=True)
+    for applies, changes in FAMILY_DEMANDS:
+        if applies(profile, demands):
+            demands = replace(demands, **changes)
     if Demand.ALTERNATE in profile.demands and demands.turns is Turns.FREE:
         demands = replace(demands, turns=Turns.ALTERNATING if text else Turns.BRIDGED)
     return demands
@@ -128,41 +133,52 @@ def prepare(
     profile: Profile,
     *,
     text: bool = False,
-    bare: Iterable[str] = (),
-    untold: Collection[str] = (),
+    schemaless: Iterable[str] = (),
+    refused: Collection[str] = (),
 ) -> Prepared:
     """`request`, its history in order (`repair`), ready for `provider`.
 
-    `text`: its tools are told in its text already; `bare` names the tools whose schemas were refused, `untold` the
-    modes of tool choice that were.
+    `text`: its tools are told in its text already; `schemaless` names the tools whose schemas were refused, `refused`
+    the modes of tool choice that were.
     """
     demands, quirks = demands_of(provider, profile, text=text), quirks_of(provider, profile)
-    takes = takes_of(provider, profile)
-    request, left_out = _sampled(request, provider, profile)
+    request, fixed = _sampled(request, provider, profile)
     if text:
-        messages, issues = _conversation(request.messages, demands, profile, text=True)
-        request = replace(request, messages=messages)
-        return Prepared(
-            planned(request, provider.quirks.cache, takes=takes), quirks, request.tools, issues=(*left_out, *issues)
-        )
-    request, told = _choice(request, provider, profile, untold)
+        messages, changed = _conversation(request.messages, demands, profile, text=True)
+        prepared = Prepared(replace(request, messages=messages), quirks, request.tools, issues=(*fixed, *changed))
+    else:
+        request, weaker = _choice(request, provider, profile, refused)
+        prepared = _native(_declared(request, demands, profile), demands, profile, schemaless, (*fixed, *weaker))
+        prepared = replace(prepared, quirks=quirks, tools=prepared.tools if request.tools else ())
+    return replace(
+        prepared, request=planned(prepared.request, provider.quirks.cache, takes=takes_of(provider, profile))
+    )
+
+
+def _declared(request: Request, demands: Demands, profile: Profile) -> Request:
+    """With its tools in order, those its history calls declared and thoughts before calls, where that is demanded."""
     if (ordered := in_order(request.tools)) != request.tools:
         request = replace(request, tools=ordered)
-    heard = {tool.name for tool in request.tools}
     if profile.replay is Replay.DEMANDED and wants_thinking(request) is not False:
         request = replace(request, messages=tuple(map(_reasoned, request.messages)))
     if demands.declared and not request.tools:
         request = replace(request, tools=in_order(_called(request.messages)))
+    return request
+
+
+def _native(
+    request: Request, demands: Demands, profile: Profile, schemaless: Iterable[str], issues: Sequence[Issue]
+) -> Prepared:
+    """With names, ids, turns and schemas as this wire takes them; `issues` are those found before."""
     names = respell(_names(request), demands.names)
     request = _renamed(request, names)
-    messages, issues = _conversation(request.messages, demands, profile, text=False)
-    tools, cut = _narrowed(request.tools, demands.schema, frozenset(map(names.spelled, bare)) or NONE)
-    known = request.tools if heard else ()
-    request, output = _output(replace(request, messages=messages, tools=tools), demands)
-    if names.forth:
-        issues.append(_respelled(names, demands.names))
-    issues += [*left_out, *told, *(replace(issue, name=names.original(issue.name)) for issue in cut), *output]
-    return Prepared(planned(request, provider.quirks.cache, takes=takes), quirks, known, names, tuple(issues))
+    tools = request.tools
+    messages, changed = _conversation(request.messages, demands, profile, text=False)
+    narrowed, cut = _narrowed(tools, demands.schema, frozenset(map(names.spelled, schemaless)) or NONE)
+    request, form = _output(replace(request, messages=messages, tools=narrowed), demands)
+    respelled = [_respelled(names, demands.names)] if names.forth else []
+    cut = [replace(issue, name=names.original(issue.name)) for issue in cut]
+    return Prepared(request, tools=tools, names=names, issues=(*changed, *respelled, *issues, *cut, *form))
 
 
 # ── the conversation ─────────────────────────────────────────────────────────
@@ -333,25 +349,29 @@ def only_allowed(request: Request, api: str) -> Request:
 
 
 def _choice(
-    request: Request, provider: Provider, profile: Profile, untold: Collection[str]
+    request: Request, provider: Provider, profile: Profile, refused: Collection[str]
 ) -> tuple[Request, tuple[Issue, ...]]:
     """With the strongest choice the place and the model take, and the demand in words where that is weaker; of a named
     tool only that tool is offered then."""
     choice = request.tool_choice
-    forces = _takes_force(request, provider, profile)
-    taken = provider.quirks.choices - (set() if forces else {"required", "named"}) - set(untold)
+    forced = set() if _takes_force(request, provider, profile) else {"required", "named"}
+    taken = provider.quirks.choices - forced - set(refused)
     if choice is None or choice.mode in taken or choice.mode == "auto":
         return request, ()
-    mode: str = choice.mode
-    while mode not in taken and mode in WEAKER:
-        mode = WEAKER[mode]
-    tools = request.tools
-    if choice.mode == "named":
-        tools = tuple(tool for tool in tools if tool.name == choice.name) or tools
-    elif choice.mode == "none" and mode not in taken:
-        tools, mode = (), "auto"
+    mode, tools = _weakened(choice, taken, request.tools)
     weaker = ToolChoice(mode) if tools and mode in taken else None  # type: ignore[arg-type]
     message = f"tool_choice {choice.mode} is not taken here; sent as {mode} with {len(tools)} tools: check the answer"
     issue = Issue(kind=IssueKind.LOSSY, message=message, name=choice.name, path="$.tool_choice")
-    told = told_choice(request, choice) if mode == "auto" else request
-    return replace(told, tools=tools, tool_choice=weaker), (issue,)
+    instructed = told_choice(request, choice) if mode == "auto" else request
+    return replace(instructed, tools=tools, tool_choice=weaker), (issue,)
+
+
+def _weakened(choice: ToolChoice, taken: Collection[str], tools: tuple[Tool, ...]) -> tuple[str, tuple[Tool, ...]]:
+    """The mode that is taken and demands as much as can be, and the tools that are offered with it."""
+    if choice.mode == "none":
+        return "auto", ()
+    mode: str = choice.mode
+    while mode not in taken and mode in WEAKER:
+        mode = WEAKER[mode]
+    named = choice.mode == "named"
+    return mode, (tuple(tool for tool in tools if named and tool.name == choice.name) or tools)

@@ -1,20 +1,23 @@
 """What a provider's refusal is about: tools, schemas or demands it does not take, a call it could not read.
 
-Knows errors as providers tell them and tools; nothing of wires or routes.  Contract: pure, and careful: what is not
-clearly one of these is none of them.
+Knows errors as providers word them, and plans; nothing of wires.  Contract: pure, and careful: what is not clearly one
+of these is none of them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ErrorKind, ProviderError
 from ..lenient.reader import Broken, Cut, mend
+from ..providers.spec import Tools
 from ..types import JsonObject, Request, Tool
+from .capabilities import NOTHING, Refusals, signed
 from .instructions import form_key, form_kind
+from .plan import Plan
 
 TOOLS_REFUSED = re.compile(
     r"\b(?:tools?|functions?)\b(?![_ ]choice)[^.;]{0,60}?\b(?:not|n't|never|un)\W?(?:currently )?"
@@ -139,3 +142,39 @@ def _call(item: Any) -> tuple[str, JsonObject] | None:
     name = next((item[key] for key in NAMES if isinstance(item.get(key), str)), "")
     arguments = next((item[key] for key in ARGUMENTS if isinstance(item.get(key), Mapping)), None)
     return (name, arguments) if name and arguments is not None else None
+
+
+# ── what the next request goes without ───────────────────────────────────────
+
+CONSTRAINT_REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.SERVER, ErrorKind.UNKNOWN})
+"""How servers refuse a grammar or schema they cannot compile (llama.cpp: 400; older vLLM: 500)."""
+
+
+def refused_by(error: ProviderError, plan: Plan) -> Refusals:
+    """What of `plan` this error refuses, and a weaker plan does not ask; `NOTHING` where there is no way around it."""
+    return next(filter(None, (refused(error, plan) for refused in WEAKER)), NOTHING)
+
+
+def _constraint(error: ProviderError, plan: Plan) -> Refusals:
+    return Refusals(constraint=bool(plan.constraint) and error.kind in CONSTRAINT_REFUSALS)
+
+
+def _demand(error: ProviderError, plan: Plan) -> Refusals:
+    return Refusals(demands=frozenset(filter(None, (refused_demand(error, plan.request),))))
+
+
+def _tools(error: ProviderError, plan: Plan) -> Refusals:
+    native = bool(plan.asked.tools) and not plan.text and plan.route.mode is Tools.BOTH
+    return Refusals(tools=native and refuses_tools(error))
+
+
+def _schemas(error: ProviderError, plan: Plan) -> Refusals:
+    if plan.text or not plan.asked.tools:
+        return NOTHING
+    names = {plan.names.original(tool.name) for tool in refused_schemas(error, plan.request.tools)}
+    schemas = frozenset(signed(tool) for tool in plan.asked.tools if tool.name in names)
+    return Refusals(schemas=schemas - plan.refused.schemas)
+
+
+WEAKER: tuple[Callable[[ProviderError, Plan], Refusals], ...] = (_constraint, _demand, _tools, _schemas)
+"""In this order: an error may read like several refusals, and the first is asked around."""

@@ -15,7 +15,7 @@ from ...errors import ErrorKind, ProviderError
 from ...providers.authorize import Tokens, admit
 from ...providers.families import profile
 from ...providers.route import Route
-from ...turn.machine import MAX_REFUSAL
+from ...turn.send import MAX_REFUSAL
 
 MAX_LIST = 8 * 1024 * 1024
 """Bytes of a list of models; OpenRouter's, the longest known, is under one MB."""

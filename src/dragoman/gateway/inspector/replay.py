@@ -23,9 +23,9 @@ from ...dialects.writing.prompt import with_nonce
 from ...errors import CodecError, DragomanError, ProviderError, UsageError
 from ...events import Assembler, Event, ReasoningDelta, TextDelta, replay
 from ...providers.route import Route
-from ...turn.constrain import held
-from ...turn.machine import STREAMS
+from ...turn.constrain import decoding_constraint
 from ...turn.prepare import wants_thinking
+from ...turn.send import STREAMS
 from ...types import Request, Response, Stop, Tool, Verdict
 from .record import Body, Hop
 
@@ -204,7 +204,7 @@ def _tongue(request: Request, route: Route, *, native: bool) -> Dialect:
     spoken = route.tongue(request.model)
     if native or route.nonce:
         return spoken
-    return held(request, route.provider, spoken).tongue or spoken
+    return decoding_constraint(request, route.provider, spoken).dialect or spoken
 
 
 def _ears(tongue: Dialect, route: Route, model: str, nonce: str) -> Dialects:

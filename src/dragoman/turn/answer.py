@@ -1,0 +1,114 @@
+"""What the events of a provider's answer come to: calls in its text, native calls judged, names as the client has them.
+
+Knows plans, and the parser and the judge by their contracts; nothing of bytes.
+Contract: what was noticed of a request is emitted with the first event of its answer, never before; ids of calls are
+its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from typing import TypeAlias
+
+from ..codecs.shared.spec import Ids
+from ..dialects.engine.parser import Parser
+from ..dialects.judge.judge import Judge
+from ..dialects.writing.prompt import with_nonce
+from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, Noticed, TextDelta
+from ..jsontext import to_json
+from ..types import Issue, IssueKind, Response, Stop
+from .native_calls import Natives
+from .plan import Plan
+from .prepare import renamed_back, wants_thinking
+from .rejections import calls_written
+from .response_reader import SHOWN_GARBAGE
+from .stream_parser import Listener, Presumed, Reads, Restorer
+
+Mint: TypeAlias = Callable[[str], Ids]
+"""Ids for the calls of one answer: `mint("x")(0)`; the letter keeps those of two sources apart."""
+Handler: TypeAlias = Callable[[Event], list[Event]]
+SPEECH = (TextDelta, CallStarted)
+READ_HERE = "the provider could not read its model's answer ({raw!r}) and gave it as an error; it was read here"
+
+
+class Answer:
+    """One answer as it is emitted: what was noticed of the request, then what `handle` makes of each event."""
+
+    def __init__(self, noticed: Iterable[Issue], handle: Handler) -> None:
+        self._noticed = [Noticed(issue) for issue in noticed]
+        self._handle = handle
+        self._assembler = Assembler()
+        self.begun = self.spoke = False
+
+    def take(self, events: Iterable[Event]) -> Iterator[Event]:
+        """What the provider's `events` come to; one by one, for they may end in an error."""
+        for event in events:
+            for made in self._handle(event) if self.begun else (*self._noticed, *self._handle(event)):
+                self.begun, self.spoke = True, self.spoke or isinstance(made, SPEECH)
+                self._assembler.add(made)
+                yield made
+
+    def response(self) -> Response:
+        """What was emitted, as a response."""
+        return self._assembler.response()
+
+
+def salvaged(written: str, ids: Ids) -> list[Event]:
+    """The events of an answer that came as an error: calls where its server took it for calls, else its text."""
+    calls = calls_written(written)
+    issue = Issue(kind=IssueKind.WIRE, message=READ_HERE.format(raw=written[:SHOWN_GARBAGE]), raw=written)
+    events: list[Event] = [Noticed(issue)] if calls else [Noticed(issue), TextDelta(written)]
+    for index, (name, arguments) in enumerate(calls):
+        events += [CallStarted(index, ids(index), name), CallDelta(index, to_json(arguments)), CallEnded(index)]
+    return [*events, Ended(Stop.TOOL_CALLS if calls else Stop.END)]
+
+
+# ── what handles an answer's events ──────────────────────────────────────────
+
+
+def handler(plan: Plan, mint: Mint) -> Handler:
+    """What each event of the answer to `plan` comes to."""
+    listener = Listener(_parser(plan, mint("t")), _natives(plan), native=not plan.text)
+    if not (plan.text or plan.names.back):
+        return listener.hear
+    restore: Callable[[Event], Event] = Restorer().hear if plan.text else partial(renamed_back, names=plan.names)
+    return lambda event: [restore(made) for made in listener.hear(event)]
+
+
+def _natives(plan: Plan) -> Handler:
+    """What native calls come to; most answers make none."""
+
+    @cache
+    def natives() -> Natives:
+        others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
+        return Natives(Judge(plan.tools), allowed=not plan.forbids_calls, others=others)
+
+    return lambda event: natives().hear(event)
+
+
+def _parser(plan: Plan, ids: Ids) -> Reads | None:
+    """None where nothing may be called: then text is text, untouched."""
+    if not plan.tools or plan.forbids_calls:
+        return None
+    dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.route.ears(plan.asked.model)
+    shown = [result.text for message in plan.asked.messages for result in message.results]
+    spoken = plan.dialect.name if plan.text else ""
+
+    def make(prefix: str) -> Parser:
+        return Parser(tools=plan.tools, dialects=dialects, spoken=spoken, prefix=prefix, shown=shown, ids=ids)
+
+    opener = _presumed(plan)
+    return Presumed(make, opener) if opener else make(plan.route.prefix)
+
+
+def _presumed(plan: Plan) -> str:
+    """What the family's chat template opens before the model begins, where the text may come as it was written.
+
+    Services take reasoning out of the text; a server of one's own may have been started without doing so.
+    """
+    provider = plan.route.provider
+    if plan.route.prefix or (provider.base_url and not provider.port):
+        return ""
+    thinks = wants_thinking(plan.asked)
+    return "" if thinks is False else plan.family.prefix(thinking=bool(thinks))

@@ -1,0 +1,151 @@
+"""How one request is asked: from what the client wants to what the wire carries, stage by stage.
+
+Knows what a route, its provider and its model's family need, by the functions of this room; sends and reads nothing.
+Contract: pure, and deterministic; what a stage changes so that the client should know is an `Issue` of the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ..codecs import CODECS
+from ..codecs.fidelity.losses import wish_losses
+from ..codecs.shared.spec import PLAIN, Codec, Quirks
+from ..conversation.naming import UNCHANGED, Respelled
+from ..dialects.rows.table import ALL
+from ..dialects.spec import Dialect
+from ..dialects.writing.prompt import compact_for
+from ..memo import TOOLS, memoize
+from ..providers.families import Profile
+from ..providers.route import Route
+from ..types import Issue, Request, Tool
+from .capabilities import NOTHING, Refusals, signed
+from .constrain import UNCONSTRAINED, DecodingConstraint, decoding_constraint
+from .instructions import FORMS, told_form
+from .prepare import only_allowed, prepare
+from .text_tools import Tongue, augment, left_out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How one request is asked.
+
+    request     what is asked, as the stages so far have made it; in the end as the wire carries it
+    asked       what is asked of the model, whatever carries it: its tools are those that may be called
+    text        whether tools are told in text; `nonce` is the code that calls there must carry, "" for none
+    refused     what the model refused before, and is not asked again
+    constraint  what constrains its decoding;  quirks: how the wire is written
+    tools       those that the answer may name, as it names them;  names: the way back from these
+    issues      what was changed for this place, and what of the request it does not take
+    """
+
+    route: Route
+    request: Request
+    asked: Request
+    text: bool = False
+    nonce: str = ""
+    refused: Refusals = NOTHING
+    constraint: DecodingConstraint = UNCONSTRAINED
+    quirks: Quirks = PLAIN
+    tools: tuple[Tool, ...] = ()
+    names: Respelled = UNCHANGED
+    issues: tuple[Issue, ...] = ()
+
+    @property
+    def codec(self) -> Codec:
+        """What writes the request and reads its answer."""
+        return CODECS[self.route.provider.codec]
+
+    @property
+    def family(self) -> Profile:
+        """What is known of the model, wherever it is served."""
+        return self.route.family(self.request.model)
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the prompt and the history."""
+        return self.constraint.dialect or self.route.tongue(self.request.model)
+
+    @property
+    def forbids_calls(self) -> bool:
+        """Does the request say that nothing may be called?"""
+        return self.asked.tool_choice is not None and self.asked.tool_choice.mode == "none"
+
+
+def planned(request: Request, route: Route, *, text: bool, nonce: str = "", refused: Refusals = NOTHING) -> Plan:
+    """The plan for `request`, its history in order (`repair`)."""
+    plan = Plan(route=route, request=request, asked=request, text=text, nonce=nonce, refused=refused)
+    for stage in STAGES:
+        plan = stage(plan)
+    return plan
+
+
+# ── the stages ───────────────────────────────────────────────────────────────
+
+
+def _restrict(plan: Plan) -> Plan:
+    """Offer only the tools that may be called."""
+    allowed = only_allowed(plan.request, "" if plan.text else plan.route.provider.codec)
+    return replace(plan, request=allowed, asked=allowed)
+
+
+def _constrain(plan: Plan) -> Plan:
+    """Constrain decoding to calls as the prompt asks for them, where the place can and the model does not refuse it."""
+    if not plan.text or plan.nonce or plan.refused.constraint:
+        return plan
+    return replace(plan, constraint=decoding_constraint(plan.request, plan.route.provider, plan.dialect))
+
+
+def _text_tools(plan: Plan) -> Plan:
+    """Tell the tools, and the calls and results of the history, in text, where they do not go by the wire."""
+    request = plan.request
+    if plan.text:
+        style = Tongue(dialect=plan.dialect, guarded=ALL, compact=_is_compact(plan), nonce=plan.nonce)
+        request = augment(request, style)
+    stream = request.stream if plan.route.stream is None else plan.route.stream
+    return replace(plan, request=request if request.stream == stream else replace(request, stream=stream))
+
+
+def _instructions(plan: Plan) -> Plan:
+    """Ask in words for a form that the wire cannot ask for, or that would forbid calls in text."""
+    request, provider = plan.request, plan.route.provider
+    if plan.constraint.form is not None:
+        return replace(plan, request=replace(request, output_schema=plan.constraint.form))
+    calls = plan.text and bool(plan.asked.tools) and not plan.forbids_calls
+    refused = plan.refused.demands | FORMS if calls else plan.refused.demands
+    return replace(plan, request=told_form(request, plan.codec, provider.quirks, refused))
+
+
+def _prepare(plan: Plan) -> Plan:
+    """Write history, names, schemas and choice as the wire demands them."""
+    schemas, demands = plan.refused.schemas, plan.refused.demands
+    schemaless = [tool.name for tool in plan.asked.tools if schemas and signed(tool) in schemas]
+    made = prepare(
+        plan.request, plan.route.provider, plan.family, text=plan.text, schemaless=schemaless, refused=demands
+    )
+    tools = plan.asked.tools if plan.text else made.tools
+    return replace(plan, request=made.request, quirks=made.quirks, tools=tools, names=made.names, issues=made.issues)
+
+
+def _losses(plan: Plan) -> Plan:
+    """Say what of the request this place is not asked at all."""
+    lost = wish_losses(plan.request, plan.codec, plan.quirks)
+    return replace(plan, issues=(*plan.issues, *(left_out(plan.asked) if plan.text else ()), *lost))
+
+
+Stage: TypeAlias = Callable[[Plan], Plan]
+STAGES: tuple[Stage, ...] = (_restrict, _constrain, _text_tools, _instructions, _prepare, _losses)
+"""What is asked → what is sent, in order."""
+
+
+def _is_compact(plan: Plan) -> bool:
+    """As the route says; else where the full prompt would take more than its share of the model's context."""
+    if plan.route.compact is not None:
+        return plan.route.compact
+    allowed = plan.route.allowance(plan.request.model)
+    return bool(allowed) and _must_be_compact(plan.asked.tools, plan.dialect, allowed)
+
+
+_must_be_compact = memoize(TOOLS)(compact_for)

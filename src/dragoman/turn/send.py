@@ -1,0 +1,120 @@
+"""A request on its way: the body and headers as the wire wants them, and the bytes of its answer opened.
+
+Knows plans, codecs as records of functions, and how a key is proved; reads nothing of what the model says.
+Contract: what refuses a request is a `ProviderError`; `without_secrets` gives it as it may be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..codecs.shared.errors import http_date
+from ..codecs.shared.frames import FrameKind
+from ..codecs.shared.requests import WrittenTools
+from ..codecs.shared.spec import Codec, Ids, Quirks
+from ..effects import Machine, Now, Open, Opened, Read
+from ..errors import ProviderError
+from ..jsontext import to_json
+from ..memo import MESSAGES, if_small, memoize
+from ..providers.authorize import Tokens, admit, signals
+from ..providers.route import Route
+from ..redaction import redact
+from ..types import Message
+from .plan import Plan
+from .response_reader import Source, Streamed, Whole
+
+MAX_REFUSAL = 256 * 1024
+"""Bytes of a refusal that are read; the rest says nothing new."""
+ACCEPTS: Mapping[FrameKind, str] = {
+    FrameKind.SSE: "text/event-stream",
+    FrameKind.NDJSON: "application/x-ndjson",
+    FrameKind.AWS: "application/vnd.amazon.eventstream",
+}
+STREAMS = frozenset(ACCEPTS.values())
+REDIRECTED = "{root} answered with a redirect ({status}), which is not followed; give its target as base URL"
+
+
+def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[Source]:
+    """Send the request; the source of the answer's events.  Raises ProviderError for a refusal."""
+    route, codec, stream = plan.route, plan.codec, plan.request.stream
+    asked = Open(
+        url=route.request_url(codec.stream_path if stream else codec.path, plan.request.model),
+        headers={
+            **route.headers(),
+            **signals(plan.asked, route),
+            "accept": ACCEPTS[codec.frames] if stream else "application/json",
+        },
+        body=_encoded(plan),
+        patience=route.patience,
+    )
+    opened: Opened = yield (yield from admit(asked, route, tokens))
+    if not 200 <= opened.status < 300:
+        raise (yield from _refusal(opened, codec, route))
+    kind = opened.headers.get("content-type", "").partition(";")[0].strip().lower()
+    streams = kind in STREAMS or (stream and kind != "application/json")
+    return Streamed(codec, ids, route) if streams else Whole(codec, ids, route)
+
+
+def _encoded(plan: Plan) -> bytes:
+    """The body; where each message stands for itself on this wire, what was written before is not written again."""
+    request, codec, quirks = plan.request, plan.codec, plan.quirks
+    if codec.write_message is None or "messages" in plan.route.fields:
+        return _written(_with_fields(codec.encode_request(request, quirks), plan))
+    body = _with_fields(codec.encode_request(replace(request, messages=()), quirks), plan)
+    messages = [_message_written(message, quirks, codec) for message in request.messages]
+    return _written(body, ",".join(filter(None, messages)))
+
+
+@memoize(MESSAGES, if_small(str.__len__))
+def _message_written(message: Message, quirks: Quirks, codec: Codec) -> str:
+    assert codec.write_message is not None
+    return ",".join(map(to_json, codec.write_message(message, quirks)))
+
+
+def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
+    """`body` with the fields that go out with every request; lists are continued, and tools told in text stay off."""
+    for key, value in (*plan.route.fields.items(), *plan.constraint.fields.items()):
+        if key == "tools" and plan.text:
+            continue
+        known = body.get(key)
+        body[key] = [*known, *value] if isinstance(known, list) and isinstance(value, list) else value
+    return body
+
+
+def _written(body: dict[str, Any], messages: str | None = None) -> bytes:
+    """`body` as JSON; tools that come with every request are written already, and its messages may be."""
+    parts: list[str] = []
+    if messages is not None:
+        del body["messages"]
+        parts.append(f'"messages":[{messages}]')
+    if type(body.get("tools")) is WrittenTools:
+        parts.append(f'"tools":{body.pop("tools").json}')
+    return "".join(("{", ",".join(filter(None, (to_json(body)[1:-1], *parts))), "}")).encode()
+
+
+def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderError]:
+    if 300 <= opened.status < 400:
+        return ProviderError(REDIRECTED.format(root=route.root(), status=opened.status), status=opened.status)
+    body = b""
+    while len(body) < MAX_REFUSAL and (data := (yield Read())):
+        body += data
+    headers = opened.headers
+    until = http_date(headers.get("retry-after", ""))
+    if until is not None and "date" not in headers:
+        now: float = yield Now()
+        headers = {**headers, "retry-after": str(max(0.0, until - now))}
+    return codec.decode_error(opened.status, body, headers)
+
+
+def without_secrets(error: ProviderError, route: Route) -> ProviderError:
+    """The error as it may be shown: peers echo keys."""
+    return ProviderError(
+        redact(error.message, route.hidden),
+        status=error.status,
+        kind=error.kind,
+        code=redact(error.code, route.hidden),
+        retry_after=error.retry_after,
+        body=redact(error.body, route.hidden),
+    )
