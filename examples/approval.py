@@ -2,7 +2,7 @@
 
 import os
 
-from dragoman import Allowed, Asking, Client, Denied, Policy, tool
+from dragoman import Allowed, ApprovalRequest, Client, Denied, Policy, tool
 
 MODEL = os.environ.get("DRAGOMAN_MODEL", "ollama/qwen3:8b")
 files = {"notes.txt": "buy milk", "keys.txt": "secret"}
@@ -21,7 +21,7 @@ def delete_file(path: str) -> str:
     return f"deleted {path}"
 
 
-def decide(asking: Asking) -> Allowed | Denied:
+def decide(asking: ApprovalRequest) -> Allowed | Denied:
     """Reading is always allowed; deleting is, but for keys."""
     if asking.runnable.read_only or asking.call.arguments["path"] != "keys.txt":
         return Allowed()

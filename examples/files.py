@@ -39,7 +39,7 @@ def write_file(path: str, content: str) -> str:
     return f"wrote {len(content)} characters to {path}"
 
 
-with Client(MODEL, policy=Policy(turns=12, seconds=600)) as client:
+with Client(MODEL, policy=Policy(max_turns=12, timeout=600)) as client:
     run = client.run(
         "Read january.txt and february.txt, add up the amounts, and write the total to total.txt.",
         tools=[read_file, calculate, write_file],

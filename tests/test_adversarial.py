@@ -26,7 +26,7 @@ DEBATABLE = {
 
 
 def options(row: dict[str, Any]) -> dict[str, Any]:
-    return {"tools": row["tools"], "finish": row["finish"], "shown": row["shown"] or ()}
+    return {"tools": row["tools"], "finish_reason": row["finish"], "shown": row["shown"] or ()}
 
 
 def ways(row: dict[str, Any]) -> list[Parsed]:

@@ -40,7 +40,7 @@ def test_the_settings_are_right_and_ask_for_a_key(text: str) -> None:
 
 
 def test_the_time_to_end_is_longer_than_draining_takes() -> None:
-    drains = {name: read(tomllib.loads(text), KEY).server.drain for name, text in SETTINGS.items()}
+    drains = {name: read(tomllib.loads(text), KEY).server.drain_seconds for name, text in SETTINGS.items()}
     ends = {
         "compose": int(compose()["services"]["dragoman"]["stop_grace_period"].removesuffix("s")),
         "kubernetes": POD["terminationGracePeriodSeconds"],

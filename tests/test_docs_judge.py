@@ -71,7 +71,7 @@ def test_an_example_is_judged_as_the_page_says(it: Example) -> None:
         assert {f.verdict for f in found} == {it.verdict}, told
     else:
         assert (it.verdict, it.rule) in told
-        assert not RUNS & {f.verdict for f in found if it.rule != "fabricated"}, told
+        assert not RUNS & {f.verdict for f in found if it.rule != "hallucinated_result"}, told
 
 
 def test_every_rule_shows_both_sides() -> None:
@@ -88,7 +88,7 @@ def test_every_rule_that_leaves_a_candidate_in_the_text_is_explained() -> None:
 def test_every_kind_of_refusal_is_explained() -> None:
     explained = {e.rule for e in EXAMPLES if e.verdict is Verdict.REFUSED}
     told = {IssueKind.TRUNCATED, IssueKind.MALFORMED, IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS,
-            IssueKind.FABRICATED, IssueKind.DUPLICATE_KEYS}  # fmt: skip
+            IssueKind.HALLUCINATED_RESULT, IssueKind.DUPLICATE_KEYS}  # fmt: skip
     assert explained == {str(kind) for kind in told}
 
 
@@ -104,7 +104,7 @@ def test_no_tools_declared_means_that_nothing_runs() -> None:
 
 def test_a_leaked_token_is_no_candidate_but_is_told() -> None:
     found = [f for f in verdicts(f"{CALL}<|im_start|>", tools=TOOLS) if f.verdict is not Verdict.ACCEPTED]
-    assert [f.rule for f in found] in (["noise"], ["fabricated"])
+    assert [f.rule for f in found] in (["noise"], ["hallucinated_result"])
 
 
 def test_findings_are_in_order_and_their_spans_are_the_text_they_are_about() -> None:

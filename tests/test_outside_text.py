@@ -99,7 +99,9 @@ def test_shapes_from_bug_reports_are_judged_as_recommended() -> None:
     differing = set()
     for line in ADVISED.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        parsed = parse(row["input"], tools=row["tools"], prefix=row["prefix"] or "", finish=row.get("finish_reason"))
+        parsed = parse(
+            row["input"], tools=row["tools"], prefix=row["prefix"] or "", finish_reason=row.get("finish_reason")
+        )
         expected = [(c["name"], plain(c["arguments"])) for c in row["expected_calls"] or ()]
         if not same_calls(expected, calls_of(parsed)):
             differing.add(row["id"])

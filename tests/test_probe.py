@@ -93,7 +93,7 @@ def test_talk_about_a_call_is_never_one(text: str) -> None:
 @pytest.mark.parametrize("dialect", CALLS)
 def test_a_call_cut_before_its_last_value_never_runs(dialect: str) -> None:
     text = CALLS[dialect]
-    assert parse(text[: text.rindex("3")], tools=TOOLS, finish="length").calls == ()
+    assert parse(text[: text.rindex("3")], tools=TOOLS, finish_reason="length").calls == ()
 
 
 def test_the_arguments_keep_their_types() -> None:

@@ -26,7 +26,7 @@ port = {port}
 workers = {workers}
 
 [limits]
-concurrent = 512
+max_concurrent = 512
 
 [providers.weak]
 base_url = "{upstream}/v1"

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from .io.cancel import Cancel as Cancel
     from .loop import Allowed as Allowed
     from .loop import Answered as Answered
-    from .loop import Asked as Asked
-    from .loop import Asking as Asking
+    from .loop import ApprovalDecided as ApprovalDecided
+    from .loop import ApprovalRequest as ApprovalRequest
     from .loop import Corrected as Corrected
     from .loop import Denied as Denied
     from .loop import Edited as Edited
@@ -92,10 +92,10 @@ if TYPE_CHECKING:
     from .types import Verdict as Verdict
 
 __all__ = [
-    "Allowed", "Answered", "Approval", "Asked", "Asking", "AsyncClient", "Cancel", "Client", "CodecError",
-    "Context", "Corrected", "Denied", "DragomanError", "Edit", "Edited", "ErrorCode", "ExtractError", "Failed",
-    "FinalAction", "FinalTool", "Health", "Interrupted", "Issue", "IssueKind", "JournalError", "Limit", "Media",
-    "Message", "Opaque", "Output", "Parsed", "Parser", "Policy", "Provider", "ProviderError", "Reasoning",
+    "Allowed", "Answered", "Approval", "ApprovalDecided", "ApprovalRequest", "AsyncClient", "Cancel", "Client",
+    "CodecError", "Context", "Corrected", "Denied", "DragomanError", "Edit", "Edited", "ErrorCode", "ExtractError",
+    "Failed", "FinalAction", "FinalTool", "Health", "Interrupted", "Issue", "IssueKind", "JournalError", "Limit",
+    "Media", "Message", "Opaque", "Output", "Parsed", "Parser", "Policy", "Provider", "ProviderError", "Reasoning",
     "ReasoningDelta", "Refused", "Report", "Request", "Response", "Route", "RouteFailed", "Rules", "Run",
     "Runnable", "Sampling", "Text", "TextDelta", "Tool", "ToolCall", "ToolChoice", "ToolEnded", "ToolError",
     "ToolProgress", "ToolResult", "ToolSet", "ToolStarted", "TurnEnded", "TurnStarted", "UsageError", "Verdict",
@@ -115,8 +115,8 @@ _FACE: dict[str, str] = {
     ".turn.extract": "extract",
     ".fallback": "Health RouteFailed Rules",
     ".io.cancel": "Cancel",
-    ".loop": "Allowed Answered Asked Asking Corrected Denied Edited Failed FinalAction FinalTool Interrupted"
-    " Limit Output Policy Refused Run ToolEnded ToolProgress ToolStarted TurnEnded TurnStarted",
+    ".loop": "Allowed Answered ApprovalDecided ApprovalRequest Corrected Denied Edited Failed FinalAction"
+    " FinalTool Interrupted Limit Output Policy Refused Run ToolEnded ToolProgress ToolStarted TurnEnded TurnStarted",
     ".providers.spec": "Provider",
     ".providers.route": "Route",
     ".tools": "Approval Context Runnable ToolSet runnable tool",

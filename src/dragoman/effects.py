@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class Timeouts:
     """How many seconds to wait: for a connection, and between two pieces of an answer (also before the first)."""
 
     connect: float = 10.0
     idle: float = 600.0
 
 
-PATIENT = Patience()
+DEFAULT_TIMEOUTS = Timeouts()
 
 
 class Effect:
@@ -54,7 +54,7 @@ class Open(Effect):
     method: str = "POST"
     headers: Mapping[str, str] = field(default=NOTHING, repr=False)
     body: bytes = field(default=b"", repr=False)
-    patience: Patience = PATIENT
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
 
 
 @dataclass(frozen=True, slots=True)

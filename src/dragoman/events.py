@@ -100,7 +100,7 @@ class CallEnded:
 
 
 @dataclass(slots=True, frozen=True)
-class Recast:
+class Reclassified:
     """Everything told so far as text or as a call was reasoning: its closing tag came without an opening one.
 
     `answer`: the other way round, what was told as reasoning was the answer, and is told again as text.
@@ -111,8 +111,8 @@ class Recast:
 
 
 @dataclass(slots=True, frozen=True)
-class Noticed:
-    """Something to be told: a refused call, lossy conversion, a wire fault."""
+class IssueReported:
+    """Something went wrong or was left out: a refused call, an unsupported field, a wire fault."""
 
     issue: Issue
 
@@ -135,8 +135,8 @@ Event: TypeAlias = (
     | CallStarted
     | CallDelta
     | CallEnded
-    | Recast
-    | Noticed
+    | Reclassified
+    | IssueReported
     | Ended
 )
 
@@ -185,7 +185,7 @@ class Assembler:
     def _think(self, event: ReasoningDelta) -> None:
         self._pour(Reasoning, event.text)
 
-    def _notice(self, event: Noticed) -> None:
+    def _notice(self, event: IssueReported) -> None:
         self._issues.append(event.issue)
 
     def _add_part(self, event: PartAdded) -> None:
@@ -227,7 +227,7 @@ class Assembler:
             extra=_both(self._started.extra, self._ended.extra),
         )
 
-    def _recast(self, event: Recast) -> None:
+    def _reclassify(self, event: Reclassified) -> None:
         self._close_part()
         if event.answer:
             self._parts = [p for p in self._parts if not isinstance(p, Reasoning)]
@@ -262,8 +262,8 @@ _TAKEN: dict[type, Callable[[Assembler, Any], None]] = {
     CallStarted: Assembler._start_call,
     CallDelta: Assembler._go_on_calling,
     CallEnded: Assembler._end_call,
-    Recast: Assembler._recast,
-    Noticed: Assembler._notice,
+    Reclassified: Assembler._reclassify,
+    IssueReported: Assembler._notice,
     Ended: Assembler._end,
 }
 
@@ -291,7 +291,7 @@ def _both(first: JsonObject, second: JsonObject) -> JsonObject:
 
 def _rehearsed(call: ToolCall) -> Issue:
     message = f"the call of {call.name!r} stood in reasoning; it was not run"
-    return Issue(kind=IssueKind.REHEARSED, message=message, name=call.name, raw=call.raw or "", call_id=call.id)
+    return Issue(kind=IssueKind.IN_REASONING, message=message, name=call.name, raw=call.raw or "", call_id=call.id)
 
 
 def assemble(events: Iterable[Event]) -> Response:
@@ -314,7 +314,7 @@ def replay(response: Response) -> Iterator[Event]:
         index += isinstance(part, ToolCall)
         previous = part
     for issue in response.issues:
-        yield Noticed(issue)
+        yield IssueReported(issue)
     yield Ended(response.stop, response.usage, response.extra)
 
 

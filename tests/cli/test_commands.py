@@ -60,7 +60,7 @@ def test_parse_listens_only_for_the_dialects_it_is_told(run: Run) -> None:
 
 def test_parse_is_told_why_the_model_stopped(run: Run) -> None:
     cut = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a'
-    found = json.loads(run("parse", "--json", "--finish", "length", stdin=cut).out)
+    found = json.loads(run("parse", "--json", "--finish-reason", "length", stdin=cut).out)
     assert found["calls"] == []
     assert [issue["kind"] for issue in found["issues"]] == ["truncated"]
 

@@ -118,7 +118,7 @@ def test_the_report_stands_on_stderr_and_the_body_alone_on_stdout(run: Run) -> N
     assert json.loads(ran.out) == {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
     assert ran.err.splitlines() == [
         "POST /models/m:generateContent",
-        "lossy  $.extra.store  gemini has no field `store` of openai_chat",
+        "unsupported  $.extra.store  gemini has no field `store` of openai_chat",
     ]
 
 

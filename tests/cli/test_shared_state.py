@@ -37,7 +37,7 @@ key = "${{ALICE}}"
 name = "bob"
 key = "${{BOB}}"
 per_minute = 3
-concurrent = 2
+max_concurrent = 2
 [providers.lab]
 base_url = "{upstream}/v1"
 [default]

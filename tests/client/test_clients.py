@@ -171,7 +171,7 @@ def test_a_value_of_a_json_schema_comes_back(face: Face) -> None:
 
 @both
 def test_defaults_of_the_client_hold_where_a_call_says_nothing(face: Face) -> None:
-    defaults = {"tools": [look], "system": "Be brief.", "policy": Policy(turns=1), "sampling": Sampling(top_p=0.5)}
+    defaults = {"tools": [look], "system": "Be brief.", "policy": Policy(max_turns=1), "sampling": Sampling(top_p=0.5)}
     memory = model(API, LOOKS)
     run = face.run(memory, "Look.", client=defaults)
     assert isinstance(run.end, Limit)

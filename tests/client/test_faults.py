@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.client import AsyncClient, Client
-from dragoman.effects import Patience
+from dragoman.effects import Timeouts
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError
 from dragoman.fallback import RouteAsked, RouteFailed, Rules
 from dragoman.io.scripted import Answer
@@ -26,7 +26,7 @@ from tests.support.upstreams import Says, chat_stream, chat_whole, model, refusa
 
 API = "openai_chat"
 QUICK = Rules(first=0.0, brief=1.0)
-BRIEF = Patience(connect=5.0, idle=0.2)
+BRIEF = Timeouts(connect=5.0, idle=0.2)
 ADDS = Says(("Adding.",), (("id0", "add", {"n": 3}),))
 DONE = said("Three.")
 
@@ -124,7 +124,7 @@ SCENARIOS: list[tuple[str, Script, dict[str, Any]]] = [
     ("an unknown tool", (WRONG, HERMES, DONE), {}),
     ("arguments that do not fit", (UNFIT, UNFIT, asks("look", at="it"), DONE), {}),
     ("a model that never learns", (UNFIT,) * 9, {}),
-    ("a limit of turns", (asks("look", at="it"),) * 9, {"policy": Policy(turns=2)}),
+    ("a limit of turns", (asks("look", at="it"),) * 9, {"policy": Policy(max_turns=2)}),
     ("the same again and again", (asks("look", at="it"),) * 9, {}),
     ("an answer cut short", (LENGTH, DONE), {}),
     ("a provider that recovers", (DOWN, DOWN, DONE), {}),
@@ -243,7 +243,7 @@ class Faulty:
 
 def run_at(face: Face, url: str, tools: list[Any], *, stream: bool = False, **made: Any) -> tuple[list[Any], Run]:
     """A run against a real server."""
-    made = {"model": "m", "base_url": url, "rules": QUICK, "patience": BRIEF, **made}
+    made = {"model": "m", "base_url": url, "rules": QUICK, "timeouts": BRIEF, **made}
     if face is NOW:
         with Client(**made) as client:
             if not stream:

@@ -20,7 +20,7 @@ from dragoman.events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     ReasoningDelta,
     Started,
     TextDelta,
@@ -116,7 +116,7 @@ NAMES = sorted(CODECS)
 @pytest.mark.parametrize("name", NAMES)
 @given(EVENTS, st.text(max_size=8) | st.just("\ufdd0"))
 def test_running_text_is_written_as_text_that_something_stands_before(name: str, said: list[Event], model: str) -> None:
-    codec, silence = CODECS[name], Noticed(Issue(kind=IssueKind.NOISE, message="nothing any client is told"))
+    codec, silence = CODECS[name], IssueReported(Issue(kind=IssueKind.NOISE, message="nothing any client is told"))
     call: list[Event] = [CallStarted(0, "c", "f"), CallDelta(0, "{}"), CallEnded(0)]
     begun, ended = Started(model, "x"), Ended(Stop.END)
 

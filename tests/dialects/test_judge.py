@@ -53,7 +53,7 @@ def only(parsed: Parsed, kind: IssueKind) -> str:
 def test_a_second_call_after_an_invented_result_does_not_run() -> None:
     parsed = parse(f"{H}\n<tool_response>r</tool_response>\n{H}", tools=TOOLS)
     assert len(parsed.calls) == 1
-    assert "<tool_response>" in next(i.raw for i in parsed.issues if i.kind is IssueKind.FABRICATED)
+    assert "<tool_response>" in next(i.raw for i in parsed.issues if i.kind is IssueKind.HALLUCINATED_RESULT)
 
 
 def test_an_unknown_name_is_corrected_with_the_names_that_exist() -> None:
@@ -71,7 +71,7 @@ def test_every_missing_argument_is_named_with_the_schema() -> None:
 
 
 def test_a_cut_call_is_told_to_be_cut_and_keeps_its_text() -> None:
-    parsed = parse(H[:-20], tools=TOOLS, finish="length")
+    parsed = parse(H[:-20], tools=TOOLS, finish_reason="length")
     [issue] = parsed.issues
     assert issue.kind is IssueKind.TRUNCATED
     assert issue.raw == H[:-20]
@@ -151,7 +151,7 @@ def test_an_answer_stopped_inside_a_calls_first_mark_was_cut(torn: str, size: in
 
 @pytest.mark.parametrize("tail", ["a <b", "5 <", "~~", "see <to", "~~~to"])
 def test_an_answer_that_was_not_stopped_or_ends_in_prose_is_shown_to_its_last_character(tail: str) -> None:
-    parsed = parse(tail, tools=[WRITE], finish="stop")
+    parsed = parse(tail, tools=[WRITE], finish_reason="stop")
     assert (parsed.text, parsed.issues) == (tail, ())
 
 

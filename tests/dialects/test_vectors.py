@@ -49,7 +49,7 @@ def heard_blind(name: str) -> list[dict[str, Any]]:
 
 
 def stream(v: dict[str, Any], dialects: Any, pieces: list[str]) -> list[Event]:
-    parser = Parser(tools=v["tools"], prefix=v["prefix"], finish=v.get("finish"), dialects=dialects)
+    parser = Parser(tools=v["tools"], prefix=v["prefix"], finish_reason=v.get("finish"), dialects=dialects)
     return [e for piece in pieces for e in parser.feed(piece)] + parser.close()
 
 

@@ -362,7 +362,7 @@ def test_whatever_fails_what_was_told_is_one_attempts_and_folds_to_the_answer(
     failed = told(steps, RouteFailed)
     if isinstance(response, Response):
         assert assemble([step for step in steps if isinstance(step, EVENTS)]) == response
-        assert [issue.kind for issue in response.issues] == [IssueKind.WIRE] * len(failed)
+        assert [issue.kind for issue in response.issues] == [IssueKind.WIRE_FAULT] * len(failed)
     assert len(it.asked) == len(told(steps, RouteAsked)) <= 9
 
 

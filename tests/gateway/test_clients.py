@@ -44,7 +44,7 @@ def written() -> list[dict[str, Any]]:
 WAYS: dict[str, tuple[Says, dict[str, Any]]] = {
     "native": (NATIVE, {"tools": Tools.NATIVE}),
     "fence": (in_fences(), {"tools": Tools.TEXT}),
-    "hermes": (in_hermes(), {"tools": Tools.TEXT, "speak": "hermes"}),
+    "hermes": (in_hermes(), {"tools": Tools.TEXT, "prompt_dialect": "hermes"}),
 }
 
 Talk = Callable[[str, str, bool], tuple[str, list[tuple[str, Any]], str]]

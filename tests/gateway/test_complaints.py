@@ -29,7 +29,7 @@ WRONG = [
     ("a table", f"{DEFAULT}[severs]\n", "line 3: $.severs: unknown here; write 'server'"),
     ("nothing alike", "[server]\nzzz = 1\n", "line 2: $.server.zzz: unknown here; leave it out, or take one of: host,"),
     ("a type", '[server]\nport = "x"\n', 'line 2: $.server.port: must be integer, not string "x"; mend it there'),
-    ("no number", "[limits]\nseconds = inf\n", "line 2: $.limits.seconds: must be a finite number"),
+    ("no number", "[limits]\ntimeout = inf\n", "line 2: $.limits.timeout: must be a finite number"),
     ("a date", "[server]\nhost = 2026-01-01\n", "line 2: $.server.host: a date is nothing that is wanted here"),
     ("a size", '[limits]\nbody = "much"\n', 'line 2: $.limits.body: no size; write a number of bytes, or a text like "32MB"'),
     ("a model as a text", '[models]\n\nq = "ollama/q"\n', "line 3: $.models.q: a model is a table with either route"),
@@ -43,8 +43,8 @@ WRONG = [
     ("a key that is empty", f'{DEFAULT}[[keys]]\nname = "a"\nkey = "${{NO:-}}"\n', "line 3: $.keys[0]: the key is empty"),
     ("a name twice", '[[keys]]\nname = "a"\nkey = "${K}"\n[[keys]]\nname = "a"\nkey = "${L}"\n', "line 4: $.keys[1]: this name is"),
     ("a key twice", '[[keys]]\nname = "a"\nkey = "${K}"\n[[keys]]\nname = "b"\nkey = "${K}"\n', "line 4: $.keys[1]: this key is"),
-    ("half a certificate", '[server]\ncertificate_key = "/k"\n', "line 2: $.server.certificate_key: there is no certificate"),
-    ("no certificate", '[server]\ncertificate = "/none.pem"\n', "line 2: $.server.certificate: cannot be used for TLS: No such"),
+    ("half a certificate", '[server]\ntls_key = "/k"\n', "line 2: $.server.tls_key: there is no certificate"),
+    ("no certificate", '[server]\ntls_cert = "/none.pem"\n', "line 2: $.server.tls_cert: cannot be used for TLS: No such"),
 ]  # fmt: skip
 
 
@@ -59,20 +59,20 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, says: str) -
 
 
 def test_several_mistakes_stand_below_each_other() -> None:
-    text = "[server]\nprot = 1\nwokers = 2\n[limits]\nseconds = -1\n"
+    text = "[server]\nprot = 1\nwokers = 2\n[limits]\ntimeout = -1\n"
     told = shown(complaints(tomllib.loads(text)), text, {}, "a.toml").splitlines()
     assert [line[:10] for line in told] == ["a.toml is ", "  line 2: ", "  line 3: ", "  line 5: "]
 
 
 def test_the_line_of_a_value_is_where_it_begins() -> None:
-    text = 'title = """\n[server]\nport = "x"\n"""\n[server] # \nport = 1\n\n[mcp]\nturns = [\n  1,\n  2,\n]\n'
+    text = 'title = """\n[server]\nport = "x"\n"""\n[server] # \nport = 1\n\n[mcp]\nmax_turns = [\n  1,\n  2,\n]\n'
     assert "line 1: $.title" in shown(complaints(tomllib.loads(text)), text, {}, "a")
-    assert "line 9: $.mcp.turns" in shown(complaints(tomllib.loads(text)), text, {}, "a")
+    assert "line 9: $.mcp.max_turns" in shown(complaints(tomllib.loads(text)), text, {}, "a")
 
 
 def test_what_json_does_not_have_is_told_and_nothing_is_told_twice() -> None:
-    told = complaints({"limits": {"seconds": float("nan")}, "server": {"host": date(2026, 1, 1)}})
-    assert sorted(one.path for one in told) == ["$.limits.seconds", "$.server.host"]
+    told = complaints({"limits": {"timeout": float("nan")}, "server": {"host": date(2026, 1, 1)}})
+    assert sorted(one.path for one in told) == ["$.limits.timeout", "$.server.host"]
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[server]\nport = 1\n"])
@@ -102,15 +102,15 @@ def test_the_environment_counts_before_the_file_for_every_plain_setting() -> Non
         for name in FORM["properties"][section]["properties"]
     }  # fmt: skip
     assert {f"{section}.{name}" for section, name, _ in VARIABLES.values()} == plain
-    data = {"server": {"port": 1, "metrics": True}, "limits": {"body": "1MB"}, "mcp": {"turns": 1}}
+    data = {"server": {"port": 1, "metrics": True}, "limits": {"body": "1MB"}, "mcp": {"max_turns": 1}}
     environ = {
         "DRAGOMAN_PORT": "2", "DRAGOMAN_METRICS": "off", "DRAGOMAN_KEEP_ALIVE": "2.5", "DRAGOMAN_LIMITS_BODY": "2kb",
-        "DRAGOMAN_MCP_TURNS": "3", "DRAGOMAN_FALLBACK_RETRIES": "4", "DRAGOMAN_HOST": " ",
+        "DRAGOMAN_MCP_MAX_TURNS": "3", "DRAGOMAN_FALLBACK_RETRIES": "4", "DRAGOMAN_HOST": " ",
     }  # fmt: skip
     told = read(data, environ)
     assert (told.server.port, told.server.metrics, told.server.host) == (2, False, Server().host)
     assert (told.config.keep_alive, told.config.limits.body) == (2.5, 2048)
-    assert (told.config.mcp.policy.turns, told.config.rules.retries) == (3, 4)
+    assert (told.config.mcp.policy.max_turns, told.config.rules.retries) == (3, 4)
 
 
 def test_a_variable_that_is_wrong_is_named() -> None:
@@ -130,7 +130,7 @@ def test_a_key_of_another_certificate_is_told_before_it_serves(tmp_path: Path, m
 
     monkeypatch.setattr(ssl, "SSLContext", Context)
     with pytest.raises(UsageError, match="cannot be used for TLS: key values mismatch; give a certificate"):
-        read({"server": {"certificate": "a.pem", "certificate_key": "b.pem"}}, {})
+        read({"server": {"tls_cert": "a.pem", "tls_key": "b.pem"}}, {})
 
 
 # ── reading again ────────────────────────────────────────────────────────────
@@ -171,9 +171,9 @@ def test_half_a_file_never_lets_in_whoever_has_no_key(file: Path, text: str, cap
 
 def test_what_holds_from_the_next_start_on_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     held = watched(file)
-    written(file, GUARDED + "[server]\nport = 1\ndrain = 2\n")
+    written(file, GUARDED + "[server]\nport = 1\ndrain_seconds = 2\n")
     assert held.look() is not None
-    assert "[server] port, drain hold from the next start on" in caplog.text
+    assert "[server] port, drain_seconds hold from the next start on" in caplog.text
 
 
 def test_a_file_that_was_made_readable_is_read(file: Path) -> None:

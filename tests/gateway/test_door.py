@@ -194,7 +194,7 @@ def test_so_many_a_minute_and_again_once_the_first_is_a_minute_old() -> None:
 
 def test_a_refused_request_does_not_count_against_the_minute() -> None:
     clock = Clock()
-    at, config = Door(clock), GatewayConfig(access=(row(per_minute=1, concurrent=1),))
+    at, config = Door(clock), GatewayConfig(access=(row(per_minute=1, max_concurrent=1),))
     with at.enter(config, bearer()), pytest.raises(ProviderError, match="wait until one of them"):
         come(at, config)
     clock.now = 60
@@ -222,7 +222,7 @@ def test_one_time_too_many_is_told_in_every_shape_and_says_when_to_come_again(fr
 @every_front
 @pytest.mark.parametrize("which", ["the key", "the gateway"])
 def test_whoever_is_inside_keeps_others_out_until_he_leaves(front: str, which: str) -> None:
-    config = held(concurrent=1) if which == "the key" else {"limits": Limits(concurrent=1)}
+    config = held(max_concurrent=1) if which == "the key" else {"limits": Limits(max_concurrent=1)}
 
     async def go() -> list[Reply]:
         slow = Slow()
@@ -259,7 +259,7 @@ FAILING: list[tuple[str, Callable[[], Memory], Any]] = [
 def test_whatever_goes_wrong_the_place_is_free_again(
     made: Callable[[], Memory], body: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    gateway = app(made(), config={**held(concurrent=1), "limits": Limits(concurrent=1)})
+    gateway = app(made(), config={**held(max_concurrent=1), "limits": Limits(max_concurrent=1)})
     path, asked = asking("openai_chat", stream=False)
     with caplog.at_level(logging.CRITICAL):
         statuses = [call(gateway, path, body or asked, headers=bearer()).status for _ in range(3)]
@@ -292,11 +292,11 @@ def test_an_answer_that_takes_too_long_is_given_up_before_its_head(front: str) -
         async def script(_: Client) -> None:
             await slow.closed.wait()  # nobody hangs up: the gateway lets go of the provider by itself
 
-        return await converse(front, slow, script, limits=Limits(seconds=0.02))
+        return await converse(front, slow, script, limits=Limits(timeout=0.02))
 
     reply = asyncio.run(go())
     assert reply.status == 504
-    assert "limits.seconds" in message_of(front, reply)
+    assert "limits.timeout" in message_of(front, reply)
 
 
 @every_front
@@ -308,18 +308,18 @@ def test_an_answer_that_takes_too_long_is_given_up_in_its_middle(front: str) -> 
         async def script(_: Client) -> None:
             await slow.closed.wait()
 
-        return await converse(front, slow, script, limits=Limits(seconds=0.05))
+        return await converse(front, slow, script, limits=Limits(timeout=0.05))
 
     reply = asyncio.run(go())
     assert reply.status == 200
-    assert b"limits.seconds" in reply.body
+    assert b"limits.timeout" in reply.body
     assert reply.ended
 
 
 @every_front
 def test_a_client_that_sends_too_slowly_is_told(front: str) -> None:
     async def go() -> Reply:
-        gateway = create_app(GatewayConfig(default=ROUTE, limits=Limits(body_seconds=0.01)), Memory([]))
+        gateway = create_app(GatewayConfig(default=ROUTE, limits=Limits(body_timeout=0.01)), Memory([]))
         client = Client(gateway, *asking(front, stream=False))
         client._messages = [{"type": "http.request", "body": b"{", "more_body": True}]
         return await asyncio.wait_for(client.run(), 10)

@@ -143,7 +143,7 @@ def test_a_gateway_that_is_about_to_end_refuses_what_is_new_in_every_shape(front
 
 SETTINGS = """
 [server]
-drain = 30
+drain_seconds = 30
 [default]
 route = "box/m"
 [providers.box]

@@ -108,7 +108,7 @@ def test_text_is_parsed_over_the_wire() -> None:
     assert [(c["name"], c["arguments"]) for c in told["calls"]] == [("look", {"at": "sky"})]
     assert told["calls"][0]["report"]["dialect"] == "hermes"
     assert told["text"].strip() == "So."
-    cut = call(app(), "/v1/parse", {"text": TEXT[:50], "finish": "length"}).json
+    cut = call(app(), "/v1/parse", {"text": TEXT[:50], "finish_reason": "length"}).json
     assert (cut["calls"], cut["issues"][0]["kind"]) == ([], "truncated")
 
 

@@ -109,7 +109,7 @@ def test_every_front_gets_its_calls_over_every_back(front: str, back: str, strea
     speak = "hermes" if way == "hermes" else "tool_call_fence"
     mode = Tools.TEXT if way in {"fence", "hermes"} else Tools.NATIVE
     memory = model(back, says)
-    reply = ask(app(memory, back, tools=mode, speak=speak), front, stream=stream)
+    reply = ask(app(memory, back, tools=mode, prompt_dialect=speak), front, stream=stream)
     assert reply.status == 200
     assert reply.ended
     got = read(front, reply, stream=stream)

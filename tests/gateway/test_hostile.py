@@ -210,7 +210,7 @@ def test_every_field_may_hold_anything(front: str, value: Any) -> None:
 def listening() -> Iterator[int]:
     """A real server of our own, as the command runs it."""
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    gateway = create_app(GatewayConfig(default=to, limits=Limits(body=100_000, body_seconds=0.2)), Memory(always))
+    gateway = create_app(GatewayConfig(default=to, limits=Limits(body=100_000, body_timeout=0.2)), Memory(always))
     server = uvicorn.Server(uvicorn.Config(gateway, **QUIET))
     with listen("127.0.0.1", 0) as place:
         thread = threading.Thread(target=server.run, args=([place],))
@@ -296,15 +296,15 @@ def limited(**limits: int) -> Any:
 @every_front
 def test_more_values_than_are_taken_are_refused_with_what_to_do(front: str) -> None:
     path, body = told(front)
-    reply = call(limited(values=1000), path, {**body, "x": [0] * 5000})
+    reply = call(limited(max_json_values=1000), path, {**body, "x": [0] * 5000})
     assert reply.status == 413
-    assert "limits.values" in message_of(front, reply)
+    assert "limits.max_json_values" in message_of(front, reply)
 
 
 @every_front
 def test_what_stands_in_a_string_is_no_value(front: str) -> None:
     path, body = told(front, text='[{,"\\,[' * 2000)
-    assert call(limited(values=1000), path, body).status == 200
+    assert call(limited(max_json_values=1000), path, body).status == 200
 
 
 @every_front

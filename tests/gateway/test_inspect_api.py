@@ -241,7 +241,7 @@ def test_judged_otherwise_it_comes_to_something_else() -> None:
     assert judged(gateway, tools=[])["told"]["calls"] == []
     other = judged(gateway, tools=[{"name": "peek", "parameters": {"type": "object"}}])
     assert [found["rule"] for found in other["findings"]] == ["unknown_tool"]
-    assert judged(gateway, text=SLANTED[:-20], finish="length")["told"]["issues"][0]["kind"] == "truncated"
+    assert judged(gateway, text=SLANTED[:-20], finish_reason="length")["told"]["issues"][0]["kind"] == "truncated"
 
 
 def test_a_long_text_is_told_in_no_more_steps_than_a_page_can_show() -> None:

@@ -51,7 +51,7 @@ async def post(url: str, body: Any, **headers: str) -> None:
 def weak() -> Iterator[str]:
     """A gateway before the weak model, which errs in every way that can be mended."""
     with running(WeakModel(rates=dict.fromkeys(HARMLESS, 0.6), seed=7)) as upstream:
-        route = Route(provider=COMPATIBLE["openai_chat"], base_url=f"{upstream}/v1", speak=DIALECTS["hermes"])
+        route = Route(provider=COMPATIBLE["openai_chat"], base_url=f"{upstream}/v1", prompt_dialect=DIALECTS["hermes"])
         with serving(create_app(GatewayConfig(default=route), observers=[Recorder()])) as url:
             yield url
 

@@ -215,11 +215,11 @@ def test_the_settings_or_the_environment_before_them_name_the_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(DIRECTORY, raising=False)
-    settings: dict[str, Any] = {"server": {"state": str(tmp_path / "told")}, "default": {"route": "ollama/qwen3"}}
-    assert read(settings, {}).server.state == str(tmp_path / "told")
-    assert read(settings, {DIRECTORY: "/another"}).server.state == "/another"
-    assert read({"default": settings["default"]}, {}).server.state == ""
-    text = f'[server]\nstate = "{tmp_path / "told"}"\n[default]\nroute = "ollama/qwen3"\n'
+    settings: dict[str, Any] = {"server": {"state_dir": str(tmp_path / "told")}, "default": {"route": "ollama/qwen3"}}
+    assert read(settings, {}).server.state_dir == str(tmp_path / "told")
+    assert read(settings, {DIRECTORY: "/another"}).server.state_dir == "/another"
+    assert read({"default": settings["default"]}, {}).server.state_dir == ""
+    text = f'[server]\nstate_dir = "{tmp_path / "told"}"\n[default]\nroute = "ollama/qwen3"\n'
     (tmp_path / "dragoman.toml").write_text(text)
     assert call(from_file(tmp_path / "dragoman.toml"), "/healthz", method="GET").status == 200
     assert (tmp_path / "told").is_dir()
@@ -227,8 +227,8 @@ def test_the_settings_or_the_environment_before_them_name_the_directory(
 
 def test_what_is_no_directory_is_said_before_anything_is_served(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=r"server\.state.*is no directory; name one"):
-        read({"server": {"state": str(tmp_path / "file")}, "default": {"route": "ollama/qwen3"}}, {})
+    with pytest.raises(UsageError, match=r"server\.state_dir.*is no directory; name one"):
+        read({"server": {"state_dir": str(tmp_path / "file")}, "default": {"route": "ollama/qwen3"}}, {})
 
 
 def test_while_a_gateway_serves_what_is_too_old_is_wiped(tmp_path: Path) -> None:

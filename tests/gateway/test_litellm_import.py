@@ -82,7 +82,7 @@ def test_a_whole_file_is_served_as_it_was_meant(file: Path) -> None:
     }
     groq, openai, *_ = config.routes("gpt")
     assert (groq.key, openai.key, config.routes("local")[0].key) == ("g" * 12, LITERAL, LITERAL)
-    assert config.routes("local")[0].patience.idle == 60
+    assert config.routes("local")[0].timeouts.idle == 60
     assert (config.rules.retries, config.rules.cooldown) == (1, 5)
     assert [access.name for access in config.access] == ["master"]
 
@@ -239,7 +239,7 @@ def test_two_deployments_of_one_provider_are_both_asked_in_its_own_way() -> None
     hosts = [f"https://{where}.openai.azure.test/" for where in ("eu", "ca")]
     rows = [row("gpt", "azure/gpt-eu", api_base=h, api_key=f"os.environ/{n}") for n, h in zip("AB", hosts, strict=True)]
     told = listed(*rows)
-    assert told.data["providers"]["azure-deployments-2"]["like"] == "azure-deployments"
+    assert told.data["providers"]["azure-deployments-2"]["extends"] == "azure-deployments"
     environ = {**ENVIRON, "A": "a" * 12, "B": "b" * 12}
     with pytest.raises(UsageError, match="set OPENAI_API_VERSION"):
         read(told.data, environ)
@@ -250,6 +250,9 @@ def test_two_deployments_of_one_provider_are_both_asked_in_its_own_way() -> None
 
 
 def test_a_provider_like_another_is_told_where_there_is_none() -> None:
-    for wrong, says in (({"like": "opnai"}, "take 'openai' or"), ({"like": "openai", "api": "gemini"}, "leave one")):
+    for wrong, says in (
+        ({"extends": "opnai"}, "take 'openai' or"),
+        ({"extends": "openai", "api": "gemini"}, "leave one"),
+    ):
         with pytest.raises(UsageError, match=says):
             read({"providers": {"x": wrong}, "models": {"m": {"route": "x/m"}}}, {"OPENAI_API_KEY": "k" * 12})

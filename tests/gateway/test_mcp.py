@@ -216,7 +216,7 @@ def test_tools_that_are_only_offered_are_for_the_client_to_run(web: dict[str, An
     async def go() -> None:
         memory = model("openai_chat", ECHO)
         async with alive(
-            served(memory, Attachment(server="lab", run="offer", tools=("echo", "wipe")), servers={"lab": web})
+            served(memory, Attachment(server="lab", run_on="client", tools=("echo", "wipe")), servers={"lab": web})
         ) as app:
             reply = await ask(app)
         assert offered(memory) == ["echo", "look", "wipe"]
@@ -236,10 +236,10 @@ def test_a_destructive_tool_that_was_allowed_runs_and_a_whole_answer_says_what_r
             reply = await ask(app)
             counted = (await Client(app, "/metrics", method="GET").run()).body.decode()
         assert shown(memory) == ["gone: it"]
-        assert 'dragoman_house_calls_total{outcome="ok",tool="wipe"} 1.0' in counted
-        assert reply.headers["x-dragoman-ran"] == "wipe"
+        assert 'dragoman_server_tool_calls_total{outcome="ok",tool="wipe"} 1.0' in counted
+        assert reply.headers["x-dragoman-server-tools"] == "wipe"
         (access,) = [record.told for record in caplog.records if record.name == "dragoman.access"]  # type: ignore[attr-defined]
-        assert (access["ran"], access["attempts"], access["reasks"]) == ({"wipe": 1}, 2, 0)
+        assert (access["server_tools"], access["attempts"], access["reasks"]) == ({"wipe": 1}, 2, 0)
 
     asyncio.run(go())
 
@@ -373,17 +373,17 @@ def settings(environ: dict[str, str] | None = None, **data: Any) -> GatewayConfi
 
 
 def test_models_say_which_servers_they_get_and_only_those_are_started() -> None:
-    files = {"server": "files", "tools": ["read_*"], "allow": ["write_file"], "run": "offer"}
+    files = {"server": "files", "tools": ["read_*"], "allow": ["write_file"], "run_on": "client"}
     config = settings(
         models={"a": {"route": "ollama/a", "mcp": ["time", files]}, "b": {"route": "ollama/b"}},
         default={"route": "ollama", "mcp": ["time"]},
-        mcp={"turns": 3, "result_limit": 1000},
+        mcp={"max_turns": 3, "result_limit": 1000},
     )
     time = Attachment(server="time")
-    told = Attachment(server="files", run="offer", tools=("read_*",), allow=("write_file",))
+    told = Attachment(server="files", run_on="client", tools=("read_*",), allow=("write_file",))
     assert [config.attached(name) for name in ("a", "b", "c")] == [(time, told), (), (time,)]
     assert set(config.mcp.servers) == {"time", "files"}
-    assert (config.mcp.policy.turns, config.mcp.policy.result_limit) == (3, 1000)
+    assert (config.mcp.policy.max_turns, config.mcp.policy.result_limit) == (3, 1000)
 
 
 def test_a_check_of_the_file_names_the_servers_that_are_used(tmp_path: Path) -> None:
@@ -406,8 +406,8 @@ def test_a_file_of_the_environment_is_for_every_model(tmp_path: Path) -> None:
 
 WRONG = [
     ({"default": {"route": "ollama", "mcp": ["tiem"]}}, "no MCP server is named 'tiem'"),
-    ({"default": {"route": "ollama", "mcp": [{"server": "time", "run": "both"}]}}, "$.default"),
-    ({"mcp": {"turns": 0}}, "$.mcp.turns"),
+    ({"default": {"route": "ollama", "mcp": [{"server": "time", "run_on": "both"}]}}, "$.default"),
+    ({"mcp": {"max_turns": 0}}, "$.mcp.max_turns"),
     ({"mcpServers": {"time": {}}}, "MCP server 'time'"),
     ({"mcpServers": {"time": {"command": "${NOBODY}"}}}, "NOBODY is not set"),
 ]
@@ -472,7 +472,7 @@ def test_a_provider_that_fails_between_two_answers_does_not_undo_what_was_done(w
             reply = await ask(app)
             counted = (await Client(app, "/metrics", method="GET").run()).body.decode()
         told = reply_of("openai_chat", reply, stream=False)
-        assert (reply.status, reply.headers["x-dragoman-ran"]) == (200, "wipe")
+        assert (reply.status, reply.headers["x-dragoman-server-tools"]) == (200, "wipe")
         assert told.text.startswith("[wipe ran for this request")
         assert 'dragoman_upstream_requests_total{outcome="network",route="compatible/m"} 3.0' in counted
         assert "dragoman_reasks_total{" not in counted

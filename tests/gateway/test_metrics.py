@@ -110,7 +110,7 @@ def test_a_chain_counts_each_failure_by_its_kind_and_shows_who_rests() -> None:
         ("outcome=network", "route=compatible/one"): 2,
         ("outcome=ok", "route=compatible/two"): 1,
     }
-    assert of(found, "route_rests_until_seconds")["route=compatible/one",] > 0
+    assert of(found, "route_cooldown_until_timestamp_seconds")["route=compatible/one",] > 0
 
 
 STATUSES: list[tuple[str, Any, Any, int]] = [

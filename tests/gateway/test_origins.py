@@ -50,7 +50,7 @@ def test_a_page_from_elsewhere_is_refused_before_anything_is_done() -> None:
     app, peer = gateway()
     reply = ask("https://evil.test", app, **{"content-type": "text/plain"})
     assert (reply.status, peer.sent) == (403, [])
-    assert "origins" in reply.json["error"]["message"]
+    assert "cors_origins" in reply.json["error"]["message"]
     assert "access-control-allow-origin" not in reply.headers
 
 
@@ -65,9 +65,9 @@ def test_a_program_which_has_no_origin_gets_its_answer_as_ever() -> None:
     ("origin", "more"),
     [
         ("http://localhost:3000", {}),
-        ("https://chat.example.com", {"origins": ("https://chat.example.com",)}),
-        ("https://a.example.com", {"origins": ("https://*.example.com",)}),
-        ("https://anywhere.test", {"origins": ("*",)}),
+        ("https://chat.example.com", {"cors_origins": ("https://chat.example.com",)}),
+        ("https://a.example.com", {"cors_origins": ("https://*.example.com",)}),
+        ("https://anywhere.test", {"cors_origins": ("*",)}),
     ],
     ids=["local", "listed", "pattern", "all"],
 )
@@ -111,12 +111,12 @@ def test_a_browser_that_asks_before_it_asks_is_told_what_it_may_send() -> None:
 
 
 def test_origins_are_a_setting_of_the_file_and_of_the_environment() -> None:
-    written = {"server": {"origins": ["https://a.test"]}, "default": {"route": "ollama"}}
-    assert read(written, {}).config.origins == ("https://a.test",)
-    told = read(written, {"DRAGOMAN_ORIGINS": "https://b.test, https://c.test"})
-    assert told.config.origins == ("https://b.test", "https://c.test")
+    written = {"server": {"cors_origins": ["https://a.test"]}, "default": {"route": "ollama"}}
+    assert read(written, {}).config.cors_origins == ("https://a.test",)
+    told = read(written, {"DRAGOMAN_CORS_ORIGINS": "https://b.test, https://c.test"})
+    assert told.config.cors_origins == ("https://b.test", "https://c.test")
 
 
 def test_an_origin_that_is_none_is_refused_with_an_example() -> None:
     with pytest.raises(Exception, match="write one like https"):
-        read({"server": {"origins": ["chat.example.com/path"]}, "default": {"route": "ollama"}}, {})
+        read({"server": {"cors_origins": ["chat.example.com/path"]}, "default": {"route": "ollama"}}, {})

@@ -133,7 +133,7 @@ def test_a_wish_that_the_backend_cannot_be_told_stands_in_a_header(
     says = LOOKS if "tool_choice" in more else said("hi")
     reply = ask(app(model(back, says), back), front, stream=stream, **more)
     assert reply.status == 200
-    told = reply.headers["x-dragoman-lost"].split(",")
+    told = reply.headers["x-dragoman-unsupported-params"].split(",")
     assert [field for field in told if field != "stream_options.include_usage"] == [lost]
 
 
@@ -141,7 +141,7 @@ def test_a_wish_that_the_backend_cannot_be_told_stands_in_a_header(
 @streamed_and_whole
 def test_nothing_is_said_to_be_lost_where_nothing_was(front: str, stream: bool) -> None:
     reply = ask(app(model("openai_chat", said("hi"))), front, stream=stream)
-    assert "x-dragoman-lost" not in reply.headers
+    assert "x-dragoman-unsupported-params" not in reply.headers
 
 
 @pytest.mark.parametrize("field", ["raw", "suffix", "template", "context"])
@@ -150,7 +150,7 @@ def test_what_only_a_completion_knows_is_told_to_be_lost_in_a_chat(field: str) -
     memory = model("ollama_chat", said("hi"))
     body = {"model": "m", "prompt": "def f(", field: value, "stream": False}
     reply = call(app(memory, "ollama_chat"), "/api/generate", body)
-    assert reply.headers["x-dragoman-lost"] == field
+    assert reply.headers["x-dragoman-unsupported-params"] == field
     assert field not in sent(memory)
 
 

@@ -24,7 +24,7 @@ reasks = 1
 
 [limits]
 body = "8MB"
-concurrent = 64
+max_concurrent = 64
 
 [fallback]
 cooldown = 10
@@ -75,12 +75,17 @@ def test_a_whole_file_comes_out_as_it_was_meant() -> None:
     assert (first.provider.name, first.model, first.root()) == ("ollama", "qwen3:8b", "http://10.0.0.6:11434")
     assert (second.provider.name, second.model, second.root()) == ("box", "qwen3-32b", "http://10.0.0.5:8000/v1")
     assert second.headers()["x-team"] == "red"
-    assert (first.mode, first.compact, first.tongue("").name, first.patience.idle) == (Tools.TEXT, True, "hermes", 30)
-    assert [row.name for row in first.ears("")] == ["hermes"]
+    assert (first.mode, first.compact, first.prompt_dialect_for("").name, first.timeouts.idle) == (
+        Tools.TEXT,
+        True,
+        "hermes",
+        30,
+    )
+    assert [row.name for row in first.parser_dialects("")] == ["hermes"]
     (gpt,) = config.routes("gpt")
     assert (gpt.key, gpt.mode) == ("sk-1", Tools.BOTH)
     assert config.routes("anything")[0].provider.name == "ollama"
-    assert (config.limits.body, config.limits.concurrent, config.reasks) == (8 * 1024 * 1024, 64, 1)
+    assert (config.limits.body, config.limits.max_concurrent, config.reasks) == (8 * 1024 * 1024, 64, 1)
     assert (config.rules.cooldown, config.rules.text_tools) == (10, False)
     (key,) = config.access
     assert (key.name, key.per_minute) == ("alice", 60)

@@ -76,7 +76,7 @@ def test_in_no_minute_more_begin_than_may(two: tuple[SharedTally, SharedTally], 
 
 def test_requests_at_the_same_time_count_over_processes(two: tuple[SharedTally, SharedTally]) -> None:
     here, there = two
-    alice = key(concurrent=2)
+    alice = key(max_concurrent=2)
     assert [comes(tally, alice) for tally in (here, there, here, there)] == [True, True, False, False]
     there.leave(alice)
     assert [comes(tally, alice) for tally in (here, there)] == [True, False]
@@ -84,7 +84,7 @@ def test_requests_at_the_same_time_count_over_processes(two: tuple[SharedTally, 
 
 def test_keys_count_apart_and_a_refusal_does_not_count(two: tuple[SharedTally, SharedTally]) -> None:
     here, there = two
-    alice, bob = key(per_minute=2, concurrent=1), key("bob", per_minute=1)
+    alice, bob = key(per_minute=2, max_concurrent=1), key("bob", per_minute=1)
     assert comes(here, alice)
     assert not comes(there, alice)
     here.leave(alice)
@@ -117,7 +117,7 @@ from dragoman.gateway import Access
 from dragoman.gateway.state.shared_quota import SharedTally
 tally = SharedTally(Path(sys.argv[1]), time.monotonic)
 for _ in range(int(sys.argv[2])):
-    tally.enter(Access(name="alice", sha256="", concurrent=3, per_minute=100))
+    tally.enter(Access(name="alice", sha256="", max_concurrent=3, per_minute=100))
 print("inside", flush=True)
 sys.stdin.read()
 """
@@ -125,7 +125,7 @@ sys.stdin.read()
 
 def test_a_process_that_is_killed_holds_no_place_and_what_it_began_counts_on(tmp_path: Path) -> None:
     here, there = SharedTally(tmp_path, time.monotonic), SharedTally(tmp_path, time.monotonic)
-    alice = key(concurrent=3)
+    alice = key(max_concurrent=3)
     assert comes(here, alice)
     command = [sys.executable, "-c", GUEST, str(tmp_path), "2"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as guest:
@@ -158,7 +158,7 @@ def come(told):
     os.write(told, came.to_bytes(4, "big"))
     os._exit(0)
 
-SharedTally(Path(sys.argv[1]), time.monotonic).enter(Access(name="bob", sha256="", concurrent=1))
+SharedTally(Path(sys.argv[1]), time.monotonic).enter(Access(name="bob", sha256="", max_concurrent=1))
 reads, writes = os.pipe()
 for _ in range(3):
     if not os.fork():
@@ -174,12 +174,12 @@ def test_of_many_at_once_exactly_as_many_come_in_as_may(tmp_path: Path) -> None:
 
 def test_who_takes_the_seat_of_one_that_ended_begins_with_nothing(tmp_path: Path, clock: Clock) -> None:
     stays, goes = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
-    alice = key(concurrent=2)
-    assert comes(stays, key("bob", concurrent=1))
+    alice = key(max_concurrent=2)
+    assert comes(stays, key("bob", max_concurrent=1))
     assert comes(goes, alice)
     goes.close()
     comes_next = SharedTally(tmp_path, clock)
-    assert comes(comes_next, key("carol", concurrent=1))
+    assert comes(comes_next, key("carol", max_concurrent=1))
     assert [comes(stays, alice) for _ in range(3)] == [True, True, False]
 
 
@@ -198,7 +198,7 @@ def test_without_a_usable_file_each_process_counts_for_itself_and_the_log_says_s
     tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / FILE).mkdir()
-    tally, alice = SharedTally(tmp_path, clock), key(per_minute=1, concurrent=1)
+    tally, alice = SharedTally(tmp_path, clock), key(per_minute=1, max_concurrent=1)
     with caplog.at_level(logging.WARNING, "dragoman.gateway"):
         assert [comes(tally, alice) for _ in range(2)] == [True, False]
         tally.leave(alice)
@@ -220,8 +220,8 @@ def test_beyond_what_the_file_holds_a_process_counts_for_itself(
     for name, value in limits.items():
         monkeypatch.setattr(shared_tally, name, value)
     one, two = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
-    assert [comes(one, key(concurrent=1)) for _ in range(2)] == [True, False]
-    bob = key("bob", concurrent=1)
+    assert [comes(one, key(max_concurrent=1)) for _ in range(2)] == [True, False]
+    bob = key("bob", max_concurrent=1)
     assert [comes(two, bob) for _ in range(2)] == [True, False]
 
 
@@ -233,20 +233,20 @@ def test_a_file_that_is_deleted_is_made_anew_for_all(
     (tmp_path / FILE).unlink()
     for _ in range(3):  # they are never idle for so long that a look would be due
         clock.now += LOOK / 2
-        assert [comes(tally, key(concurrent=9)) for tally in two] == [True, True]
+        assert [comes(tally, key(max_concurrent=9)) for tally in two] == [True, True]
     assert [comes(tally, alice) for tally in (*two, *two)] == [True, True, False, False]
 
 
 def test_rubbish_in_the_file_lets_nobody_in_for_long_and_raises_nothing(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / FILE).write_bytes(os.urandom(300_000))
     tally, other = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
-    alice = key(concurrent=2)
+    alice = key(max_concurrent=2)
     assert [comes(each, alice) for each in (tally, other, tally)] == [True, True, False]
 
 
 def test_nobody_waits_for_a_process_that_stands_still_with_the_lock(tmp_path: Path, clock: Clock) -> None:
     here, there = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
-    alice = key(concurrent=2)
+    alice = key(max_concurrent=2)
     assert comes(here, alice)
     standing = os.open(tmp_path / FILE, os.O_RDWR)
     fcntl.flock(standing, fcntl.LOCK_EX)
@@ -258,7 +258,7 @@ def test_nobody_waits_for_a_process_that_stands_still_with_the_lock(tmp_path: Pa
 
 def test_as_many_processes_as_there_are_seats_count_together(tmp_path: Path, clock: Clock) -> None:
     tallies = [SharedTally(tmp_path, clock) for _ in range(SEATS)]
-    alice = key(concurrent=SEATS - 1)
+    alice = key(max_concurrent=SEATS - 1)
     assert [comes(tally, alice) for tally in tallies] == [True] * (SEATS - 1) + [False]
     for tally in tallies:
         tally.close()
@@ -267,7 +267,7 @@ def test_as_many_processes_as_there_are_seats_count_together(tmp_path: Path, clo
 def test_only_the_owner_may_read_the_files(two: tuple[SharedTally, SharedTally], tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        assert comes(two[0], key(concurrent=1))
+        assert comes(two[0], key(max_concurrent=1))
     finally:
         os.umask(before)
     assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o600}

@@ -18,11 +18,11 @@ from dragoman.events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
-    Recast,
+    Reclassified,
     Started,
     TextDelta,
     assemble,
@@ -185,9 +185,9 @@ STREAMS: list[tuple[str, list[Event], tuple[Part, ...]]] = [
      (Text("a"), Media(url="u"), Text("b"))),
     ("a refused call is not there", [*call(0, '{"a":', report=REFUSED), *call(1, "{}")], (a_call(1),)),
     ("a call still open is not there", [CallStarted(0, "c0", "f"), CallDelta(0, '{"a')], ()),
-    ("what was told turns out to be reasoning", [TextDelta("a"), ReasoningDelta("b"), Recast(), TextDelta("c")],
+    ("what was told turns out to be reasoning", [TextDelta("a"), ReasoningDelta("b"), Reclassified(), TextDelta("c")],
      (Reasoning("ab"), Text("c"))),
-    ("nothing was told", [Recast(), TextDelta("c")], (Text("c"),)),
+    ("nothing was told", [Reclassified(), TextDelta("c")], (Text("c"),)),
 ]  # fmt: skip
 
 
@@ -198,28 +198,30 @@ def test_a_stream_folds_as_it_should(events: list[Event], wanted: tuple[Part, ..
 
 @pytest.mark.parametrize("verdict", [Verdict.REFUSED, Verdict.QUOTED])
 def test_a_call_that_must_not_run_leaves_its_issue_and_no_call(verdict: Verdict) -> None:
-    told = assemble([*call(0, '{"never": "whole', report=Report(verdict=verdict)), Noticed(ISSUE), Ended(Stop.END)])
+    told = assemble(
+        [*call(0, '{"never": "whole', report=Report(verdict=verdict)), IssueReported(ISSUE), Ended(Stop.END)]
+    )
     assert told.calls == ()
     assert told.issues == (ISSUE,)
 
 
 def test_calls_made_before_a_recast_become_issues_that_carry_their_text() -> None:
-    told = assemble([TextDelta("I might call "), *call(0, '{"a":1}'), Recast(), TextDelta("Hello")])
+    told = assemble([TextDelta("I might call "), *call(0, '{"a":1}'), Reclassified(), TextDelta("Hello")])
     assert told.message.parts == (Reasoning("I might call "), Text("Hello"))
     (issue,) = told.issues
-    assert (issue.kind, issue.name, issue.call_id, issue.raw) == (IssueKind.REHEARSED, "f", "c0", '{"a":1}')
+    assert (issue.kind, issue.name, issue.call_id, issue.raw) == (IssueKind.IN_REASONING, "f", "c0", '{"a":1}')
 
 
 def test_a_call_that_was_open_at_a_recast_becomes_an_issue_when_it_ends() -> None:
     started, *ended = call(0, "{}")
-    events = [TextDelta("a"), started, Recast(), *ended, TextDelta("b")]
+    events = [TextDelta("a"), started, Reclassified(), *ended, TextDelta("b")]
     told = assemble(events)
     assert told.message.parts == (Reasoning("a"), Text("b"))
-    assert [(i.kind, i.raw) for i in told.issues] == [(IssueKind.REHEARSED, "{}")]
+    assert [(i.kind, i.raw) for i in told.issues] == [(IssueKind.IN_REASONING, "{}")]
 
 
 def test_calls_after_a_recast_stand() -> None:
-    assert parts(*call(0, "{}"), Recast(), *call(1, "{}"), TextDelta("x")) == (a_call(1), Text("x"))
+    assert parts(*call(0, "{}"), Reclassified(), *call(1, "{}"), TextDelta("x")) == (a_call(1), Text("x"))
 
 
 def test_the_arguments_as_written_are_kept_beside_the_mended_ones() -> None:

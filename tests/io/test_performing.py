@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.effects import Close, Effect, Machine, NewId, Now, Open, Opened, Patience, Read, Sleep, arun, run
+from dragoman.effects import Close, Effect, Machine, NewId, Now, Open, Opened, Read, Sleep, Timeouts, arun, run
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.io import aio, sync
 from dragoman.io.scripted import Answer, Memory
@@ -107,7 +107,7 @@ def test_an_unreachable_peer_is_told_with_what_to_do(execute: Runner) -> None:
 @both
 def test_a_peer_that_says_nothing_is_a_timeout(execute: Runner) -> None:
     with peer(Exchange.until_gone) as served, pytest.raises(ProviderError) as caught:
-        execute(fetch(served.url, patience=Patience(idle=0.05)))
+        execute(fetch(served.url, timeouts=Timeouts(idle=0.05)))
     assert caught.value.kind is ErrorKind.TIMEOUT
     assert caught.value.retryable
 
@@ -120,7 +120,7 @@ def test_a_peer_that_falls_silent_in_the_middle_is_a_timeout(execute: Runner) ->
         it.until_gone()
 
     with peer(talk) as served, pytest.raises(ProviderError) as caught:
-        execute(fetch(served.url, patience=Patience(idle=0.05)))
+        execute(fetch(served.url, timeouts=Timeouts(idle=0.05)))
     assert caught.value.kind is ErrorKind.TIMEOUT
 
 

@@ -12,14 +12,14 @@ from dragoman.errors import ErrorCode, UsageError
 from dragoman.io.cancel import Cancel
 from dragoman.io.scripted import Memory
 from dragoman.loop import (
-    Alike,
     Allowed,
-    Asked,
-    Asking,
+    ApprovalDecided,
+    ApprovalRequest,
     Bound,
     Corrected,
     Decision,
     Denied,
+    Duplicates,
     Edited,
     Failed,
     Interrupted,
@@ -115,7 +115,7 @@ def test_a_tool_has_its_own_time_or_the_policys_and_never_more_than_the_run() ->
 
     watch(5, Policy())
     watch(None, Policy(tool_timeout=7))
-    watch(50, Policy(seconds=30))
+    watch(50, Policy(timeout=30))
     watch(None, Policy(tool_timeout=None))
     assert seen == [5, 7, 30, None]
 
@@ -139,7 +139,7 @@ def test_a_call_made_again_after_something_was_changed_runs_again() -> None:
 
 
 def test_equal_calls_may_each_run() -> None:
-    got = play(calling(("write", NOTE), ("write", NOTE)), "Done.", policy=Policy(alike=Alike.RUN))
+    got = play(calling(("write", NOTE), ("write", NOTE)), "Done.", policy=Policy(duplicates=Duplicates.RUN))
     assert len(got.shop.ran) == 2
 
 
@@ -147,7 +147,7 @@ def test_equal_calls_may_each_run() -> None:
 
 
 def test_a_denied_call_does_not_run_and_the_model_is_told_why() -> None:
-    def approve(asking: Asking) -> Decision:
+    def approve(asking: ApprovalRequest) -> Decision:
         return Denied("not today") if asking.call.name == "write" else Allowed()
 
     got = play(calling(("look", SKY), ("write", NOTE)), "As you wish.", policy=Policy(approve=approve))
@@ -155,11 +155,11 @@ def test_a_denied_call_does_not_run_and_the_model_is_told_why() -> None:
     denied = got.results[1]
     assert denied.error_code == ErrorCode.DENIED
     assert "not today" in denied.text
-    assert [step.decision for step in got.of(Asked)] == [Allowed(), Denied("not today")]
+    assert [step.decision for step in got.of(ApprovalDecided)] == [Allowed(), Denied("not today")]
 
 
 def test_permission_may_be_awaited_and_given_as_a_word() -> None:
-    async def approve(asking: Asking) -> bool:
+    async def approve(asking: ApprovalRequest) -> bool:
         return asking.call.name == "look"
 
     got = play(calling(("look", SKY), ("write", NOTE)), "Done.", policy=Policy(approve=approve))
@@ -169,7 +169,7 @@ def test_permission_may_be_awaited_and_given_as_a_word() -> None:
 def test_edited_arguments_are_validated_and_the_model_is_told_what_ran() -> None:
     asked: list[str] = []
 
-    def approve(asking: Asking) -> Decision:
+    def approve(asking: ApprovalRequest) -> Decision:
         asked.append(asking.problem)
         return Edited({"at": "sea", "times": "2"}) if asking.problem else Edited({"times": 1})
 
@@ -196,7 +196,7 @@ def test_who_is_asked_is_the_tools_matter_first(approval: Approval, runs: bool, 
 
     assert bool(play(calling(("t", {})), "Done.", tools=tools).shop.ran) is runs
     got = play(calling(("t", {})), "Done.", tools=tools, policy=Policy(approve=lambda _: True))
-    assert bool(got.of(Asked)) is asks
+    assert bool(got.of(ApprovalDecided)) is asks
     assert len(got.shop.ran) == 1
 
 
@@ -274,7 +274,7 @@ def scripted(says: list[Says], answer: Any, policy: Policy) -> tuple[Played, Run
 def test_the_wall_time_of_a_run_is_bounded_and_calls_it_leaves_over_are_answered() -> None:
     clock = iter(range(0, 1000, 4))
     says = [calling(("look", SKY), ("write", NOTE), ("look", SEA)), said("Done.")]
-    got, run = scripted(says, lambda e: float(next(clock)) if isinstance(e, Now) else None, Policy(seconds=10))
+    got, run = scripted(says, lambda e: float(next(clock)) if isinstance(e, Now) else None, Policy(timeout=10))
     assert run.end == Limit(Bound.SECONDS, 10)
     codes = [result.error_code for result in run.messages[2].results]
     assert codes == [None, ErrorCode.NOT_EXECUTED, ErrorCode.NOT_EXECUTED]
@@ -298,7 +298,7 @@ def cancelling_at(count: int) -> Any:
 @pytest.mark.parametrize("count", range(24))
 def test_a_run_cancelled_anywhere_ends_as_such_with_every_call_answered(count: int) -> None:
     says = [calling(("look", SKY), ("write", NOTE), ("nope", {})), calling(("look", SEA)), said("It is blue.")]
-    policy = Policy(approve=lambda _: True, seconds=100)
+    policy = Policy(approve=lambda _: True, timeout=100)
     got, run = scripted(says, cancelling_at(count), policy)
     if count < 20:
         assert isinstance(run.end, Interrupted)
@@ -347,7 +347,7 @@ def test_hooks_are_called_by_effects_so_that_drivers_may_await_them() -> None:
 
     scripted([calling(("look", SKY)), said("Done.")], answer, Policy(approve=lambda _: True))
     (one,) = seen
-    assert isinstance(one.arguments[0], Asking)
+    assert isinstance(one.arguments[0], ApprovalRequest)
 
 
 # ── long results ─────────────────────────────────────────────────────────────
@@ -393,8 +393,8 @@ def test_a_tool_of_the_callers_own_keeps_its_name() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"turns": 0}, {"corrections": -1}, {"seconds": 0}, {"tokens": 0}, {"at_once": 0}, {"result_limit": 10},
-     {"repeats": 0}, {"dialect": "hermos"}],
+    [{"max_turns": 0}, {"max_corrections": -1}, {"timeout": 0}, {"tokens": 0}, {"max_parallel": 0}, {"result_limit": 10},
+     {"max_stalled_turns": 0}, {"dialect": "hermos"}],
     ids=str,
 )  # fmt: skip
 def test_a_policy_that_makes_no_sense_is_refused_when_it_is_made(wrong: dict[str, Any]) -> None:

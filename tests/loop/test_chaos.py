@@ -55,7 +55,7 @@ def script(model: WeakModel) -> Any:
 def test_a_model_that_errs_finishes_its_task(speak: str, rate: float) -> None:
     for seed in range(8):
         shop, memory = Shop(), Memory(script(WeakModel(rates=dict.fromkeys(Slip, rate), seed=seed)))
-        to = route(tools=Tools.TEXT, speak=speak)
+        to = route(tools=Tools.TEXT, prompt_dialect=speak)
         request = Request(model="weak", messages=(Message("user", TASK),), stream=True)
         kit = tools(shop)
         got = run(loop(request, lambda asked, to=to: turn(asked, to), kit, Policy()), memory.world_now())  # type: ignore[misc]

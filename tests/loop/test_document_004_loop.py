@@ -31,7 +31,7 @@ FINAL = '{"final":{"content":{"status":"ok","upserted":1}}}'
 
 # the protocol listened for by name, and as one of all dialects
 EARS = pytest.mark.parametrize(
-    "to", [IN_PROTOCOL, route(tools=Tools.TEXT, speak="json_protocol")], ids=["by name", "among all"]
+    "to", [IN_PROTOCOL, route(tools=Tools.TEXT, prompt_dialect="json_protocol")], ids=["by name", "among all"]
 )
 
 
@@ -124,7 +124,7 @@ def test_in_flows_of_several_steps_each_result_is_consumed_in_the_next_turn(to: 
 @pytest.mark.parametrize("ears", ["command", "auto"])
 def test_the_command_runs_through_the_same_loop(ears: str) -> None:
     line = '@tool kom.memory.v1.search_memory {"namespace":"project:metal", "query":{"text":"embedding model"}}'
-    got = talk(line, "Found.", to=route(tools=Tools.TEXT, speak="command", dialects=ears))
+    got = talk(line, "Found.", to=route(tools=Tools.TEXT, prompt_dialect="command", dialects=ears))
     assert got.shop.ran == [(SEARCH, {"namespace": "project:metal", "query": {"text": "embedding model"}})]
     assert (got.run.end, got.run.text) == (Answered(), "Found.")
 
@@ -139,7 +139,7 @@ def test_the_command_runs_through_the_same_loop(ears: str) -> None:
 )  # fmt: skip
 def test_a_command_that_is_wrong_is_asked_for_again(line: str, code: str, ears: str) -> None:
     good = '@tool kom.memory.v1.search_memory {"namespace":"x"}'
-    got = talk(line, good, "Found.", to=route(tools=Tools.TEXT, speak="command", dialects=ears))
+    got = talk(line, good, "Found.", to=route(tools=Tools.TEXT, prompt_dialect="command", dialects=ears))
     assert f"[ERROR:{code}]" in got.corrections[0]
     assert got.shop.ran == [(SEARCH, {"namespace": "x"})]
 
@@ -147,7 +147,7 @@ def test_a_command_that_is_wrong_is_asked_for_again(line: str, code: str, ears: 
 @pytest.mark.requirement("weak-happy-cap")
 @EARS
 def test_a_model_that_never_comes_to_its_end_is_stopped(to: Any) -> None:
-    got = talk(*[STORE] * 9, to=to, policy=Policy(turns=3))
+    got = talk(*[STORE] * 9, to=to, policy=Policy(max_turns=3))
     assert got.run.end == Limit(Bound.TURNS, 3)
     again = talk(*[STORE] * 9, to=to)
     assert again.run.end == Limit(Bound.REPEATS, 3)
@@ -163,7 +163,9 @@ def test_a_demand_to_call_is_held_up_against_a_model_that_answers_instead() -> N
 
 
 def test_a_demand_that_is_never_met_ends_the_run() -> None:
-    got = talk(*["Done."] * 9, to=IN_PROTOCOL, tool_choice=ToolChoice("named", UPSERT), policy=Policy(corrections=2))
+    got = talk(
+        *["Done."] * 9, to=IN_PROTOCOL, tool_choice=ToolChoice("named", UPSERT), policy=Policy(max_corrections=2)
+    )
     assert got.run.end == Limit(Bound.CORRECTIONS, 2)
     assert UPSERT in got.corrections[0]
 

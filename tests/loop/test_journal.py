@@ -30,7 +30,7 @@ from dragoman.errors import ErrorCode, JournalError
 from dragoman.events import CallDelta, ReasoningDelta, TextDelta, assemble, replay
 from dragoman.io.cancel import Cancel
 from dragoman.io.scripted import Memory
-from dragoman.loop import Allowed, Answered, Asking, Bound, Denied, Edited, Interrupted, Limit, Policy, Run
+from dragoman.loop import Allowed, Answered, ApprovalRequest, Bound, Denied, Edited, Interrupted, Limit, Policy, Run
 from dragoman.loop.journal import Recorder, Store, decode, encode
 from dragoman.loop.journal.recorder import joined
 from dragoman.tools import Context, tool
@@ -81,7 +81,7 @@ RESPONSE = Response(
     ),
     stop=Stop.TOOL_CALLS,
     usage=Usage(input=1),
-    issues=(Issue(kind=IssueKind.WIRE, message="m", span=(1, 2)),),
+    issues=(Issue(kind=IssueKind.WIRE_FAULT, message="m", span=(1, 2)),),
     extra=WireFields("openai_chat", {"seed": 2**70}),
 )
 VALUES: list[Any] = [
@@ -481,7 +481,7 @@ def test_a_tool_that_was_running_and_may_be_repeated_is_run_again_with_its_key(f
 def test_a_hook_that_answered_is_not_asked_again(path: str) -> None:
     asked: list[str] = []
 
-    async def approve(asking: Asking) -> Any:
+    async def approve(asking: ApprovalRequest) -> Any:
         asked.append(asking.call.name)
         return Edited({"n": 7}) if asking.call.name == "pay" else Denied("no letters")
 
@@ -574,9 +574,9 @@ def test_ctrl_c_breaks_a_run_off_and_it_can_be_gone_on_with(path: str) -> None:
 
 def test_a_limit_that_is_raised_lets_a_run_go_on(path: str) -> None:
     office = Office()
-    first = NOW.run(script(), "Pay.", tools=office.tools, journal=path, policy=Policy(turns=1))
+    first = NOW.run(script(), "Pay.", tools=office.tools, journal=path, policy=Policy(max_turns=1))
     assert first.end == Limit(Bound.TURNS, 1)
-    run = NOW.do(model(API, both_tools(2), DONE), "resume", path, tools=office.tools, policy=Policy(turns=9))
+    run = NOW.do(model(API, both_tools(2), DONE), "resume", path, tools=office.tools, policy=Policy(max_turns=9))
     assert run.end == Answered()
     assert office.done == ["paid 1", "sent 1", "paid 2", "sent 2"]
 

@@ -85,7 +85,7 @@ def in_order(got: Played, turns: list[list[Attempt]]) -> bool:
 def test_natively_every_call_is_answered_once_and_only_right_ones_run(turns: list[tuple[list[Attempt], bool]]) -> None:
     turns = [turn_ for turn_ in turns if turn_[0]]
     script = [raw_calls([(a.name, a.text) for a in calls], "length" if cut else "stop") for calls, cut in turns]
-    got = play(*script, "Done.", policy=Policy(corrections=9, repeats=9))
+    got = play(*script, "Done.", policy=Policy(max_corrections=9, max_stalled_turns=9))
     assert got.run.done
     assert got.run.turns == len(turns) + 1
     assert in_order(got, [calls for calls, _ in turns])
@@ -106,7 +106,7 @@ def test_in_text_only_right_calls_run_and_all_wrong_ones_are_told(turns: list[tu
     for calls, cut in turns:
         written = [fenced(a, cut and n == len(calls)) for n, a in enumerate(calls, 1)]
         script.append(said("\n".join(written), stop="length" if cut else "stop", size=3))
-    got = play(*script, "Done.", to=IN_TEXT, policy=Policy(corrections=9, repeats=9))
+    got = play(*script, "Done.", to=IN_TEXT, policy=Policy(max_corrections=9, max_stalled_turns=9))
     assert got.run.done
     assert got.run.turns == len(turns) + 1
     assert in_order(got, [calls for calls, _ in turns])
@@ -121,7 +121,7 @@ def test_whatever_the_model_does_the_run_is_bounded(
 ) -> None:
     turns = [turn_ for turn_ in turns if turn_[0]]
     script = [raw_calls([(a.name, a.text) for a in calls], "length" if cut else "stop") for calls, cut in turns]
-    got = play(*script, "Done.", policy=Policy(turns=most, corrections=corrections))
+    got = play(*script, "Done.", policy=Policy(max_turns=most, max_corrections=corrections))
     assert got.run.turns <= most
 
 
@@ -140,7 +140,7 @@ def test_whatever_text_a_model_writes_the_run_ends_in_order(
 ) -> None:
     script = [said(text, stop=stop, size=7) for text, stop in turns]
     output = None if how is None else Output(schema={"type": "object", "required": ["n"]}, how=how)
-    got = play(*script, to=IN_TEXT if in_text else None, policy=Policy(turns=5), output=output)
+    got = play(*script, to=IN_TEXT if in_text else None, policy=Policy(max_turns=5), output=output)
     assert got.run.turns <= 5
     assert all(name == "look" and isinstance(arguments["at"], str) for name, arguments in got.shop.ran)
 
@@ -151,7 +151,7 @@ def test_a_run_replayed_from_what_it_got_tells_the_same_steps() -> None:
 
     def machine(shop: Shop) -> Any:
         request = Request(model="m", messages=(TASK,), stream=True)
-        return loop(request, lambda r: turn(r, route()), shop.tools(), Policy(seconds=100))
+        return loop(request, lambda r: turn(r, route()), shop.tools(), Policy(timeout=100))
 
     def once(world: Any, shop: Shop) -> tuple[list[Any], Run]:
         outcome: Outcome[Run] = Outcome()

@@ -113,7 +113,7 @@ def test_the_value_is_converted_and_what_the_conversion_says_is_told_the_model()
 
 @pytest.mark.parametrize("how", list(How))
 def test_asking_again_is_bounded(how: How) -> None:
-    got = play(*["I do not know."] * 9, output=output(how), policy=Policy(corrections=2))
+    got = play(*["I do not know."] * 9, output=output(how), policy=Policy(max_corrections=2))
     assert got.run.end == Limit(Bound.CORRECTIONS, 2)
     assert got.run.turns == 3
 

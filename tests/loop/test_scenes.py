@@ -193,7 +193,7 @@ def test_a_call_cut_in_text_is_not_run_and_those_before_it_are() -> None:
 
 def test_corrections_in_a_row_say_more_each_time_and_then_the_run_ends() -> None:
     bad = calling(("look", {"times": 3}))
-    got = play(bad, bad, bad, bad, policy=Policy(corrections=3))
+    got = play(bad, bad, bad, bad, policy=Policy(max_corrections=3))
     texts = [result.text for result in got.results]
     assert "right shape" not in texts[0]
     assert '{"at": "<at>", "times": 3}' in texts[1]
@@ -207,7 +207,7 @@ def test_the_second_correction_shows_the_exact_form_in_the_models_own_dialect(sp
     row = DIALECTS[speak]
     look = [Tool(name="look", parameters=LOOK)]
     bad = render([ToolCall(id="", name="look", arguments={"times": 3})], row, tools=look)
-    got = play(bad, bad, "I give up.", to=route(tools=Tools.TEXT, speak=speak))
+    got = play(bad, bad, "I give up.", to=route(tools=Tools.TEXT, prompt_dialect=speak))
     shown = render([ToolCall(id="", name="look", arguments={"at": "<at>", "times": 3})], row, tools=look)
     assert shown in got.corrections[1]
     assert shown in sent(got.memory)["messages"][-1]["content"]
@@ -216,7 +216,7 @@ def test_the_second_correction_shows_the_exact_form_in_the_models_own_dialect(sp
 def test_a_turn_in_which_a_call_ran_starts_the_count_anew() -> None:
     bad, good = calling(("look", {})), calling(("look", {"at": "sky"}))
     other = calling(("look", {"at": "sea"}))
-    got = play(bad, good, bad, other, bad, "Blue.", policy=Policy(corrections=1))
+    got = play(bad, good, bad, other, bad, "Blue.", policy=Policy(max_corrections=1))
     assert got.run.end == Answered()
 
 
@@ -225,7 +225,7 @@ def test_a_turn_in_which_a_call_ran_starts_the_count_anew() -> None:
 
 def test_the_number_of_turns_is_bounded_and_what_was_called_last_did_run() -> None:
     turns = [calling(("look", {"at": str(n)})) for n in range(5)]
-    got = play(*turns, policy=Policy(turns=3))
+    got = play(*turns, policy=Policy(max_turns=3))
     assert got.run.end == Limit(Bound.TURNS, 3)
     assert (got.run.turns, len(got.shop.ran)) == (3, 3)
 
@@ -346,7 +346,7 @@ def test_a_call_planned_in_reasoning_only_is_asked_for() -> None:
 @pytest.mark.requirement("weak-happy-cap")
 def test_a_repeated_action_is_told_and_then_ends_the_run() -> None:
     again = calling(("look", {"at": "sky"}))
-    got = play(*[again] * 5, policy=Policy(repeats=3))
+    got = play(*[again] * 5, policy=Policy(max_stalled_turns=3))
     assert got.run.end == Limit(Bound.REPEATS, 3)
     assert got.run.turns == 4
     assert "nothing new" in got.corrections[0]
@@ -357,13 +357,13 @@ def test_the_same_call_with_another_result_is_no_loop() -> None:
         return ToolSet(shop.make("look", LOOK, lambda _: len(shop.ran)))
 
     again = calling(("look", {"at": "sky"}))
-    got = play(*[again] * 6, "Blue.", policy=Policy(repeats=2), tools=tools)
+    got = play(*[again] * 6, "Blue.", policy=Policy(max_stalled_turns=2), tools=tools)
     assert got.run.end == Answered()
 
 
 def test_two_calls_in_turn_are_a_loop_too() -> None:
     a, b = calling(("look", {"at": "a"})), calling(("look", {"at": "b"}))
-    got = play(*[a, b] * 4, policy=Policy(repeats=3))
+    got = play(*[a, b] * 4, policy=Policy(max_stalled_turns=3))
     assert got.run.end == Limit(Bound.REPEATS, 3)
 
 

@@ -181,7 +181,7 @@ def test_every_tool_of_a_real_server_is_called_by_a_model_without_tools(
     with place as reached, running(WeakModel()) as url, McpServers({"mcpServers": {name: reached}}) as servers:
         tools = servers.tools()
         assert set(tools) == set(CALLS[name])
-        with Client("weak", base_url=f"{url}/v1", tools=tools, policy=FREE, speak=DIALECTS[dialect]) as client:
+        with Client("weak", base_url=f"{url}/v1", tools=tools, policy=FREE, prompt_dialect=DIALECTS[dialect]) as client:
             told = {tool: _called(client, tool, task(tool, args, folders), tools) for tool, args in CALLS[name].items()}
     failed = {tool: text for tool, (text, is_error) in told.items() if is_error and (name, tool) not in EXCUSED}
     assert failed == {}

@@ -421,7 +421,7 @@ def test_a_registry_of_dotted_names_is_used_by_a_model_that_writes_the_json_prot
     heard, name = Journal(), "kom.memory.v1.upsert_memory"
     with McpServers(config(kom=http)) as opened, running(WeakModel(), journal=heard) as url:
         tools = opened.tools().only(name)
-        with Client("weak", base_url=f"{url}/v1", tools=tools, speak=DIALECTS["json_protocol"]) as client:
+        with Client("weak", base_url=f"{url}/v1", tools=tools, prompt_dialect=DIALECTS["json_protocol"]) as client:
             run = client.run(f'Call {name} with namespace="project:metal" items=[{{"text": "comparison takeaways"}}].')
     [asked, *_] = heard.exchanges
     [system] = [message.text for message in asked.messages if message.role == "system"]

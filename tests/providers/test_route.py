@@ -103,13 +103,13 @@ def test_the_key_goes_into_its_header_and_into_no_repr() -> None:
 
 
 def test_dialects_are_taken_by_name_and_unknown_ones_are_the_callers_mistake() -> None:
-    route = Route(provider=PLAIN, speak="hermes", dialects=["hermes", "command"])
-    assert route.tongue("m") is DIALECTS["hermes"]
-    heard = [d.name for d in route.ears("m")]
+    route = Route(provider=PLAIN, prompt_dialect="hermes", dialects=["hermes", "command"])
+    assert route.prompt_dialect_for("m") is DIALECTS["hermes"]
+    heard = [d.name for d in route.parser_dialects("m")]
     assert heard[0] == "hermes"
     assert heard[-1] == "command"
     with pytest.raises(UnknownName, match="did you mean 'hermes'"):
-        Route(provider=PLAIN, speak="hermes2").tongue("m")
+        Route(provider=PLAIN, prompt_dialect="hermes2").prompt_dialect_for("m")
 
 
 def test_the_row_says_how_tools_travel_unless_the_route_does() -> None:

@@ -252,7 +252,7 @@ def test_openrouters_own_tools_that_are_no_json_array_are_told_and_left_out(writ
     body, response = _asked("openrouter", OPENROUTER_TOOLS=written)
     assert [tool["function"]["name"] for tool in body["tools"]] == ["look"]
     (issue,) = response.issues
-    assert issue.kind is IssueKind.WIRE
+    assert issue.kind is IssueKind.WIRE_FAULT
     assert "OPENROUTER_TOOLS is not a JSON array" in issue.message
 
 

@@ -99,7 +99,7 @@ def test_extra_text_is_refused_in_strict_mode(text: str) -> None:
     found = read(text, strict=True)
     assert found.calls == ()
     [issue] = found.issues
-    assert issue.kind is IssueKind.PROTOCOL
+    assert issue.kind is IssueKind.NOT_ALLOWED
     assert "exactly one JSON object" in issue.correction
 
 
@@ -146,7 +146,7 @@ def test_an_undeclared_tool_is_refused_and_the_declared_ones_are_named(strict: b
 def test_neither_action_nor_final_is_an_error_of_protocol(text: str) -> None:
     found = read(text, strict=True)
     assert found.calls == ()
-    assert [i.kind for i in found.issues] == [IssueKind.PROTOCOL]
+    assert [i.kind for i in found.issues] == [IssueKind.NOT_ALLOWED]
 
 
 @pytest.mark.requirement("004-args-mismatch")

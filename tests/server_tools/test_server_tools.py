@@ -19,7 +19,7 @@ from dragoman.events import (
     Ended,
     Event,
     PartEnded,
-    Recast,
+    Reclassified,
     Started,
     TextDelta,
     assemble,
@@ -28,7 +28,7 @@ from dragoman.events import (
 from dragoman.fallback import Rules
 from dragoman.io.scripted import Memory as World
 from dragoman.loop import Policy
-from dragoman.server_tools.machine import HOUSE, TAKEN, HouseRan, named, with_tools
+from dragoman.server_tools.machine import DEFAULT_POLICY, TAKEN, ServerToolsRan, named, with_tools
 from dragoman.server_tools.memory import Memory, remainder
 from dragoman.tools import Context, Runnable, ToolSet, tool
 from dragoman.turn.reask import redress
@@ -187,7 +187,7 @@ def test_text_streams_while_the_model_speaks_and_its_answers_stand_apart() -> No
     first = [Started("up"), TextDelta("Let "), TextDelta("me see"), CallStarted(0, "c1", "now"), CallEnded(0), Ended()]
     second = [Started("up"), TextDelta("\n"), TextDelta(" It is"), TextDelta(" noon"), Ended(Stop.END)]
     heard = Heard(first, second)
-    at = next(n for n, step in enumerate(heard.steps) if isinstance(step, HouseRan))
+    at = next(n for n, step in enumerate(heard.steps) if isinstance(step, ServerToolsRan))
     assert [s.text for s in heard.steps[:at] if isinstance(s, TextDelta)] == ["Let ", "me see"]
     assert [s.text for s in heard.steps[at:] if isinstance(s, TextDelta)] == ["\n\nIt is", " noon"]
     assert sum(isinstance(event, Started) for event in heard.events) == 1
@@ -207,15 +207,22 @@ def test_the_thoughts_of_two_answers_stay_two() -> None:
 
 
 def test_a_recast_of_a_later_answer_does_not_touch_what_was_told_before() -> None:
-    late = [Started("up"), TextDelta("I muse"), Recast(), TextDelta("Noon."), Ended(Stop.END)]
+    late = [Started("up"), TextDelta("I muse"), Reclassified(), TextDelta("Noon."), Ended(Stop.END)]
     heard = Heard(said("Let me look.", call()), late)
-    assert Recast() not in heard.events
+    assert Reclassified() not in heard.events
     assert heard.response.text.startswith("Let me look.")
     assert heard.response.text.endswith("Noon.")
 
 
 def test_a_call_that_turns_out_to_stand_in_reasoning_is_not_run() -> None:
-    musing = [Started("up"), CallStarted(0, "c1", "now"), CallEnded(0), Recast(), TextDelta("Noon."), Ended(Stop.END)]
+    musing = [
+        Started("up"),
+        CallStarted(0, "c1", "now"),
+        CallEnded(0),
+        Reclassified(),
+        TextDelta("Noon."),
+        Ended(Stop.END),
+    ]
     heard = Heard(musing)
     assert heard.clock.ran == []
     assert heard.response.text == "Noon."
@@ -337,14 +344,14 @@ def test_a_call_cut_by_the_clients_own_limit_is_not_asked_for_again() -> None:
 
 def test_turns_are_bounded_and_the_model_is_asked_once_more_to_answer() -> None:
     calls = [said(call(call_id=f"c{n}", zone=str(n))) for n in range(3)]
-    heard = Heard(*calls, said("I could not look."), policy=replace(HOUSE, turns=2))
+    heard = Heard(*calls, said("I could not look."), policy=replace(DEFAULT_POLICY, max_turns=2))
     assert heard.clock.ran == ["0", "1"]
     assert "no more tools" in heard.model.results[-1].text
     assert heard.response.text == "I could not look."
 
 
 def test_a_model_that_never_stops_calling_is_ended_honestly() -> None:
-    heard = Heard(*[said(call(call_id=f"c{n}")) for n in range(9)], policy=replace(HOUSE, turns=2))
+    heard = Heard(*[said(call(call_id=f"c{n}")) for n in range(9)], policy=replace(DEFAULT_POLICY, max_turns=2))
     assert (len(heard.model.asked), len(heard.clock.ran)) == (4, 2)
     assert "call of 'now' was not run" in heard.response.text
     assert heard.response.stop is Stop.END
@@ -356,14 +363,14 @@ def test_time_is_bounded() -> None:
         return (yield from model(request))
 
     model, clock = Model(said(call()), said(call(call_id="c2")), said("Late.")), Clock()
-    ask = with_tools(sleepy, {"clock": clock.tools()}, replace(HOUSE, seconds=150.0))
+    ask = with_tools(sleepy, {"clock": clock.tools()}, replace(DEFAULT_POLICY, timeout=150.0))
     assert run(ask(ASKED), World([]).world_now()).text == "Late."
     assert clock.ran == ["UTC"]
 
 
 def test_long_results_are_shortened_and_can_be_read_on() -> None:
     more = call("read_more", "c2", key="r1", start=100)
-    heard = Heard(said(call("long")), said(more), said("Much."), policy=replace(HOUSE, result_limit=500))
+    heard = Heard(said(call("long")), said(more), said("Much."), policy=replace(DEFAULT_POLICY, result_limit=500))
     first, second = heard.model.results
     assert len(first.text) <= 500
     assert "read_more" in first.text
@@ -481,12 +488,12 @@ def test_whatever_a_model_says_one_whole_answer_comes_of_it(
             for at, (name, span) in enumerate(slips)
         ]  # fmt: skip
         events = list(replay(said(text, *calls, stop=stop, issues=issues)))
-        script.append([*events[:-1], *([Recast()] if recast else []), events[-1]])
+        script.append([*events[:-1], *([Reclassified()] if recast else []), events[-1]])
     model, clock = Model(*script, *[said("end")] * 30), Clock()
     schema = OutputSchema(schema={"type": "string"}) if form else None
     asked = replace(ASKED, stream=stream, output_schema=schema, sampling=Sampling(max_tokens=most))
     events = list[Event]()
-    ask = with_tools(model, {"clock": clock.tools()}, replace(HOUSE, turns=3))
+    ask = with_tools(model, {"clock": clock.tools()}, replace(DEFAULT_POLICY, max_turns=3))
     try:
         response = run(heard_by(redress(asked, ask), events), World([]).world_now())
     except ProviderError as error:
@@ -529,7 +536,9 @@ def test_no_call_is_lost_told_twice_or_run_twice(
     model = Model(*script, *[said("end")] * 2)
     events: list[Event] = []
     asked = replace(ASKED, stream=stream)
-    response = run(heard_by(with_tools(model, {"h": house}, Policy(turns=turns))(asked), events), World([]).world_now())
+    response = run(
+        heard_by(with_tools(model, {"h": house}, Policy(max_turns=turns))(asked), events), World([]).world_now()
+    )
     assert assemble(events) == response
     heard = [each for calls in made[: len(model.asked)] for each in calls]
     theirs = [each for each in heard if each.name not in house]
@@ -585,7 +594,7 @@ def test_where_it_goes_on_failing_the_answer_says_what_was_done_and_ends(request
     assert heard.response.text.startswith("I note it.\n\n[note ran for this request, and what that did is done.")
     assert "cannot reach http://model.test" in heard.response.text
     assert heard.response.stop is Stop.END
-    assert [issue.kind for issue in heard.response.issues] == [IssueKind.WIRE]
+    assert [issue.kind for issue in heard.response.issues] == [IssueKind.WIRE_FAULT]
     assert assemble(heard.events).text == heard.response.text
     again = (*request_.messages, heard.response.message, Message("user", "go on"))
     after = Heard(said("Noted."), request=replace(request_, messages=again), **more)

@@ -67,7 +67,7 @@ def _play(
     for _ in range(8):
         reply = model.reply(messages, model=name)
         replies.append(reply)
-        found = parse(reply.text, tools=TOOLS, dialects=[dialect], finish=reply.finish).calls
+        found = parse(reply.text, tools=TOOLS, dialects=[dialect], finish_reason=reply.finish).calls
         if not found:
             break
         calls += [(call.name, dict(call.arguments)) for call in found]
@@ -252,7 +252,7 @@ def test_a_harmless_slip_changes_the_text_and_not_the_calls(slip: Slip, dialect:
     plain, slipped = WeakModel(seed=seed).reply(messages), WeakModel(rates={slip: 1.0}, seed=seed).reply(messages)
     assert slipped.slips == {slip}
     assert slipped.text != plain.text
-    found = parse(slipped.text, tools=TOOLS, finish=slipped.finish).calls
+    found = parse(slipped.text, tools=TOOLS, finish_reason=slipped.finish).calls
     assert [(c.name, c.arguments) for c in found] in (
         [("set_limit", {"amount": 3, "hard": True}), ("get_weather", {"city": "Oslo"})],
         [("set_limit", {"amount": "3", "hard": "True"}), ("get_weather", {"city": "Oslo"})],
@@ -266,10 +266,10 @@ def test_a_grave_slip_loses_a_call_and_a_correction_brings_it_back(slip: Slip, d
     model = WeakModel(rates={slip: 1.0}, seed=seed)
     messages = [_system(dialect), Message("user", "What is the weather in Oslo?")]
     slipped = model.reply(messages)
-    assert parse(slipped.text, tools=TOOLS, finish=slipped.finish).calls == ()
+    assert parse(slipped.text, tools=TOOLS, finish_reason=slipped.finish).calls == ()
     messages += [Message("assistant", slipped.text), Message("user", "That was no valid call. Send it again.")]
     again = model.reply(messages)
-    assert [c.arguments for c in parse(again.text, tools=TOOLS, finish=again.finish).calls] == [{"city": "Oslo"}]
+    assert [c.arguments for c in parse(again.text, tools=TOOLS, finish_reason=again.finish).calls] == [{"city": "Oslo"}]
 
 
 def test_a_rate_is_about_how_often_a_slip_happens() -> None:

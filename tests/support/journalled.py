@@ -121,7 +121,7 @@ class WatchedStore(Store):
 def go(journal: str, effects: Path, clock: Clock) -> Run:
     """Go on with the run, or begin it where it has not begun."""
     WatchedStore.clock = clock
-    settings: dict[str, Any] = {"base_url": URL, "api_key": KEY, "policy": Policy(seconds=3600)}
+    settings: dict[str, Any] = {"base_url": URL, "api_key": KEY, "policy": Policy(timeout=3600)}
     tools = tools_for(effects, clock)
     with Client("openai/m", **settings, world=watched(Memory(script), clock)) as client:
         try:

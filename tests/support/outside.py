@@ -108,7 +108,7 @@ def run(vector: Vector, pieces: Sequence[str], *, blind: bool) -> Parsed:
         tools=vector.tools,
         dialects="auto" if blind else _named(vector),
         prefix=vector.prefix,
-        finish=vector.finish,
+        finish_reason=vector.finish,
     )
     events = [event for piece in pieces for event in parser.feed(piece)]
     return fold([*events, *parser.close()])

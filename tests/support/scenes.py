@@ -90,7 +90,7 @@ def route(api: str = "openai_chat", **more: Any) -> Route:
 
 
 IN_TEXT = route(tools=Tools.TEXT)
-IN_PROTOCOL = route(tools=Tools.TEXT, speak="json_protocol", dialects="json_protocol")
+IN_PROTOCOL = route(tools=Tools.TEXT, prompt_dialect="json_protocol", dialects="json_protocol")
 
 
 def play(

@@ -37,7 +37,7 @@ def asked(provider: str, request: Request, *says: Says | Answer, **more: Any) ->
         return reply if isinstance(reply, Answer) else answered(row.codec, reply, json.loads(sent.body))
 
     memory = Memory(answer)
-    route = Route(provider=row, tools=Tools.TEXT, speak="hermes")
+    route = Route(provider=row, tools=Tools.TEXT, prompt_dialect="hermes")
     response = run(turn(request, route, **more), memory.world_now())
     return response, [json.loads(sent.body) for sent in memory.sent]
 

@@ -82,7 +82,7 @@ def test_a_body_without_calls_gives_an_empty_list(body: dict[str, Any]) -> None:
 
 
 def test_a_response_value_gives_its_calls_and_its_issues() -> None:
-    issue = Issue(kind=IssueKind.WIRE, message="odd frame")
+    issue = Issue(kind=IssueKind.WIRE_FAULT, message="odd frame")
     call = ToolCall(id="c", name="t")
     found = extract(Response(message=Message("assistant", [Text(FENCE), call]), issues=(issue,)))
     assert (list(found), found.issues) == ([call], (issue,))

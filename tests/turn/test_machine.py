@@ -124,7 +124,7 @@ def test_streamed_and_whole_come_to_the_same(api: str) -> None:
 @pytest.mark.parametrize("speak", ["tool_call_fence", "hermes"])
 def test_a_model_without_tools_is_asked_in_text_and_understood(api: str, stream: bool, speak: str) -> None:
     memory = model(api, said(f"I look.\n{FENCE if speak == 'tool_call_fence' else HERMES}"))
-    got = ask(memory, route(api, tools=Tools.TEXT, speak=speak), request(stream=stream))
+    got = ask(memory, route(api, tools=Tools.TEXT, prompt_dialect=speak), request(stream=stream))
     body = sent(memory)
     assert "tools" not in body
     assert DIALECTS[speak].call.open[0].strip() in str(body)
@@ -295,7 +295,7 @@ def test_a_model_is_told_of_tools_in_its_own_dialect_unless_the_user_says_otherw
     assert "<function=tool_name>" in told(model="Qwen3-Coder-30B")
     assert "<tool_call>" in told(model="qwen2.5:7b")
     assert "~~~tool_call" in told(model="nobody-knows-it")
-    assert "~~~tool_call" in told(model="qwen2.5:7b", speak="tool_call_fence")
+    assert "~~~tool_call" in told(model="qwen2.5:7b", prompt_dialect="tool_call_fence")
     assert "~~~tool_call:" in told(model="qwen2.5:7b", nonce=True)
     assert "@tool" in told(model="tuned", profiles=[Profile(match="tuned", dialect="command")])
     assert "~~~tool_call" in told(model="kimi-k2")  # its marks are special tokens: servers leave them out of the text

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dragoman.dialects.judge.judge import Judge
 from dragoman.effects import run
-from dragoman.events import CallDelta, CallEnded, CallStarted, Event, Noticed, TextDelta, assemble
+from dragoman.events import CallDelta, CallEnded, CallStarted, Event, IssueReported, TextDelta, assemble
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.turn.machine import turn
@@ -168,7 +168,7 @@ def test_what_cannot_run_is_refused_and_told(name: str, text: str, kind: IssueKi
 def test_a_call_the_wire_gave_up_is_told_once() -> None:
     broken = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="malformed")
     events = heard(['{"at": "x', '"}'], report=broken)
-    assert not any(isinstance(event, Noticed) for event in events)
+    assert not any(isinstance(event, IssueReported) for event in events)
     assert events[-1] == CallEnded(0, broken)
     assert json.loads(deltas(events)) == {"at": "x"}
 
@@ -188,7 +188,7 @@ def test_a_name_may_be_one_of_the_wires_own_tools() -> None:
 def test_where_calls_are_forbidden_none_runs() -> None:
     response = got('{"at": "x"}', allowed=False)
     assert response.calls == ()
-    assert [i.kind for i in response.issues] == [IssueKind.PROTOCOL]
+    assert [i.kind for i in response.issues] == [IssueKind.NOT_ALLOWED]
 
 
 # ── laws ─────────────────────────────────────────────────────────────────────
@@ -264,7 +264,7 @@ def test_a_call_made_against_the_callers_word_does_not_run() -> None:
     says = Says(("No.",), (("a1", "look", {"at": "x"}),))
     response = asked("openai_chat", says, tool_choice=ToolChoice("none"))
     assert response.calls == ()
-    assert [issue.kind for issue in response.issues] == [IssueKind.PROTOCOL]
+    assert [issue.kind for issue in response.issues] == [IssueKind.NOT_ALLOWED]
 
 
 def test_without_native_calls_nothing_is_told_of_them() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dragoman.conversation.cache_markers import Caches
 from dragoman.conversation.history import one_by_one, repair
 from dragoman.conversation.requirements import MISTRAL_IDS, Turns
-from dragoman.events import CallStarted, Noticed, TextDelta
+from dragoman.events import CallStarted, IssueReported, TextDelta
 from dragoman.providers.families import profile
 from dragoman.providers.rows import PROVIDERS
 from dragoman.providers.spec import Provider
@@ -151,8 +151,8 @@ def test_names_in_the_answer_are_the_callers() -> None:
     assert sent.name == "fs_read"
     assert renamed_back(CallStarted(0, "c", "fs_read"), ready.names) == CallStarted(0, "c", "fs.read")
     issue = Issue(kind=IssueKind.MALFORMED, message="x", name="fs_read")
-    restored = renamed_back(Noticed(issue), ready.names)
-    assert isinstance(restored, Noticed)
+    restored = renamed_back(IssueReported(issue), ready.names)
+    assert isinstance(restored, IssueReported)
     assert restored.issue.name == "fs.read"
     assert renamed_back(CallStarted(0, "c", "other"), ready.names) == CallStarted(0, "c", "other")
     assert renamed_back(TextDelta("fs_read"), ready.names) == TextDelta("fs_read")

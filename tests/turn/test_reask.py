@@ -16,9 +16,9 @@ from dragoman.events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     ReasoningDelta,
-    Recast,
+    Reclassified,
     Started,
     TextDelta,
     assemble,
@@ -270,7 +270,7 @@ def test_of_parallel_calls_the_first_is_told_where_one_was_asked_for() -> None:
     one = Request(model="m", tools=(READ,), parallel=False)
     response, _ = told(Model(said(call(path="a"), call(path="b", call_id="c2"))), one)
     assert response.calls == (call(path="a"),)
-    assert [i.kind for i in response.issues] == [IssueKind.PROTOCOL]
+    assert [i.kind for i in response.issues] == [IssueKind.NOT_ALLOWED]
 
 
 FORM = OutputSchema(schema={"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
@@ -356,7 +356,7 @@ def test_text_is_told_as_it_comes_and_calls_when_the_answer_has_ended() -> None:
 
 
 def test_a_call_that_turns_out_to_stand_in_reasoning_is_not_told() -> None:
-    answer: list[Event] = [*list(replay(said("so", call(path="a"))))[:-1], Recast(), TextDelta("Done."), Ended(Stop.END)]
+    answer: list[Event] = [*list(replay(said("so", call(path="a"))))[:-1], Reclassified(), TextDelta("Done."), Ended(Stop.END)]
     response, events = told(Model(answer))
     assert response.calls == ()
     assert not any(isinstance(e, CallStarted | CallEnded) for e in events)
@@ -400,7 +400,7 @@ def test_whatever_a_model_answers_no_wrong_call_is_told_and_the_events_fold_to_t
 
 
 def test_reasoning_of_the_first_answer_is_told() -> None:
-    answer: list[Event] = [Started("m"), ReasoningDelta("hm"), TextDelta("ok"), Noticed(BROKEN), Ended(Stop.END)]
+    answer: list[Event] = [Started("m"), ReasoningDelta("hm"), TextDelta("ok"), IssueReported(BROKEN), Ended(Stop.END)]
     response, _ = told(Model(answer, said(call(path="a"))))
     assert (response.reasoning, response.text) == ("hm", "ok")
 

@@ -60,7 +60,7 @@ def test_the_call_is_recovered(written: str, wanted: dict[str, Any]) -> None:
     response = ask(refusal(400, failed(written)))
     assert [(call.name, call.arguments) for call in response.calls] == [("add", wanted)]
     assert response.stop is Stop.TOOL_CALLS
-    (issue,) = [issue for issue in response.issues if issue.kind is IssueKind.WIRE]
+    (issue,) = [issue for issue in response.issues if issue.kind is IssueKind.WIRE_FAULT]
     assert issue.raw == written
 
 

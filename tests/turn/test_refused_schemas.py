@@ -96,7 +96,7 @@ def test_a_refused_schema_is_told_barely_and_the_request_goes_through(place: str
     assert "a time" in first
     assert "a time" in second
     assert '"minLength"' not in second
-    lost = {issue.name for issue in response.issues if issue.kind is IssueKind.LOSSY}
+    lost = {issue.name for issue in response.issues if issue.kind is IssueKind.UNSUPPORTED}
     assert "odd" in lost
     ask(place, memory, learned)
     assert schemas(memory)[2] == second, "what was refused once is not sent again"

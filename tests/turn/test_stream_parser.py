@@ -17,7 +17,7 @@ from dragoman.events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartEnded,
     ReasoningDelta,
     TextDelta,
@@ -94,7 +94,7 @@ def test_native_calls_present_means_native() -> None:
     got = answer([TextDelta(TAGGED + "\n"), *native(), Ended(Stop.END)])
     assert [c.id for c in got.calls] == ["n0"]
     assert got.stop is Stop.TOOL_CALLS
-    dropped = [i for i in got.issues if i.kind is IssueKind.PROTOCOL]
+    dropped = [i for i in got.issues if i.kind is IssueKind.NOT_ALLOWED]
     assert [(i.name, i.raw) for i in dropped] == [("look", '{"name": "look", "arguments": {"at": "sky"}}')]
 
 
@@ -191,7 +191,7 @@ def test_every_stream_is_restored_by_itself() -> None:
         TextDelta("think>"),
         CallDelta(0, 's>"}'),
         CallEnded(0, None, f'{{"at":"<{JOINER}s>"}}'),
-        Noticed(answer([TextDelta(UNKNOWN), Ended()]).issues[0]),
+        IssueReported(answer([TextDelta(UNKNOWN), Ended()]).issues[0]),
     ]
     got = assemble([restorer.hear(event) for event in events])
     assert got.text == "<think>"

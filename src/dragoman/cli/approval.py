@@ -17,7 +17,7 @@ import click
 
 from ..io.cancel import Cancel
 from ..jsontext import dumps
-from ..loop import Allowed, Asking, Decision, Denied, Edited
+from ..loop import Allowed, ApprovalRequest, Decision, Denied, Edited
 from ..tools import Approval
 
 MODES = ("never", "writes", "always")
@@ -35,7 +35,7 @@ class Approver:
         self._allowed: set[str] = set()
         self._hinted = False
 
-    def __call__(self, asking: Asking) -> Decision:
+    def __call__(self, asking: ApprovalRequest) -> Decision:
         name, runnable = asking.call.name, asking.runnable
         reads = runnable.read_only and runnable.approval is not Approval.ALWAYS
         if self._mode == "never" or (self._mode == "writes" and reads) or name in self._allowed:
@@ -55,7 +55,7 @@ class Approver:
             self._hinted = True
             click.secho(HINT.format(name=name), fg="yellow", err=True)
 
-    def _ask(self, asking: Asking) -> Decision:
+    def _ask(self, asking: ApprovalRequest) -> Decision:
         call = asking.call
         click.secho(f"? {call.name} {dumps(call.arguments)}", fg="yellow", err=True)
         if asking.problem:

@@ -54,8 +54,8 @@ def _rows(settings: Settings) -> Iterator[tuple[str, ...]]:
 
 def _row(name: str, number: int, route: Route) -> tuple[str, ...]:
     model = route.model or ("(as asked)" if name == "(any other)" else name)
-    told = route.tongue(model).name
-    heard = "all" if route.dialects == "auto" else ", ".join(row.name for row in route.ears(model))
+    told = route.prompt_dialect_for(model).name
+    heard = "all" if route.dialects == "auto" else ", ".join(row.name for row in route.parser_dialects(model))
     known = profile(model).dialect
     dialect = f"{told}; heard: {heard}" + (f"; taught: {known}" if known and known != told else "")
     where = f"{number}. {route.provider.name}/{model}"

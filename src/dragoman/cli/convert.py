@@ -75,7 +75,7 @@ def _request(body: Mapping[str, Any], origin: Codec, goal: Codec, model: str) ->
 def _unnamed(request: Request, origin: Codec, goal: Codec) -> Iterator[Issue]:
     if not request.model and "{model}" not in goal.path:
         message = f"{origin.name} names the model, and whether to stream, in the path; name it with --model"
-        yield Issue(kind=IssueKind.LOSSY, message=message, path="$.model")
+        yield Issue(kind=IssueKind.UNSUPPORTED, message=message, path="$.model")
 
 
 # ── answers ──────────────────────────────────────────────────────────────────

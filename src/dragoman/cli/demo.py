@@ -117,7 +117,7 @@ def _play(model: WeakModel, dialect: str, workshop: Workshop) -> Iterator[Turn]:
                     if turn is not None:
                         yield turn
                     reply = journal.exchanges[-1].reply
-                    judged = parse(reply.text, tools=TOOLS, finish=reply.finish, shown=shown)
+                    judged = parse(reply.text, tools=TOOLS, finish_reason=reply.finish, shown=shown)
                     turn, pieces = Turn(reply.text, judged, step, pieces), 0
                 case Ran() if turn is not None:
                     turn.ran.append(step)
@@ -130,7 +130,7 @@ def _play(model: WeakModel, dialect: str, workshop: Workshop) -> Iterator[Turn]:
 def _gateway(model: WeakModel, dialect: str, journal: Journal) -> Iterator[str]:
     """The weak model, and the gateway in front of it; gives the gateway's address."""
     with running(model, journal=journal) as upstream:
-        route = Route(provider=COMPATIBLE["openai_chat"], base_url=f"{upstream}/v1", speak=DIALECTS[dialect])
+        route = Route(provider=COMPATIBLE["openai_chat"], base_url=f"{upstream}/v1", prompt_dialect=DIALECTS[dialect])
         with serving(create_app(GatewayConfig(default=route))) as url:
             yield url
 

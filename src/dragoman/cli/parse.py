@@ -17,7 +17,7 @@ from .outputs import parsed_as_json, print_json, print_parsed
 @click.argument("file", type=click.File(encoding="utf-8"), default="-")
 @click.option("--tools", type=click.File(encoding="utf-8"), help="The tools the model had: JSON, any provider's form.")
 @click.option("--dialect", "dialects", multiple=True, help="A dialect to listen for (repeatable); all when not given.")
-@click.option("--finish", help="Why the model stopped (stop, length …): a call that was cut is refused.")
+@click.option("--finish-reason", help="Why the model stopped (stop, length …): a call that was cut is refused.")
 @click.option("--prefix", default="", help=r"What the chat template had already opened, such as '<think>\n'.")
 @click.option("--shown", type=click.File(encoding="utf-8"), multiple=True, help="A text the model was shown.")
 @click.option("--strict", is_flag=True, help="Demand the dialect to the letter.")
@@ -27,7 +27,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     file: IO[str],
     tools: IO[str] | None,
     dialects: tuple[str, ...],
-    finish: str | None,
+    finish_reason: str | None,
     prefix: str,
     shown: tuple[IO[str], ...],
     strict: bool,
@@ -43,7 +43,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     asked: dict[str, Any] = {
         "tools": read_tools(tools),
         "dialects": list(dialects) if dialects and dialects != ("auto",) else "auto",
-        "finish": finish,
+        "finish_reason": finish_reason,
         "prefix": prefix.replace("\\n", "\n"),
         "shown": [read_text(shown_text) for shown_text in shown],
         "strict": strict,

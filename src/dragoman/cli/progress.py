@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import click
 
 from ..errors import mark
-from ..events import Noticed, ReasoningDelta, TextDelta
+from ..events import IssueReported, ReasoningDelta, TextDelta
 from ..jsontext import dumps
 from ..loop import (
     Allowed,
-    Asked,
+    ApprovalDecided,
     Corrected,
     Denied,
     Edited,
@@ -75,7 +75,7 @@ def _ended(step: ToolEnded) -> None:
         _line("←", step.result.text or f"({len(step.result.content)} parts)", "green")
 
 
-def _asked(step: Asked) -> None:
+def _asked(step: ApprovalDecided) -> None:
     if isinstance(step.decision, Denied):
         _line("✗", f"{step.call.name} was not allowed: {step.decision.reason}", "yellow")
     elif isinstance(step.decision, Edited):
@@ -91,9 +91,9 @@ _SHOW: Mapping[type[Any], Callable[[Any], None]] = {
     ToolStarted: _started,
     ToolEnded: _ended,
     ToolProgress: lambda step: _line("…", step.text, "cyan"),
-    Asked: _asked,
+    ApprovalDecided: _asked,
     Corrected: _corrected,
-    Noticed: lambda step: _line("!", f"{step.issue.kind}: {step.issue.message}", "yellow"),
+    IssueReported: lambda step: _line("!", f"{step.issue.kind}: {step.issue.message}", "yellow"),
 }
 
 
@@ -120,7 +120,7 @@ def _result(call: ToolCall, result: ToolResult) -> Body:
     return {"id": call.id, "name": call.name, "text": result.text, "is_error": result.is_error, **failed, **parts}
 
 
-def _decision(step: Asked) -> Body | None:
+def _decision(step: ApprovalDecided) -> Body | None:
     """A call that is allowed is told when it starts."""
     match step.decision:
         case Denied(reason):
@@ -134,10 +134,10 @@ def _decision(step: Asked) -> Body | None:
 _JSON: Mapping[type[Any], Callable[[Any], Body | None]] = {
     TextDelta: lambda e: {"type": "text", "text": e.text},
     ReasoningDelta: lambda e: {"type": "reasoning", "text": e.text},
-    Noticed: lambda e: {"type": "noticed", "issue": issue_as_json(e.issue)},
+    IssueReported: lambda e: {"type": "noticed", "issue": issue_as_json(e.issue)},
     TurnStarted: lambda s: {"type": "turn_started", "index": s.index},
     TurnEnded: lambda s: {"type": "turn_ended", "index": s.index, "calls": [call_as_json(c) for c in s.response.calls]},
-    Asked: _decision,
+    ApprovalDecided: _decision,
     ToolStarted: lambda s: {"type": "tool_started", "call": call_as_json(s.call)},
     ToolProgress: lambda s: {"type": "tool_progress", "id": s.call_id, "text": s.text},
     ToolEnded: lambda s: {"type": "tool_ended", **_result(s.call, s.result)},

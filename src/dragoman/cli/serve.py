@@ -133,7 +133,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
             upstream, upstream_api = stack.enter_context(running(WeakModel())), "openai_chat"
         settings, found = read({}), _config(upstream, upstream_api, fields)
         server, served = settings.server, replace(settings.config, default=found.default, models=found.models)
-        app = create_app(served, observers=observers(server, served), drain=server.drain)
+        app = create_app(served, observers=observers(server, served), drain_seconds=server.drain_seconds)
         listening = stack.enter_context(_listen(host or server.host, server.port if port is None else port))
         _run(uvicorn.Config(app, **_tls(server), **QUIET), listening, inspect=server.inspect)
 
@@ -168,7 +168,7 @@ def _serve_file(file: Path, host: str | None, port: int | None) -> None:
 
 
 def _tls(server: Server) -> dict[str, Any]:
-    return {"ssl_certfile": server.certificate or None, "ssl_keyfile": server.certificate_key or None}
+    return {"ssl_certfile": server.tls_cert or None, "ssl_keyfile": server.tls_key or None}
 
 
 def _count_together(server: Server) -> None:
@@ -179,7 +179,7 @@ def _count_together(server: Server) -> None:
 
 def _keep_together(server: Server) -> None:
     """Each worker finds what another one keeps, for as long as this command runs."""
-    if not server.state:
+    if not server.state_dir:
         os.environ[DIRECTORY] = _directory("state")
 
 
@@ -208,7 +208,7 @@ def _announce(host: str, port: int, *, secure: bool, inspect: bool) -> None:
 
 def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
     """The options as fields of a route."""
-    heard = {} if dialect == "auto" else {"dialects": DIALECTS[dialect], "speak": DIALECTS[dialect]}
+    heard = {} if dialect == "auto" else {"dialects": DIALECTS[dialect], "prompt_dialect": DIALECTS[dialect]}
     plain["compact"] = plain["compact"] or None
     return {**plain, **heard, "tools": Tools(tools) if tools else None}
 

@@ -41,7 +41,7 @@ OPTIONS = (
     click.option("--approve", type=click.Choice(MODES), default="writes", show_default=True,
                  help="Which calls to ask about; writes: those of tools that are not read-only."),
     click.option("--system", "-s", default=None, help="The system prompt."),
-    click.option("--max-turns", type=click.IntRange(1), default=Policy().turns, show_default=True,
+    click.option("--max-turns", type=click.IntRange(1), default=Policy().max_turns, show_default=True,
                  help="Answers of the model, at most."),
     click.option("--dialect", default="", help="The dialect a model without tools is asked to write."),
     click.option("--demo", is_flag=True, help="Use a scripted model that has no tools."),
@@ -88,8 +88,8 @@ def opened(
             model, base_url = model or "weak", f"{stack.enter_context(running(WeakModel()))}/v1"
         elif not model:
             model, base_url = _discovered(base_url)
-        policy = Policy(turns=max_turns, approve=Approver(approve, cancel))
-        speak: dict[str, Any] = {"speak": DIALECTS[dialect]} if dialect else {}
+        policy = Policy(max_turns=max_turns, approve=Approver(approve, cancel))
+        speak: dict[str, Any] = {"prompt_dialect": DIALECTS[dialect]} if dialect else {}
         client = Client(model, base_url=base_url, system=system, tools=found, policy=policy, **speak)
         yield Session(stack.enter_context(client), found, model)
 

@@ -14,7 +14,7 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
-from ..effects import Outcome, Patience, Perform, PerformAsync, adrive, arun, drive, run
+from ..effects import Outcome, Perform, PerformAsync, Timeouts, adrive, arun, drive, run
 from ..errors import nearest
 from ..fallback import Health, Rules
 from ..io import aio, sync
@@ -69,7 +69,7 @@ class _Face(Generic[W]):
         base_url: ByProvider = "",
         providers: Sequence[Provider] = (),
         environ: Mapping[str, str] | None = None,
-        patience: Patience | None = None,
+        timeouts: Timeouts | None = None,
         rules: Rules | None = None,
         health: Health | None = None,
         world: W | None = None,
@@ -84,13 +84,13 @@ class _Face(Generic[W]):
         base_url   the address, where it is not the provider's own; the same
         providers  rows of your own, beside those we know
         environ    where keys and addresses are looked for; None: the environment
-        patience   seconds to wait for a connection, and for a sign of life
+        timeouts   seconds to wait for a connection, and for a sign of life
         rules      how the fallback chain waits and retries;  health: what is known of routes, to share it
         world      who performs, instead of connections of its own: the `world` of a pool
-        route      further fields of every `Route`: tools, dialects, speak, compact, nonce, stream …
+        route      further fields of every `Route`: tools, dialects, prompt_dialect, compact, nonce, stream …
         """
         _check(route)
-        options = {**route, **({} if patience is None else {"patience": patience})}
+        options = {**route, **({} if timeouts is None else {"timeouts": timeouts})}
         catalogue = Catalogue(
             api_key=api_key, base_url=base_url, providers=tuple(providers), environ=environ, options=options
         )

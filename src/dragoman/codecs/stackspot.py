@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import CodecError
-from ..events import Ended, Event, Noticed, Started, TextDelta, assemble
+from ..events import Ended, Event, IssueReported, Started, TextDelta, assemble
 from ..jsontext import to_json
 from ..types import NOTHING, JsonObject, Message, Request, Response, Stop, Usage
 from .shared.body import an_object, count, mapping, rest, string_at, switch_at, text
@@ -97,7 +97,7 @@ class _Decoder:
         if self._closed or frame.data.strip() == "[DONE]":
             return []
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         raise_error(body)
         return self.chunk(body)

@@ -117,7 +117,7 @@ def _native(patient: Patient) -> Machine[Finding]:
 def _text(patient: Patient) -> Machine[Finding]:
     tried: list[str] = []
     for speak in _tongues(patient):
-        route = replace(patient.route, tools=Tools.TEXT, speak=speak)
+        route = replace(patient.route, tools=Tools.TEXT, prompt_dialect=speak)
         response = yield from patient.ask(ONE, tools=[DOOR], route=route)
         tried.append(speak)
         if _right(response):
@@ -125,7 +125,7 @@ def _text(patient: Patient) -> Machine[Finding]:
             answered = _dialects(response)
             other = f", and it answered in {answered}" if answered != speak else ""
             said = f"told in text ({speak}) it calls{other}"
-            facts = {"speak": speak, "dialect": answered}
+            facts = {"prompt_dialect": speak, "dialect": answered}
             return Finding(probe="tools as text", grade=Grade.GOOD, said=said, facts=facts)
     said = f"told in text ({', '.join(tried)}) it did not call"
     grade = Grade.POOR if patient.native else Grade.BAD
@@ -133,7 +133,7 @@ def _text(patient: Patient) -> Machine[Finding]:
 
 
 def _tongues(patient: Patient) -> Iterator[str]:
-    own: Dialect = patient.route.tongue(patient.model)
+    own: Dialect = patient.route.prompt_dialect_for(patient.model)
     yield from dict.fromkeys((own.name, *SPOKEN))
 
 

@@ -109,7 +109,7 @@ def _bad(said: str, remedy: str) -> Finding:
 
 def _look(route: Route) -> Machine[_Answer]:
     listing = route.provider.models
-    asked = Open(url=route.url(listing.path), method="GET", headers=route.headers(), patience=route.patience)
+    asked = Open(url=route.url(listing.path), method="GET", headers=route.headers(), timeouts=route.timeouts)
     opened: Opened = yield (yield from admit(asked, route, Tokens()))
     body = b""
     while len(body) < MOST and (data := (yield Read())):

@@ -28,8 +28,8 @@ def prescription(route: Route, model: str, findings: Sequence[Finding]) -> str:
     text = found.get("tools as text")
     if native is not None:
         told["tools"] = "native" if native.grade is Grade.GOOD else "both" if native.grade is Grade.POOR else "text"
-    if text is not None and text.facts.get("speak"):
-        told["speak"] = text.facts["speak"]
+    if text is not None and text.facts.get("prompt_dialect"):
+        told["prompt_dialect"] = text.facts["prompt_dialect"]
     tokens = _tokens(found)
     if tokens:
         told |= {"budget": tokens // SHARE, **({"compact": True} if tokens < SMALL else {})}

@@ -37,7 +37,7 @@ class Patient:
         """The route in the way that works best, as far as is known."""
         if self.native:
             return replace(self.route, tools=Tools.NATIVE)
-        return replace(self.route, tools=Tools.TEXT, speak=self.speaks) if self.speaks else self.route
+        return replace(self.route, tools=Tools.TEXT, prompt_dialect=self.speaks) if self.speaks else self.route
 
     def help(self, ill: Ill) -> str:
         """What to do here."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..effects import Machine, Now, Sleep, relay
 from ..errors import ErrorKind, ProviderError, UsageError
-from ..events import Event, Noticed, Started
+from ..events import Event, IssueReported, Started
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..turn.capabilities import Learned, Refusals
@@ -225,18 +225,18 @@ class _Attempts:
 
     # ── telling ──────────────────────────────────────────────────────────────
 
-    def told(self, failed: _Silent, then: Then) -> Iterator[RouteFailed | Noticed]:
+    def told(self, failed: _Silent, then: Then) -> Iterator[RouteFailed | IssueReported]:
         """That a route was given up, and what follows."""
         step = RouteFailed(failed.place, failed.attempt, failed.error, then)
         self._failures.append(step)
         return self._tell(step)
 
-    def _tell(self, step: RouteFailed) -> Iterator[RouteFailed | Noticed]:
+    def _tell(self, step: RouteFailed) -> Iterator[RouteFailed | IssueReported]:
         next_ = {Then.RETRY: "asked again", Then.SWITCH: "went elsewhere", Then.GIVE_UP: "gave up"}[step.then]
-        issue = Issue(kind=IssueKind.WIRE, message=f"{step.place}, attempt {step.attempt}: {step.error}; {next_}")
+        issue = Issue(kind=IssueKind.WIRE_FAULT, message=f"{step.place}, attempt {step.attempt}: {step.error}; {next_}")
         self.issues.append(issue)
         yield step
-        yield Noticed(issue)
+        yield IssueReported(issue)
 
     def verdict(self, now: float) -> ProviderError:
         """The error for the whole: the only one as it is, several as a `ChainError`."""
@@ -262,7 +262,7 @@ class _Heard:
     def _hear(self, event: Event) -> Machine[None]:
         if self.spoke:
             yield event
-        elif isinstance(event, Started | Noticed):
+        elif isinstance(event, Started | IssueReported):
             self._held.append(event)
         else:
             self.spoke = True

@@ -59,7 +59,7 @@ class Rules:
     first       the first wait where the provider names none; it doubles
     longest     no single wait is longer where no other route is left; a provider that asks for more is not waited for
     brief       the same while other routes are left: going elsewhere is quicker
-    cooldown    how long a route rests after its first failure; it doubles up to `top`
+    cooldown    how long a route rests after its first failure; it doubles up to `max_cooldown`
     text_tools  whether routes without native tools may serve turns with tools, told as text
     chance      gives numbers from [0, 1): spreads the waits of many callers, so that they do not come back together;
                 None: whoever performs the chain brings one, and without it nothing is spread
@@ -70,7 +70,7 @@ class Rules:
     longest: float = 30.0
     brief: float = 5.0
     cooldown: float = 30.0
-    top: float = 300.0
+    max_cooldown: float = 300.0
     text_tools: bool = True
     chance: Callable[[], float] | None = None
 
@@ -93,9 +93,9 @@ class Rules:
             case Cooling.NONE:
                 return 0.0
             case Cooling.TOP:
-                rest = self.top
+                rest = self.max_cooldown
             case Cooling.STEP:
-                rest = min(self.top, self.cooldown * 2.0 ** min(failures - 1, 32))
+                rest = min(self.max_cooldown, self.cooldown * 2.0 ** min(failures - 1, 32))
         return max(rest, min(error.retry_after or 0.0, LONGEST_REST))
 
 

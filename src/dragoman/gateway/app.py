@@ -157,14 +157,14 @@ def create_app(
     *,
     watched: Watched | None = None,
     observers: Sequence[Observer] = (),
-    drain: float = 0.0,
+    drain_seconds: float = 0.0,
     keeping: Keeping | None = None,
 ) -> ASGIApp:
     """The application; `upstreams` are real connections unless something else is given.
 
     `watched` is the file whose settings are taken when it changes, `observers` hear of every exchange (`Metrics` among
-    them are shown at /metrics), `drain` is how many seconds it says that it is about to end before it ends, `keeping`
-    is what is kept between requests and where: in this process alone when not given.
+    them are shown at /metrics), `drain_seconds` is how many seconds it says that it is about to end before it ends,
+    `keeping` is what is kept between requests and where: in this process alone when not given.
     """
     recorder = next((observer for observer in observers if isinstance(observer, Recorder)), None)
     through = upstreams or Pool()
@@ -180,7 +180,7 @@ def create_app(
             hangup.enter_context(on_sighup(asked))
             beside.append(asyncio.ensure_future(keep_current(watched, gateway.take, asked=asked)))
         try:
-            with hangup, on_sigterm(gateway.drain, drain):
+            with hangup, on_sigterm(gateway.drain, drain_seconds):
                 yield
         finally:
             for task in beside:
@@ -327,7 +327,7 @@ class Serve:
     async def _run(
         self, exchange: Exchange, receive: Receive, send: Send, config: GatewayConfig, account: Account, *, size: int
     ) -> None:
-        world, seconds = self._gateway.upstreams.world(), config.limits.seconds
+        world, seconds = self._gateway.upstreams.world(), config.limits.timeout
         if account.carried or account.observers:
             world = carrying(world, account.carried)
         await run_exchange(exchange, world, receive, send, keep_alive=config.keep_alive, seconds=seconds, size=size)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..effects import Machine, Open, Opened, Patience, Read, arun
+from ..effects import Machine, Open, Opened, Read, Timeouts, arun
 from ..errors import DragomanError
 from ..io.aio import Pool
 from ..io.environment import address
@@ -18,7 +18,7 @@ from ..providers.route import Route
 from ..providers.rows import PROVIDERS, ModelList, Provider
 from .http.models import MAX_LIST, names_in
 
-BRIEFLY = Patience(connect=1.0, idle=2.0)
+BRIEFLY = Timeouts(connect=1.0, idle=2.0)
 
 OWNERS: Mapping[str, str] = {
     "llamacpp": "llamacpp",  # llama.cpp tools/server, GET /v1/models
@@ -83,7 +83,7 @@ def look(place: Place) -> Machine[Found | None]:
     row = place.provider
     try:
         route = Route(provider=row, base_url=place.base_url)
-        opened: Opened = yield Open(url=route.url(row.models.path), method="GET", patience=BRIEFLY)
+        opened: Opened = yield Open(url=route.url(row.models.path), method="GET", timeouts=BRIEFLY)
         body = b""
         while opened.status == 200 and len(body) < MAX_LIST and (data := (yield Read())):
             body += data

@@ -18,12 +18,12 @@ from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.spec import Stamp
 from ..effects import Machine, NewId, Now, relay
 from ..errors import CodecError, DragomanError, ProviderError
-from ..events import EVENTS, Noticed
+from ..events import EVENTS, IssueReported
 from ..fallback import Health, Rules, chain
 from ..jsontext import to_json
 from ..loop.policy import Policy
 from ..providers.route import Route
-from ..server_tools.machine import HOUSE, with_tools
+from ..server_tools.machine import DEFAULT_POLICY, with_tools
 from ..server_tools.memory import Memory
 from ..tools import ToolSet
 from ..turn.capabilities import Learned
@@ -55,7 +55,7 @@ class Attached:
 
     tools: Mapping[str, ToolSet] = field(default_factory=dict)
     offered: tuple[Tool, ...] = ()
-    policy: Policy = HOUSE
+    policy: Policy = DEFAULT_POLICY
 
 
 ALONE = Attached()
@@ -180,7 +180,7 @@ class Exchange:
 
         def hear(step: Any) -> tuple[()]:
             if type(step) in EVENTS:
-                if type(step) is Noticed:
+                if type(step) is IssueReported:
                     self._lost += lost_wishes([step.issue])
                 for frame in encoder.feed(step):
                     pieces.append(write(frame))
@@ -230,7 +230,7 @@ class Exchange:
     def _ran(self) -> dict[str, str]:
         """Which tools were run here."""
         names = [call.name for results in self._account.house for call, _ in results]
-        return {"x-dragoman-ran": _printable(",".join(names))} if names else {}
+        return {"x-dragoman-server-tools": _printable(",".join(names))} if names else {}
 
     def fail(self, error: Exception) -> Iterator[Head | bytes]:
         """Tell `error`: as an answer where none was begun, inside the stream where one was."""
@@ -251,8 +251,9 @@ class Exchange:
 
     def _asked(self) -> dict[str, str]:
         """Who answers, and what of the request they cannot be told, as far as is known when the head goes out."""
-        told = {"x-dragoman-route": self._account.route, "x-dragoman-lost": ",".join(dict.fromkeys(self._lost))}
-        return {name: _printable(value) for name, value in told.items() if value}
+        unsupported = ",".join(dict.fromkeys(self._lost))
+        headers = {"x-dragoman-route": self._account.route, "x-dragoman-unsupported-params": unsupported}
+        return {name: _printable(value) for name, value in headers.items() if value}
 
 
 def _offered(request: Request, offered: Sequence[Tool]) -> Request:
@@ -274,7 +275,7 @@ def failure(front: Front, error: Exception, request_id: str = "", status: int = 
 
 def lost_wishes(issues: Iterable[Issue]) -> list[str]:
     """The fields of a request that were lost on the way to the model, but for what was cut from a tool's schema."""
-    told = [issue for issue in issues if issue.kind is IssueKind.LOSSY and issue.path.startswith("$.")]
+    told = [issue for issue in issues if issue.kind is IssueKind.UNSUPPORTED and issue.path.startswith("$.")]
     paths = [issue.path for issue in told if not issue.name or issue.path == "$.tool_choice"]
     return [path.removeprefix("$.").removeprefix("extra.") for path in paths]
 

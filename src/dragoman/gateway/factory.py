@@ -32,8 +32,8 @@ def from_file(path: Path) -> ASGIApp:
         settings.config,
         watched=watched if server.reload else None,
         observers=observers(server, settings.config),
-        drain=server.drain,
-        keeping=keeping(server.state),
+        drain_seconds=server.drain_seconds,
+        keeping=keeping(server.state_dir),
     )
 
 

@@ -82,7 +82,7 @@ class House:
             if seen is not listed:
                 tools = chosen(listed, each)
                 self._told[each] = listed, tools
-            (runs if each.run == "server" else offers)[each.server] = tools
+            (runs if each.run_on == "server" else offers)[each.server] = tools
         return Attached(tools=runs, offered=apart(offers, ()).definitions, policy=self._mcp.policy)
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
@@ -94,7 +94,7 @@ class House:
 def chosen(listed: ToolSet, attachment: Attachment) -> ToolSet:
     """Those of a server's tools that a model gets by `attachment`."""
     wanted = [each for name, each in listed.items() if named(name, attachment.tools)]
-    if attachment.run == "offer":
+    if attachment.run_on == "client":
         return ToolSet(*wanted)
     return ToolSet(*(replace(each, approval=Approval.NEVER) for each in wanted if may_run(each, attachment)))
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import aiohttp
 
-from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Patience, Read, RunTools, Sleep
+from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep, Timeouts
 from ..errors import ErrorCode, ErrorKind, UsageError
 from .cancel import Cancel
 from .execution import HEARD_ANYWAY, Attend, Begin, Witness
@@ -46,8 +46,8 @@ FAILURES = (
 
 
 @lru_cache(maxsize=64)
-def _timeout(patience: Patience) -> aiohttp.ClientTimeout:
-    return aiohttp.ClientTimeout(total=None, sock_connect=patience.connect, sock_read=patience.idle)
+def _timeout(timeouts: Timeouts) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect, sock_read=timeouts.idle)
 
 
 class Pool:
@@ -88,7 +88,7 @@ class Pool:
             effect.url,
             headers=effect.headers,
             data=effect.body or None,
-            timeout=_timeout(effect.patience),
+            timeout=_timeout(effect.timeouts),
             proxy=self._proxy(effect.url) if self._proxies else None,
             allow_redirects=False,
         )

@@ -100,7 +100,8 @@ def _switched(
         written = first_set((switch.env,), environ)
         value, why = _read(written, switch.reads) if written else ([], "")
         if why:
-            issues.append(Issue(kind=IssueKind.WIRE, message=NOT_AN_ARRAY.format(env=switch.env, why=why), raw=written))
+            message = NOT_AN_ARRAY.format(env=switch.env, why=why)
+            issues.append(Issue(kind=IssueKind.WIRE_FAULT, message=message, raw=written))
         elif value:
             fields |= {switch.field: value, **switch.besides}
     return fields, tuple(issues)

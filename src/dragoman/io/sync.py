@@ -179,13 +179,13 @@ class _Sending:
 
     def send(self) -> httpx2.Response:
         """The answer's head; its body is still to be read."""
-        effect, patience = self._effect, self._effect.patience
+        effect, timeouts = self._effect, self._effect.timeouts
         request = self._client.build_request(
             effect.method,
             effect.url,
             headers=dict(effect.headers),
             content=effect.body or None,
-            timeout=httpx2.Timeout(patience.idle, connect=patience.connect),
+            timeout=httpx2.Timeout(timeouts.idle, connect=timeouts.connect),
         )
         answer = self._answer = self._client.send(request, stream=True)
         if self._abandoned:

@@ -10,11 +10,37 @@ from ..effects import ToolProgress
 from .machine import Ask, loop
 from .outcomes import Answered, Bound, End, Failed, FinalAction, FinalTool, Interrupted, Limit, Refused, Run
 from .output import How, Output
-from .policy import Alike, Allowed, Asking, Decision, Denied, Edited, Policy
-from .steps import Asked, Corrected, Step, ToolEnded, ToolStarted, TurnEnded, TurnStarted
+from .policy import Allowed, ApprovalRequest, Decision, Denied, Duplicates, Edited, Policy
+from .steps import ApprovalDecided, Corrected, Step, ToolEnded, ToolStarted, TurnEnded, TurnStarted
 
 __all__ = [
-    "Alike", "Allowed", "Answered", "Ask", "Asked", "Asking", "Bound", "Corrected", "Decision", "Denied", "Edited",
-    "End", "Failed", "FinalAction", "FinalTool", "How", "Interrupted", "Limit", "Output", "Policy", "Refused", "Run",
-    "Step", "ToolEnded", "ToolProgress", "ToolStarted", "TurnEnded", "TurnStarted", "loop",
+    "Allowed",
+    "Answered",
+    "ApprovalDecided",
+    "ApprovalRequest",
+    "Ask",
+    "Bound",
+    "Corrected",
+    "Decision",
+    "Denied",
+    "Duplicates",
+    "Edited",
+    "End",
+    "Failed",
+    "FinalAction",
+    "FinalTool",
+    "How",
+    "Interrupted",
+    "Limit",
+    "Output",
+    "Policy",
+    "Refused",
+    "Run",
+    "Step",
+    "ToolEnded",
+    "ToolProgress",
+    "ToolStarted",
+    "TurnEnded",
+    "TurnStarted",
+    "loop",
 ]  # fmt: skip

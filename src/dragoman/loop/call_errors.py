@@ -28,7 +28,7 @@ MEANT = frozenset({
     IssueKind.UNKNOWN_TOOL,
     IssueKind.TRUNCATED,
     IssueKind.DUPLICATE_KEYS,
-    IssueKind.PROTOCOL,
+    IssueKind.NOT_ALLOWED,
 })  # fmt: skip
 """Issues about a call that was meant and did not run; where there is something to tell the model, it is told."""
 

@@ -88,7 +88,7 @@ def message(
 
 def announced(name: str, tools: Sequence[Tool], dialect: Dialect | None) -> Message:
     """The user's message about a call of `name` ("" where it is not clear) that was announced again and not made."""
-    slip = Slip(issue=Issue(kind=IssueKind.PROTOCOL, message=ANNOUNCED_AGAIN, name=name))
+    slip = Slip(issue=Issue(kind=IssueKind.NOT_ALLOWED, message=ANNOUNCED_AGAIN, name=name))
     shown = written(slip, tools, EXAMPLE_FROM, dialect) if dialect is not None else ""
     if not shown:
         return Message("user", ANNOUNCED_AGAIN)

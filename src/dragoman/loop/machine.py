@@ -80,9 +80,9 @@ class _Loop:
         state = self._state
         if not state.run_id:
             state.run_id = yield NewId("run_")
-        if state.policy.seconds is not None:
+        if state.policy.timeout is not None:
             now: float = yield Now()
-            state.until = now + state.policy.seconds
+            state.until = now + state.policy.timeout
         while True:
             end = yield from self._limit()
             if end is None:
@@ -93,14 +93,14 @@ class _Loop:
     def _limit(self) -> Machine[End | None]:
         """The limit that forbids another turn."""
         state, policy = self._state, self._state.policy
-        if state.counts.turns >= policy.turns:
-            return Limit(Bound.TURNS, policy.turns)
+        if state.counts.turns >= policy.max_turns:
+            return Limit(Bound.TURNS, policy.max_turns)
         if policy.tokens is not None and state.usage.total >= policy.tokens:
             return Limit(Bound.TOKENS, policy.tokens)
         if state.until is not None:
             now: float = yield Now()
             if now >= state.until:
-                return Limit(Bound.SECONDS, policy.seconds or 0)
+                return Limit(Bound.SECONDS, policy.timeout or 0)
         return None
 
     # ── one turn ─────────────────────────────────────────────────────────────
@@ -151,7 +151,7 @@ class _Loop:
         self, told: Transcript, slips: dict[str, Slip], ran: Ran, pairs: Sequence[tuple[ToolCall, ToolResult]]
     ) -> Machine[End | None]:
         """After the results: corrections, and whether the run still gets anywhere."""
-        state, repeats = self._state, self._state.policy.repeats
+        state, repeats = self._state, self._state.policy.max_stalled_turns
         spoken = [state.checker.slip_of(issue) for issue in told.spoken]
         wrong = [*slips.values(), *spoken]
         stale = state.guard.note(pairs)

@@ -45,7 +45,7 @@ CUT_OFF = Issue(
     correction="Your answer was cut off. Nothing was run. Send one call, whole and shorter.",
 )
 UNSURE = Issue(
-    kind=IssueKind.PROTOCOL,
+    kind=IssueKind.NOT_ALLOWED,
     message="what looks like a call was not taken for one: it does not stand as one whole answer",
     correction="What looks like a call in your answer was not taken for one. Nothing was run. "
     "Send one call, exactly in the form you were shown, and nothing else in the same answer.",
@@ -62,7 +62,7 @@ def misread(text: str, tools: Sequence[Tool], *, cut: bool = False) -> tuple[Iss
     named = nearly(IDENTIFIER.findall(inside[:HEAD]), names)
     if not named and not LIKE_A_CALL.search(inside):
         return ()
-    parsed = parse(inside, tools=tools, dialects=FORMS, finish=Stop.LENGTH if cut else None)
+    parsed = parse(inside, tools=tools, dialects=FORMS, finish_reason=Stop.LENGTH if cut else None)
     broken = tuple(issue for issue in parsed.issues if is_meant(issue))
     if broken:
         return broken

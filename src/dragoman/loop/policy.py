@@ -42,7 +42,7 @@ Decision: TypeAlias = Allowed | Denied | Edited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class ApprovalRequest:
     """What somebody is asked to approve: the call, the tool, and what was wrong with the arguments they gave before."""
 
     call: ToolCall
@@ -50,7 +50,7 @@ class Asking:
     problem: str = ""
 
 
-Approve: TypeAlias = Callable[[Asking], "Decision | bool | Awaitable[Decision | bool]"]
+Approve: TypeAlias = Callable[[ApprovalRequest], "Decision | bool | Awaitable[Decision | bool]"]
 Before: TypeAlias = Callable[[ToolCall], "Awaitable[ToolCall | ToolResult | None] | ToolCall | ToolResult | None"]
 After: TypeAlias = Callable[[ToolCall, ToolResult], "Awaitable[ToolResult | None] | ToolResult | None"]
 
@@ -58,7 +58,7 @@ After: TypeAlias = Callable[[ToolCall, ToolResult], "Awaitable[ToolResult | None
 # ── the policy ───────────────────────────────────────────────────────────────
 
 
-class Alike(StrEnum):
+class Duplicates(StrEnum):
     """What becomes of calls that are the same in one answer.  Models stutter (lmstudio#1756, TeXRA#9765)."""
 
     SHARE = "share"  # the first runs, the others get its result and are told so
@@ -69,47 +69,49 @@ class Alike(StrEnum):
 class Policy:
     """The rules of a run.
 
-    turns          answers of the model, at most
-    corrections    corrections in a row, at most; a turn in which a call ran well starts the count anew
-    nudges         how often in a row an answer that says nothing, or announces a call without making it, is asked for
-                   again
-    continuations  how often an answer cut at the length limit is continued; 0: the run ends there, with the text so far
-    repeats        turns in a row that bring nothing new (calls made before, with the results they had) until the model
-                   is told so; the next one ends the run
-    seconds        wall time of the whole run; None: no limit
-    tokens         tokens in and out of all turns; None: no limit
-    at_once        tools that run at the same time, at most
-    tool_timeout   seconds a tool may take that has no timeout of its own; None: no limit
-    result_limit   characters of a result the model gets at once; the rest it can ask for.  None: no limit
-    alike          what becomes of equal calls in one answer
-    approve        is asked before a tool runs whose approval is ALWAYS, or POLICY where this is given
-    before, after  hooks around each execution: `before(call)` may change the call or answer it, `after(call, result)`
-                   may replace the result
-    dialect        the dialect in which examples of calls are shown; None: the one the model used, native where none
+    max_turns          answers of the model
+    max_corrections    corrections in a row; a turn in which a call ran well starts the count anew
+    nudges             how often in a row an answer that says nothing, or announces a call without making it, is asked
+                       for again
+    continuations      how often an answer cut at the length limit is continued; 0: the run ends there, with the text
+                       so far
+    max_stalled_turns  turns in a row that bring nothing new (calls made before, with the results they had) until the
+                       model is told so; the next one ends the run
+    timeout            seconds of wall time of the whole run; None: no limit
+    tokens             tokens in and out of all turns; None: no limit
+    max_parallel       tools that run at the same time
+    tool_timeout       seconds a tool may take that has no timeout of its own; None: no limit
+    result_limit       characters of a result the model gets at once; the rest it can ask for.  None: no limit
+    duplicates         what becomes of equal calls in one answer
+    approve            is asked before a tool runs whose approval is ALWAYS, or POLICY where this is given
+    before, after      hooks around each execution: `before(call)` may change the call or answer it,
+                       `after(call, result)` may replace the result
+    dialect            the dialect in which examples of calls are shown; None: the one the model used, native where none
     """
 
-    turns: int = 25
-    corrections: int = 3
+    max_turns: int = 25
+    max_corrections: int = 3
     nudges: int = 2
     continuations: int = 0
-    repeats: int = 3
-    seconds: float | None = None
+    max_stalled_turns: int = 3
+    timeout: float | None = None
     tokens: int | None = None
-    at_once: int = 8
+    max_parallel: int = 8
     tool_timeout: float | None = 120.0
     result_limit: int | None = 30_000
-    alike: Alike = Alike.SHARE
+    duplicates: Duplicates = Duplicates.SHARE
     approve: Approve | None = None
     before: tuple[Before, ...] = ()
     after: tuple[After, ...] = ()
     dialect: str | Dialect | None = None
 
     def __post_init__(self) -> None:
-        least = {"turns": 1, "corrections": 0, "nudges": 0, "continuations": 0, "repeats": 1, "at_once": 1}
+        least = {"max_turns": 1, "max_corrections": 0, "nudges": 0, "continuations": 0}
+        least |= {"max_stalled_turns": 1, "max_parallel": 1}
         for name, bound in least.items():
             if getattr(self, name) < bound:
                 raise UsageError(f"policy: {name} is {getattr(self, name)}; give {bound} or more")
-        above: dict[str, Any] = {"seconds": 0, "tokens": 0, "tool_timeout": 0, "result_limit": LEAST_RESULT - 1}
+        above: dict[str, Any] = {"timeout": 0, "tokens": 0, "tool_timeout": 0, "result_limit": LEAST_RESULT - 1}
         for name, bound in above.items():
             value = getattr(self, name)
             if value is not None and value <= bound:

@@ -21,9 +21,9 @@ from .call_errors import Slip
 from .check_calls import Checker, Ready
 from .corrections import told
 from .long_results import Archive
-from .policy import Alike, Allowed, Asking, Decision, Denied, Edited, Policy
+from .policy import Allowed, ApprovalRequest, Decision, Denied, Duplicates, Edited, Policy
 from .stall_guard import identity
-from .steps import Asked, ToolEnded, ToolStarted
+from .steps import ApprovalDecided, ToolEnded, ToolStarted
 
 EDITS = 3
 """How often somebody may give arguments that do not fit before the call is denied."""
@@ -83,7 +83,7 @@ class Acting:
 
     def _alike(self, calls: Sequence[Ready]) -> tuple[list[Ready], list[tuple[ToolCall, ToolCall]]]:
         """The calls that run, and those that share the result of an equal one before them."""
-        if self.policy.alike is Alike.RUN:
+        if self.policy.duplicates is Duplicates.RUN:
             return list(calls), []
         first: list[Ready] = []
         seen: dict[str, Ready] = {}
@@ -126,7 +126,7 @@ class Acting:
         ran: tuple[ToolResult, ...] = ()
         if admitted:
             jobs = tuple(self._job(each, left) for each in admitted)
-            ran = yield RunTools(jobs, self.policy.at_once)
+            ran = yield RunTools(jobs, self.policy.max_parallel)
         self.count += len(admitted)
         done = {each.call.id: (each, _for_call(result, each.call)) for each, result in zip(admitted, ran, strict=True)}
         for original in group:
@@ -211,9 +211,9 @@ class Acting:
             return not_run(each.call, NOBODY, ErrorCode.DENIED)
         problem = ""
         for _ in range(EDITS):
-            asking = Asking(call=each.call, runnable=each.runnable, problem=problem)
+            asking = ApprovalRequest(call=each.call, runnable=each.runnable, problem=problem)
             decision = _decision((yield from _invoke(approve, asking)))
-            yield Asked(each.call, decision)
+            yield ApprovalDecided(each.call, decision)
             if isinstance(decision, Allowed):
                 return each
             if isinstance(decision, Denied):

@@ -150,8 +150,8 @@ class State:
         self.counts.streak, self.counts.nudged = (1 if ran else level), 0
         issues = tuple(slip.issue for slip in wrong)
         self.issues += [issue for issue in issues if issue not in self.issues]
-        if level > self.policy.corrections and not ran:
-            return Limit(Bound.CORRECTIONS, self.policy.corrections)
+        if level > self.policy.max_corrections and not ran:
+            return Limit(Bound.CORRECTIONS, self.policy.max_corrections)
         told: Message | None = None
         if spoken:
             told = message(spoken, self.checker.tools, level, ran=ran, dialect=self.dialect(spoken))
@@ -171,15 +171,15 @@ class State:
     def demand(self, why: str, told: Message) -> Machine[End | None]:
         """A correction of the whole answer rather than of a call in it."""
         self.counts.streak += 1
-        if self.counts.streak > self.policy.corrections:
-            self.issues.append(Issue(kind=IssueKind.PROTOCOL, message=why))
-            return Limit(Bound.CORRECTIONS, self.policy.corrections)
+        if self.counts.streak > self.policy.max_corrections:
+            self.issues.append(Issue(kind=IssueKind.NOT_ALLOWED, message=why))
+            return Limit(Bound.CORRECTIONS, self.policy.max_corrections)
         yield from self.nudge(why, told)
         return None
 
     def nudge(self, why: str, told: Message) -> Machine[None]:
         """Say `told` to the model."""
-        issue = Issue(kind=IssueKind.PROTOCOL, message=why, correction=told.text)
+        issue = Issue(kind=IssueKind.NOT_ALLOWED, message=why, correction=told.text)
         self.issues.append(issue)
         self.messages.append(told)
         yield Corrected((issue,), told)

@@ -30,7 +30,7 @@ class TurnEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApprovalDecided:
     """Somebody was asked whether this call may run, and decided."""
 
     call: ToolCall
@@ -60,4 +60,4 @@ class Corrected:
     message: Message | None = None
 
 
-Step: TypeAlias = TurnStarted | TurnEnded | Asked | ToolStarted | ToolEnded | ToolProgress | Corrected
+Step: TypeAlias = TurnStarted | TurnEnded | ApprovalDecided | ToolStarted | ToolEnded | ToolProgress | Corrected

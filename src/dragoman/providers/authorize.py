@@ -83,7 +83,7 @@ def _token(auth: ClientCredentials, route: Route, tokens: Tokens) -> Machine[Tok
         return held
     wanted = {setting.name: route.setting(setting.name) for setting in route.provider.settings}
     asked = auth.token_request(route.key, {**wanted, **route.secrets})
-    opened: Opened = yield Open(url=asked.url, headers=asked.headers, body=asked.body, patience=route.patience)
+    opened: Opened = yield Open(url=asked.url, headers=asked.headers, body=asked.body, timeouts=route.timeouts)
     body = b""
     while len(body) < MAX_TOKEN_ANSWER and (data := (yield Read())):
         body += data

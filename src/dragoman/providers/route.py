@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from ..dialects.rows.table import DIALECTS, resolve
 from ..dialects.spec import Dialect
-from ..effects import PATIENT, Patience
+from ..effects import DEFAULT_TIMEOUTS, Timeouts
 from ..errors import UsageError
 from ..memo import CONSTANTS, memoize
 from ..types import NOTHING, Issue
@@ -39,21 +39,24 @@ ASK_FOR_URL = "provider {name!r} has no address of its own; give a base URL (bas
 class Route:
     """One way to a model.
 
-    model      what the provider calls it; "" sends the name the caller asked for
-    base_url   the root of the API, where it is not the row's
-    tools      overrides the row: Tools.TEXT never sends tools, Tools.NATIVE never falls back to text
-    dialects   which dialects are listened for in the model's text: "auto" (all, those of its family first), a name, a
-               row, or several
-    speak      the dialect of our prompt and of replayed history, where tools are told in text; "" for the family's own
-    compact    one line per tool in the prompt instead of its schema; None: where the full prompt is over `budget`
-    budget     tokens the tool prompt may take; 0: a quarter of the context the model's family is known to have
-    profiles   rows of your own about models, before ours
-    nonce      only calls carrying a code made for this request count (dialects of fences)
-    key        the provider's key;  `secrets` and `settings` what else it needs to know: a client's id, a region
-    fields     fields of the body that go out with every request, as the environment asks
-    issues     what is to be told with every answer: what of the environment could not be read
-    prefix     what the chat template has already opened when the model begins (`<think>\\n`); "": as its family's does
-    stream     True: always stream from the provider; None: as the caller asked
+    model           what the provider calls it; "" sends the name the caller asked for
+    base_url        the root of the API, where it is not the row's
+    tools           overrides the row: Tools.TEXT never sends tools, Tools.NATIVE never falls back to text
+    dialects        which dialects are listened for in the model's text: "auto" (all, those of its family first), a
+                    name, a row, or several
+    prompt_dialect  the dialect of our prompt and of replayed history, where tools are told in text; "" for the family's
+                    own
+    compact         one line per tool in the prompt instead of its schema; None: where the full prompt is over `budget`
+    budget          tokens the tool prompt may take; 0: a quarter of the context the model's family is known to have
+    profiles        rows of your own about models, before ours
+    nonce           only calls carrying a code made for this request count (dialects of fences)
+    key             the provider's key;  `secrets` and `settings` what else it needs to know: a client's id, a region
+    fields          fields of the body that go out with every request, as the environment asks
+    issues          what is to be told with every answer: what of the environment could not be read
+    prefix          what the chat template has already opened when the model begins (`<think>\\n`); "": as its family's
+                    does
+    stream          True: always stream from the provider; None: as the caller asked
+    timeouts        seconds to wait for a connection, and for a sign of life
     """
 
     provider: Provider
@@ -66,14 +69,14 @@ class Route:
     issues: tuple[Issue, ...] = ()
     tools: Tools | None = None
     dialects: str | Dialect | Sequence[str | Dialect] = "auto"
-    speak: str | Dialect = ""
+    prompt_dialect: str | Dialect = ""
     compact: bool | None = None
     budget: int = 0
     profiles: Sequence[Profile] = ()
     nonce: bool = False
     prefix: str = ""
     stream: bool | None = None
-    patience: Patience = PATIENT
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
 
     @property
     def mode(self) -> Tools:
@@ -84,18 +87,18 @@ class Route:
         """What is known of this model, wherever it is served."""
         return profile(model, tuple(self.profiles))
 
-    def tongue(self, model: str) -> Dialect:
-        """The row of `speak`; by default the family's own where ordinary text can carry it, else our fence.
+    def prompt_dialect_for(self, model: str) -> Dialect:
+        """The row of `prompt_dialect`; by default the family's own where ordinary text can carry it, else our fence.
 
         A nonce asks for the fence: nothing else can carry one.
         """
-        if self.speak:
-            return self.speak if isinstance(self.speak, Dialect) else DIALECTS[self.speak]
+        if self.prompt_dialect:
+            return self.prompt_dialect if isinstance(self.prompt_dialect, Dialect) else DIALECTS[self.prompt_dialect]
         own = self.family(model).dialect
         row = DIALECTS[own] if own and not self.nonce else DIALECTS[OURS]
         return DIALECTS[OURS] if _of_control_tokens(row) else row
 
-    def ears(self, model: str) -> tuple[Dialect, ...]:
+    def parser_dialects(self, model: str) -> tuple[Dialect, ...]:
         """The rows of `dialects`."""
         return order(model, tuple(self.profiles)) if self.dialects == "auto" else resolve(self.dialects)
 

@@ -29,10 +29,10 @@ from ..events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartEnded,
     ReasoningDelta,
-    Recast,
+    Reclassified,
     Started,
     TextDelta,
     replay,
@@ -53,7 +53,7 @@ from ..turn.reask import FINAL, Ask, loses_a_call
 from ..types import Issue, IssueKind, Message, Request, Response, Stop, ToolCall, ToolResult, Usage
 from .memory import Memory, remainder
 
-HOUSE = Policy(turns=8, corrections=2, seconds=300.0, tool_timeout=60.0)
+DEFAULT_POLICY = Policy(max_turns=8, max_corrections=2, timeout=300.0, tool_timeout=60.0)
 """What the house does for one request: answers with calls of its tools, corrections in a row, seconds in all."""
 
 TAKEN = (
@@ -75,7 +75,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class HouseRan:
+class ServerToolsRan:
     """A step: the house has answered these calls, and the model is asked again."""
 
     results: tuple[tuple[ToolCall, ToolResult], ...]
@@ -84,7 +84,7 @@ class HouseRan:
 def with_tools(
     ask: Ask,
     house: Mapping[str, ToolSet],
-    policy: Policy = HOUSE,
+    policy: Policy = DEFAULT_POLICY,
     memory: Memory | None = None,
     owner: str = "",
     *,
@@ -164,7 +164,7 @@ class _House:
                 continue
             if not self._is_ours(request, told, response):
                 break
-            if self._count > self._policy.turns or self._streak > self._policy.corrections:
+            if self._count > self._policy.max_turns or self._streak > self._policy.max_corrections:
                 break
             self._nudged = 0
             telling.take(response, self._runs)
@@ -186,9 +186,9 @@ class _House:
         self._archive = Archive(self._policy.result_limit, taken={*taken, *self._own})
         self._first = len(request.messages)
         self._run_id = yield NewId("house_")
-        if self._policy.seconds is not None:
+        if self._policy.timeout is not None:
             now: float = yield Now()
-            self._until = now + self._policy.seconds
+            self._until = now + self._policy.timeout
 
     # ── asking ───────────────────────────────────────────────────────────────
 
@@ -262,8 +262,8 @@ class _House:
         results = {call.id: self._not_ours(call, told) for call in calls if not self._runs(call.name)}
         ready, wrong = self._checked(told, results)
         late = yield from self._late()
-        if self._count > self._policy.turns or late:
-            self._count = self._policy.turns + 1
+        if self._count > self._policy.max_turns or late:
+            self._count = self._policy.max_turns + 1
             results |= {each.call.id: not_run(each.call, SPENT) for each in ready}
             ready = []
         acting = Acting(self._policy, self._checker, self._archive, self._key, self._until)
@@ -280,7 +280,7 @@ class _House:
             slips = [self._checker.slip_of(issue) for issue in told.spoken]
             tools = (*request.tools, *self._checker.tools)
             self._turns.append(message(slips, tools, self._streak or 1, ran=len(ready)))
-        yield HouseRan(tuple((call, results[call.id]) for call in calls if self._runs(call.name)))
+        yield ServerToolsRan(tuple((call, results[call.id]) for call in calls if self._runs(call.name)))
 
     def _checked(self, told: Transcript, results: dict[str, ToolResult]) -> tuple[list[Ready], bool]:
         """The calls that may run, and whether any of ours is wrong; those get their results here."""
@@ -339,14 +339,14 @@ class _Telling:
                 return []
             case Started() if self._started:
                 return []
-            case Noticed(issue) if loses_a_call(issue):
+            case IssueReported(issue) if loses_a_call(issue):
                 return []
             case TextDelta() | PartEnded() if self._form and (self._held or isinstance(event, TextDelta)):
                 self._held.append(event)
                 return []
             case TextDelta(text):
                 return self._tell(self._text(text))
-            case Recast():
+            case Reclassified():
                 return self._tell(self._recast(event))
             case _:
                 return self._tell([event])
@@ -356,7 +356,7 @@ class _Telling:
         for event in told:
             self.told.add(event)
             self._started = self._started or isinstance(event, Started)
-            if not isinstance(event, Noticed):
+            if not isinstance(event, IssueReported):
                 self.count += 1
                 self._open = isinstance(event, TextDelta | ReasoningDelta)
         return told
@@ -371,7 +371,7 @@ class _Telling:
         self._spoke = self._spoke or bool(text.strip())
         yield TextDelta(text)
 
-    def _recast(self, event: Recast) -> Iterator[Event]:
+    def _recast(self, event: Reclassified) -> Iterator[Event]:
         """What was told in answers before this one is not recast with it; what was not told yet needs no word."""
         if self._held and not event.answer:
             yield from (ReasoningDelta(held.text) for held in self._held if isinstance(held, TextDelta))
@@ -413,7 +413,7 @@ class _Telling:
     def break_off(self, error: ProviderError, ran: Sequence[str]) -> Iterator[Event]:
         """There is no more of the answer; what was told of it stays told, and why it ends is said."""
         yield from self.border()
-        yield from self._tell([Noticed(Issue(kind=IssueKind.WIRE, message=str(error)))])
+        yield from self._tell([IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=str(error)))])
         names = ", ".join(dict.fromkeys(ran))
         yield from self._tell(self._text(BROKEN_OFF.format(ran=names, why=error.message.rstrip("."))))
 
@@ -432,9 +432,9 @@ class _Telling:
         now = [issue for issue in response.issues if loses_a_call(issue)]
         for issue in self._faults:
             mended = issue not in now and (issue.name in made or (not issue.name and bool(made)))
-            kind = IssueKind.PROTOCOL if mended else issue.kind
+            kind = IssueKind.NOT_ALLOWED if mended else issue.kind
             text = MENDED.format(message=issue.message) if mended else issue.message
-            yield Noticed(replace(issue, kind=kind, message=text))
+            yield IssueReported(replace(issue, kind=kind, message=text))
         for call in self._again:
             yield _left_out(call, MADE_AGAIN.format(name=call.name))
 
@@ -447,9 +447,9 @@ class _Telling:
                 yield from self._text(f"\n{text}" if self._spoke and not self._gap else text)
 
 
-def _left_out(call: ToolCall, why: str) -> Noticed:
+def _left_out(call: ToolCall, why: str) -> IssueReported:
     raw = call.raw or dumps(call.arguments)
-    return Noticed(Issue(kind=IssueKind.PROTOCOL, message=why, name=call.name, raw=raw, call_id=call.id))
+    return IssueReported(Issue(kind=IssueKind.NOT_ALLOWED, message=why, name=call.name, raw=raw, call_id=call.id))
 
 
 def _apart(calls: Sequence[ToolCall]) -> list[ToolCall]:

@@ -15,7 +15,7 @@ from ..codecs.shared.spec import Ids
 from ..dialects.engine.parser import Parser
 from ..dialects.judge.judge import Judge
 from ..dialects.writing.prompt import with_nonce
-from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, Noticed, TextDelta
+from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported, TextDelta
 from ..jsontext import to_json
 from ..types import Issue, IssueKind, Response, Stop
 from .native_calls import Natives
@@ -36,7 +36,7 @@ class Answer:
     """One answer as it is emitted: what was noticed of the request, then what `handle` makes of each event."""
 
     def __init__(self, noticed: Iterable[Issue], handle: Handler) -> None:
-        self._noticed = [Noticed(issue) for issue in noticed]
+        self._noticed = [IssueReported(issue) for issue in noticed]
         self._handle = handle
         self._assembler = Assembler()
         self.begun = self.spoke = False
@@ -57,8 +57,8 @@ class Answer:
 def salvaged(written: str, ids: Ids) -> list[Event]:
     """The events of an answer that came as an error: calls where its server took it for calls, else its text."""
     calls = calls_written(written)
-    issue = Issue(kind=IssueKind.WIRE, message=READ_HERE.format(raw=written[:SHOWN_GARBAGE]), raw=written)
-    events: list[Event] = [Noticed(issue)] if calls else [Noticed(issue), TextDelta(written)]
+    issue = Issue(kind=IssueKind.WIRE_FAULT, message=READ_HERE.format(raw=written[:SHOWN_GARBAGE]), raw=written)
+    events: list[Event] = [IssueReported(issue)] if calls else [IssueReported(issue), TextDelta(written)]
     for index, (name, arguments) in enumerate(calls):
         events += [CallStarted(index, ids(index), name), CallDelta(index, to_json(arguments)), CallEnded(index)]
     return [*events, Ended(Stop.TOOL_CALLS if calls else Stop.END)]
@@ -91,12 +91,12 @@ def _parser(plan: Plan, ids: Ids) -> Reads | None:
     """None where nothing may be called: then text is text, untouched."""
     if not plan.tools or plan.forbids_calls:
         return None
-    dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.route.ears(plan.asked.model)
+    dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.route.parser_dialects(plan.asked.model)
     shown = [result.text for message in plan.asked.messages for result in message.results]
     spoken = plan.dialect.name if plan.text else ""
 
     def make(prefix: str) -> Parser:
-        return Parser(tools=plan.tools, dialects=dialects, spoken=spoken, prefix=prefix, shown=shown, ids=ids)
+        return Parser(tools=plan.tools, dialects=dialects, prompted_dialect=spoken, prefix=prefix, shown=shown, ids=ids)
 
     opener = _presumed(plan)
     return Presumed(make, opener) if opener else make(plan.route.prefix)

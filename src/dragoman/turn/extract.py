@@ -44,7 +44,7 @@ FATAL = frozenset({
     IssueKind.UNKNOWN_TOOL,
     IssueKind.TRUNCATED,
     IssueKind.DUPLICATE_KEYS,
-    IssueKind.PROTOCOL,
+    IssueKind.NOT_ALLOWED,
 })  # fmt: skip
 """Issues about a call that was meant and cannot be run; the others (a quoted or rehearsed call) are no failure."""
 TAKEN = Report(tier=Tier.NATIVE)
@@ -106,7 +106,7 @@ def _read_text(found: _Found, known: Sequence[Tool] | None, dialects: Dialects, 
     """The text's reading by the first tier that finds a call, well written or not: with markup, then without."""
     parsed = Parsed(calls=(), text=found.text, reasoning="", issues=(), parts=())
     for rows in _tiers(found.text, known) if dialects == "auto" else (dialects,):
-        parsed = parse(found.text, tools=known, dialects=rows, finish=found.finish, strict=strict)
+        parsed = parse(found.text, tools=known, dialects=rows, finish_reason=found.finish, strict=strict)
         if parsed.calls or any(i.kind in FATAL for i in parsed.issues):
             break
     return parsed

@@ -125,7 +125,8 @@ def sound_tools(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
         schema, why = _sound_schema(tool.name, to_json(tool.parameters))
         sound.append(replace(tool, parameters=schema))
         if why:
-            issues.append(Issue(kind=IssueKind.LOSSY, message=f"{why}; what is sound of it is used", name=tool.name))
+            message = f"{why}; what is sound of it is used"
+            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=message, name=tool.name))
     return (FrozenTools(sound) if type(given) is FrozenTools else tuple(sound)), issues
 
 

@@ -18,7 +18,7 @@ from ..dialects.judge.candidate import Draft, close_json
 from ..dialects.judge.judge import Judge, Unknown, slip_of
 from ..dialects.reading.arguments import wrappers
 from ..dialects.reading.json import members_of
-from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, Noticed, assemble
+from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
 from ..lenient.reader import JSON, Broken, Cut, Relaxed, check_repeated
 from ..lenient.source import Need, Source
@@ -66,7 +66,7 @@ class Natives:
                 return event
             self._refuse_unknown(draft, unknown)
         if not self._allowed:
-            draft.refuse(IssueKind.PROTOCOL, FORBIDDEN.format(name=draft.name), ANSWER)
+            draft.refuse(IssueKind.NOT_ALLOWED, FORBIDDEN.format(name=draft.name), ANSWER)
         self._open[event.index] = _Call(draft, self._judge)
         return event if event.name == draft.name else replace(event, name=draft.name)
 
@@ -220,7 +220,7 @@ def _refused(event: CallEnded, draft: Draft, raw: str) -> list[Event]:
         confidence=0.0,
     )  # fmt: skip
     issue: Issue = replace(draft.refusal, raw=written, call_id=draft.id)
-    return [replace(event, report=report, raw=written), Noticed(issue)]
+    return [replace(event, report=report, raw=written), IssueReported(issue)]
 
 
 def judged(call: ToolCall, judge: Judge) -> ToolCall | Issue:

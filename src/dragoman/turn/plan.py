@@ -66,7 +66,7 @@ class Plan:
     @property
     def dialect(self) -> Dialect:
         """The dialect of the prompt and the history."""
-        return self.constraint.dialect or self.route.tongue(self.request.model)
+        return self.constraint.dialect or self.route.prompt_dialect_for(self.request.model)
 
     @property
     def forbids_calls(self) -> bool:

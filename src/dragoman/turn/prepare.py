@@ -17,7 +17,7 @@ from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
 from ..conversation.history import identify, in_turns, one_by_one, without_system
 from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
 from ..conversation.requirements import MISTRAL_IDS, Demands, Turns
-from ..events import CallStarted, Event, Noticed
+from ..events import CallStarted, Event, IssueReported
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
 from ..providers.families import Demand, Forced, Ids, Profile, Replay
 from ..providers.spec import Provider
@@ -60,8 +60,8 @@ def renamed_back(event: Event, names: Respelled) -> Event:
     match event:
         case CallStarted(name=name) if name in names.back:
             return replace(event, name=names.original(name))
-        case Noticed(issue) if issue.name in names.back:
-            return Noticed(replace(issue, name=names.original(issue.name)))
+        case IssueReported(issue) if issue.name in names.back:
+            return IssueReported(replace(issue, name=names.original(issue.name)))
         case _:
             return event
 
@@ -275,7 +275,7 @@ def _renamed_part(part: Part, names: Respelled) -> Part:
 def _respelled(names: Respelled, spelling: Spelling) -> Issue:
     pairs = ", ".join(f"{name!r} is {told!r}" for name, told in sorted(names.forth.items()))
     why = f"this wire takes names of {spelling.letters or 'any letters'}, at most {spelling.longest}"
-    return Issue(kind=IssueKind.LOSSY, message=f"{why}: {pairs}; the answer comes back in your names")
+    return Issue(kind=IssueKind.UNSUPPORTED, message=f"{why}: {pairs}; the answer comes back in your names")
 
 
 # ── tools and what is demanded of the answer ─────────────────────────────────
@@ -320,7 +320,7 @@ def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Re
         return request, []
     lost = sorted(name for name, value in given.items() if value != DEFAULT_TEMPERATURE)
     message = f"this family's sampling is fixed; left out: {', '.join(lost)}"
-    issues = [Issue(kind=IssueKind.LOSSY, message=message, path="$.sampling")] if lost else []
+    issues = [Issue(kind=IssueKind.UNSUPPORTED, message=message, path="$.sampling")] if lost else []
     nothing: dict[str, Any] = dict.fromkeys(given)
     return replace(request, sampling=replace(request.sampling, **nothing)), issues
 
@@ -361,7 +361,7 @@ def _choice(
     mode, tools = _weakened(choice, taken, request.tools)
     weaker = ToolChoice(mode) if tools and mode in taken else None  # type: ignore[arg-type]
     message = f"tool_choice {choice.mode} is not taken here; sent as {mode} with {len(tools)} tools: check the answer"
-    issue = Issue(kind=IssueKind.LOSSY, message=message, name=choice.name, path="$.tool_choice")
+    issue = Issue(kind=IssueKind.UNSUPPORTED, message=message, name=choice.name, path="$.tool_choice")
     instructed = told_choice(request, choice) if mode == "auto" else request
     return replace(instructed, tools=tools, tool_choice=weaker), (issue,)
 

@@ -25,10 +25,10 @@ from ..events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartEnded,
     ReasoningDelta,
-    Recast,
+    Reclassified,
     TextDelta,
     call_events,
     called,
@@ -100,7 +100,7 @@ def redress(request: Request, ask: Ask, reasks: int = 2, *, whole_calls: bool = 
         try:
             response = yield from relay(ask(asked), hear=_unheard)
         except ProviderError as error:
-            wrong.append(_Fault(Issue(kind=IssueKind.WIRE, message=f"asking again failed: {error.message}")))
+            wrong.append(_Fault(Issue(kind=IssueKind.WIRE_FAULT, message=f"asking again failed: {error.message}")))
             break
         for event in telling.retold(response):
             told.add(event)
@@ -196,13 +196,13 @@ class _Telling:
                 return self._early(event)
             case CallEnded(index):
                 return self._call_ended(event, self._open.pop(index))
-            case Noticed(issue):
+            case IssueReported(issue):
                 self._note(issue)
                 return [event]
             case ReasoningDelta():
                 self._withheld = False
                 return [event]
-            case Recast():
+            case Reclassified():
                 self._spoke = False
                 self.made, self._due = [], []
                 return [event]
@@ -231,7 +231,7 @@ class _Telling:
     def _note(self, issue: Issue) -> None:
         if loses_a_call(issue):
             self._wrong.append(_Fault(issue))
-        elif self._forbids and issue.kind is IssueKind.PROTOCOL and issue.correction:
+        elif self._forbids and issue.kind is IssueKind.NOT_ALLOWED and issue.correction:
             self._barred.append(_Fault(issue))
 
     # ── what may be told of a call ───────────────────────────────────────────
@@ -247,14 +247,15 @@ class _Telling:
             found = self._checked(call)
             if isinstance(found, _Fault):
                 self._wrong.append(found)
-                yield Noticed(found.issue)
+                yield IssueReported(found.issue)
                 return
             self.made.append(found)
             self._due.append(found)
 
     def _left_out(self, call: ToolCall, why: str) -> Iterator[Event]:
         message = f"{why}; the call of {call.name!r} was left out"
-        yield Noticed(Issue(kind=IssueKind.PROTOCOL, message=message, name=call.name, raw=_raw(call), call_id=call.id))
+        issue = Issue(kind=IssueKind.NOT_ALLOWED, message=message, name=call.name, raw=_raw(call), call_id=call.id)
+        yield IssueReported(issue)
 
     @property
     def _forbids(self) -> bool:
@@ -267,7 +268,7 @@ class _Telling:
         if choice is not None and choice.mode == "named" and call.name != choice.name:
             why = f"{choice.name!r} had to be called, not {call.name!r}"
             told = f"Call {choice.name!r}, and nothing else."
-            issue = Issue(kind=IssueKind.PROTOCOL, message=why, name=call.name, correction=told, call_id=call.id)
+            issue = Issue(kind=IssueKind.NOT_ALLOWED, message=why, name=call.name, correction=told, call_id=call.id)
             return _Fault(replace(issue, raw=_raw(call)), _as_words(call))
         if choice is not None and choice.allowed and call.name not in choice.allowed:
             names = ", ".join(choice.allowed)
@@ -289,7 +290,7 @@ class _Telling:
         self._wrong, self._barred = [], []
         for issue in response.issues:
             self._note(issue)
-            yield Noticed(issue)
+            yield IssueReported(issue)
         known = {_as_words(call) for call in self.made}
         for call in response.calls:
             if _as_words(call) not in known:
@@ -305,7 +306,7 @@ class _Telling:
             self._spoke = True
         else:
             message = "text beside a corrected call was left out, for other text was already told"
-            yield Noticed(Issue(kind=IssueKind.NOISE, message=message, raw=text))
+            yield IssueReported(Issue(kind=IssueKind.NOISE, message=message, raw=text))
 
     def wrong(self, response: Response) -> list[_Fault]:
         """What is wrong after the answer heard last; also adds up what it cost."""
@@ -317,7 +318,7 @@ class _Telling:
         if self._barred and not self._spoke:
             return self._barred  # a call that nobody wanted was all of the answer
         if choice is not None and choice.mode in {"required", "named"}:
-            return [_Fault(Issue(kind=IssueKind.PROTOCOL, message=_missing(choice), correction=_demand(choice)))]
+            return [_Fault(Issue(kind=IssueKind.NOT_ALLOWED, message=_missing(choice), correction=_demand(choice)))]
         if self._request.output_schema is not None and not isinstance(self._read(response), Fitting):
             return [self._formless(response)]
         return []
@@ -332,7 +333,7 @@ class _Telling:
         schema = f" The schema: {dumps(wanted.schema)}" if wanted is not None and wanted.schema else ""
         message = f"the answer is not the JSON that was asked for: {why}"
         correction = NOT_JSON.format(why=why, schema=schema)
-        return _Fault(Issue(kind=IssueKind.PROTOCOL, message=message, correction=correction))
+        return _Fault(Issue(kind=IssueKind.NOT_ALLOWED, message=message, correction=correction))
 
     # ── the end ──────────────────────────────────────────────────────────────
 
@@ -340,7 +341,7 @@ class _Telling:
         """What ends the answer.  Raises ProviderError for a demand that was not met."""
         if self._reasks:
             message = f"the model was asked again {self._reasks} times"
-            yield Noticed(Issue(kind=IssueKind.REASKED, message=message, raw=str(self._reasks)))
+            yield IssueReported(Issue(kind=IssueKind.REASKED, message=message, raw=str(self._reasks)))
         self._check_end(response, wrong)
         yield from self._form(response, wrong)
         if wrong and not self.made:
@@ -406,7 +407,7 @@ def _demand(choice: ToolChoice) -> str:
 
 def _barred(call: ToolCall) -> Issue:
     message = f"the call of {call.name!r} was made though the request allows no calls"
-    return Issue(kind=IssueKind.PROTOCOL, message=message, name=call.name, raw=_raw(call), correction=IN_TEXT)
+    return Issue(kind=IssueKind.NOT_ALLOWED, message=message, name=call.name, raw=_raw(call), correction=IN_TEXT)
 
 
 def _raw(call: ToolCall) -> str:

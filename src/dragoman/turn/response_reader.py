@@ -13,7 +13,7 @@ from typing import Protocol
 from ..codecs.shared.frames import Frame, readers
 from ..codecs.shared.spec import Codec, Ids
 from ..errors import CodecError, ErrorKind, ProviderError
-from ..events import Ended, Event, Noticed, Started, replay
+from ..events import Ended, Event, IssueReported, Started, replay
 from ..providers.route import Route
 from ..redaction import redact
 
@@ -81,7 +81,9 @@ class Streamed:
 
 
 def _says_something(event: Event) -> bool:
-    return not isinstance(event, Started | Noticed | Ended) or (isinstance(event, Ended) and event.stop is not None)
+    if isinstance(event, Ended):
+        return event.stop is not None
+    return not isinstance(event, Started | IssueReported)
 
 
 class Whole:

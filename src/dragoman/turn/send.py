@@ -47,7 +47,7 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[Source]:
             "accept": ACCEPTS[codec.frames] if stream else "application/json",
         },
         body=_encoded(plan),
-        patience=route.patience,
+        timeouts=route.timeouts,
     )
     opened: Opened = yield (yield from admit(asked, route, tokens))
     if not 200 <= opened.status < 300:

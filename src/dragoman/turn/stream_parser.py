@@ -21,10 +21,10 @@ from ..events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartEnded,
     ReasoningDelta,
-    Recast,
+    Reclassified,
     TextDelta,
 )
 from ..types import Issue, IssueKind, Stop
@@ -43,7 +43,7 @@ class Reads(Protocol):
     def feed(self, text: str) -> list[Event]:
         """The events that `text` completes."""
 
-    def close(self, finish: str | None = None) -> list[Event]:
+    def close(self, finish_reason: str | None = None) -> list[Event]:
         """The events that were still open."""
 
 
@@ -88,17 +88,17 @@ class Presumed:
         self._parser = self._make(self._opener if self._inside else "")
         return self._follow(self._parser.feed(begun))
 
-    def close(self, finish: str | None = None) -> list[Event]:
+    def close(self, finish_reason: str | None = None) -> list[Event]:
         """The events that were still open."""
         if not self._inside:
-            return self._plain().close(finish)
+            return self._plain().close(finish_reason)
         if self._parser is not None:
-            told = self._follow(self._parser.close(finish))
-            if not self._inside or finish == Stop.LENGTH:
+            told = self._follow(self._parser.close(finish_reason))
+            if not self._inside or finish_reason == Stop.LENGTH:
                 return told
         plain, written = self._make(""), "".join(self._written)
-        again = [*plain.feed(written), *plain.close(finish)]
-        return again if self._parser is None else [Recast(answer=True), *again]
+        again = [*plain.feed(written), *plain.close(finish_reason)]
+        return again if self._parser is None else [Reclassified(answer=True), *again]
 
     def _plain(self) -> Reads:
         self._parser = self._parser or self._make("")
@@ -107,7 +107,7 @@ class Presumed:
     def _follow(self, told: list[Event]) -> list[Event]:
         """`told`; once it is anything but reasoning, the presumption was right."""
         assert self._parser is not None
-        if self._parser.reasoned or not all(isinstance(e, ReasoningDelta | Noticed) for e in told):
+        if self._parser.reasoned or not all(isinstance(e, ReasoningDelta | IssueReported) for e in told):
             self._inside = False
             self._written.clear()
         return told
@@ -212,7 +212,7 @@ class Listener:
         last = self._close(None)
         if self._native:
             self._found = 0
-        return [*last, *self._give_back(IssueKind.PROTOCOL, GAVE_WAY)]
+        return [*last, *self._give_back(IssueKind.NOT_ALLOWED, GAVE_WAY)]
 
     def _close(self, stop: Stop | None) -> list[Event]:
         if self._parser is None:
@@ -228,8 +228,8 @@ class Listener:
         told: list[Event] = []
         for event in found:
             self._found += isinstance(event, CallStarted)
-            if isinstance(event, Recast):
-                told += self._give_back(IssueKind.REHEARSED, REHEARSED)
+            if isinstance(event, Reclassified):
+                told += self._give_back(IssueKind.IN_REASONING, REHEARSED)
             self._note(event)
             if self._native and isinstance(event, CallStarted | CallDelta | CallEnded):
                 self._held.append(event)
@@ -239,9 +239,9 @@ class Listener:
         return told
 
     def _note(self, event: Event) -> None:
-        if isinstance(event, Noticed):
+        if isinstance(event, IssueReported):
             self._cut = self._cut or event.issue.kind is IssueKind.TRUNCATED
-        elif isinstance(event, Recast):
+        elif isinstance(event, Reclassified):
             self._runs = 0
 
     def _count(self, event: Event) -> None:
@@ -254,7 +254,7 @@ class Listener:
         names = {e.index: e.name for e in dropped if isinstance(e, CallStarted)}
         text = "".join(self._text) if dropped else ""
         return [
-            Noticed(Issue(kind=kind, message=sentence.format(name=name), name=name, raw=text[start:end]))
+            IssueReported(Issue(kind=kind, message=sentence.format(name=name), name=name, raw=text[start:end]))
             for name, (start, end) in ((names[e.index], _span(e)) for e in dropped if isinstance(e, CallEnded))
         ]
 
@@ -281,8 +281,8 @@ class Restorer:
                 return replace(event, json=self._restore(index, json))
             case CallEnded(raw=str(raw)):
                 return replace(event, raw=restore(raw))
-            case Noticed(issue):
-                return Noticed(replace(issue, raw=restore(issue.raw)))
+            case IssueReported(issue):
+                return IssueReported(replace(issue, raw=restore(issue.raw)))
             case _:
                 return event
 

@@ -49,7 +49,7 @@ def left_out(request: Request) -> tuple[Issue, ...]:
     foreign = [tool for tool in request.extra.get("tools") or () if isinstance(tool, Mapping)]
     kinds = ", ".join(dict.fromkeys(str(tool.get("type") or next(iter(tool), "")) for tool in foreign))
     message = f"tools of the wire's own cannot be told in text and are left out: {kinds}"
-    return (Issue(kind=IssueKind.LOSSY, message=message, path="$.tools"),) if foreign else ()
+    return (Issue(kind=IssueKind.UNSUPPORTED, message=message, path="$.tools"),) if foreign else ()
 
 
 def _prompt(request: Request, tongue: Tongue) -> str:

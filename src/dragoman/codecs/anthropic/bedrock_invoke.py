@@ -13,7 +13,7 @@ import json
 from typing import Any
 
 from ...errors import ProviderError
-from ...events import Event, Noticed
+from ...events import Event, IssueReported
 from ...jsontext import to_json
 from ...types import JsonObject, Request
 from ..bedrock import converse as bedrock_converse
@@ -64,7 +64,7 @@ class _Decoder:
             told = text(mapping(_parsed(frame.data)).get("message")) or frame.event
             raise read_failure(200, {"error": {"code": frame.event, "message": told}})
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         if "bytes" not in body:  # recordings and proxies take the envelope off
             return self._inner.feed(frame)

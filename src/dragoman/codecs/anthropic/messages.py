@@ -19,7 +19,7 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -122,7 +122,7 @@ class _Decoder:
         if self._closed:
             return []
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         if body.get("type") == "error" or frame.event == "error" or body.get("error"):
             raise read_failure(200, body)

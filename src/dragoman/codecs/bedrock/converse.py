@@ -18,7 +18,7 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -120,7 +120,7 @@ class _Decoder:
         if self._closed:
             return []
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         name = frame.event
         if not name and len(body) == 1:  # recordings and proxies name the event inside

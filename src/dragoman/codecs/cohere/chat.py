@@ -16,7 +16,7 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -114,7 +114,7 @@ class _Decoder:
         if self._closed or frame.data.strip() == "[DONE]":
             return []
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         raise_error(body)
         handler = self._on.get(text(body.get("type")) or frame.event)

@@ -4,9 +4,9 @@ There is no table of abilities that could drift from the code.  `decode(encode(x
 say, so what is missing or other after the way there and back is what it cannot.  Knows canonical values and codecs as
 records of functions; no wire.
 
-Contract: pure; one `Issue` of kind LOSSY for each thing left out or told otherwise, with its path in the canonical
-value; the same thing in several places is told once, with the number of places.  What only changed its place is no
-loss: joined texts, results of one turn in one message, media of a result in the turn after it.
+Contract: pure; one `Issue` of kind UNSUPPORTED for each thing left out or told otherwise, with its path in the
+canonical value; the same thing in several places is told once, with the number of places.  What only changed its place
+is no loss: joined texts, results of one turn in one message, media of a result in the turn after it.
 """
 
 from __future__ import annotations

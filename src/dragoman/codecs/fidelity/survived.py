@@ -29,7 +29,7 @@ from ..shared.spec import MARKS, WireFields
 
 def lost(path: str, message: str, *, raw: str = "", name: str = "", call_id: str = "") -> Issue:
     """One thing left out or told otherwise: where it stood, what to say of it, and what it was."""
-    return Issue(kind=IssueKind.LOSSY, message=message, path=path, raw=raw, name=name, call_id=call_id)
+    return Issue(kind=IssueKind.UNSUPPORTED, message=message, path=path, raw=raw, name=name, call_id=call_id)
 
 
 class Fields:

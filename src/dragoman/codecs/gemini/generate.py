@@ -17,7 +17,7 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -132,7 +132,7 @@ class _Decoder:
         if self._closed or frame.data.strip() == "[DONE]":
             return []
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         said = self._goes_on(body)
         if said is not None:
@@ -315,10 +315,10 @@ def _put(root: dict[str, Any], path: list[str | int], value: Any) -> bool:
     return True
 
 
-def _malformed(message: str) -> Noticed:
+def _malformed(message: str) -> IssueReported:
     told = message or "the model wrote a call the API could not read"
     correction = "Your tool call could not be read. Nothing was run. Send it again as one well-formed call."
-    return Noticed(Issue(kind=IssueKind.MALFORMED, message=told, raw=message, correction=correction))
+    return IssueReported(Issue(kind=IssueKind.MALFORMED, message=told, raw=message, correction=correction))
 
 
 def read_usage(usage: JsonObject) -> Usage | None:

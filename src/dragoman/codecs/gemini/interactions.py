@@ -19,7 +19,7 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -113,7 +113,7 @@ class _Decoder:
         if self._closed or frame.data.strip() == "[DONE]":
             return []
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         kind = text(body.get("event_type")) or frame.event
         if kind == "error" or body.get("error"):

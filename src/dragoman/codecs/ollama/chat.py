@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...errors import CodecError
-from ...events import CallDelta, CallStarted, Ended, Event, Noticed, ReasoningDelta, Started, TextDelta, assemble
+from ...events import CallDelta, CallStarted, Ended, Event, IssueReported, ReasoningDelta, Started, TextDelta, assemble
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
@@ -69,7 +69,7 @@ class Decoder:
         if self._closed:
             return []
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         said = self._goes_on(body)
         if said is not None:

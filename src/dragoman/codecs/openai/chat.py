@@ -16,7 +16,7 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -138,7 +138,7 @@ class _Decoder:
             self._over = True
             return self.close()
         chunk = frame_body(frame)
-        if isinstance(chunk, Noticed):
+        if isinstance(chunk, IssueReported):
             return [chunk]
         choices = chunk.pop("choices", None)
         chunk.pop("obfuscation", None)  # noise of another length in every chunk, against listeners on the line

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ...events import Ended, Event, Noticed, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta, assemble
+from ...events import Ended, Event, IssueReported, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta, assemble
 from ...types import NOTHING, JsonObject, Opaque, Response, Stop, Text, Usage
 from ..shared.body import an_array, an_object, count, items, mapping, rest, text
 from ..shared.calls import CallBook
@@ -92,7 +92,7 @@ class _Decoder:
         if self._closed or frame.data.strip() == "[DONE]":
             return []
         body = frame_body(frame)
-        if isinstance(body, Noticed):
+        if isinstance(body, IssueReported):
             return [body]
         kind = text(body.get("type")) or frame.event
         if kind == "error" or body.get("error"):

@@ -1,9 +1,9 @@
 """Native calls as they arrive, whole or in fragments → events.
 
 Knows how calls come apart and together; knows no wire: a codec tells it under which key a fragment stands.
-Contract: every call is either ended with its arguments or reported by `Noticed` with its text, never both and never
-with invented arguments; the deltas of a call are strict JSON; ids are kept as given and minted where missing or used
-before; cost is linear in the text.
+Contract: every call is either ended with its arguments or reported by `IssueReported` with its text, never both and
+never with invented arguments; the deltas of a call are strict JSON; ids are kept as given and minted where missing or
+used before; cost is linear in the text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...events import CallDelta, CallEnded, CallStarted, Event, Noticed
+from ...events import CallDelta, CallEnded, CallStarted, Event, IssueReported
 from ...jsontext import dumps
 from ...types import NOTHING, Edit, Issue, IssueKind, JsonObject, Report, Tier, Verdict
 from .arguments import read_arguments, refused
@@ -206,7 +206,7 @@ class CallBook:
         call.ended = True
         raw = call.text if call.text.strip() or call.value is None else call.value
         if not call.name:
-            return [Noticed(_nameless(call, raw))]
+            return [IssueReported(_nameless(call, raw))]
         reading = read_arguments(raw, name=call.name, call_id=call.id, cut=cut)
         if not isinstance(reading, Issue):
             arguments, report = reading
@@ -218,7 +218,7 @@ class CallBook:
             reading = refused(raw, "their parts contradict each other", name=call.name, call_id=call.id, cut=cut)
         report = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason=reading.kind.value, confidence=0.0)
         closing = call.growing.close_text()
-        return [*self._tell(call, closing), CallEnded(call.index, report, reading.raw), Noticed(reading)]
+        return [*self._tell(call, closing), CallEnded(call.index, report, reading.raw), IssueReported(reading)]
 
     def _closing(self, call: _Call, arguments: JsonObject) -> str | None:
         told = "".join(call.told)

@@ -23,11 +23,11 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
-    Recast,
+    Reclassified,
     Started,
     TextDelta,
 )
@@ -138,8 +138,8 @@ class Encoder:
             CallDelta: self._on_delta,
             CallEnded: self._on_call_ended,
             Ended: self._on_ended,
-            Noticed: self._on_silent,
-            Recast: self._on_silent,
+            IssueReported: self._on_silent,
+            Reclassified: self._on_silent,
         }
 
     def feed(self, event: Event) -> list[Frame]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...events import Noticed
+from ...events import IssueReported
 from ...types import Issue, IssueKind
 from . import strict
 from .arguments import as_text
@@ -17,7 +17,7 @@ from .frames import Frame
 _SHOWN = 2000
 
 
-def frame_body(frame: Frame) -> dict[str, Any] | Noticed:
+def frame_body(frame: Frame) -> dict[str, Any] | IssueReported:
     """The object in `frame`, or what to tell where there is none."""
     try:
         body = strict.loads_leniently(frame.data)
@@ -28,20 +28,20 @@ def frame_body(frame: Frame) -> dict[str, Any] | Noticed:
     return body
 
 
-def odd(message: str, raw: Any = "") -> Noticed:
+def odd(message: str, raw: Any = "") -> IssueReported:
     """The wire did something no API describes."""
-    return Noticed(Issue(kind=IssueKind.WIRE, message=message, raw=_shown(raw)))
+    return IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=message, raw=_shown(raw)))
 
 
-def lossy(message: str, raw: Any = "") -> Noticed:
+def lossy(message: str, raw: Any = "") -> IssueReported:
     """Something was left out on purpose."""
-    return Noticed(Issue(kind=IssueKind.LOSSY, message=message, raw=_shown(raw)))
+    return IssueReported(Issue(kind=IssueKind.UNSUPPORTED, message=message, raw=_shown(raw)))
 
 
-def spent() -> Noticed:
+def spent() -> IssueReported:
     """All tokens were used up before anything was said (seed system ChatCLI: "an error naming max_tokens")."""
     message = "the answer reached max_tokens before anything was said; raise max_tokens"
-    return Noticed(Issue(kind=IssueKind.TRUNCATED, message=message))
+    return IssueReported(Issue(kind=IssueKind.TRUNCATED, message=message))
 
 
 def _shown(raw: Any) -> str:

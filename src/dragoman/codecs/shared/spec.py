@@ -5,7 +5,7 @@ speak the same API arrives as `Quirks`; what only the caller knows (an id, a tim
 
 Contract.  `encode_*` never fails on canonical values: what a wire cannot carry is left out or said in its nearest form.
 `decode_request` and `decode_response` raise `CodecError` with a JSON path for what is not the API, and `ProviderError`
-where the body is an error.  A stream decoder never raises on content: faults are `Noticed(Issue(kind=WIRE))`; only an
+where the body is an error.  A stream decoder never raises on content: faults are issues of kind `WIRE_FAULT`; only an
 error told by the peer inside the stream is raised.  Fields no value models travel as `WireFields` and come back on
 their own wire only.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ...events import Event, Noticed
+from ...events import Event, IssueReported
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source, same
 from ...types import IssueKind, Stop
@@ -232,7 +232,7 @@ class Trial:
             teller.release_all()
         teller.end_all(attempt.items, _raws(attempt, raw, at), raw, broken)
         if broken is None:
-            teller.out.append(Noticed(issue))
+            teller.out.append(IssueReported(issue))
         teller.new_line()
 
     def _to_closer(self, row: Row) -> Need[None]:
@@ -252,7 +252,7 @@ class Trial:
         src = self.src
         self._weak_from = max(self._weak_from, src.at)
         src.rewind()
-        self.teller.emit(Noticed(unreadable(kind, message, "", name, at)))
+        self.teller.emit(IssueReported(unreadable(kind, message, "", name, at)))
         first = src.buf[src.pos : src.pos + 1]
         src.pos += 1
         self.teller.say(first)
@@ -275,7 +275,7 @@ class Trial:
             teller.release_all()
         kind, message = self._why(why, row, raw)
         teller.seen_call = True
-        teller.emit(Noticed(unreadable(kind, message, raw, "", at)))
+        teller.emit(IssueReported(unreadable(kind, message, raw, "", at)))
         return True
 
     def _to_end(self, row: Row) -> Need[None]:

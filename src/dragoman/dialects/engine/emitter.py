@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from json import dumps
 
-from ...events import CallDelta, CallEnded, CallStarted, Event, Noticed, ReasoningDelta, TextDelta
+from ...events import CallDelta, CallEnded, CallStarted, Event, IssueReported, ReasoningDelta, TextDelta
 from ...types import Issue, IssueKind, Tier
 from ..judge.candidate import Draft
 from ..judge.judge import Judge, breach
@@ -79,7 +79,7 @@ class Teller:
 
     def notice(self, kind: IssueKind, message: str, raw: str, start: int) -> None:
         """Tell an issue about `raw`, which stood at `start`."""
-        self.emit(Noticed(Issue(kind=kind, message=message, raw=raw, span=(start, start + len(raw)))))
+        self.emit(IssueReported(Issue(kind=kind, message=message, raw=raw, span=(start, start + len(raw)))))
 
     # ── text ─────────────────────────────────────────────────────────────────
 
@@ -200,7 +200,7 @@ class Teller:
                 self._tell_pieces(draft, out)
             out.append(CallEnded(draft.index, draft.report(Tier.TAGGED if draft.strong else Tier.RAW_JSON)))
         if draft.refusal is not None:
-            out.append(Noticed(located(draft, raw or draft.text())))
+            out.append(IssueReported(located(draft, raw or draft.text())))
         else:
             self._ran.append(draft)
             unclosed = draft.strong and any(e.kind == "unclosed" for e in draft.edits)
@@ -223,7 +223,7 @@ class Teller:
         """A candidate that is no call stands as text; the same call begun once more is told of, not shown."""
         if self._is_echo(draft):
             message = f"the call of {draft.name!r} was begun twice, for the first was not closed; it is one call"
-            self.emit(Noticed(Issue(kind=IssueKind.NOISE, message=message, raw=written, name=draft.name)))
+            self.emit(IssueReported(Issue(kind=IssueKind.NOISE, message=message, raw=written, name=draft.name)))
         else:
             self._show(written)
 
@@ -388,7 +388,7 @@ class Teller:
         raw = "".join(q.raw if isinstance(q, Pending) else getattr(q, "text", "") for q in queue)
         if found and not self.context.any:
             why = "it holds more than one object" if len(drafts) > 1 else "text or markup stands around the object"
-            self.out.append(Noticed(breach(why, raw)))
+            self.out.append(IssueReported(breach(why, raw)))
             return
         for item in queue:
             if isinstance(item, Pending):
@@ -396,7 +396,7 @@ class Teller:
             else:
                 self._retell(item)
         if not self.seen_call:
-            self.out.append(Noticed(breach("it is not one JSON object of the protocol")))
+            self.out.append(IssueReported(breach("it is not one JSON object of the protocol")))
 
     def _meant(self, pending: Pending) -> bool:
         """Rule 11 and the fence rule, for a candidate that ends the message."""

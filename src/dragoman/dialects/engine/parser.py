@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...events import Assembler, Event, Noticed, Recast
+from ...events import Assembler, Event, IssueReported, Reclassified
 from ...lenient.source import Need, Source
 from ...schema import definitions
 from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
@@ -57,14 +57,14 @@ TOO_MANY = "the text holds more marks than any answer; from here on none is read
 class Parser:
     """`feed(text)` gives events, `close()` the rest.
 
-    tools     Tools or any provider's definitions; None: not known; []: nothing may run
-    dialects  "auto" (all rows listen), a name, a row, or several
-    spoken    the row the model was told to speak: it counts as one named by the caller, among all that listen
-    prefix    what the chat template had already opened (`<think>\\n`)
-    finish    the stop reason, if known; "length" refuses a call that was cut (`close` may say it later)
-    shown     texts the model was shown: a copy of a call in them is not a call
-    strict    refuse what needs mending
-    ids       makes the id of the call with this index where the text gives none
+    tools             Tools or any provider's definitions; None: not known; []: nothing may run
+    dialects          "auto" (all rows listen), a name, a row, or several
+    prompted_dialect  the row the prompt asked for: it counts as one named by the caller, among all that listen
+    prefix            what the chat template had already opened (`<think>\\n`)
+    finish_reason     why the model stopped, if known; "length" refuses a call that was cut (`close` may say it later)
+    shown             texts the model was shown: a copy of a call in them is not a call
+    strict            refuse what needs mending
+    ids               makes the id of the call with this index where the text gives none
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class Parser:
         *,
         tools: Tools = None,
         dialects: Dialects = "auto",
-        spoken: str = "",
+        prompted_dialect: str = "",
         prefix: str = "",
-        finish: str | None = None,
+        finish_reason: str | None = None,
         shown: Iterable[str] = (),
         strict: bool = False,
         ids: Callable[[int], str] | None = None,
@@ -86,7 +86,7 @@ class Parser:
             rows,
             calls=known is None or bool(known),
             asked=named,
-            spoken=spoken,
+            spoken=prompted_dialect,
             names=tuple(sorted(t.name for t in known or ())),
         )
         self._scan_table = self._table
@@ -96,7 +96,7 @@ class Parser:
         self._teller = Teller(judge, ids or _default_id)
         self._patience = Patience()
         self._trial = Trial(self._src, self._table, judge, self._teller, self._patience, strict=strict)
-        self._trial.finish = finish or ""
+        self._trial.finish = finish_reason or ""
         self._leads_of: Table | None = None
         self._leads: dict[int, tuple[Lead, Lead]] = {}  # by the table they look for, which is kept by the first one
         self._inline = self._at_line = Lead(self._table.lead, one=True)
@@ -113,13 +113,13 @@ class Parser:
             next(self._reader, None)
         return self._teller.drain()
 
-    def close(self, finish: str | None = None) -> list[Event]:
-        """The text has ended (because of `finish`); returns the rest of the events."""
+    def close(self, finish_reason: str | None = None) -> list[Event]:
+        """The text has ended (because of `finish_reason`); returns the rest of the events."""
         if self._closed:
             return []
         self._closed = True
-        if finish is not None:
-            self._trial.finish = finish
+        if finish_reason is not None:
+            self._trial.finish = finish_reason
         self._src.eof = True
         next(self._reader, None)
         self._teller.settle_end()
@@ -239,7 +239,7 @@ class Parser:
         src, why = self._src, "the text ends inside a call's first mark"
         text, src.pos = src.buf[torn:], len(src.buf)
         self._teller.say(src.buf[start:torn])
-        self._teller.emit(Noticed(unreadable(IssueKind.TRUNCATED, why, text, "", src.base + torn)))
+        self._teller.emit(IssueReported(unreadable(IssueKind.TRUNCATED, why, text, "", src.base + torn)))
         return ""
 
     def _first_on_line(self, t: Table, start: int) -> int:
@@ -378,7 +378,7 @@ class Parser:
         if teller.queue:
             teller.release_all()
         if teller.context.any or teller.count:
-            teller.out.append(Recast())
+            teller.out.append(Reclassified())
             teller.forget()
         return True
 
@@ -414,7 +414,7 @@ class Parser:
                 break
             yield
         message = "the model wrote another party's turn; nothing after it counts"
-        teller.notice(IssueKind.FABRICATED, message, "".join(got), start)
+        teller.notice(IssueKind.HALLUCINATED_RESULT, message, "".join(got), start)
 
     # ── what the template had opened ─────────────────────────────────────────
 
@@ -445,16 +445,18 @@ def parse(
     tools: Tools = None,
     dialects: Dialects = "auto",
     prefix: str = "",
-    finish: str | None = None,
+    finish_reason: str | None = None,
     shown: Iterable[str] = (),
     strict: bool = False,
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded."""
-    if not prefix and not shown and finish != Stop.LENGTH:
+    if not prefix and not shown and finish_reason != Stop.LENGTH:
         found = whole.read(text, tools, dialects, strict)
         if found is not None:
             return Parsed(calls=found[0], text=found[1], reasoning=found[2], issues=(), parts=found[3])
-    parser = Parser(tools=tools, dialects=dialects, prefix=prefix, finish=finish, shown=shown, strict=strict)
+    parser = Parser(
+        tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict
+    )
     return fold(parser.whole(text))
 
 

@@ -29,7 +29,7 @@ READABLE = 200_000
 """Characters of a text in which candidates left in it are looked for."""
 FILLER = " qxq"
 NO_CALLS = frozenset({IssueKind.NOISE})
-LEFT = frozenset({IssueKind.REHEARSED, IssueKind.COPIED, IssueKind.QUOTED})
+LEFT = frozenset({IssueKind.IN_REASONING, IssueKind.COPIED, IssueKind.QUOTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +66,17 @@ class _Asked:
     tools: Tools
     dialects: Dialects
     prefix: str
-    finish: str | None
+    finish_reason: str | None
     shown: Sequence[str]
     strict: bool
-    spoken: str = ""
+    prompted_dialect: str = ""
 
     def parse(self, text: str, **instead: Any) -> Parsed:
-        asked = {"tools": self.tools, "dialects": self.dialects, "prefix": self.prefix, "finish": self.finish,
-                 "shown": self.shown, "strict": self.strict}  # fmt: skip
-        if not self.spoken:
+        asked = {"tools": self.tools, "dialects": self.dialects, "prefix": self.prefix,
+                 "finish_reason": self.finish_reason, "shown": self.shown, "strict": self.strict}  # fmt: skip
+        if not self.prompted_dialect:
             return parse(text, **{**asked, **instead})
-        parser = Parser(spoken=self.spoken, **{**asked, **instead})
+        parser = Parser(prompted_dialect=self.prompted_dialect, **{**asked, **instead})
         return fold([*parser.feed(text), *parser.close()])
 
 
@@ -86,17 +86,17 @@ def verdicts(
     tools: Tools = None,
     dialects: Dialects = "auto",
     prefix: str = "",
-    finish: str | None = None,
+    finish_reason: str | None = None,
     shown: Iterable[str] = (),
     strict: bool = False,
-    spoken: str = "",
+    prompted_dialect: str = "",
 ) -> tuple[Finding, ...]:
     """Everything that was judged of `text`, in order; the arguments are those of `parse` and of `Parser`.
 
     What was left in a text too long for people to read is not looked for.
     """
     known = None if tools is None else list(tools)
-    asked = _Asked(known, dialects, prefix, finish, tuple(shown), strict, spoken)
+    asked = _Asked(known, dialects, prefix, finish_reason, tuple(shown), strict, prompted_dialect)
     told = [*_told(asked.parse(text))]
     if len(text) > READABLE:
         return tuple(sorted(told, key=lambda f: f.span))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ...events import Event, ReasoningDelta, Recast, TextDelta
+from ...events import Event, ReasoningDelta, Reclassified, TextDelta
 from ...types import Edit, Verdict
 from ..engine.markers import THINK
 from .findings import Finding
@@ -152,7 +152,7 @@ def _spoken(events: Iterable[Event]) -> list[tuple[str, Kind]]:
                 told.append((text, Kind.TEXT))
             case ReasoningDelta(text):
                 told.append((text, Kind.REASONING))
-            case Recast(answer):
+            case Reclassified(answer):
                 told = [] if answer else [(text, Kind.REASONING) for text, _ in told]
     return told
 

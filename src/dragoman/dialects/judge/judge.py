@@ -224,7 +224,7 @@ class Judge:
         if self.strict:
             message = f"the thought has {len(text)} characters; at most {MAX_THOUGHT} are allowed"
             correction = f"Keep the thought under {MAX_THOUGHT} characters and send the object again."
-            draft.refuse(IssueKind.PROTOCOL, message, correction)
+            draft.refuse(IssueKind.NOT_ALLOWED, message, correction)
         else:
             draft.edits.append(Edit("long_thought", "", str(len(text)), str(MAX_THOUGHT)))
 
@@ -263,7 +263,7 @@ def breach(why: str, raw: str = "") -> Issue:
         f"Your answer was rejected: {why}. Reply with exactly one JSON object, no prose and no markdown: "
         '{"thought": string, "action": {"tool": string, "args": object}} or {"final": {"content": any}}.'
     )
-    return Issue(kind=IssueKind.PROTOCOL, message=why, raw=raw, correction=correction)
+    return Issue(kind=IssueKind.NOT_ALLOWED, message=why, raw=raw, correction=correction)
 
 
 def unreadable(kind: IssueKind, why: str, raw: str, name: str, start: int) -> Issue:

@@ -42,7 +42,7 @@ SERVER = _object(
         "port": {"type": "integer", "minimum": 0, "maximum": 65535, "description": "0 takes a free one."},
         "workers": _number("Processes that serve.", 1),
         "reload": _flag("Read this file again when it changes; what is being served goes on as it was."),
-        "drain": _number("Seconds it says that it is about to end, once told to, before it ends.", 0, "number"),
+        "drain_seconds": _number("Seconds it says that it is about to end, once told to, before it ends.", 0, "number"),
         "metrics": _flag("Count what is served, and show it at /metrics."),
         "inspect": _flag("Keep what is said, in memory, and show it at /inspect; one process serves then."),
         "log_format": {"enum": ["json", "text"], "description": "How lines of the log are written."},
@@ -53,9 +53,9 @@ SERVER = _object(
         "reasks": _number("How often a model is asked again for what was wrong with its answer."),
         "stream_arguments": _flag("Send a call's arguments as they come; such a call cannot be taken back."),
         "keep_alive": _number("Seconds of silence after which an event stream gets a comment.", 0.01, "number"),
-        "certificate": _text("The file of a TLS certificate."),
-        "certificate_key": _text("The file of its private key."),
-        "origins": {
+        "tls_cert": _text("The file of a TLS certificate."),
+        "tls_key": _text("The file of its private key."),
+        "cors_origins": {
             "type": "array",
             "items": {
                 "type": "string",
@@ -64,7 +64,7 @@ SERVER = _object(
             },
             "description": "Web pages that may use it, besides those of this machine: https://chat.example.com",
         },
-        "state": _text("The directory where processes keep what another may need; several workers make their own."),
+        "state_dir": _text("The directory where processes keep what another may need; several workers make their own."),
     }
 )
 LIMITS = _object(
@@ -74,18 +74,18 @@ LIMITS = _object(
             "description": "Bytes of a request, or a text like 32MB.",
             "errorMessage": 'no size; write a number of bytes, or a text like "32MB"',
         },
-        "values": _number("JSON values in a request.", 1),
+        "max_json_values": _number("JSON values in a request.", 1),
         "tools": _number("Tools in a request.", 1),
-        "concurrent": _number("Requests served at the same time.", 1),
-        "seconds": _number("Seconds one request may take; 0 for no limit.", 0, "number"),
-        "body_seconds": _number("Seconds a client may take to send its request.", 0.01, "number"),
+        "max_concurrent": _number("Requests served at the same time.", 1),
+        "timeout": _number("Seconds one request may take; 0 for no limit.", 0, "number"),
+        "body_timeout": _number("Seconds a client may take to send its request.", 0.01, "number"),
     }
 )
 FALLBACK = _object(
     {
         "retries": _number("How often one route is asked again at most."),
         "cooldown": _number("Seconds a route rests after its first failure; they double.", 0, "number"),
-        "top": _number("Seconds it rests at most.", 0, "number"),
+        "max_cooldown": _number("Seconds it rests at most.", 0, "number"),
         "text_tools": _flag("Whether routes without native tools serve turns with tools, told as text."),
     }
 )
@@ -98,7 +98,7 @@ ACCESS = _object(
         ),
         "models": {"type": "array", "items": {"type": "string"}, "description": "Patterns of models it may ask for."},
         "per_minute": _number("Requests it may begin in a minute; 0 for no limit."),
-        "concurrent": _number("Requests it may have at the same time; 0 for no limit."),
+        "max_concurrent": _number("Requests it may have at the same time; 0 for no limit."),
         "inspect": _flag("Whether it sees at /inspect what was asked with other keys too."),
     },
     "name",
@@ -108,7 +108,7 @@ ACCESS = _object(
 PROVIDER = _object(
     {
         "api": {"enum": sorted(COMPATIBLE), "description": "The API it speaks; openai_chat when not given."},
-        "like": _text("The provider it is like in everything that is not said here, instead of an api."),
+        "extends": _text("The provider it is like in everything that is not said here, instead of an api."),
         "base_url": _text("The root of its API."),
         "key": KEY,
         "tools": TOOLS,
@@ -120,7 +120,7 @@ PATTERNS = {"type": "array", "items": {"type": "string"}}
 ATTACHMENT = _object(
     {
         "server": _text("Its name in mcpServers.", minLength=1),
-        "run": {"enum": ["server", "offer"], "description": "Who runs its tools: the gateway (server), or the client."},
+        "run_on": {"enum": ["server", "client"], "description": "Who runs its tools: the gateway, or the client."},
         "tools": {**PATTERNS, "description": "Patterns of the tools the model gets; all when not given."},
         "allow": {**PATTERNS, "description": "Patterns of tools the gateway runs although they may change something."},
     },
@@ -128,19 +128,19 @@ ATTACHMENT = _object(
 )
 MCP = _object(
     {
-        "turns": _number("Answers with calls of its tools the gateway runs for one request.", 1),
-        "corrections": _number("How often in a row a wrong call of them is corrected."),
-        "seconds": _number("Seconds all of that may take.", 0.01, "number"),
+        "max_turns": _number("Answers with calls of its tools the gateway runs for one request.", 1),
+        "max_corrections": _number("How often in a row a wrong call of them is corrected."),
+        "timeout": _number("Seconds all of that may take.", 0.01, "number"),
         "tool_timeout": _number("Seconds one call may take.", 0.01, "number"),
         "result_limit": _number("Characters of a result the model gets at once.", 200),
-        "at_once": _number("Calls that run at the same time.", 1),
+        "max_parallel": _number("Calls that run at the same time.", 1),
     }
 )
 _MODEL = {
     "route": ROUTE,
     "routes": {"type": "array", "items": ROUTE, "minItems": 1, "description": "In the order in which they are asked."},
     "dialect": _text("The dialect the model writes; all are heard when not given."),
-    "speak": _text("The dialect it is spoken to in, where that is another."),
+    "prompt_dialect": _text("The dialect it is spoken to in, where that is another."),
     "tools": TOOLS,
     "compact": _flag("One line per tool in the prompt."),
     "budget": _number("Tokens the tool prompt may take."),

@@ -167,7 +167,7 @@ class _Import:
             if given:
                 self._providers[row.name] = given
             return row.name
-        made = {} if provider == "compatible" else {"like": row.name}
+        made = {} if provider == "compatible" else {"extends": row.name}
         made |= given
         known = next((name for name, value in self._providers.items() if value == made), "")
         called = known or self._free(row.name if provider != "compatible" else "server")

@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...dialects import DIALECTS
-from ...effects import Patience
+from ...effects import Timeouts
 from ...errors import DragomanError, UnknownName, UsageError, nearest
 from ...fallback import Rules
 from ...io.environment import route_to
@@ -31,7 +31,7 @@ from ...providers.route import Route
 from ...providers.rows import COMPATIBLE, PROVIDERS, ROWS, Providers
 from ...providers.spec import Provider, Tools
 from ...schema.shape import child
-from ...server_tools.machine import HOUSE
+from ...server_tools.machine import DEFAULT_POLICY
 from .environment import overlaid
 from .errors import Complaint, complaints, shown
 from .litellm import Imported, convert
@@ -50,7 +50,7 @@ EMPTY_KEY = "the key is empty, and nobody could use it; set its variable, or lea
 TWICE = "{what} is another key's already; give every key its own"
 NO_URL = "{url!r} is no address of a server; write one like http://127.0.0.1:8080/v1"
 NO_HEADER = "this cannot stand in a header; give plain characters, without line breaks"
-NO_CERTIFICATE = "there is no certificate for it; give its file as $.server.certificate"
+NO_CERTIFICATE = "there is no certificate for it; give its file as $.server.tls_cert"
 BAD_CERTIFICATE = "cannot be used for TLS: {why}; give a certificate and its key as PEM files without a password"
 NO_DIRECTORY = "{path} is no directory; name one, or a path where one can be made"
 NO_MODEL = 'no model is served; write [default] and, below it, route = "provider/model" (or [models.NAME])'
@@ -71,14 +71,14 @@ class Server:
     port: int = 4242
     workers: int = 1
     reload: bool = True
-    drain: float = 0.0
+    drain_seconds: float = 0.0
     metrics: bool = True
     inspect: bool = False
     log_format: str = ""
     log_level: str = ""
-    certificate: str = ""
-    certificate_key: str = ""
-    state: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
+    state_dir: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +164,7 @@ class _Reader:
             access=tuple(self._access()),
             rules=Rules(chance=random.random, **self._data.get("fallback", {})),
             mcp=self._mcp(),
-            origins=tuple(server.get("origins", ())),
+            cors_origins=tuple(server.get("cors_origins", ())),
             **{key: server[key] for key in ("reasks", "stream_arguments", "keep_alive") if key in server},
         )
         idle = set(self._data.get("mcpServers", ())) - set(config.mcp.servers)
@@ -192,7 +192,7 @@ class _Reader:
             models={name: told for name, told in models.items() if told},
             default=default,
             every=tuple(Attachment(server=name) for name in every),
-            policy=replace(HOUSE, **self._data.get("mcp", {})),
+            policy=replace(DEFAULT_POLICY, **self._data.get("mcp", {})),
         )
 
     def _attachments(self, row: Mapping[str, Any], path: str) -> tuple[Attachment, ...]:
@@ -242,18 +242,18 @@ class _Reader:
                 if value and value in seen:
                     self._say(path, TWICE.format(what=what))
                 seen.add(value)
-            told = {key: row[key] for key in ("per_minute", "concurrent", "inspect") if key in row}
+            told = {key: row[key] for key in ("per_minute", "max_concurrent", "inspect") if key in row}
             yield Access(name=row["name"], sha256=digest, models=tuple(row.get("models", ("*",))), **told)
 
     def _server(self) -> Server:
         row = self._data.get("server", {})
         server = Server(**{key: row[key] for key in Server.__dataclass_fields__ if key in row})
-        if server.certificate_key and not server.certificate:
-            self._say("$.server.certificate_key", NO_CERTIFICATE)
-        elif server.certificate and (why := _no_certificate(server)):
-            self._say("$.server.certificate", BAD_CERTIFICATE.format(why=why))
-        if server.state and Path(server.state).exists() and not Path(server.state).is_dir():
-            self._say("$.server.state", NO_DIRECTORY.format(path=server.state))
+        if server.tls_key and not server.tls_cert:
+            self._say("$.server.tls_key", NO_CERTIFICATE)
+        elif server.tls_cert and (why := _no_certificate(server)):
+            self._say("$.server.tls_cert", BAD_CERTIFICATE.format(why=why))
+        if server.state_dir and Path(server.state_dir).exists() and not Path(server.state_dir).is_dir():
+            self._say("$.server.state_dir", NO_DIRECTORY.format(path=server.state_dir))
         return server
 
     def _say(self, path: str, message: str) -> None:
@@ -273,16 +273,16 @@ class _Reader:
             if name not in self._rows:
                 made = self._row(name, row, path)
                 self._rows = Providers((*(self._rows[known] for known in self._rows), made))
-            elif {"headers", "api", "like"} & set(row):
+            elif {"headers", "api", "extends"} & set(row):
                 self._say(path, f"{name} has a row already; give base_url, key or tools, or another name")
 
     def _row(self, name: str, row: Mapping[str, Any], path: str) -> Provider:
         base = COMPATIBLE[row.get("api", "openai_chat")]
-        if "like" in row and ("api" in row or row["like"] not in PROVIDERS):
-            near = " or ".join(map(repr, nearest(row["like"], PROVIDERS)))
-            self._say(f"{path}.like", ONE_OF_TWO if "api" in row else NOBODY.format(name=row["like"], near=near))
-        elif "like" in row:
-            base = PROVIDERS[row["like"]]
+        if "extends" in row and ("api" in row or row["extends"] not in PROVIDERS):
+            near = " or ".join(map(repr, nearest(row["extends"], PROVIDERS)))
+            self._say(f"{path}.extends", ONE_OF_TWO if "api" in row else NOBODY.format(name=row["extends"], near=near))
+        elif "extends" in row:
+            base = PROVIDERS[row["extends"]]
         headers = dict[str, str]()
         for key, value in row.get("headers", {}).items():
             where = child(f"{path}.headers", key)
@@ -301,7 +301,7 @@ class _Reader:
     def _fields(self, row: Mapping[str, Any], path: str) -> dict[str, Any]:
         """What a model's row says of all its routes."""
         told: dict[str, Any] = {key: row[key] for key in ("compact", "nonce", "prefix", "budget") if key in row}
-        for word, sets in (("dialect", ("dialects", "speak")), ("speak", ("speak",))):
+        for word, sets in (("dialect", ("dialects", "prompt_dialect")), ("prompt_dialect", ("prompt_dialect",))):
             try:
                 told |= dict.fromkeys(sets, DIALECTS[row[word]]) if word in row else {}
             except UnknownName as error:
@@ -309,7 +309,7 @@ class _Reader:
         if "tools" in row:
             told["tools"] = Tools(row["tools"])
         if "timeout" in row:
-            told["patience"] = Patience(idle=float(row["timeout"]))
+            told["timeouts"] = Timeouts(idle=float(row["timeout"]))
         return told
 
     def _route(self, name: str, fields: Mapping[str, Any], path: str) -> Route | None:
@@ -358,7 +358,7 @@ def _no_certificate(server: Server) -> str:
     """Why TLS cannot be served with the certificate; "" where it can."""
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(server.certificate, server.certificate_key or None, password=lambda: b"")
+        context.load_cert_chain(server.tls_cert, server.tls_key or None, password=lambda: b"")
     except ssl.SSLError as error:
         return f"{error.reason or error}".lower().replace("_", " ")
     except OSError as error:

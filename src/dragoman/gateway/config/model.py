@@ -16,7 +16,7 @@ from ...errors import ErrorKind, ProviderError
 from ...fallback import Rules
 from ...loop.policy import Policy
 from ...providers.route import Route
-from ...server_tools.machine import HOUSE
+from ...server_tools.machine import DEFAULT_POLICY
 from ...types import NOTHING
 
 Routes = Route | Sequence[Route]
@@ -27,36 +27,36 @@ Routes = Route | Sequence[Route]
 class Limits:
     """What one request may cost us.
 
-    body         bytes of a request; Anthropic's own limit is 32 MB
-    values       JSON values in it, all names and leaves counted: the largest of known clients have a tenth of it
-    tools        tools in it; no API takes more than a tenth of it
-    concurrent   requests served at the same time; more are refused with 429 and come again
-    seconds      how long one request may take, all its attempts together; 0 for no limit
-    body_seconds how long a client may take to send its request
+    body             bytes of a request; Anthropic's own limit is 32 MB
+    max_json_values  JSON values in it, all names and leaves counted: the largest of known clients have a tenth of it
+    tools            tools in it; no API takes more than a tenth of it
+    max_concurrent   requests served at the same time; more are refused with 429 and come again
+    timeout          seconds one request may take, all its attempts together; 0 for no limit
+    body_timeout     seconds a client may take to send its request
     """
 
     body: int = 32 * 1024 * 1024
-    values: int = 250_000
+    max_json_values: int = 250_000
     tools: int = 10_000
-    concurrent: int = 1024
-    seconds: float = 0.0
-    body_seconds: float = 30.0
+    max_concurrent: int = 1024
+    timeout: float = 0.0
+    body_timeout: float = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """One key clients may use: its SHA-256, what it is called in logs, and what it may do.
 
-    models      patterns (`qwen*`) of the models it may ask for
-    per_minute  requests it may begin in a minute, 0 for no limit;  concurrent  at the same time
-    inspect     whether it sees at /inspect what was asked with other keys too
+    models          patterns (`qwen*`) of the models it may ask for
+    per_minute      requests it may begin in a minute, 0 for no limit;  max_concurrent  at the same time
+    inspect         whether it sees at /inspect what was asked with other keys too
     """
 
     name: str
     sha256: str = field(repr=False)
     models: tuple[str, ...] = ("*",)
     per_minute: int = 0
-    concurrent: int = 0
+    max_concurrent: int = 0
     inspect: bool = False
 
     def allows(self, model: str) -> bool:
@@ -68,13 +68,13 @@ class Access:
 class Attachment:
     """An MCP server whose tools a model gets.
 
-    run    "server": the gateway runs their calls, unseen by clients; "offer": clients are told of them and run them
-    tools  patterns of the names of those the model gets
-    allow  patterns of those that are run here although they do not say that they only read
+    run_on  "server": the gateway runs their calls, unseen by clients; "client": clients get and run them
+    tools   patterns of the names of those the model gets
+    allow   patterns of those that are run here although they do not say that they only read
     """
 
     server: str
-    run: Literal["server", "offer"] = "server"
+    run_on: Literal["server", "client"] = "server"
     tools: tuple[str, ...] = ("*",)
     allow: tuple[str, ...] = ()
 
@@ -92,7 +92,7 @@ class Mcp:
     models: Mapping[str, tuple[Attachment, ...]] = NOTHING
     default: tuple[Attachment, ...] = ()
     every: tuple[Attachment, ...] = ()
-    policy: Policy = HOUSE
+    policy: Policy = DEFAULT_POLICY
 
 
 NO_SERVERS = Mcp()
@@ -111,7 +111,7 @@ class GatewayConfig:
     limits, access    see there; without any `access` no key is asked for
     rules             how patient a chain of several routes is
     mcp               the MCP servers whose tools models get
-    origins           of web pages that may use it, besides those of this machine; `*` in one stands for anything
+    cors_origins      of web pages that may use it, besides those of this machine; `*` in one stands for anything
     """
 
     default: Routes | None = None
@@ -123,7 +123,7 @@ class GatewayConfig:
     access: tuple[Access, ...] = ()
     rules: Rules = Rules()  # noqa: RUF009
     mcp: Mcp = NO_SERVERS
-    origins: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
 
     def all_routes(self) -> tuple[Route, ...]:
         """Every place this gateway may ask."""

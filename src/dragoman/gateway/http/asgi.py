@@ -27,7 +27,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 log = logging.getLogger("dragoman.gateway")
 
-TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise limits.seconds"
+TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise limits.timeout"
 
 
 async def answer(send: Send, head: Head, body: bytes) -> None:

@@ -45,8 +45,8 @@ class Door:
         Raises ProviderError: 401 for a key that is missing or wrong, 429 for one time too many.
         """
         access = known(config.access, sent_key(headers, query)) if config.access else None
-        if self._inside >= config.limits.concurrent:
-            raise refused(BUSY.format(most=config.limits.concurrent), 1.0)
+        if self._inside >= config.limits.max_concurrent:
+            raise refused(BUSY.format(most=config.limits.max_concurrent), 1.0)
         if access is not None:
             self._tally.enter(access)
         self._inside += 1

@@ -26,7 +26,7 @@ def list_models(route: Route) -> Machine[list[str]]:
     listing = route.provider.models
     if not listing.path:
         raise ProviderError(f"{route.provider.name} lists no models; name the model yourself", kind=ErrorKind.NOT_FOUND)
-    asked = Open(url=route.url(listing.path), method="GET", headers=route.headers(), patience=route.patience)
+    asked = Open(url=route.url(listing.path), method="GET", headers=route.headers(), timeouts=route.timeouts)
     opened: Opened = yield (yield from admit(asked, route, Tokens()))
     body = b""
     limit = MAX_LIST if opened.status == 200 else MAX_REFUSAL

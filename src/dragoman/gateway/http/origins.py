@@ -27,7 +27,8 @@ PROGRAMS = frozenset({
 })  # fmt: skip
 """Schemes of pages that are parts of programs somebody installed (those that Ollama takes, and extensions)."""
 REFUSED = (
-    "pages of {origin!r} may not use this gateway; list it under origins in [server] of dragoman.toml, or ask for keys"
+    "pages of {origin!r} may not use this gateway; "
+    "list it under cors_origins in [server] of dragoman.toml, or ask for keys"
 )
 DAY = 86_400
 
@@ -43,7 +44,7 @@ class Origins(CORSMiddleware):
     def is_allowed_origin(self, origin: str) -> bool:
         """May its pages use the gateway?"""
         config = self._config()
-        return bool(config.access) or is_local(origin) or any(_matches(one, origin) for one in config.origins)
+        return bool(config.access) or is_local(origin) or any(_matches(one, origin) for one in config.cors_origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""

@@ -22,7 +22,7 @@ NAME = "dragoman"
 
 ASKED: Mapping[str, type | tuple[type, ...]] = {
     "text": str, "tools": (list, type(None)), "dialects": (str, list), "prefix": str,
-    "finish": (str, type(None)), "shown": list, "strict": bool,
+    "finish_reason": (str, type(None)), "shown": list, "strict": bool,
 }  # fmt: skip
 """The fields of a parse, with what each must be."""
 

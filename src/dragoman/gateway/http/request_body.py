@@ -32,7 +32,9 @@ CODINGS: Mapping[str, tuple[int, ...]] = {"gzip": (31,), "x-gzip": (31,), "defla
 """Content codings that are read, as zlib calls them; what is called deflate comes with a head and without."""
 TOO_LARGE = "the request is larger than {limit} bytes; send less, or raise the gateway's limit"
 TOO_SLOW = "the request did not arrive within {seconds:g} s; send it faster"
-TOO_MANY = "the request holds more than {limit} JSON values; send fewer tools or messages, or raise limits.values"
+TOO_MANY = (
+    "the request holds more than {limit} JSON values; send fewer tools or messages, or raise limits.max_json_values"
+)
 
 
 class Refused(DragomanError):
@@ -54,7 +56,7 @@ def header(scope: Scope, name: bytes) -> str:
 
 async def read_request(scope: Scope, receive: Receive, limits: Limits) -> tuple[Mapping[str, Any], int]:
     """The request's body as a JSON object, and its size.  Raises Refused, CodecError, or Gone."""
-    body = await read_body(scope, receive, limits.body, limits.body_seconds)
+    body = await read_body(scope, receive, limits.body, limits.body_timeout)
     coding = header(scope, b"content-encoding")
     if len(body) <= LARGE and not coding:
         return read_json(body, limits), len(body)
@@ -124,8 +126,8 @@ def read_json(body: bytes, limits: Limits) -> Mapping[str, Any]:
 
     orjson first; Python's own where it would lose something: digits beyond 64 bits, half surrogate pairs.
     """
-    if len(body) > 2 * limits.values and _holds_more(body, limits.values):
-        raise Refused(TOO_MANY.format(limit=limits.values), 413)
+    if len(body) > 2 * limits.max_json_values and _holds_more(body, limits.max_json_values):
+        raise Refused(TOO_MANY.format(limit=limits.max_json_values), 413)
     try:
         value = _carefully(body) if LONG_NUMBER in body.translate(DIGITS) else orjson.loads(body)
     except ValueError as error:

@@ -58,7 +58,7 @@ def dialect_vector(record: Record, hop: Hop, dialect: str = "") -> dict[str, Any
         "prefix": hearing.prefix,
         "text": hearing.text,
     }
-    told |= {"finish": hearing.finish} if hearing.finish == "length" else {}
+    told |= {"finish": hearing.finish_reason} if hearing.finish_reason == "length" else {}
     clean: dict[str, Any] = blotted(told, record.spelt)
     own, blind = _read(clean, name), _read(clean, "auto")
     other = {key: blind[key] for key in own if json.dumps(blind[key]) != json.dumps(own[key])}
@@ -68,13 +68,13 @@ def dialect_vector(record: Record, hop: Hop, dialect: str = "") -> dict[str, Any
 def _spoken(hearing: Hearing) -> str:
     """The dialect the model wrote; failing that the one it was asked to write."""
     called = [found.dialect for found in hearing.findings() if found.dialect in DIALECTS]
-    return next(iter([*called, hearing.spoken]), "") or UNKNOWN
+    return next(iter([*called, hearing.prompted_dialect]), "") or UNKNOWN
 
 
 def _read(vector: Mapping[str, Any], dialects: str) -> dict[str, Any]:
     """What the tests find in a vector."""
     finish = vector.get("finish")
-    parser = Parser(tools=vector["tools"], prefix=vector["prefix"], finish=finish, dialects=dialects)
+    parser = Parser(tools=vector["tools"], prefix=vector["prefix"], finish_reason=finish, dialects=dialects)
     return _told(fold([*parser.feed(vector["text"]), *parser.close()]))
 
 

@@ -119,9 +119,9 @@ class Hearing:
     text: str
     tools: tuple[Tool | Mapping[str, Any], ...] | None = None
     dialects: Dialects = "auto"
-    spoken: str = ""
+    prompted_dialect: str = ""
     prefix: str = ""
-    finish: str | None = None
+    finish_reason: str | None = None
     shown: tuple[str, ...] = ()
     strict: bool = False
     native: bool = False
@@ -137,9 +137,9 @@ class Hearing:
         return Parser(
             tools=self.tools,
             dialects=self.dialects,
-            spoken=self.spoken,
+            prompted_dialect=self.prompted_dialect,
             prefix=self.prefix,
-            finish=self.finish,
+            finish_reason=self.finish_reason,
             shown=self.shown,
             strict=self.strict,
         )
@@ -156,10 +156,10 @@ class Hearing:
             tools=self.tools,
             dialects=self.dialects,
             prefix=self.prefix,
-            finish=self.finish,
+            finish_reason=self.finish_reason,
             shown=self.shown,
             strict=self.strict,
-            spoken=self.spoken,
+            prompted_dialect=self.prompted_dialect,
         )
         return tuple(map(_gave_way, found)) if self.native else found
 
@@ -192,16 +192,16 @@ def hearing_of(hop: Hop, heard: Heard) -> Hearing | None:
         text="".join(heard.pieces),
         tools=request.tools,
         dialects=_ears(tongue, route, model, hop.nonce if route.nonce and not native else ""),
-        spoken="" if native else tongue.name,
+        prompted_dialect="" if native else tongue.name,
         prefix=_prefix(request, route, heard),
-        finish=str(response.stop) if response.stop is not None else None,
+        finish_reason=str(response.stop) if response.stop is not None else None,
         shown=tuple(result.text for message in request.messages for result in message.results),
         native=native and bool(response.calls),
     )
 
 
 def _tongue(request: Request, route: Route, *, native: bool) -> Dialect:
-    spoken = route.tongue(request.model)
+    spoken = route.prompt_dialect_for(request.model)
     if native or route.nonce:
         return spoken
     return decoding_constraint(request, route.provider, spoken).dialect or spoken
@@ -209,9 +209,9 @@ def _tongue(request: Request, route: Route, *, native: bool) -> Dialect:
 
 def _ears(tongue: Dialect, route: Route, model: str, nonce: str) -> Dialects:
     try:
-        return with_nonce(tongue, nonce[:8]) if nonce else route.ears(model)
+        return with_nonce(tongue, nonce[:8]) if nonce else route.parser_dialects(model)
     except UsageError:
-        return route.ears(model)
+        return route.parser_dialects(model)
 
 
 def _prefix(request: Request, route: Route, heard: Heard) -> str:

@@ -57,11 +57,11 @@ def _otherwise(hearing: Hearing, asked: Mapping[str, Any]) -> Hearing:
             if not isinstance(asked[name], kind):
                 raise UsageError(f"{name} must be {kind.__name__}; see what was used before")
             told[name] = asked[name]
-    if "finish" in asked:
-        told["finish"] = str(asked["finish"]) if asked["finish"] else None
+    if "finish_reason" in asked:
+        told["finish_reason"] = str(asked["finish_reason"]) if asked["finish_reason"] else None
     dialect = asked.get("dialect") or AS_IT_WAS
     if dialect != AS_IT_WAS:
-        told |= {"dialects": _dialect(str(dialect)), "spoken": ""}
+        told |= {"dialects": _dialect(str(dialect)), "prompted_dialect": ""}
     if "tools" in asked:
         told["tools"] = None if asked["tools"] is None else tuple(as_tools(asked["tools"]) or ())
     return replace(hearing, **told)

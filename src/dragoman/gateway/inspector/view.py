@@ -45,7 +45,7 @@ SHORT = 160
 """Characters of a text in the list."""
 MOST_PIECES = 5000
 """Pieces of a body whose times are told."""
-QUOTES = frozenset({IssueKind.QUOTED, IssueKind.REHEARSED, IssueKind.COPIED})
+QUOTES = frozenset({IssueKind.QUOTED, IssueKind.IN_REASONING, IssueKind.COPIED})
 MERGED = (TextDelta, ReasoningDelta, CallDelta)
 CODECS = {front.codec.name: front.codec for front in FRONTS}
 
@@ -123,7 +123,7 @@ def _marks(account: Account, record: Record) -> list[str]:
     failed = [asking for asking in account.askings if asking.failure is not None]
     told = {
         "failed": account.error is not None and account.status != GONE,
-        "gone": account.status == GONE,
+        "client_closed": account.status == GONE,
         "mended": Verdict.MENDED in verdicts,
         "refused": bool(kinds & LOST),
         "quoted": bool(kinds & QUOTES),
@@ -296,9 +296,9 @@ def judged(hearing: Hearing) -> dict[str, Any]:
     return {
         "hearing": {
             "dialects": hearing.listens,
-            "spoken": hearing.spoken,
+            "prompted_dialect": hearing.prompted_dialect,
             "prefix": hearing.prefix,
-            "finish": hearing.finish,
+            "finish_reason": hearing.finish_reason,
             "strict": hearing.strict,
             "shown": len(hearing.shown),
             "tools": None if hearing.tools is None else [tool.name for tool in as_tools(hearing.tools) or ()],

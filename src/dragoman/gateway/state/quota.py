@@ -25,7 +25,7 @@ def refused(message: str, seconds: float) -> ProviderError:
 
 def too_many(access: Access) -> ProviderError:
     """Of requests at the same time."""
-    return refused(MANY.format(most=access.concurrent), 1.0)
+    return refused(MANY.format(most=access.max_concurrent), 1.0)
 
 
 def too_often(access: Access, wait: float) -> ProviderError:
@@ -43,7 +43,7 @@ class Tally:
 
     def enter(self, access: Access) -> None:
         """One more request.  Raises ProviderError (429) for one too many."""
-        if access.concurrent and self._inside[access.name] >= access.concurrent:
+        if access.max_concurrent and self._inside[access.name] >= access.max_concurrent:
             raise too_many(access)
         if access.per_minute:
             now = self._clock()

@@ -72,7 +72,7 @@ class SharedTally(Tally):
 
     def enter(self, access: Access) -> None:
         """One more request.  Raises ProviderError (429) for one too many."""
-        if access.concurrent or access.per_minute:
+        if access.max_concurrent or access.per_minute:
             now = self._clock()
             try:
                 table = self._usable(now)
@@ -87,7 +87,7 @@ class SharedTally(Tally):
     def leave(self, access: Access) -> None:
         """It has ended."""
         super().leave(access)
-        if access.concurrent and self._table is not None:
+        if access.max_concurrent and self._table is not None:
             try:
                 self._table.sit(access.name, self._inside[access.name])
             except OSError as error:
@@ -143,11 +143,11 @@ class _Table:
         try:
             at = self._place(access.name)
             row = os.pread(self._file, SIZE, at).ljust(SIZE, b"\0")
-            if access.concurrent:
+            if access.max_concurrent:
                 self._check_inside(access, at, row, inside)
             if access.per_minute:
                 self._begin(access, at, row, now)
-            if access.concurrent:
+            if access.max_concurrent:
                 self._sit(at, self._seat, inside + 1)
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
@@ -173,7 +173,7 @@ class _Table:
     def _check_inside(self, access: Access, at: int, row: bytes, inside: int) -> None:
         seated = list(SEATED.unpack_from(row, SEATS_AT))
         seated[self._seat] = inside
-        if sum(seated) >= access.concurrent and self._living(at, seated) >= access.concurrent:
+        if sum(seated) >= access.max_concurrent and self._living(at, seated) >= access.max_concurrent:
             raise too_many(access)
 
     def _begin(self, access: Access, at: int, row: bytes, now: float) -> None:

@@ -18,7 +18,7 @@ from ...errors import DragomanError, ProviderError
 from ...fallback import Place, RouteAsked, RouteFailed
 from ...loop.steps import ToolEnded, ToolStarted
 from ...providers.route import Route
-from ...server_tools.machine import HouseRan
+from ...server_tools.machine import ServerToolsRan
 from ...turn.reask import Ask
 from ...types import NOTHING, IssueKind, Request, Response, ToolCall, ToolResult
 from ..config.model import GatewayConfig
@@ -132,9 +132,9 @@ class Account:
 
     @property
     def outcome(self) -> str:
-        """In one word: ok, gone (the client left), or the kind of failure."""
+        """In one word: ok, client_closed, or the kind of failure."""
         if self.error is None:
-            return "gone" if self.status == GONE else "ok"
+            return "client_closed" if self.status == GONE else "ok"
         kind = getattr(self.error, "kind", None)
         return str(kind) if kind else ("bad_request" if isinstance(self.error, DragomanError) else "internal")
 
@@ -179,7 +179,7 @@ class Account:
     def at_home(self, step: Any) -> tuple[Any, ...]:
         """Write down what a step says of tools that run here; gives the steps that are not about them."""
         match step:
-            case HouseRan():
+            case ServerToolsRan():
                 self.house.append(step.results)
             case ToolStarted():
                 self._tell("running", step.call)

@@ -81,7 +81,7 @@ def line(account: Account) -> dict[str, Any]:
         "first_byte": round(account.first - account.begun, 4) if account.first is not None else None,
         "attempts": len(account.askings),
         "reasks": account.reasks,
-        "ran": _counted(call.name[:MOST] for results in account.house for call, _ in results),
+        "server_tools": _counted(call.name[:MOST] for results in account.house for call, _ in results),
         "failures": [_failure(asking) for asking in account.askings if asking.failure is not None],
         **_answer(account),
     }

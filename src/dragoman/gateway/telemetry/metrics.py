@@ -24,6 +24,7 @@ OTHER = "other"
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 """Upper bounds of the buckets: from a refusal at the door to a model that thinks for ten minutes."""
 
+COOLDOWN = "route_cooldown_until_timestamp_seconds"
 SHAPE = ("front", "model", "stream")
 COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "requests": ("Counter", "Requests served, by what became of them.", (*SHAPE, "route", "status")),
@@ -32,17 +33,17 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "in_flight_requests": ("Gauge", "Requests being served.", ("front",)),
     "tokens": ("Counter", "Tokens as providers count them, for answers asked again too.", ("model", "route", "type")),
     "tool_calls": ("Counter", "Calls told to clients.", ("dialect", "tier", "verdict")),
-    "house_calls": ("Counter", "Calls of MCP tools that were run here.", ("tool", "outcome")),
+    "server_tool_calls": ("Counter", "Calls of MCP tools that were run here.", ("tool", "outcome")),
     "edits": ("Counter", "What was mended in calls.", ("kind",)),
     "issues": ("Counter", "What was refused, left out or noticed in answers.", ("kind",)),
     "reasks": ("Counter", "Answers asked for again for what was wrong with them.", ("model", "route")),
     "upstream_requests": ("Counter", "Askings of providers, by how they went.", ("route", "outcome")),
     "upstream_duration_seconds": ("Histogram", "How long an asking of a provider took.", ("route",)),
-    "route_rests_until_seconds": ("Gauge", "Until when a route rests, in seconds since 1970; else 0.", ("route",)),
+    COOLDOWN: ("Gauge", "Until when a route rests, in seconds since 1970; else 0.", ("route",)),
 }
 """Every metric, after `dragoman_`: its kind, what it says, its labels."""
 
-TOGETHER = {"in_flight_requests": "livesum", "route_rests_until_seconds": "livemax"}
+TOGETHER = {"in_flight_requests": "livesum", COOLDOWN: "livemax"}
 """How the gauges of several processes make one."""
 USED = ("input", "output", "cached", "cache_written", "reasoning")
 
@@ -104,7 +105,7 @@ class Metrics:
         if account.first is not None:
             made["time_to_first_byte_seconds"].labels(front, model, stream).observe(account.first - account.begun)
         for call, result in (pair for results in account.house for pair in results):
-            made["house_calls"].labels(call.name, "error" if result.is_error else "ok").inc()
+            made["server_tool_calls"].labels(call.name, "error" if result.is_error else "ok").inc()
         if account.response is not None:
             self._answer(account, model, route)
 
@@ -135,7 +136,7 @@ class Metrics:
         until = next((condition.until for place, condition in self.health or () if place == where), 0.0)
         if until or route in self._resting:
             self._resting.add(route)
-            self._made["route_rests_until_seconds"].labels(route).set(until)
+            self._made[COOLDOWN].labels(route).set(until)
 
     # ── names ────────────────────────────────────────────────────────────────
 

@@ -19,11 +19,11 @@ from ...events import (
     CallEnded,
     CallStarted,
     Ended,
-    Noticed,
+    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
-    Recast,
+    Reclassified,
     Started,
     TextDelta,
 )
@@ -54,10 +54,10 @@ from ..policy import Allowed, Denied, Edited
 RECORDS: Mapping[str, Callable[..., Any]] = {
     record.__name__: record
     for record in (
-        Allowed, Denied, Edited, ErrorCode, CallDelta, CallEnded, CallStarted, Ended, Noticed, PartAdded, PartEnded,
-        ReasoningDelta, Recast, Started, TextDelta, Edit, Issue, IssueKind, Media, Message, Opaque, OutputSchema,
-        Reasoning, Report,
-        Response, Sampling, Stop, Text, Tier, Tool, ToolCall, ToolChoice, ToolResult, Usage, Verdict,
+        Allowed, Denied, Edited, ErrorCode, CallDelta, CallEnded, CallStarted, Ended, IssueReported, PartAdded,
+        PartEnded, ReasoningDelta, Reclassified, Started, TextDelta, Edit, Issue, IssueKind, Media, Message, Opaque,
+        OutputSchema, Reasoning, Report, Response, Sampling, Stop, Text, Tier, Tool, ToolCall, ToolChoice, ToolResult,
+        Usage, Verdict,
     )
 }  # fmt: skip
 """Everything that is told by name."""

@@ -35,4 +35,4 @@ class Losses:
         """One issue for each sentence, and one for all the keywords of a path."""
         wordless = f"not taken by {self.api}; told in the description where words can"
         found = [*self._notes, *((path, f"{', '.join(words)}: {wordless}") for path, words in self._keywords.items())]
-        return tuple(Issue(kind=IssueKind.LOSSY, message=message, name=tool, path=path) for path, message in found)
+        return tuple(Issue(kind=IssueKind.UNSUPPORTED, message=why, name=tool, path=path) for path, why in found)

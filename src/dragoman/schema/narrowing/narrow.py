@@ -2,9 +2,9 @@
 
 Knows JSON Schema and the rows of `api_rules.py`; nothing of wires or of how a schema is sent.
 Contract of `narrow`: never raises; the root is an object; every value the full schema takes, the narrowed one takes,
-unless a row has no words for it; what was cut is an `Issue` of kind LOSSY with its path, and a constraint the API does
-not take becomes a hint in the description.  Deterministic and idempotent.  The full schema stays the measure of what
-comes back: it is validated locally.  No issues: annotations, `additionalProperties: false`, `oneOf` as `anyOf`.
+unless a row has no words for it; what was cut is an issue of kind UNSUPPORTED with its path, and a constraint the API
+does not take becomes a hint in the description.  Deterministic and idempotent.  The full schema stays the measure of
+what comes back: it is validated locally.  No issues: annotations, `additionalProperties: false`, `oneOf` as `anyOf`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def narrow_tool(tool: Tool, rules: SchemaRules) -> tuple[Tool, tuple[Issue, ...]
         narrowed = _remembered(written, rules.strict, tool.name)
         if narrowed.fits:
             return replace(tool, parameters=narrowed.schema), narrowed.issues
-        issues = (Issue(kind=IssueKind.LOSSY, message=NOT_STRICT, name=tool.name, path="$"),)
+        issues = (Issue(kind=IssueKind.UNSUPPORTED, message=NOT_STRICT, name=tool.name, path="$"),)
     narrowed = _remembered(written, rules, tool.name)
     if narrowed.schema == tool.parameters and not tool.strict:
         return tool, issues

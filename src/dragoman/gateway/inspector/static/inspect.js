@@ -62,10 +62,10 @@ function draw(first) {
 }
 
 function head({ row, client }) {
-  const state = row.live ? chip("live") : chip(`${row.status} ${row.outcome ?? ""}`, row.marks.includes("failed") || row.marks.includes("gone") ? "failed" : "plain");
+  const state = row.live ? chip("live") : chip(`${row.status} ${row.outcome ?? ""}`, row.marks.includes("failed") || row.marks.includes("client_closed") ? "failed" : "plain");
   return [
     h("div", { class: "title" }, h("button", { type: "button", class: "back", onclick: back }, "‹ list"), h("h2", {}, `#${row.number} ${row.model ?? client.path}`), state,
-      row.marks.filter((mark) => !["calls", "failed", "gone"].includes(mark)).map((mark) => chip(mark === "reasked" ? `re-asked ${row.reasks}×` : mark, mark))),
+      row.marks.filter((mark) => !["calls", "failed", "client_closed"].includes(mark)).map((mark) => chip(mark === "reasked" ? `re-asked ${row.reasks}×` : mark, mark))),
     facts([["route", row.route], ["asked in", row.front], ["key", row.key], ["at", clock(row.at)], ["took", seconds(row.seconds)], ["first bytes", row.first === null || row.first === undefined ? "" : seconds(row.first)],
       ["tokens", row.tokens ? `${count(row.tokens[0])} → ${count(row.tokens[1])}` : ""], ["streamed", row.stream ? "yes" : "no"], ["id", row.request_id],
       ["repeats", row.again ? h("a", { href: `#${row.again}` }, `#${row.again}`) : ""]]),

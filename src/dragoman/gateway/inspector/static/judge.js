@@ -51,7 +51,7 @@ function controls(steps, about) {
   const asked = () => {
     const told = { hop: Number(hop.value), dialect: dialect.value, strict: strict.checked };
     told.chunk = chunk.value === "as it came" ? chunk.value : Number(chunk.value);
-    if (finish.value) told.finish = finish.value;
+    if (finish.value) told.finish_reason = finish.value;
     if (tools.value.trim()) told.tools = JSON.parse(tools.value);
     if (text.value) told.text = text.value;
     return told;

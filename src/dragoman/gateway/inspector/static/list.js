@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { byId, chip, clock, count, fill, h, plural, seconds } from "./dom.js";
 
 const HEIGHT = 78, BEYOND = 6;
-const MARKS = ["calls", "mended", "refused", "reasked", "quoted", "fallback", "failed", "gone"];
+const MARKS = ["calls", "mended", "refused", "reasked", "quoted", "fallback", "failed", "client_closed"];
 
 export class List {
   constructor(onpick) {
@@ -89,7 +89,7 @@ export class List {
   }
 
   row(row, at) {
-    const state = row.live ? "live" : row.marks.includes("failed") ? "failed" : row.marks.includes("gone") ? "gone" : "ok";
+    const state = row.live ? "live" : row.marks.includes("failed") ? "failed" : row.marks.includes("client_closed") ? "client_closed" : "ok";
     return h("div", {
       class: `exchange is-${state}${row.number === this.picked ? " picked" : ""}`, id: `row-${row.number}`, role: "option",
       "aria-selected": String(row.number === this.picked), vars: { top: `${at * HEIGHT}px` }, onclick: () => this.pick(row.number, true),

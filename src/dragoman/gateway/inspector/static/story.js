@@ -118,7 +118,7 @@ export function wrote(written) {
 
 function heard(hearing) {
   const dialects = hearing.dialects === "auto" ? "all dialects" : hearing.dialects;
-  return [`Listened for ${dialects}`, hearing.spoken ? `asked to write ${hearing.spoken}` : "", hearing.prefix ? `the template had opened ${JSON.stringify(hearing.prefix)}` : "",
+  return [`Listened for ${dialects}`, hearing.prompted_dialect ? `asked to write ${hearing.prompted_dialect}` : "", hearing.prefix ? `the template had opened ${JSON.stringify(hearing.prefix)}` : "",
     hearing.shown ? `shown ${plural(hearing.shown, "result")}` : ""].filter(Boolean).join(" · ");
 }
 
