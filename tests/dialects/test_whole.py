@@ -103,7 +103,7 @@ def test_what_one_step_reads_is_what_the_parser_reads(parts: list[str], tools: l
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_row_that_is_ruled_out_would_have_found_something_else(name: str) -> None:
-    row = Row(DIALECTS[name], ["save"], asked=True)
+    row = Row(DIALECTS[name], asked=True)
     look = unlike(row)
     for opener in row.openers if look else ():
         for text in TEXTS:

@@ -18,8 +18,6 @@ import uvicorn
 
 from dragoman.cli.serve import QUIET
 from dragoman.codecs import CODECS
-from dragoman.dialects.engine.markers import table
-from dragoman.dialects.rows.table import ALL
 from dragoman.dialects.writing.neutralise import JOINER, PIECE, neutralise, restore
 from dragoman.effects import arun
 from dragoman.errors import ProviderError
@@ -447,12 +445,6 @@ def test_markup_is_broken_wherever_a_long_text_is_cut_for_the_search() -> None:
         text = "x" * before + "<tool_call>" + "y" * 100
         assert neutralise(text) == "x" * before + f"<{JOINER}tool_call>" + "y" * 100
         assert restore(neutralise(text)) == text
-
-
-def test_names_of_thousands_of_tools_are_not_listened_for_one_by_one() -> None:
-    few, many = (tuple(f"tool_{n:06}" for n in range(size)) for size in (100, 5000))
-    sizes = [len(table(ALL, calls=True, names=names).prefixes) for names in ((), few, many)]
-    assert sizes[0] == sizes[2] < sizes[1]
 
 
 def test_a_stream_without_events_ends_in_an_error() -> None:

@@ -44,7 +44,7 @@ def tools(definitions: Iterable[Tool | Mapping[str, Any]] | None) -> tuple[Tool,
     twice: dict[str, None] = {}
     for index, entry in enumerate(definitions):
         for read in _read_entry(entry, f"tools[{index}]"):
-            if found.setdefault(read.name, read) != read:
+            if (first := found.setdefault(read.name, read)) is not read and first != read:
                 twice[read.name] = None
     if twice:
         raise UsageError(f"two tools are named {', '.join(map(repr, twice))}: names must differ, rename or drop one")
@@ -110,4 +110,6 @@ def _parameters(schema: Any, where: str) -> JsonObject:
 
 def _kept(entry: Mapping[str, Any], inner: Mapping[str, Any]) -> JsonObject:
     """The fields we do not model: `annotations`, `cache_control`, `outputSchema` …"""
-    return {k: v for source in (entry, inner) for k, v in source.items() if k not in _OURS} or NOTHING
+    if entry.keys() <= _OURS and inner.keys() <= _OURS:
+        return NOTHING
+    return {k: v for source in (entry, inner) for k, v in source.items() if k not in _OURS}

@@ -380,10 +380,10 @@ def reader(row: Row) -> Clean | None:
     args = row.dialect.args
     if isinstance(args, JsonCall):
         special = args.inside or args.single_key or args.thought or args.answer
-        return None if special or row.tools else CleanJsonCall(row, args)
+        return None if special or row.forms else CleanJsonCall(row, args)
     if isinstance(args, KeywordArgs):
         return CleanKeywords(row) if row.dialect.listing is Listing.ARRAY and not row.call_open else None
-    if row.tools or not (row.headed or CleanNamed.reads(row)):
+    if row.forms or not (row.headed or CleanNamed.reads(row)):
         return None
     if isinstance(args, JsonArgs):
         return CleanJsonArgs(row)

@@ -149,7 +149,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
     """A pattern for what must stand there, and how much text beyond the opener decides."""
     args, opened = row.dialect.args, _opened(row)
     longest = max(map(len, (*row.section_open, *row.call_open, *row.tool_open)), default=0) + 2
-    if row.sure or row.tools:
+    if row.sure or row.forms:
         return None
     if row.headed:
         return opened, longest
@@ -173,7 +173,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
 @lru_cache(maxsize=2048)
 def begins(row: Row) -> Look:
     """Tells of a whole text whether the row's reader may find a call at an opener's place; False is certain."""
-    if row.tool_close and not (row.tool_open or row.headed or row.tools) and isinstance(row.dialect.args, NAMED):
+    if row.tool_close and not (row.tool_open or row.headed or row.forms) and isinstance(row.dialect.args, NAMED):
         return _named(row)
     wanted = None if row.headed else _wanted(row)
     return _always if wanted is None else re.compile(wanted[0]).match

@@ -1,6 +1,6 @@
 """All rows that listen, prepared once: which marker may open which dialect, and what else the scanner stops at.
 
-Knows rows and marker spellings; does not read text.  Tables are cached per set of dialects.
+Knows rows and marker spellings; does not read text, and no tool.  Tables are cached per set of dialects.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from ...lenient.source import prefixes_of
-from ..reading.compiled import Row
+from ..reading.compiled import Form, Row
+from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, Place, Route, Segments, Strength
 
@@ -61,6 +62,7 @@ class Marks:
     """What markers mean; all are case-folded.
 
     rows        the rows a marker may open, in order        line    markers that count only first on their line
+    forms       the rows that a declared name may open      inline  forms that may stand anywhere
     think       what opens reasoning, and what closes it    unthink what closes it
     quiet       noise and framing, not shown                turns, fabricated  another party's turn or answer
     headers     what may begin a segment's header           ends    what ends a segment
@@ -68,6 +70,8 @@ class Marks:
     """
 
     rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+    forms: Mapping[Form, tuple[Row, ...]] = field(default_factory=dict)
+    inline: frozenset[Form] = frozenset()
     think: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unthink: frozenset[str] = NONE
     quiet: frozenset[str] = NONE
@@ -104,40 +108,34 @@ class Table(Marks):
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
 
 
-MOST_NAMED = 16 * 1024
-"""Characters of tools' names that are listened for as marks of their own; of more tools none is: what a table costs in
-time and memory grows with them, and a client may name any."""
-
-_TABLES: dict[tuple[int, bool, bool, str, tuple[str, ...]], tuple[tuple[Dialect, ...], Table]] = {}
+_TABLES: dict[tuple[int, bool, bool, str], tuple[tuple[Dialect, ...], Table]] = {}
 
 
-def table(
-    dialects: tuple[Dialect, ...], *, calls: bool, asked: bool = False, spoken: str = "", names: tuple[str, ...] = ()
-) -> Table:
+def table(dialects: tuple[Dialect, ...], *, calls: bool, asked: bool = False, spoken: str = "") -> Table:
     """The table of these dialects.
 
     `calls` False listens for reasoning only; `asked` says that the caller named the dialects, `spoken` which of them
-    the model was told to speak, `names` are the declared tools.  The very tuple that was asked for before is found
-    without comparing a hundred rows.
+    the model was told to speak.  The very tuple that was asked for before is found without comparing a hundred rows.
     """
-    if sum(map(len, names)) > MOST_NAMED:
-        names = ()
-    key = (id(dialects), calls, asked, spoken, names)
+    key = (id(dialects), calls, asked, spoken)
     found = _TABLES.get(key)
     if found is None or found[0] is not dialects:
         if len(_TABLES) > 512:
             _TABLES.clear()
-        found = _TABLES[key] = (dialects, _table(dialects, calls, asked, spoken, names))
+        found = _TABLES[key] = (dialects, _table(dialects, calls, asked, spoken))
     return found[1]
 
 
 @lru_cache(maxsize=256)
-def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str, names: tuple[str, ...]) -> Table:
-    rows = _rows(dialects, asked, spoken, names) if calls else []
+def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str) -> Table:
+    rows = _rows(dialects, asked, spoken) if calls else []
     by_marker: dict[str, list[Row]] = {}
+    forms: dict[Form, list[Row]] = {}
     for row in rows:
         for opener in row.openers:
             by_marker.setdefault(opener.casefold(), []).append(row)
+        for form in row.forms:
+            forms.setdefault(form, []).append(row)
     think = {k.casefold(): v for k, v in THINK.items()}
     for dialect in dialects:
         for reasoning in dialect.reasoning:
@@ -149,6 +147,8 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str,
     return _build(
         Marks(
             rows={k: tuple(v) for k, v in by_marker.items()},
+            forms={k: tuple(v) for k, v in forms.items()},
+            inline=frozenset(f for f, found in forms.items() if any(r.place is Place.INLINE for r in found)),
             think=think,
             unthink=_folded(c for cs in think.values() for c in cs) - framing,
             quiet=(framing | ends | _folded((*QUIET, *closers))) - set(by_marker),
@@ -164,10 +164,10 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str,
     )
 
 
-def _rows(dialects: tuple[Dialect, ...], asked: bool, spoken: str, names: tuple[str, ...]) -> list[Row]:
+def _rows(dialects: tuple[Dialect, ...], asked: bool, spoken: str) -> list[Row]:
     """The rows that listen; one that listens only when it is asked for does so when it is spoken."""
     told = [(d, asked or d.name == spoken) for d in dialects]
-    return [Row(d, names, asked=mine) for d, mine in told if mine or d.strength is not Strength.ASKED]
+    return [Row(d, asked=mine) for d, mine in told if mine or d.strength is not Strength.ASKED]
 
 
 def _line_only(by_marker: dict[str, list[Row]]) -> frozenset[str]:
@@ -188,9 +188,12 @@ def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
         rows = {m: tuple(r for r in rows if r.strong) for m, rows in base.rows.items()}
         rows = {m: r for m, r in rows.items() if r}
         line = frozenset(m for m in rows if m in base.line)
+        forms = {f: strong for f, rows in base.forms.items() if (strong := tuple(r for r in rows if r.strong))}
         closed = _folded(closers)
         quiet = base.quiet - closed - set(rows)
-        found = base.derived[closers] = _build(Marks(rows=rows, unthink=closed, line=line, quiet=quiet))
+        found = base.derived[closers] = _build(
+            Marks(rows=rows, forms=forms, inline=base.inline & forms.keys(), unthink=closed, line=line, quiet=quiet)
+        )
     return found
 
 
@@ -229,12 +232,13 @@ def _build(marks: Marks) -> Table:
     every = marks.every()
     ordered = sorted(every, key=len, reverse=True)
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
-    anywhere, first = _begun(every - marks.line), "|".join(_begun(every & marks.line))
+    named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
+    anywhere, first = [*_begun(every - marks.line), *named], "|".join([*_begun(every & marks.line), *lines])
     return Table(
         **{f.name: getattr(marks, f.name) for f in fields(Marks)},
         lead=re.compile("|".join(anywhere) or r"(?!)"),
         line_lead=re.compile(rf"\n[ \t\r]*(?={first})" if first else r"(?!)"),
-        any_lead=re.compile(f"[{inline}{at_line}]" if inline or at_line else r"(?!)"),
+        any_lead=re.compile("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
         run_lead=re.compile("|".join((*anywhere, r"\n"))),
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),

@@ -19,11 +19,13 @@ from typing import Any
 
 from ...events import Assembler, Event, IssueReported, Reclassified
 from ...lenient.source import Need, Source
-from ...schema import definitions
 from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
+from ..judge.declared import NO_TOOLS, declared
 from ..judge.judge import Judge, unreadable
 from ..judge.quotation import Quote, still
 from ..reading import segments
+from ..reading.compiled import Row
+from ..reading.named import UNDECIDED, opener
 from ..rows.table import ALL, resolve
 from ..spec import Dialect, JsonCall, Route
 from . import whole_text as whole
@@ -79,22 +81,18 @@ class Parser:
         strict: bool = False,
         ids: Callable[[int], str] | None = None,
     ) -> None:
-        known = definitions.tools(tools)
+        known = declared(tools)
         rows = resolve(dialects)
         named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
-        self._table = table(
-            rows,
-            calls=known is None or bool(known),
-            asked=named,
-            spoken=prompted_dialect,
-            names=tuple(sorted(t.name for t in known or ())),
-        )
+        self._table = table(rows, calls=known is None or bool(known), asked=named, spoken=prompted_dialect)
         self._scan_table = self._table
         protocol = all(isinstance(r.args, JsonCall) and r.args.answer for r in rows)
         judge = Judge(known, shown=shown, strict=strict, asked_by_name=named, protocol=protocol)
         self._src = Source()
         self._teller = Teller(judge, ids or _default_id)
         self._patience = Patience()
+        self._names = known if known is not None else NO_TOOLS
+        self._named: tuple[Row, ...] = ()
         self._trial = Trial(self._src, self._table, judge, self._teller, self._patience, strict=strict)
         self._trial.finish = finish_reason or ""
         self._leads_of: Table | None = None
@@ -212,12 +210,31 @@ class Parser:
             if size - at < t.longest and not src.eof and buf[at:].casefold() in t.prefixes:
                 return at, ""
             found = t.marker.match(buf, at)
-            if found is not None and (at == at_line or found.group().casefold() not in t.line):
-                return at, found.group()
+            marker = found.group() if found and (at == at_line or found.group().casefold() not in t.line) else ""
+            if t.forms and self._names:
+                longer = self._named_marker(t, at, first=at == at_line)
+                if longer is None:
+                    return at, ""
+                marker = max(marker, longer, key=len)
+            if marker:
+                return at, marker
             if at == inline:
                 inline = self._inline.next(src, at + 1)
             if at == at_line:
                 at_line = self._at_line.next(src, at + 1)
+
+    def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:
+        """The opener with a declared name that stands here, "" for none; None where more text must tell."""
+        buf, eof = self._src.buf, self._src.eof
+        self._named, marker = (), ""
+        for form in t.forms if first else t.inline:
+            found = opener(self._names, (form,), buf, at, eof=eof)
+            if found is UNDECIDED:
+                return None
+            if found is not None:
+                self._named += tuple(r for r in t.forms[form] if r not in self._named)
+                marker = max(marker, buf[at : found.end], key=len)
+        return marker
 
     def _torn(self, t: Table, start: int) -> int:
         """Where an opener begins in which the message was cut; beyond the text's end where there is none.
@@ -262,7 +279,8 @@ class Parser:
                 self._src.pos += len(marker)
             self._close_reasoning()
             return True
-        if folded in t.rows and (yield from self._trial.candidate(t.rows[folded])):
+        rows, self._named = (*t.rows.get(folded, ()), *self._named), ()
+        if rows and (yield from self._trial.candidate(rows)):
             return True
         if folded in t.headers and (yield from self._segment()):
             return True

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-from ...schema import definitions
 from ...schema.validation import faults
 from ...types import NOTHING, Part, Reasoning, Report, Text, Tier, Tool, ToolCall, Verdict
+from ..judge.declared import WORD, Declared, declared
 from ..judge.judge import Judge
 from ..judge.quotation import KEPT, Context
 from ..reading.compiled import Row
-from ..reading.exact import NO_TOOL, Wanted
+from ..reading.exact import NO_TOOL, Wanted, wanted
 from ..rows.table import ALL, resolve
 from ..spec import Dialect, ElementArgs, JsonArgs, JsonCall, KeywordArgs, Place
 from .exact_calls import NAME, Clean, Reading, reader
@@ -35,6 +35,7 @@ SHORT = 600
 ENDS = frozenset(" \t\r\n:")
 BLANK = (" ", "\t", "\r")
 BLANKS = re.compile(r"[ \t\r]*")
+WRITTEN = re.compile(rf"(?:(?:^|\n)[ \t\r]*|< ?)({WORD.pattern})")
 SIGN = re.compile(r"[^\w\s]")
 MANY = 64
 """Marks in prose that are looked at one by one."""
@@ -51,22 +52,30 @@ class Known:
     with them has, `loose` those of them whose sign is no lead.
     """
 
-    def __init__(self, tools: tuple[Tool, ...] | None, rows: tuple[Dialect, ...]) -> None:
+    def __init__(self, tools: Declared | None, rows: tuple[Dialect, ...]) -> None:
         named = len(rows) < len(ALL)
-        names = tuple(sorted(t.name for t in tools or ()))
-        self.table = table(rows, calls=tools is None or bool(tools), asked=named, names=names)
+        self.table = table(rows, calls=tools is None or bool(tools), asked=named)
         self.judge = Judge(tools, asked_by_name=named)
         self.protocol = all(isinstance(r.args, JsonCall) and r.args.answer for r in rows)
-        self.tools = None if tools is None else {t.name: Wanted(t) for t in tools}
+        self.tools = None if tools is None else _Wanted(tools)
         self.begun = tuple(s.begun for s in self.table.segments if s.begun)
         self.leads, self.words = _looked_for(self.table)
         self.tied = dict(self.words)
+        self.declared = tools if self.table.forms else None
         self.last = tuple(sorted({mark for _, marks in self.words for mark in marks}))
         self.loose = tuple((sign, marks) for sign, marks in self.words if not sign or sign not in self.leads)
         t = self.table
         others = (t.think, t.unthink, t.quiet, t.turns, t.fabricated, t.fences, t.headers, t.finals)
         self.only_rows = frozenset(m for m in t.rows if not any(m in held for held in others))
         self._readers: dict[str, tuple[tuple[Row, Clean | None, Look], ...]] = {}
+
+    def names_any(self, text: str) -> bool:
+        """Does a declared name stand where it may begin a call?"""
+        names = self.declared
+        if names is None or not names:
+            return False
+        words = (found[1] for found in WRITTEN.finditer(text))
+        return any(names.spelt(w.rstrip(".:")) or names.meant(w) for w in words)
 
     def readers(self, folded: str) -> tuple[tuple[Row, Clean | None, Look], ...]:
         """What may read a call that begins with this marker, in order."""
@@ -109,18 +118,29 @@ def _signs(marker: str, t: Table) -> str:
     return sign.group() if sign else ""
 
 
-_KNOWN: dict[tuple[int, ...], tuple[Known, object]] = {}
+class _Wanted(dict[str, Wanted]):
+    """What each tool wants, made when it is asked for."""
+
+    def __init__(self, tools: Declared) -> None:
+        self._tools = tools
+
+    def __bool__(self) -> bool:
+        return len(self._tools) > 0
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What the tool of this name wants."""
+        tool = self._tools.get(name)
+        return default if tool is None else wanted(tool)
+
+
+_KNOWN: dict[tuple[int, int], tuple[Known, object]] = {}
 
 
 def _known(tools: Tools, dialects: Dialects) -> Known:
     """Prepared once for the same tools and rows: what is kept holds them, so nothing else can have their ids."""
     rows = resolve(dialects)
-    if isinstance(tools, list | tuple):
-        found = _KNOWN.get((id(rows), *map(id, tools)))
-        if found is not None:
-            return found[0]
-    known = definitions.tools(tools)
-    key = (id(rows), -1) if known is None else (id(rows), *map(id, known))
+    known = declared(tools)
+    key = id(rows), id(known)
     found = _KNOWN.get(key)
     if found is None:
         if len(_KNOWN) >= 128:
@@ -133,6 +153,8 @@ def read(text: str, tools: Tools, dialects: Dialects, strict: bool) -> Found | N
     """The text's calls, visible text and parts; None where the parser must decide."""
     known = _known(tools, dialects)
     if known.protocol and strict:
+        return None
+    if known.names_any(text):
         return None
     if known.begun and text.lstrip()[:8].casefold().startswith(known.begun):
         return None
@@ -337,7 +359,7 @@ class _Reading:
                 return False
         else:
             wanted = known.tools.get(name)
-            if wanted is None or not wanted.fit(arguments) or faults(wanted.tool.parameters, arguments):  # type: ignore[union-attr]
+            if wanted is None or not wanted.fit(arguments) or faults(wanted.tool.parameters, arguments):
                 return False
         if not id_ or id_ in self.taken:
             id_ = f"call_{len(self.calls)}"

@@ -19,6 +19,7 @@ from ...lenient.reader import Broken, Cut, Repeated, mend
 from ...schema.validation import ANYTHING, Fault, Shape, faults, shape
 from ...types import Edit, Issue, IssueKind, Tool
 from .candidate import Draft
+from .declared import NAMESPACES, NO_TOOLS, Tools, declared
 
 MAX_THOUGHT = 200
 """Characters of `thought` in the JSON protocol (seed document 004, guardrails)."""
@@ -31,9 +32,6 @@ BENIGN = frozenset(
 
 WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "properties"})
 """Keys that models wrap the arguments in once more (malformations.md §3)."""
-
-NAMESPACES = ("functions.", "function.", "default_api.", "tools.", "tool.", "functions/")
-"""Namespace prefixes of several wires, stripped without guessing (judge-rules.md 4; malformations.md §6)."""
 
 PLAIN_NAME = re.compile(r"[\w@$][\w.\-/:@$ ]*")
 COUNTED = re.compile(r"functions[._]?(?P<name>.+?)[:_]?\d+")
@@ -83,10 +81,11 @@ class Judge:
     """
 
     def __init__(
-        self, tools: Sequence[Tool] | None, *, shown: Iterable[str] = (), strict: bool = False,
+        self, tools: Tools, *, shown: Iterable[str] = (), strict: bool = False,
         asked_by_name: bool = False, protocol: bool = False,
     ) -> None:
-        self.tools = None if tools is None else {t.name: t for t in tools}
+        self.tools = declared(tools)
+        self.declared = self.tools if self.tools is not None else NO_TOOLS
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
         self._shown = Shown(shown)
         self._forbidden = "", False
@@ -129,7 +128,7 @@ class Judge:
         self._settle(draft, found, self.tools[found])
 
     def _find(self, clean: str, written: str, *, loose: bool) -> str | None:
-        tools = self.tools or {}
+        tools = self.declared
         for candidate in (written, clean):
             if candidate in tools:
                 return candidate

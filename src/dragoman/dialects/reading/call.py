@@ -21,6 +21,7 @@ from ..judge.candidate import Draft, close_json
 from ..judge.judge import Judge, Unknown, slip_of
 from ..spec import JsonCall, KeywordArgs, Listing
 from .compiled import Row
+from .named import BRACKETS, UNDECIDED, Opener, opener
 from .segments import header
 
 MAX_NAME = 256
@@ -90,9 +91,9 @@ class Attempt:
     def _suffix(self) -> Need[None]:
         """If the opener here carries a suffix, go on with the row in which every tag does."""
         openers = self.row.section_open + self.row.call_open
-        for opener in openers:
-            head = yield from self.src.peek(len(opener))
-            if head == opener[:-1] + ":":
+        for mark in openers:
+            head = yield from self.src.peek(len(mark))
+            if head == mark[:-1] + ":":
                 found = yield from self.src.match(re.compile(re.escape(head) + f"({self.spec.suffix})>"), 64)
                 if found is None:
                     raise Mismatch
@@ -206,7 +207,7 @@ class Attempt:
                 continue
             if not inside and not (yield from self._joined()):
                 return
-            size, found = yield from src.glance(row.again, row.between)
+            size, found = yield from self.another(row.between)
             if not found or (yield from self._is_end(size - len(found))):
                 return
             src.pos += size - len(found)
@@ -215,7 +216,7 @@ class Attempt:
         """Where nothing holds the calls together: does a comma or semicolon?"""
         marks = tuple(m for m in self.row.between if m in JOINTS)
         _, mark = yield from self.src.glance(marks)
-        _, found = yield from self.src.glance(self.row.again, marks)
+        _, found = yield from self.another(marks)
         return bool(mark and found)
 
     def _another_name(self) -> Need[bool]:
@@ -250,8 +251,7 @@ class Attempt:
 
     def _call(self) -> Need[None]:
         src, row = self.src, self.row
-        opener = self.opener = yield from src.literal(row.call_open)
-        self.called = row.tools.get(opener, "")
+        opener = self.opener = yield from self._opener()
         if self.called:
             row = self.row = row.named(self.called)
         if not self.called:
@@ -265,6 +265,40 @@ class Attempt:
         if self.call_close and not (yield from self.closing(self.call_close)):
             yield from self._strays()
         yield from self._doubt()
+
+    def _opener(self) -> Need[str]:
+        """Take the call's opener; with a declared name in it, that is the tool that is called."""
+        src, self.called = self.src, ""
+        if not self.row.forms:
+            return (yield from src.literal(self.row.call_open))
+        found = yield from self._named(0)
+        if found is None:
+            raise Mismatch
+        if found.form[1] in BRACKETS:
+            return ""
+        self.called, src.pos = found.name, found.end
+        return found.form[0] + found.name + found.form[1]
+
+    def _named(self, ahead: int) -> Need[Opener | None]:
+        """The opener with a declared name in it that stands so far ahead."""
+        src = self.src
+        while True:
+            found = opener(self.judge.declared, self.row.forms, src.buf, src.pos + ahead, eof=src.eof)
+            if found is not UNDECIDED:
+                return found
+            yield
+
+    def another(self, between: tuple[str, ...] = ()) -> Need[tuple[int, str]]:
+        """Does another call of this row begin here, after white space and what may stand between?  As `glance`."""
+        src = self.src
+        if not self.row.forms:
+            return (yield from src.glance(self.row.again, between))
+        ahead = yield from src._over_space(0)
+        size, mark = yield from src._option(ahead, between)
+        if mark:
+            ahead = yield from src._over_space(size)
+        found = yield from self._named(ahead)
+        return (found.end - src.pos, src.buf[src.pos + ahead : found.end]) if found else (0, "")
 
     @property
     def stops(self) -> tuple[str, ...]:

@@ -5,13 +5,16 @@ Derived from the row, the declared tools' names and whether the caller asked for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from ..spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs
 
 NAME = "{name}"
 """In a spelling of `Dialect.call`: each declared tool's name."""
+Form: TypeAlias = tuple[str, str]
+"""An opener with a declared name in it: what stands before the name, and what behind."""
 MINE = frozenset({Strength.OWN, Strength.ASKED})
 
 
@@ -21,19 +24,18 @@ class Row:
     strong    a complete call counts where it stands       place   where its openers may stand
     special   its openers are special tokens, which nobody indents to quote them
     headed    a segment's header carries the tool's name
-    openers   what begins it                               tools   opener → the tool it names, where it names one
+    openers   what begins it                               forms   what begins it with a declared tool's name in it
     """
 
-    def __init__(self, dialect: Dialect, names: Sequence[str] = (), *, asked: bool = False) -> None:
+    def __init__(self, dialect: Dialect, *, asked: bool = False) -> None:
         d = self.dialect = dialect
         mine = asked and d.strength in MINE
         self.strong = d.strength is Strength.STRONG or mine
         self.place = Place.INLINE if mine or (asked and d.place is Place.LAST) else d.place
         self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
         opens = _bare(d.call.open)
-        named = [o for o in opens if NAME in o]  # few rows have any, and names may be thousands
-        self.tools = {o.replace(NAME, n): n for n in names for o in named} if named else {}
-        self.call_open = tuple(self.tools) or _plain(opens)
+        self.forms: tuple[Form, ...] = tuple((o.partition(NAME)[0], o.partition(NAME)[2]) for o in opens if NAME in o)
+        self.call_open = _plain(opens)
         self.call_close = _plain(_bare(d.call.close))
         self.headed = d.segments is not None and bool(set(self.call_open) & set(d.segments.open))
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
@@ -58,17 +60,19 @@ class Row:
         return self._variant(name, lambda: self._with_name(name))
 
     def _variant(self, key: str, make: Callable[[], Row]) -> Row:
-        if key not in self._variants:
+        found = self._variants.get(key)
+        if found is None:
             if len(self._variants) > 256:
                 self._variants.clear()
-            self._variants[key] = make()
-        return self._variants[key]
+            found = self._variants[key] = make()
+        return found
 
     def _with_name(self, name: str) -> Row:
         call = self.dialect.call
         one = Row(replace(self.dialect, call=Span((), tuple(c.replace(NAME, name) for c in call.close))))
-        one.strong, one.place, one.tools = self.strong, self.place, self.tools
-        one.call_open, one.openers, one.again = self.call_open, self.openers, self.again
+        one.strong, one.place, one.forms = self.strong, self.place, self.forms
+        one.call_open = one.again = tuple(before + name + behind for before, behind in self.forms)
+        one.openers = ()
         return one
 
     def _tags(self) -> None:

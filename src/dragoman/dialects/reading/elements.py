@@ -141,7 +141,7 @@ class _Elements:
             return False
         if tag is not None:
             return self.a.judge.known(tag["key"]) and not self.draft.shape.has(tag["key"])
-        return bool((yield from self.a.src.glance(self.a.row.call_open))[1])
+        return bool((yield from self.a.another())[1])
 
     def _call_ends(self, *, taken: bool = True) -> Need[bool]:
         """Does the call's closer stand here?  One of the tool's own name is `taken`."""
@@ -302,7 +302,7 @@ class _Elements:
             return True
         if (yield from self._tag(OPEN, ahead)) or (yield from self._tag(CLOSE, ahead)):
             return True
-        if self.a.called and (yield from src.glance(self.a.row.call_open))[1]:
+        if self.a.called and (yield from self.a.another())[1]:
             return True
         return src.ends_within(self.closers, ahead)
 

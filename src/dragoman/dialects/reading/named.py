@@ -1,0 +1,112 @@
+"""Openers with a declared tool's name in them: `<read_file`, `read_file[ARGS]`, `read_file(`.
+
+Finds one where it stands, however many tools there are: the name is read as a word and looked up.  Knows forms of
+openers and declared names; not what follows them.
+
+Contract: a decision needs no more text than what is asked for (`UNDECIDED`), so any chunking gives the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...lenient.source import same
+from ..judge.declared import MAX_WORD, WORD, Declared
+from .compiled import Form
+
+LINE_END = re.compile(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
+"""What stands behind a name that has a line of its own."""
+BLANK = re.compile(r"\s*+")
+BRACKETS = frozenset("({")
+"""Behind a name they begin its arguments, and are no part of the opener."""
+TAGS = ("< ", "<")
+SIGNS = r"\w$@"
+
+
+class Opener(NamedTuple):
+    """An opener that stands somewhere: its form, the declared tool, and where it ends."""
+
+    form: Form
+    name: str
+    end: int
+
+
+UNDECIDED = Opener(("", ""), "", -1)
+
+
+def opener(
+    names: Declared, forms: Iterable[Form], buf: str, at: int, *, eof: bool
+) -> Opener | None:
+    """The first of `forms` that stands at this place with a declared name; `UNDECIDED` where more text may tell."""
+    undecided = None
+    for form in forms:
+        found = _of(form, names, buf, at, eof)
+        if found is UNDECIDED:
+            undecided = found
+        elif found is not None:
+            return undecided or found
+    return undecided
+
+
+def _of(form: Form, names: Declared, buf: str, at: int, eof: bool) -> Opener | None:
+    before, behind = form
+    start = at + len(before)
+    if not buf.startswith(before, at):
+        return UNDECIDED if not eof and before.startswith(buf[at:]) else None
+    word = WORD.match(buf, start)
+    if word is None:
+        return UNDECIDED if start == len(buf) and not eof else None
+    if word.end() == len(buf) and not eof and len(word.group()) < MAX_WORD:
+        return UNDECIDED if names.may_begin(word.group()) else None
+    written = word.group()
+    name = names.meant(written) if behind in BRACKETS else names.spelt(written)
+    end = word.end()
+    if not name and written[-1] in ".:":  # `name:` on a line of its own
+        name, end = names.spelt(written.rstrip(".:")), start + len(written.rstrip(".:"))
+    return _behind(form, name, buf, end, eof) if name else None
+
+
+def _behind(form: Form, name: str, buf: str, end: int, eof: bool) -> Opener | None:
+    """Does what must follow the name follow it?"""
+    before, behind = form
+    if behind in BRACKETS:
+        after = BLANK.match(buf, end).end()  # type: ignore[union-attr]
+        if after == len(buf):
+            return None if eof else UNDECIDED
+        return Opener(form, name, end) if buf[after] == behind else None
+    if not behind and not before:
+        found = LINE_END.match(buf, end)
+        if found is None:
+            return None
+        return UNDECIDED if found["cut"] is not None and not eof else Opener(form, name, end)
+    given = buf[end : end + len(behind)]
+    if same(given, behind):
+        return Opener(form, name, end + len(behind))
+    return UNDECIDED if not eof and len(given) < len(behind) and same(given, behind[: len(given)]) else None
+
+
+@lru_cache(maxsize=256)
+def leads(forms: tuple[Form, ...], *, line: bool) -> tuple[str, ...]:
+    """Patterns of one character each that may begin one of these forms; on a `line` of its own, or anywhere."""
+    found = [r"<(?=[ ]?(?:[\w$@]|\Z))"] if any(before for before, _ in forms) else []
+    behind = sorted({b for before, b in forms if not before})
+    if behind:
+        tails = "|".join(_tail(b) for b in behind)
+        word = rf"[{SIGNS}](?=[\w.\-:/$@\\]{{0,{MAX_WORD}}}+(?:{tails}|\Z))"
+        found.append(word if line else rf"(?<![\w.\-:/$@\\]){word}")
+    return tuple(found)
+
+
+def _tail(behind: str) -> str:
+    """A pattern for what stands behind the name, or for as much of it as there is."""
+    if behind in BRACKETS:
+        return rf"\s*+(?:{re.escape(behind)}|\Z)"
+    if not behind:
+        return r"[ \t]*+(?:\r?\n|\r?\Z)"
+    pattern = ""
+    for c in reversed(behind):
+        pattern = rf"(?:{re.escape(c)}{pattern}|\Z)"
+    return f"(?i:{pattern})"
