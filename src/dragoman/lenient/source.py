@@ -26,13 +26,14 @@ class Source:
 
     `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
     `tap` is set by a reader that waits in the middle of a run: text in which `tap[0]` finds nothing may be given to
-    `tap[1]` straight away, as the reader itself would.
+    `tap[1]` straight away, as the reader itself would.  `reread` counts what readers read a second time.
     """
 
-    __slots__ = ("_holds", "_kept", "base", "buf", "eof", "pos", "tap")
+    __slots__ = ("_holds", "_kept", "base", "buf", "eof", "pos", "reread", "tap")
 
     def __init__(self) -> None:
         self.buf, self.pos, self.base, self.eof = "", 0, 0, False
+        self.reread = 0
         self._holds: list[int] = []
         self._kept: list[str] = []
         self.tap: tuple[Callable[[str], object], Sink] | None = None

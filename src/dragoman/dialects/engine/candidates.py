@@ -200,10 +200,12 @@ class Trial:
 
     def _refuse_cut(self, attempt: Attempt) -> None:
         """A tagged call whose closer is missing may have lost arguments when the limit was hit."""
-        if attempt.closed or self.finish != Stop.LENGTH or not isinstance(attempt.spec.args, TaggedArgs):
+        if self.finish != Stop.LENGTH:
             return
-        draft = attempt.drafts[-1] if attempt.drafts else None
-        if draft is not None and any(e.kind == "unclosed" for e in draft.edits):
+        cut = list(attempt.guessed)
+        if not attempt.closed and isinstance(attempt.spec.args, TaggedArgs):
+            cut += [d for d in attempt.drafts[-1:] if any(e.kind == "unclosed" for e in d.edits)]
+        for draft in cut:
             issue = unreadable(IssueKind.TRUNCATED, "the call was cut off at the token limit", "", draft.name, 0)
             draft.refuse(IssueKind.TRUNCATED, issue.message, issue.correction)
 

@@ -57,6 +57,7 @@ class Attempt:
         self.items: list[Draft | Event] = []
         self.draft: Draft | None = None
         self.closed = True
+        self.guessed: list[Draft] = []
         self.opener = ""
         self.called = ""
         self.ended = False

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ..spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs
+from .nesting import Nesting
 
 NAME = "{name}"
 """In a spelling of `Dialect.call`: each declared tool's name."""
@@ -88,7 +89,13 @@ class Row:
         self.ends = _once(self.body_close + self.call_close + self.section_close)
         self.after_value = self.key_open + self.ends + self.tool_open if tagged else ()
         self.after_body = _once(self.ends + self.call_open + self.tool_open + self.section_open)
-        self.value_marks = _once(self.value_close + self.key_open + self.ends + self.tool_open) if tagged else ()
+        self.nesting = Nesting(
+            (self.value_open or self.key_open, self.value_close),
+            (self.tool_open, self.body_close or self.call_close),
+            (self.call_open, self.call_close),
+            (self.section_open, self.section_close),
+        )
+        self.value_marks = _once(self.nesting.marks + self.key_open) if tagged else ()
 
     def _first(self) -> tuple[str, ...]:
         return ("{",) if isinstance(self.dialect.args, JsonCall) else ()

@@ -7,7 +7,7 @@ legal next mark (malformations.md §4).  Values are typed by the tool's schema, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, finder
@@ -16,6 +16,8 @@ from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
+from .nesting import MAX_OPENER, NAME_OVER, OPENING_TAG, TAG_OVER
+from .raw_values import RawValue, Role, Seen
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 CLOSER = re.compile(r"\s*</[\w:.|｜ -]{1,80}>")
@@ -157,32 +159,17 @@ class _Tags:
         if (yield from self._cdata(sink)):
             return
         unescape = Unescape(sink, active=self.args.entities)
-        trim = Trim(self.args.trim, unescape.feed)
-        src, row = self.a.src, self.a.row
-        doubtful, wrong = False, f"</{key}>"
-        marks = (*row.value_marks, wrong) if row.value_close[:1] and row.value_close[0][:2] == "</" else row.value_marks
-        while True:
-            mark = yield from src.until(marks, trim.feed)
-            if not mark:
-                raise Cut
-            src.pos -= len(mark)
-            src.hold()
-            src.pos += len(mark)
-            if (yield from self._is_boundary(mark, wrong)):
-                break
-            src.rewind()
-            src.pos += len(mark)
-            trim.feed(mark)
-            doubtful = doubtful or mark in row.value_close
-        if mark in row.value_close or mark == wrong:
-            src.release()
-            self.draft.edits += [Edit("wrong_closer", "$", mark)] if mark == wrong else []
-        elif doubtful:
-            raise Broken("where an argument ends is not clear")
-        else:
-            src.rewind()
-            self.draft.edits.append(Edit("unclosed_argument"))
+        marks = _ValueMarks(self.a, self.draft, self.out.given, key)
+        value = RawValue(self.a.src, marks, Trim(self.args.trim, unescape.feed).feed, marks.values)
+        yield from value.read()
         unescape.close()
+        assert value.ended is not None
+        if value.guessed:
+            self.a.guessed.append(self.draft)
+        if value.ended.role is Role.WRONG:
+            self.draft.edits.append(Edit("wrong_closer", "$", f"</{key}>"))
+        elif value.ended.role is not Role.CLOSES:
+            self.draft.edits.append(Edit("unclosed_argument"))
 
     def _cdata(self, sink: Callable[[str], object]) -> Need[bool]:
         """A value that is one CDATA section and nothing else."""
@@ -204,34 +191,83 @@ class _Tags:
         src.rewind()
         return False
 
-    def _is_boundary(self, mark: str, wrong: str) -> Need[bool]:
-        """Is this mark structure, or text that looks like it?  Structure is followed by a legal next token."""
-        src, row = self.a.src, self.a.row
-        if mark in row.value_close:
-            _, found = yield from src.glance(row.after_value + row.value_close)
-            return bool(found) or not row.after_value or (yield from _at_end(self.a, row.after_value))
-        if mark == wrong:
-            _, found = yield from src.glance(row.key_open + row.ends)
-            return bool(found)
-        if mark in row.key_open:
-            return (yield from self._begins_key())
-        if mark in row.tool_open and mark not in row.ends:
-            return (yield from self._begins_tool())
-        _, found = yield from src.glance(row.after_body)
-        return bool(found) or (yield from _at_end(self.a, row.after_body))
 
-    def _begins_key(self) -> Need[bool]:
-        """Does a key that may stand here follow?  One the tool declares, or any, where it is not known."""
-        key = yield from self._name_ahead(self.a.row.key_close)
+class _ValueMarks:
+    """What the marks inside one value are.  `values` are the kinds that are nothing but arguments."""
+
+    def __init__(self, attempt: Attempt, draft: Draft, given: Collection[str], key: str) -> None:
+        self.a, self.draft, self.given, self.key = attempt, draft, given, key
+        row = attempt.row
+        self.nesting = row.nesting
+        self.values = self.nesting.values | {"", key}
+        named = row.value_close[:1] and row.value_close[0].startswith("</") and IDENTIFIER.fullmatch(key)
+        self.opener, self.closer = (f"<{key}", f"</{key}>") if named else ("", "")
+        if self.closer in self.nesting.closes:
+            self.opener = self.closer = ""
+        self.marks = (*row.value_marks, self.opener, self.closer) if self.closer else row.value_marks
+
+    def look(self, mark: str) -> Need[Seen]:
+        """What the mark that stands here is."""
+        nesting, size = self.nesting, len(mark)
+        kind = nesting.closes.get(mark)
+        if kind is not None:
+            own = kind in nesting.values
+            follows, _ = yield from self._behind(size, self.a.row.after_value if own else self.a.row.after_body)
+            return Seen(Role.CLOSES if own else Role.ENDS, size, kind, follows)
+        if mark == self.closer:
+            follows, sure = yield from self._behind(size, self.a.row.key_open + self.a.row.ends)
+            return Seen(Role.WRONG, size, self.key, follows, sure)
+        kind = self.key if mark == self.opener else nesting.kind_of(mark)
+        if mark in self.a.row.key_open:
+            key = yield from self._key_behind(size)
+            if key:
+                return Seen(Role.NEXT, size, kind, follows=True, sure=key in self.draft.shape.required)
+        if not kind or not (yield from self._is_tag(mark)):
+            return Seen(Role.TEXT, size)
+        return Seen(Role.OPENS, size, kind)
+
+    def _behind(self, size: int, marks: tuple[str, ...]) -> Need[tuple[bool, bool]]:
+        """Does one of `marks` stand behind so many characters, or the text's end; and does it open a known argument?"""
+        src = self.a.src
+        src.hold()
+        src.pos += size
+        ahead, found = yield from src.glance(marks)
+        follows = bool(found) or not marks or (yield from _at_end(self.a, marks))
+        known = ""
+        if found in self.a.row.key_open:
+            src.pos += ahead
+            known = yield from self._next_key()
+        src.rewind()
+        return follows, bool(known) and self.draft.tool is not None
+
+    def _is_tag(self, mark: str) -> Need[bool]:
+        """Does an opening tag stand here, if the mark is the beginning of one?"""
+        if self.nesting.opens.get(mark, mark) != mark[1:] and mark != self.opener:
+            return True
+        src = self.a.src
+        while True:
+            over = TAG_OVER.search(src.buf, src.pos + 1, src.pos + MAX_OPENER)
+            if over is not None or src.eof or len(src.buf) - src.pos >= MAX_OPENER:
+                break
+            yield
+        found = OPENING_TAG.match(src.buf, src.pos)
+        return found is not None and src.buf[src.pos + len(mark) : src.pos + len(mark) + 1] in NAME_OVER
+
+    def _key_behind(self, size: int) -> Need[str]:
+        src = self.a.src
+        src.hold()
+        src.pos += size
+        key = yield from self._next_key()
+        src.rewind()
+        return key
+
+    def _next_key(self) -> Need[str]:
+        """The key whose name stands here, if it may be given: one the tool declares, or any, where it is not known."""
+        written = yield from self._name_ahead(self.a.row.key_close)
         if self.draft.tool is None:
-            return IDENTIFIER.fullmatch(key) is not None and key not in self.out.given
-        known = declared_key(self.draft, key, self.out.given)
-        return self.draft.shape.has(known) and known not in self.out.given
-
-    def _begins_tool(self) -> Need[bool]:
-        """Does another call's name follow?"""
-        name = yield from self._name_ahead(self.a.row.tool_close)
-        return self.a.judge.known(name) or (self.a.judge.tools is None and IDENTIFIER.fullmatch(name) is not None)
+            return written if IDENTIFIER.fullmatch(written) and written not in self.given else ""
+        key = declared_key(self.draft, written, self.given)
+        return key if self.draft.shape.has(key) and key not in self.given else ""
 
     def _name_ahead(self, closers: tuple[str, ...]) -> Need[str]:
         """The text from here to the first of `closers`; "" when none comes soon.  Nothing is consumed."""

@@ -1,0 +1,54 @@
+"""Which marks of a row open and close what, so that a value may hold whole calls of its own dialect.
+
+Derived from the row's spans; knows no text.  A closer that is a tag (`</parameter>`) is balanced by any tag of its
+name, whatever dialect spells it (`<parameter=a>`, `<parameter name="a">`); every other closer by its span's openers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TypeAlias
+
+TAG_CLOSER = re.compile(r"</(?P<name>[^<>]+)>")
+OPENING_TAG = re.compile(r"<[^<>\n]{1,400}(?<!/)>")
+"""A tag that opens something: one that closes itself does not."""
+TAG_OVER = re.compile(r"[<>\n]")
+"""Where it shows that a tag is one, or none."""
+MAX_OPENER = 400
+NAME_OVER = frozenset(" \t=>")
+
+Pair: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+class Nesting:
+    """Marks inside a value by kind: `opens` and `closes`; `values` are the kinds that are arguments."""
+
+    def __init__(self, arguments: Pair, *around: Pair) -> None:
+        self.opens: dict[str, str] = {}
+        self.closes: dict[str, str] = {}
+        self.values = self._level("0", *arguments)
+        for i, pair in enumerate(around, 1):
+            self._level(f"{i}", *pair)
+        self.marks = tuple(dict.fromkeys((*self.closes, *self.opens)))
+
+    def _level(self, level: str, openers: Iterable[str], closers: Iterable[str]) -> frozenset[str]:
+        kinds = set()
+        for closer in closers:
+            tag = TAG_CLOSER.match(closer)
+            kind = self.closes.setdefault(closer, tag["name"] if tag else level)
+            kinds.add(kind)
+            if tag:
+                self.opens.setdefault(f"<{kind}", kind)
+        if level in kinds:
+            for opener in openers:
+                self.opens.setdefault(opener, level)
+        return frozenset(kinds)
+
+    def kind_of(self, opener: str) -> str:
+        """What this opener, however it goes on behind the name, opens; "" for nothing that a closer balances."""
+        known = self.opens.get(opener)
+        if known is not None:
+            return known
+        head = next((o for o in self.opens if opener.startswith(o) and opener[len(o) : len(o) + 1] in NAME_OVER), "")
+        return self.opens.get(head, "")

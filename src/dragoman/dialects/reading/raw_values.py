@@ -1,0 +1,190 @@
+"""Where a raw value ends: it has no escape for its own closer, so its marks are counted, and what follows is asked.
+
+Own openers inside a value count depth, so that a value may hold calls of its own dialect; a closer counts only where
+the structure follows that must follow.  What looks like the end of a value that is not closed, or closes an opener that
+perhaps stands alone, is remembered, and taken only if no true closer comes (judge-rules.md D, E).
+
+Contract: text is poured on while nothing is in doubt, and held from the first doubt on; a rereading from a remembered
+place costs what was read since, and is not done without end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+from ...lenient.reader import Broken, Cut
+from ...lenient.source import Need, Sink, Source
+
+MAX_REREAD = 1_000_000
+"""So many characters, and a few times as many as were read before, are read again in one message."""
+UNCLEAR = "where an argument ends is not clear"
+
+
+class Role(Enum):
+    """What a mark inside a value is, at its place."""
+
+    TEXT = auto()    # nothing
+    OPENS = auto()   # the opener of something like this value, or of something around it
+    CLOSES = auto()  # this value's own closer
+    ENDS = auto()    # a closer of what is around this value
+    NEXT = auto()    # the opener of another argument that may be given here
+    WRONG = auto()   # a closing tag that has the argument's name in place of the closer's
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A mark that was looked at: its `size` and `kind`, whether what must follow it does; `sure` says that nothing else
+    could be meant (another argument without which the call would not be complete)."""
+
+    role: Role
+    size: int
+    kind: str = ""
+    follows: bool = False
+    sure: bool = False
+
+
+class Marks(Protocol):
+    """What a notation knows of its marks."""
+
+    marks: tuple[str, ...]
+
+    def look(self, mark: str) -> Generator[None, None, Seen]:
+        """What the mark that stands here is; nothing is consumed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A place where the value may end: so far behind the first doubt."""
+
+    seen: Seen
+    ahead: int
+
+
+class RawValue:
+    """One value that is being read.  `guessed` says that no true closer came, and `ended` by what it ended then."""
+
+    def __init__(self, src: Source, marks: Marks, sink: Sink, values: frozenset[str]) -> None:
+        self._src, self._marks, self._sink, self._values = src, marks, sink, values
+        self._depth: Counter[str] = Counter()
+        self._held: list[str] | None = None
+        self._first_own: _End | None = None
+        self._first_guess: _End | None = None
+        self._inside = self._unclear = self._any = False
+        self._closer_at = -1
+        self.guessed = False
+        self.ended: Seen | None = None
+
+    def read(self) -> Need[None]:
+        """Pour the value into the sink; its closer is consumed, what ends it otherwise is not."""
+        src = self._src
+        while True:
+            mark = yield from src.until(self._marks.marks, self._pour)
+            if not mark:
+                self._without_closer()
+                return
+            src.pos -= len(mark)
+            seen = yield from self._marks.look(mark)
+            if self._is_end(seen):
+                src.pos += seen.size
+                self._end_here(seen)
+                return
+            self._pour(src.buf[src.pos : src.pos + seen.size])
+            src.pos += seen.size
+
+    def _pour(self, text: str) -> None:
+        if self._held is None:
+            self._any = self._any or not text.isspace()
+            self._sink(text)
+        else:
+            self._held.append(text)
+
+    def _is_end(self, seen: Seen) -> bool:
+        """Is this mark the value's true end?  What only may be is remembered."""
+        depth = self._depth
+        match seen.role:
+            case Role.OPENS:
+                depth[seen.kind] += 1
+                self._inside = self._inside or not (self._first_guess or seen.kind in self._values)
+            case Role.CLOSES if depth[seen.kind]:
+                self._may_own(seen)
+                depth[seen.kind] -= 1
+            case Role.CLOSES:
+                self._unclear = self._unclear or not seen.follows
+                self._check_single(seen)
+                return seen.follows
+            case Role.ENDS | Role.WRONG if depth[seen.kind]:
+                depth[seen.kind] -= 1
+            case Role.ENDS | Role.WRONG:
+                self._may_guess(seen)
+            case Role.NEXT:
+                self._may_guess(seen)
+                depth[seen.kind] += 1
+            case _:
+                pass
+        return False
+
+    def _check_single(self, seen: Seen) -> None:
+        """A closer that stands twice is one too many, or the last of the value: two readings."""
+        src = self._src
+        behind = src.at - self._closer_at
+        if seen.follows and 0 <= self._closer_at and src.behind(behind).isspace() | (not behind):
+            raise Broken(UNCLEAR)
+        self._closer_at = src.at + seen.size
+
+    def _may_own(self, seen: Seen) -> None:
+        """The closer of an opener inside the value, or the value's own, if that opener stands alone."""
+        if seen.follows and self._first_own is None and not self._inside:
+            self._first_own = self._remember(seen)
+
+    def _may_guess(self, seen: Seen) -> None:
+        """What would end the value, if its closer were missing."""
+        settled = self._first_guess or self._first_own or self._inside or self._unclear
+        if seen.follows and not settled:
+            self._first_guess = self._remember(seen)
+
+    def _remember(self, seen: Seen) -> _End:
+        if self._held is None:
+            self._src.hold()
+            self._held = []
+        return _End(seen, sum(map(len, self._held)))
+
+    def _end_here(self, seen: Seen) -> None:
+        self.ended = seen
+        if self._held is not None:
+            self._src.release()
+            self._sink("".join(self._held))
+
+    # ── no true closer ───────────────────────────────────────────────────────
+
+    def _without_closer(self) -> None:
+        """The text has ended: the value ends at what was remembered, if that leaves one reading."""
+        end = self._choose()
+        src, text = self._src, "".join(self._held or ())
+        src.reread += len(text)
+        if src.reread > MAX_REREAD + 4 * src.at:
+            raise Broken(UNCLEAR)
+        src.rewind()
+        self._sink(text[: end.ahead])
+        self.guessed, self.ended = True, end.seen
+        src.pos += end.ahead + (end.seen.size if end.seen.role in (Role.CLOSES, Role.WRONG) else 0)
+
+    def _choose(self) -> _End:
+        own, guess = self._first_own, self._first_guess
+        if own is None and guess is None:
+            raise Cut
+        if own is None or (guess is not None and guess.seen.sure and guess.ahead < own.ahead):
+            assert guess is not None
+            if not (self._any or guess.ahead) and guess.seen.role is not Role.WRONG:
+                raise Broken("an argument has neither a value nor a closer")
+            return guess
+        if guess is not None and guess.seen.role in (Role.NEXT, Role.WRONG):
+            raise Broken(UNCLEAR)
+        return own
+
+
+__all__ = ["UNCLEAR", "RawValue", "Role", "Seen"]
