@@ -131,8 +131,8 @@ class RawValue:
     def _check_single(self, seen: Seen) -> None:
         """A closer that stands twice is one too many, or the last of the value: two readings."""
         src = self._src
-        behind = src.at - self._closer_at
-        if seen.follows and 0 <= self._closer_at and src.behind(behind).isspace() | (not behind):
+        between = src.at - self._closer_at
+        if seen.follows and self._closer_at >= 0 and not src.behind(between).strip():
             raise Broken(UNCLEAR)
         self._closer_at = src.at + seen.size
 
