@@ -19,7 +19,7 @@ from typing import Any
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
-from dragoman.sim import Reply, Scenario, WeakModel, Wish, running, serving
+from dragoman.sim import Scenario, WeakModel, WeakReply, Wish, running, serving
 from dragoman.sim.plans import Batch, Offer, Task
 from dragoman.sim.scenarios import SCENARIOS
 from dragoman.types import Message
@@ -158,17 +158,17 @@ class Watched(WeakModel):
 
     slips = 0
 
-    def reply(self, messages: Sequence[Message], **options: Any) -> Reply:
+    def reply(self, messages: Sequence[Message], **options: Any) -> WeakReply:
         """The reply to a conversation."""
         said = super().reply(_told_in_words(messages), **options)
-        self.slips += bool(said.slips)
+        self.slips += bool(said.faults)
         return said
 
 
 class Forgetful(Watched):
     """Sees instructions and the last message only: examples that stand before as a conversation do not mislead it."""
 
-    def reply(self, messages: Sequence[Message], **options: Any) -> Reply:
+    def reply(self, messages: Sequence[Message], **options: Any) -> WeakReply:
         """The reply to the last message."""
         return super().reply([*(m for m in messages[:-1] if m.role == "system"), *messages[-1:]], **options)
 

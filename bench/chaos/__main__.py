@@ -44,7 +44,7 @@ OURS = (
 
 
 def name_of(rate: float, dialect: str = "") -> str:
-    """The model's name for a rate: how likely an answer holds at least one slip."""
+    """The model's name for a rate: how likely an answer holds at least one fault."""
     each = 1 - (1 - rate) ** (1 / SLIPS)
     return f"weak{'-' + dialect if dialect else ''}+errors={each:.6f}"
 

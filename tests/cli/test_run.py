@@ -14,7 +14,7 @@ import pytest
 from dragoman.cli.approval import NOBODY
 from dragoman.cli.load_tools import load_tools
 from dragoman.errors import UsageError
-from dragoman.sim import Slip, WeakModel, running
+from dragoman.sim import FaultKind, WeakModel, running
 from tests.support import handy
 from tests.support.places import ROOT
 
@@ -73,7 +73,7 @@ def test_every_step_is_a_line_of_json(ask: Run) -> None:
 
 
 def test_a_mended_call_is_shown_with_what_was_mended(ask: Run, run: Run) -> None:
-    with running(WeakModel(rates={Slip.SLOPPY: 1.0})) as base:
+    with running(WeakModel(rates={FaultKind.SLOPPY: 1.0})) as base:
         ran = run("run", "-m", "weak", "--base-url", f"{base}/v1", "-t", "tests.support.handy:WEATHER", WEATHER)
     assert ran.code == 0
     assert "  mended · tool_call_fence · " in ran.err

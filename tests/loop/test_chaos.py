@@ -12,7 +12,7 @@ from dragoman.effects import Open, run
 from dragoman.io.scripted import Answer, Memory
 from dragoman.loop import Policy, loop
 from dragoman.providers.spec import Tools
-from dragoman.sim import Slip, WeakModel
+from dragoman.sim import FaultKind, WeakModel
 from dragoman.tools import ToolSet
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request
@@ -54,7 +54,7 @@ def script(model: WeakModel) -> Any:
 @pytest.mark.parametrize("speak", ["tool_call_fence", "hermes", "json_protocol", "react"])
 def test_a_model_that_errs_finishes_its_task(speak: str, rate: float) -> None:
     for seed in range(8):
-        shop, memory = Shop(), Memory(script(WeakModel(rates=dict.fromkeys(Slip, rate), seed=seed)))
+        shop, memory = Shop(), Memory(script(WeakModel(rates=dict.fromkeys(FaultKind, rate), seed=seed)))
         to = route(tools=Tools.TEXT, prompt_dialect=speak)
         request = Request(model="weak", messages=(Message("user", TASK),), stream=True)
         kit = tools(shop)

@@ -1,4 +1,4 @@
-"""The weak model: it reads its prompt, follows its plan, errs when told to, and says what it is."""
+"""The weak model: it reads its prompt, follows its plan, errs on demand, and says what it is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dragoman.dialects.spec import Dialect, TextArgs
 from dragoman.dialects.writing.prompt import augment_system_prompt
 from dragoman.dialects.writing.render import render_message
 from dragoman.errors import UnknownName, UsageError
-from dragoman.sim import Journal, Reply, Scenario, Slip, Task, WeakModel, Wish, habits, running
+from dragoman.sim import FaultKind, Journal, Scenario, Task, WeakModel, WeakReply, Wish, habits, running
 from dragoman.sim.faults import HARMLESS
 from dragoman.sim.plans import Batch
 from dragoman.types import Message, Tool, ToolCall, ToolResult
@@ -61,7 +61,7 @@ def _system(dialect: Dialect, *, compact: bool = False, nonce: str = "") -> Mess
 
 def _play(
     model: WeakModel, task: str, dialect: Dialect, name: str = "weak"
-) -> tuple[list[tuple[str, Any]], list[Reply]]:
+) -> tuple[list[tuple[str, Any]], list[WeakReply]]:
     """What a client without mercy does: run what it finds, send the results, stop at a text."""
     messages, calls, replies = [_system(dialect), Message("user", task)], [], []
     for _ in range(8):
@@ -86,14 +86,14 @@ WORK = [
 
 
 @pytest.mark.parametrize("dialect", ROWS, ids=lambda row: row.name)
-def test_it_does_a_task_of_several_steps_in_every_dialect_its_prompt_shows(dialect: Dialect) -> None:
+def test_it_does_a_task_in_every_dialect_its_prompt_shows(dialect: Dialect) -> None:
     calls, replies = _play(WeakModel(), TASK, dialect)
     assert calls == WORK
     assert "1620.25" in replies[-1].text
 
 
 @pytest.mark.parametrize("dialect", ROWS, ids=lambda row: row.name)
-def test_a_name_makes_it_speak_a_dialect_whatever_its_prompt_shows(dialect: Dialect) -> None:
+def test_its_name_decides_the_dialect_over_its_prompt(dialect: Dialect) -> None:
     other = HERMES if dialect is not HERMES else TILDE_FENCE
     reply = WeakModel().reply([_system(other), Message("user", TASK)], model=f"weak-{dialect.name}")
     assert [c.name for c in parse(reply.text, tools=TOOLS, dialects=[dialect]).calls] == ["read_file", "read_file"]
@@ -122,12 +122,12 @@ def test_it_reads_json_definitions_as_chat_templates_write_them() -> None:
     assert reply.text == '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
 
 
-def test_calls_that_need_nothing_of_each_other_stand_in_one_reply() -> None:
+def test_independent_calls_stand_in_one_reply() -> None:
     reply = WeakModel().reply([_system(HERMES), Message("user", "What is the weather in Oslo, Paris and Rome?")])
     assert [c.arguments["city"] for c in parse(reply.text, tools=TOOLS).calls] == ["Oslo", "Paris", "Rome"]
 
 
-def test_orders_are_followed_side_by_side_and_after_then_one_by_one() -> None:
+def test_orders_are_followed_side_by_side_until_then() -> None:
     task = 'Call set_limit with amount=3, hard=false and call read_file with path="january.txt", '
     calls, replies = _play(WeakModel(), task + "then run get_weather with city=Oslo.", HERMES)
     assert calls == [
@@ -147,7 +147,7 @@ def test_a_tool_is_found_under_the_name_the_prompt_gives_it() -> None:
 # ── honesty ──────────────────────────────────────────────────────────────────
 
 
-def test_a_task_it_does_not_know_is_answered_with_what_it_is() -> None:
+def test_an_unknown_task_is_answered_with_what_it_is() -> None:
     reply = WeakModel().reply([_system(HERMES), Message("user", "Write me a poem.")])
     assert "scripted model" in reply.text
     assert "get_weather" in reply.text
@@ -240,19 +240,19 @@ def test_a_stop_string_ends_the_text_before_it() -> None:
     assert reply.finish == "stop"
 
 
-# ── slips ────────────────────────────────────────────────────────────────────
+# ── faults ───────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("slip", sorted(HARMLESS))
+@pytest.mark.parametrize("fault", sorted(HARMLESS))
 @pytest.mark.parametrize("dialect", [HERMES, TILDE_FENCE], ids=lambda row: row.name)
-def test_a_harmless_slip_changes_the_text_and_not_the_calls(slip: Slip, dialect: Dialect, seed: int) -> None:
+def test_a_harmless_fault_changes_the_text_and_not_the_calls(fault: FaultKind, dialect: Dialect, seed: int) -> None:
     task = "Call set_limit with amount=3, hard=true and call get_weather with city=Oslo"
     messages = [_system(dialect), Message("user", task)]
-    plain, slipped = WeakModel(seed=seed).reply(messages), WeakModel(rates={slip: 1.0}, seed=seed).reply(messages)
-    assert slipped.slips == {slip}
-    assert slipped.text != plain.text
-    found = parse(slipped.text, tools=TOOLS, finish_reason=slipped.finish).calls
+    plain, faulty = WeakModel(seed=seed).reply(messages), WeakModel(rates={fault: 1.0}, seed=seed).reply(messages)
+    assert faulty.faults == {fault}
+    assert faulty.text != plain.text
+    found = parse(faulty.text, tools=TOOLS, finish_reason=faulty.finish).calls
     assert [(c.name, c.arguments) for c in found] in (
         [("set_limit", {"amount": 3, "hard": True}), ("get_weather", {"city": "Oslo"})],
         [("set_limit", {"amount": "3", "hard": "True"}), ("get_weather", {"city": "Oslo"})],
@@ -260,31 +260,31 @@ def test_a_harmless_slip_changes_the_text_and_not_the_calls(slip: Slip, dialect:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("slip", sorted(set(Slip) - HARMLESS))
+@pytest.mark.parametrize("fault", sorted(set(FaultKind) - HARMLESS))
 @pytest.mark.parametrize("dialect", [HERMES, TILDE_FENCE], ids=lambda row: row.name)
-def test_a_grave_slip_loses_a_call_and_a_correction_brings_it_back(slip: Slip, dialect: Dialect, seed: int) -> None:
-    model = WeakModel(rates={slip: 1.0}, seed=seed)
+def test_a_grave_fault_loses_a_call_until_it_is_corrected(fault: FaultKind, dialect: Dialect, seed: int) -> None:
+    model = WeakModel(rates={fault: 1.0}, seed=seed)
     messages = [_system(dialect), Message("user", "What is the weather in Oslo?")]
-    slipped = model.reply(messages)
-    assert parse(slipped.text, tools=TOOLS, finish_reason=slipped.finish).calls == ()
-    messages += [Message("assistant", slipped.text), Message("user", "That was no valid call. Send it again.")]
+    faulty = model.reply(messages)
+    assert parse(faulty.text, tools=TOOLS, finish_reason=faulty.finish).calls == ()
+    messages += [Message("assistant", faulty.text), Message("user", "That was no valid call. Send it again.")]
     again = model.reply(messages)
     assert [c.arguments for c in parse(again.text, tools=TOOLS, finish_reason=again.finish).calls] == [{"city": "Oslo"}]
 
 
-def test_a_rate_is_about_how_often_a_slip_happens() -> None:
-    slipped = [
-        WeakModel(seed=seed).reply([_system(HERMES), Message("user", TASK)], model="weak+prose=0.25").slips
+def test_a_rate_is_about_how_often_a_fault_happens() -> None:
+    faulty = [
+        WeakModel(seed=seed).reply([_system(HERMES), Message("user", TASK)], model="weak+prose=0.25").faults
         for seed in range(200)
     ]
-    assert 30 <= sum(map(bool, slipped)) <= 70
+    assert 30 <= sum(map(bool, faulty)) <= 70
 
 
 def test_a_name_says_dialect_and_rates() -> None:
-    said = habits("weak-hermes+prose+truncated=0.25:latest")
-    assert said.dialect is HERMES
-    assert said.rates == {Slip.PROSE: 1.0, Slip.TRUNCATED: 0.25}
-    assert habits("weak+errors=0.5").rates == dict.fromkeys(Slip, 0.5)
+    named = habits("weak-hermes+prose+truncated=0.25:latest")
+    assert named.dialect is HERMES
+    assert named.rates == {FaultKind.PROSE: 1.0, FaultKind.TRUNCATED: 0.25}
+    assert habits("weak+errors=0.5").rates == dict.fromkeys(FaultKind, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_a_name_says_dialect_and_rates() -> None:
         ("weak+prose=often", UsageError, "=RATE between 0 and 1"),
     ],
 )
-def test_a_name_it_does_not_know_is_refused_with_advice(name: str, error: type[Exception], advice: str) -> None:
+def test_an_unknown_name_is_refused_with_advice(name: str, error: type[Exception], advice: str) -> None:
     with pytest.raises(error, match=re.escape(advice)):
         habits(name)
 
@@ -371,7 +371,7 @@ def test_ollama_options_limit_the_answer(url: str) -> None:
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/chat"])
 @pytest.mark.parametrize(
-    ("body", "status", "said"),
+    ("body", "status", "message"),
     [
         (_chat(tools=[{"type": "function"}]), 400, "weak does not support tools"),
         (b"{", 400, "invalid JSON"),
@@ -382,16 +382,16 @@ def test_ollama_options_limit_the_answer(url: str) -> None:
         (_chat(model="llama"), 404, "model 'llama' not found"),
     ],
 )
-def test_a_request_it_cannot_take_is_refused_in_the_form_of_the_api(
-    url: str, path: str, body: object, status: int, said: str
+def test_a_bad_request_gets_the_error_of_the_api(
+    url: str, path: str, body: object, status: int, message: str
 ) -> None:
     got, text = _http(url + path, body)
     error = json.loads(text)["error"]
     assert got == status
-    assert said in (error["message"] if path.startswith("/v1") else error)
+    assert message in (error["message"] if path.startswith("/v1") else error)
 
 
-def test_told_to_ignore_tools_it_answers_without_them() -> None:
+def test_ignoring_tools_it_answers_without_them() -> None:
     with running(ignore_tools=True) as base:
         status, _ = _http(f"{base}/v1/chat/completions", _chat(tools=[{"type": "function"}]))
     assert status == 200

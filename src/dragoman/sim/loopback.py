@@ -27,12 +27,12 @@ GRACE = 2
 class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self.settled = threading.Event()
+        self.ready = threading.Event()
         self.failure: BaseException | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self.settled.set()
+        self.ready.set()
 
     def work(self, listening: socket.socket) -> None:
         try:
@@ -40,7 +40,7 @@ class _Server(uvicorn.Server):
         except BaseException as failure:  # it is raised again where the block was entered
             self.failure = failure
         finally:
-            self.settled.set()
+            self.ready.set()
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def serving(app: ASGIApp, *, port: int = 0) -> Iterator[str]:
     thread = threading.Thread(target=server.work, args=(listening,), name="dragoman-loopback", daemon=True)
     thread.start()
     try:
-        server.settled.wait()
+        server.ready.wait()
         if server.failure is not None or not server.started:
             raise RuntimeError("the server did not start; see the log above for the reason") from server.failure
         yield f"http://{LOOPBACK}:{listening.getsockname()[1]}"

@@ -1,7 +1,7 @@
 """The weak model: text in, text out, no tools, no memory, no network.
 
 It walks a plan (`plans.py`) over what it can read in the conversation (`prompt_reader.py`), writes its calls in a text
-dialect, errs when told to (`faults.py`), and cuts its text into pieces the size of tokens.  It is scripted and says so.
+dialect, errs on demand (`faults.py`), and cuts its text into pieces the size of tokens.  It is scripted and says so.
 
 Contract: the same messages, model name and seed give the same reply; a reply never raises on what a message holds;
 after a message that corrects it, it takes care and makes no mistake.
@@ -21,9 +21,8 @@ from ..dialects.spec import Dialect, JsonCall
 from ..dialects.writing.render import Unrenderable, final_answer, render
 from ..errors import UsageError
 from ..types import Message, Tool, ToolCall
-from . import prompt_reader as reading
-from . import scenarios
-from .faults import Slip, Utterance, draw, stumble
+from . import prompt_reader, scenarios
+from .faults import FaultKind, Utterance, draw, stumble
 from .plans import Scenario, Seen, Task, Wish, pursue, recognise
 
 FAMILY = "weak"
@@ -32,48 +31,48 @@ TOKEN = (1, 7)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What the model says: the text, its pieces as they are streamed, why it stopped ("stop" or "length")."""
+class WeakReply:
+    """An answer: the text, its pieces as they are streamed, why it stopped ("stop" or "length")."""
 
     text: str
     chunks: tuple[str, ...]
     finish: str
-    slips: frozenset[Slip] = frozenset()
+    faults: frozenset[FaultKind] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What a model's name says of it: the dialect it insists on (None: the one it is shown) and how often it errs."""
+    """A model's name, read: the dialect it insists on (None: the one it is shown) and how often it errs."""
 
     dialect: Dialect | None = None
-    rates: Mapping[Slip, float] = field(default_factory=dict)
+    rates: Mapping[FaultKind, float] = field(default_factory=dict)
 
 
 def habits(name: str) -> Habits:
     """Read a model's name: `weak`, `weak-hermes`, `weak-hermes+prose+truncated=0.2`, `weak+errors=0.1`.
 
-    A slip without a rate always happens; `errors` sets the rate of every slip.  Raises `UsageError` (`UnknownName` for
-    the dialect) when the name says something else.
+    A fault without a rate always happens; `errors` sets the rate of every fault.  Raises `UsageError` (`UnknownName`
+    for the dialect) when the name says something else.
     """
     head, *tail = name.split(":", 1)[0].split("+")
     family, _, dialect = head.partition("-")
     if family != FAMILY:
-        raise UsageError(f"no model {name!r}; names are {FAMILY}, {FAMILY}-DIALECT, and either with +SLIP=RATE")
-    rates: dict[Slip, float] = {}
+        raise UsageError(f"no model {name!r}; names are {FAMILY}, {FAMILY}-DIALECT, and either with +FAULT=RATE")
+    rates: dict[FaultKind, float] = {}
     for item in tail:
         rates |= _rate(item)
     return Habits(DIALECTS[dialect] if dialect else None, rates)
 
 
-def _rate(item: str) -> dict[Slip, float]:
+def _rate(item: str) -> dict[FaultKind, float]:
     word, _, number = item.partition("=")
     try:
-        slips = list(Slip) if word == "errors" else [Slip(word)]
+        faults = list(FaultKind) if word == "errors" else [FaultKind(word)]
         rate = float(number) if number else 1.0
     except ValueError:
-        known = ", ".join(["errors", *Slip])
+        known = ", ".join(["errors", *FaultKind])
         raise UsageError(f"cannot read {item!r}; write one of {known}, with =RATE between 0 and 1") from None
-    return dict.fromkeys(slips, rate)
+    return dict.fromkeys(faults, rate)
 
 
 @dataclass(slots=True)
@@ -92,15 +91,15 @@ class _Progress:
 class WeakModel:
     """A scripted model.
 
-    `plans` are the tasks it knows, `seed` its luck; `rates` are the slips it makes and `dialect` what it speaks, unless
-    the name it is asked by says more.
+    `plans` are the tasks it knows, `seed` its luck; `rates` are the faults it makes and `dialect` what it writes,
+    unless the name it is asked by says more.
     """
 
     def __init__(
         self,
         plans: Sequence[Scenario] = scenarios.SCENARIOS,
         *,
-        rates: Mapping[Slip, float] = MappingProxyType({}),
+        rates: Mapping[FaultKind, float] = MappingProxyType({}),
         dialect: Dialect | None = None,
         seed: int = 0,
     ) -> None:
@@ -113,23 +112,23 @@ class WeakModel:
         model: str = FAMILY,
         max_tokens: int | None = None,
         stop: Sequence[str] = (),
-    ) -> Reply:
+    ) -> WeakReply:
         """The reply to a conversation.  `max_tokens` counts pieces; `stop` ends the text before the first of them."""
-        told = habits(model)
+        named = habits(model)
         prompt = "\n\n".join(m.text for m in messages if m.role == "system")
-        dialect = told.dialect or self._dialect or reading.shown_dialect(prompt) or TILDE_FENCE
+        dialect = named.dialect or self._dialect or prompt_reader.shown_dialect(prompt) or TILDE_FENCE
         progress = self._follow(messages, prompt, dialect)
         luck = Random("\n".join([str(self._seed), model, *(f"{m.role}: {m.text}" for m in messages)]))
-        said = pursue(progress.scenario, progress.task, progress.seen)
-        slips = frozenset() if progress.corrected else draw({**self._rates, **told.rates}, luck)
-        if isinstance(said, str):
-            return _cut(_answer(said, dialect, prompt), frozenset(), luck, max_tokens, stop)
-        utterance = _ask(said, dialect, reading.as_tools(progress.task.offers), slips, luck)
-        return _cut(utterance, slips, luck, max_tokens, stop)
+        step = pursue(progress.scenario, progress.task, progress.seen)
+        faults = frozenset() if progress.corrected else draw({**self._rates, **named.rates}, luck)
+        if isinstance(step, str):
+            return _cut(_answer(step, dialect, prompt), frozenset(), luck, max_tokens, stop)
+        utterance = _ask(step, dialect, prompt_reader.as_tools(progress.task.offers), faults, luck)
+        return _cut(utterance, faults, luck, max_tokens, stop)
 
     def _follow(self, messages: Sequence[Message], prompt: str, dialect: Dialect) -> _Progress:
         """Fold the conversation into the progress made on its last task."""
-        offers = reading.offers(prompt)
+        offers = prompt_reader.offers(prompt)
         progress = _Progress(scenarios.INTRODUCTION, Task("", {}, offers), answered=True)
         for message in messages:
             if message.role == "system":
@@ -137,24 +136,26 @@ class WeakModel:
             if message.role == "assistant":
                 progress.wrote = message.text
                 # Where no tools are offered any more, a call of the past is still one.
-                progress.pending = reading.own_calls(message.text, dialect, reading.as_tools(offers) or None)
+                progress.pending = prompt_reader.own_calls(
+                    message.text, dialect, prompt_reader.as_tools(offers) or None
+                )
                 progress.corrected = False
                 progress.answered = not progress.pending and _is_answer(message.text, progress)
                 continue
-            progress = self._listen(message, dialect, progress)
+            progress = self._take_in(message, dialect, progress)
         return progress
 
-    def _listen(self, message: Message, dialect: Dialect, progress: _Progress) -> _Progress:
+    def _take_in(self, message: Message, dialect: Dialect, progress: _Progress) -> _Progress:
         """Take in a message that is not the model's own: results, a new task, a correction, or all of them."""
         text = message.text
         if progress.pending:
-            back, text = reading.results(text, dialect)
+            back, text = prompt_reader.results(text, dialect)
             if message.role == "tool" and not back:
                 back, text = (text,), ""
             if len(back) != len(progress.pending):
-                every = reading.own_calls(progress.wrote, dialect, None)  # also those of tools there are not
+                every = prompt_reader.own_calls(progress.wrote, dialect, None)  # also those of tools there are not
                 progress.pending = every if len(back) == len(every) else progress.pending
-            seen = reading.witnessed(progress.pending, back)
+            seen = prompt_reader.answered_calls(progress.pending, back)
             progress.seen += seen
             progress.pending = progress.pending[len(back) :]
             progress.corrected = progress.corrected or any(s.failed for s in seen)
@@ -162,32 +163,31 @@ class WeakModel:
                 return progress
         scenario, words = recognise(text, self._plans) or (scenarios.INTRODUCTION, {})
         task = Task(text, words, progress.task.offers)
-        if not progress.answered and (reading.corrects(text) or isinstance(pursue(scenario, task, ()), str)):
-            progress.corrected = True  # nothing that could be done: it is about what was said before
+        if not progress.answered and (prompt_reader.corrects(text) or isinstance(pursue(scenario, task, ()), str)):
+            progress.corrected = True  # nothing that could be done: it is about the turn before
             return progress
         return _Progress(scenario, task)
 
 
 def _is_answer(text: str, progress: _Progress) -> bool:
     """Was this the end of the task?  It was, if the plan says the same; otherwise the model had stumbled."""
-    said = pursue(progress.scenario, progress.task, progress.seen)
-    return isinstance(said, str) and (said in text or json.dumps(said, ensure_ascii=False) in text)
+    step = pursue(progress.scenario, progress.task, progress.seen)
+    return isinstance(step, str) and (step in text or json.dumps(step, ensure_ascii=False) in text)
 
 
 def _ask(
-    wishes: Sequence[Wish], dialect: Dialect, tools: Sequence[Tool], slips: frozenset[Slip], luck: Random
+    wishes: Sequence[Wish], dialect: Dialect, tools: Sequence[Tool], faults: frozenset[FaultKind], luck: Random
 ) -> Utterance:
     calls = tuple(ToolCall(id="", name=w.tool, arguments=w.arguments) for w in wishes)
-
     known = {tool.name: tool for tool in tools}
 
-    def write(said: Utterance) -> Utterance:
-        """What is written of a tool by a wrong name is what that tool's types are written as."""
-        pairs = [(known.get(meant.name), call.name) for meant, call in zip(calls, said.calls, strict=True)]
+    def write(utterance: Utterance) -> Utterance:
+        """A tool by a wrong name is written with that tool's types."""
+        pairs = [(known.get(meant.name), call.name) for meant, call in zip(calls, utterance.calls, strict=True)]
         misnamed = [replace(tool, name=name) for tool, name in pairs if tool is not None and name not in known]
-        return replace(said, written=render(said.calls, dialect, tools=[*tools, *misnamed]))
+        return replace(utterance, written=render(utterance.calls, dialect, tools=[*tools, *misnamed]))
 
-    for mistakes in (slips, frozenset[Slip]()):  # a dialect may have no way to write a mistake
+    for mistakes in (faults, frozenset[FaultKind]()):  # a dialect may have no way to write a mistake
         try:
             return stumble(Utterance(calls), mistakes, luck, write)
         except Unrenderable as unable:
@@ -202,14 +202,16 @@ def _answer(text: str, dialect: Dialect, prompt: str) -> Utterance:
     return Utterance((), final_answer(text, notation) if formal and isinstance(notation, JsonCall) else text)
 
 
-def _cut(said: Utterance, slips: frozenset[Slip], luck: Random, max_tokens: int | None, stop: Sequence[str]) -> Reply:
-    text = said.text
+def _cut(
+    utterance: Utterance, faults: frozenset[FaultKind], luck: Random, max_tokens: int | None, stop: Sequence[str]
+) -> WeakReply:
+    text = utterance.text
     ends = [place for word in stop if word and (place := text.find(word)) >= 0]
-    finish = "stop" if ends else said.finish
+    finish = "stop" if ends else utterance.finish
     chunks = _tokens(text[: min(ends, default=len(text))], luck)
     if max_tokens is not None and len(chunks) > max_tokens:
         chunks, finish = chunks[:max_tokens], "length"
-    return Reply("".join(chunks), tuple(chunks), finish, slips)
+    return WeakReply("".join(chunks), tuple(chunks), finish, faults)
 
 
 def _tokens(text: str, luck: Random) -> list[str]:

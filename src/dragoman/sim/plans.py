@@ -1,4 +1,4 @@
-"""What the weak model can do: plans, written as generators, and the interpreter that walks them.
+"""The weak model's abilities: plans, written as generators, and the interpreter that walks them.
 
 A plan gets the task and yields *batches* of wishes (calls to make side by side); it is resumed with their results once
 every wish of the batch has been granted, and returns the final answer.  Nothing is remembered between two replies: a
@@ -20,7 +20,7 @@ from ..dialects.writing.neutralise import restore
 from ..jsontext import dumps
 from ..types import NOTHING, JsonObject
 
-PATIENCE = 3
+MOST_TRIES = 3
 """How often a wish is repeated before the model says that it gives up."""
 
 
@@ -57,7 +57,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the user asked: the whole text, the words the plan's pattern found in it, the tools on offer."""
+    """The user's demand: the whole text, the words the plan's pattern found in it, the tools on offer."""
 
     text: str
     words: Mapping[str, str] = field(default_factory=dict)
@@ -126,7 +126,7 @@ def _plain(arguments: JsonObject) -> object:
 def _give_up(missing: Sequence[Wish], past: Sequence[Seen]) -> str:
     for wish in missing:
         vain = [seen for seen in past if seen.tool == wish.tool]
-        if len(vain) >= PATIENCE:
+        if len(vain) >= MOST_TRIES:
             return f"I could not finish this: {wish.tool} keeps answering {vain[-1].text.strip()!r}."
     return ""
 

@@ -1,4 +1,4 @@
-"""What the weak model understands of the text it is given.
+"""Prompts and messages as the weak model understands them.
 
 It gets a conversation as plain messages and finds in it: the tools and the call form that the system prompt shows, the
 calls it made itself (in its own text), and the results that came back.  It reads as a weak model would, from the
@@ -152,7 +152,7 @@ def own_calls(text: str, dialect: Dialect, tools: tuple[Tool, ...] | None) -> tu
 
 
 def as_tools(offered: Sequence[Offer]) -> tuple[Tool, ...]:
-    """What was understood of the tools, as tools: to write and read notations that take their types from a schema."""
+    """The offers as tools: to write and read notations that take their types from a schema."""
     return tuple(
         Tool(name=o.name, parameters={"type": "object", "properties": o.properties, "required": list(o.required)})
         for o in offered
@@ -168,8 +168,8 @@ def results(text: str, dialect: Dialect) -> tuple[tuple[str, ...], str]:
         pattern = _result_pattern(form or DEFAULT_RESULT)
         found = tuple(m["content"] for m in pattern.finditer(text))
         if found:
-            told = tuple(map(_unquoted, found)) if form.startswith("{{") else found
-            return told, pattern.sub("", text).strip()
+            contents = tuple(map(_unquoted, found)) if form.startswith("{{") else found
+            return contents, pattern.sub("", text).strip()
     return (), text
 
 
@@ -196,7 +196,7 @@ def corrects(text: str) -> bool:
     return bool(_CORRECTION.search(text))
 
 
-def witnessed(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple[Seen, ...]:
+def answered_calls(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple[Seen, ...]:
     """The calls with the results that answered them, first to first; a call without a result was not answered yet."""
     return tuple(
         Seen(call.name, call.arguments, text, bool(_FAILED.match(text)))

@@ -48,11 +48,11 @@ _THEN = re.compile(r"\bthen\b", re.IGNORECASE)
 
 def _orders(task: Task) -> Generator[Batch, list[str], str]:
     """`call A with x=1 and call B, then call C`: A and B side by side, C after them."""
-    told: list[str] = []
+    answers: list[str] = []
     for wishes in _stages(task):
         results = yield wishes
-        told += [f"{w.tool} answered: {text.strip()}" for w, text in zip(wishes, results, strict=True)]
-    return "\n".join(told) or _about(task)
+        answers += [f"{w.tool} answered: {text.strip()}" for w, text in zip(wishes, results, strict=True)]
+    return "\n".join(answers) or _about(task)
 
 
 def _stages(task: Task) -> list[list[Wish]]:
@@ -74,13 +74,13 @@ def _value(text: str, schema: JsonObject | None) -> Json:
     quoted = text[:1] in "\"'" and text[:1] == text[-1:] and len(text) > 1
     if text.startswith("'") and quoted:
         return text[1:-1]
-    bare = text if quoted else text.rstrip(".!?")
+    plain = text if quoted else text.rstrip(".!?")
     if not quoted and schema is not None and schema.get("type") == "string":
-        return bare
+        return plain
     try:
-        value: Json = json.loads(bare)
+        value: Json = json.loads(plain)
     except ValueError:
-        return bare
+        return plain
     return value
 
 

@@ -1,8 +1,8 @@
 """The weak model behind real HTTP: OpenAI's chat completions and Ollama's chat, whole and streamed, without tools.
 
 The bodies are written here by hand, and not by our codecs: a peer that shares our code would share our mistakes.
-Like a real server of a model without tools, it answers a request that carries `tools` with 400, unless it is told to
-ignore them, and it takes `max_tokens`/`num_predict` and `stop` seriously.
+Like a real server of a model without tools, it answers a request that carries `tools` with 400, unless it ignores
+them, and it takes `max_tokens`/`num_predict` and `stop` seriously.
 
 Contract: bad bodies get the API's own error body; what is streamed is exactly what would be sent whole.
 """
@@ -25,7 +25,7 @@ from ..dialects import DIALECTS
 from ..errors import UsageError
 from ..types import Message, Role
 from .loopback import serving
-from .model import FAMILY, Reply, WeakModel
+from .model import FAMILY, WeakModel, WeakReply
 
 OLLAMA_VERSION = "0.12.0"
 """The version of Ollama whose behaviour is imitated."""
@@ -35,22 +35,22 @@ CREATED_AT = "2023-11-14T22:13:20Z"
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class LoggedExchange:
     """One request this server answered, as it understood it, and the reply."""
 
     model: str
     messages: tuple[Message, ...]
-    reply: Reply
+    reply: WeakReply
 
 
 @dataclass(slots=True)
 class Journal:
-    """What was asked and answered, in order; for showing, and for tests."""
+    """Requests and replies, in order; for showing, and for tests."""
 
-    exchanges: list[Exchange] = field(default_factory=list)
+    exchanges: list[LoggedExchange] = field(default_factory=list)
 
 
-class Refused(Exception):
+class Refusal(Exception):
     """A request this server does not take: the HTTP status and the sentence that goes back."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -59,7 +59,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ChatRequest:
     model: str
     messages: tuple[Message, ...]
     stream: bool
@@ -72,7 +72,7 @@ def app(
     model: WeakModel, *, ignore_tools: bool = False, delay: float = 0.0, journal: Journal | None = None
 ) -> Starlette:
     """The ASGI application.  `delay` is the pause before each streamed piece, in seconds."""
-    served = _Served(model, ignore_tools, delay, journal or Journal())
+    served = _Handlers(model, ignore_tools, delay, journal or Journal())
     return Starlette(
         routes=[
             Route("/v1/chat/completions", served.openai, methods=["POST"]),
@@ -100,7 +100,7 @@ def running(
 
 
 @dataclass(frozen=True, slots=True)
-class _Served:
+class _Handlers:
     model: WeakModel
     ignore_tools: bool
     delay: float
@@ -112,25 +112,27 @@ class _Served:
     async def ollama(self, request: Request) -> Response:
         return await self._answer(request, _read_ollama, _OLLAMA)
 
-    async def _answer(self, request: Request, read: Callable[[Mapping[str, Any]], _Asked], wire: _Wire) -> Response:
+    async def _answer(
+        self, request: Request, read: Callable[[Mapping[str, Any]], _ChatRequest], wire: _Wire
+    ) -> Response:
         try:
             body = _object(await request.body())
-            asked = read(body)
+            chat = read(body)
             if body.get("tools") and not self.ignore_tools:
-                raise Refused(400, f"registry.ollama.ai/library/{asked.model} does not support tools")
-            reply = self._reply(asked)
-        except Refused as refused:
+                raise Refusal(400, f"registry.ollama.ai/library/{chat.model} does not support tools")
+            reply = self._reply(chat)
+        except Refusal as refused:
             return JSONResponse(wire.error(refused), refused.status)
-        self.journal.exchanges.append(Exchange(asked.model, asked.messages, reply))
-        if not asked.stream:
-            return JSONResponse(wire.whole(asked, reply))
-        return StreamingResponse(self._paced(wire.stream(asked, reply)), media_type=wire.media_type)
+        self.journal.exchanges.append(LoggedExchange(chat.model, chat.messages, reply))
+        if not chat.stream:
+            return JSONResponse(wire.whole(chat, reply))
+        return StreamingResponse(self._paced(wire.stream(chat, reply)), media_type=wire.media_type)
 
-    def _reply(self, asked: _Asked) -> Reply:
+    def _reply(self, chat: _ChatRequest) -> WeakReply:
         try:
-            return self.model.reply(asked.messages, model=asked.model, max_tokens=asked.max_tokens, stop=asked.stop)
+            return self.model.reply(chat.messages, model=chat.model, max_tokens=chat.max_tokens, stop=chat.stop)
         except UsageError as error:
-            raise Refused(404, f"model {asked.model!r} not found: {error}") from error
+            raise Refusal(404, f"model {chat.model!r} not found: {error}") from error
 
     async def _paced(self, frames: Iterator[bytes]) -> AsyncIterator[bytes]:
         for frame in frames:
@@ -145,16 +147,16 @@ def _object(body: bytes) -> Mapping[str, Any]:
     try:
         value = json.loads(body)
     except ValueError as error:
-        raise Refused(400, f"invalid JSON in the request body: {error}") from error
+        raise Refusal(400, f"invalid JSON in the request body: {error}") from error
     if not isinstance(value, dict):
-        raise Refused(400, "the request body must be a JSON object")
+        raise Refusal(400, "the request body must be a JSON object")
     return value
 
 
-def _read_openai(body: Mapping[str, Any]) -> _Asked:
+def _read_openai(body: Mapping[str, Any]) -> _ChatRequest:
     options = body.get("stream_options") or {}
     limit = body.get("max_completion_tokens") or body.get("max_tokens")
-    return _Asked(
+    return _ChatRequest(
         *_model_and_messages(body),
         bool(body.get("stream", False)),
         _limit(limit),
@@ -163,18 +165,20 @@ def _read_openai(body: Mapping[str, Any]) -> _Asked:
     )
 
 
-def _read_ollama(body: Mapping[str, Any]) -> _Asked:
+def _read_ollama(body: Mapping[str, Any]) -> _ChatRequest:
     options = body.get("options") or {}
     stream = bool(body.get("stream", True))
-    return _Asked(*_model_and_messages(body), stream, _limit(options.get("num_predict")), _stops(options.get("stop")))
+    return _ChatRequest(
+        *_model_and_messages(body), stream, _limit(options.get("num_predict")), _stops(options.get("stop"))
+    )
 
 
 def _model_and_messages(body: Mapping[str, Any]) -> tuple[str, tuple[Message, ...]]:
     model, messages = body.get("model"), body.get("messages")
     if not isinstance(model, str) or not model:
-        raise Refused(400, "model is required")
+        raise Refusal(400, "model is required")
     if not isinstance(messages, list) or not messages or not all(isinstance(m, dict) for m in messages):
-        raise Refused(400, "messages must be a list of at least one message")
+        raise Refusal(400, "messages must be a list of at least one message")
     return model, tuple(Message(_role(m.get("role")), _flat(m.get("content"))) for m in messages)
 
 
@@ -190,7 +194,7 @@ _ROLES: Mapping[str, Role] = {
 def _role(role: object) -> Role:
     known = _ROLES.get(role) if isinstance(role, str) else None
     if known is None:
-        raise Refused(400, f"unknown role {role!r}; use one of {', '.join(_ROLES)}")
+        raise Refusal(400, f"unknown role {role!r}; use one of {', '.join(_ROLES)}")
     return known
 
 
@@ -217,39 +221,39 @@ def _stops(value: object) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class _Wire:
     media_type: str
-    whole: Callable[[_Asked, Reply], dict[str, Any]]
-    stream: Callable[[_Asked, Reply], Iterator[bytes]]
-    error: Callable[[Refused], dict[str, Any]]
+    whole: Callable[[_ChatRequest, WeakReply], dict[str, Any]]
+    stream: Callable[[_ChatRequest, WeakReply], Iterator[bytes]]
+    error: Callable[[Refusal], dict[str, Any]]
 
 
-def _counts(asked: _Asked, reply: Reply) -> tuple[int, int]:
+def _counts(chat: _ChatRequest, reply: WeakReply) -> tuple[int, int]:
     """Tokens in and out; four characters of the prompt count as one token."""
-    return sum(len(m.text) // 4 + 1 for m in asked.messages), len(reply.chunks)
+    return sum(len(m.text) // 4 + 1 for m in chat.messages), len(reply.chunks)
 
 
-def _openai_usage(asked: _Asked, reply: Reply) -> dict[str, int]:
-    into, out = _counts(asked, reply)
+def _openai_usage(chat: _ChatRequest, reply: WeakReply) -> dict[str, int]:
+    into, out = _counts(chat, reply)
     return {"prompt_tokens": into, "completion_tokens": out, "total_tokens": into + out}
 
 
-def _openai_head(asked: _Asked, kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-weak", "object": kind, "created": CREATED, "model": asked.model}
+def _openai_head(chat: _ChatRequest, kind: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-weak", "object": kind, "created": CREATED, "model": chat.model}
 
 
-def _openai_whole(asked: _Asked, reply: Reply) -> dict[str, Any]:
+def _openai_whole(chat: _ChatRequest, reply: WeakReply) -> dict[str, Any]:
     message = {"role": "assistant", "content": reply.text}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish}
-    return _openai_head(asked, "chat.completion") | {"choices": [choice], "usage": _openai_usage(asked, reply)}
+    return _openai_head(chat, "chat.completion") | {"choices": [choice], "usage": _openai_usage(chat, reply)}
 
 
-def _openai_stream(asked: _Asked, reply: Reply) -> Iterator[bytes]:
-    head = _openai_head(asked, "chat.completion.chunk")
+def _openai_stream(chat: _ChatRequest, reply: WeakReply) -> Iterator[bytes]:
+    head = _openai_head(chat, "chat.completion.chunk")
     yield _sse(head | _choice({"role": "assistant", "content": ""}))
     for chunk in reply.chunks:
         yield _sse(head | _choice({"content": chunk}))
     yield _sse(head | _choice({}, reply.finish))
-    if asked.usage:
-        yield _sse(head | {"choices": [], "usage": _openai_usage(asked, reply)})
+    if chat.usage:
+        yield _sse(head | {"choices": [], "usage": _openai_usage(chat, reply)})
     yield b"data: [DONE]\n\n"
 
 
@@ -261,27 +265,27 @@ def _sse(value: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
-def _openai_error(refused: Refused) -> dict[str, Any]:
+def _openai_error(refused: Refusal) -> dict[str, Any]:
     kind = {404: "not_found_error"}.get(refused.status, "invalid_request_error")
     return {"error": {"message": refused.message, "type": kind, "param": None, "code": None}}
 
 
-def _ollama_whole(asked: _Asked, reply: Reply) -> dict[str, Any]:
-    return _ollama_piece(asked, reply.text) | _ollama_end(asked, reply)
+def _ollama_whole(chat: _ChatRequest, reply: WeakReply) -> dict[str, Any]:
+    return _ollama_piece(chat, reply.text) | _ollama_end(chat, reply)
 
 
-def _ollama_stream(asked: _Asked, reply: Reply) -> Iterator[bytes]:
+def _ollama_stream(chat: _ChatRequest, reply: WeakReply) -> Iterator[bytes]:
     for chunk in reply.chunks:
-        yield _line(_ollama_piece(asked, chunk) | {"done": False})
-    yield _line(_ollama_piece(asked, "") | _ollama_end(asked, reply))
+        yield _line(_ollama_piece(chat, chunk) | {"done": False})
+    yield _line(_ollama_piece(chat, "") | _ollama_end(chat, reply))
 
 
-def _ollama_piece(asked: _Asked, text: str) -> dict[str, Any]:
-    return {"model": asked.model, "created_at": CREATED_AT, "message": {"role": "assistant", "content": text}}
+def _ollama_piece(chat: _ChatRequest, text: str) -> dict[str, Any]:
+    return {"model": chat.model, "created_at": CREATED_AT, "message": {"role": "assistant", "content": text}}
 
 
-def _ollama_end(asked: _Asked, reply: Reply) -> dict[str, Any]:
-    into, out = _counts(asked, reply)
+def _ollama_end(chat: _ChatRequest, reply: WeakReply) -> dict[str, Any]:
+    into, out = _counts(chat, reply)
     durations = dict.fromkeys(("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"), 0)
     return {"done": True, "done_reason": reply.finish, "prompt_eval_count": into, "eval_count": out, **durations}
 
