@@ -11,7 +11,7 @@ import pytest
 
 from dragoman import Parser, assemble, parse
 from dragoman.effects import run
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.schema.definitions import tools as as_tools
@@ -143,7 +143,7 @@ def native(name: str, arguments: str, finish: str, *, stream: bool) -> Response:
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     known = tuple(as_tools(TOOLS) or ())
     asked = Request(model="m", messages=(Message("user", "Weather?"),), tools=known, stream=stream)
-    return run(turn(asked, to), Memory([answer]).world_now())
+    return run(turn(asked, to), ScriptedPeer([answer]).sync_performer())
 
 
 streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])

@@ -20,7 +20,7 @@ from dragoman.effects import Open
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.events import TextDelta
 from dragoman.io.cancel import Cancel
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import (
     Answered,
     Denied,
@@ -99,7 +99,7 @@ def test_a_stream_tells_everything_while_it_happens_and_what_it_came_to(face: Fa
 
 
 def test_what_a_stream_came_to_is_not_known_before_its_end() -> None:
-    with Client("m", base_url=URL, world=model(API, DONE).world_now) as client, client.stream("Hi.") as steps:
+    with Client("m", base_url=URL, performer=model(API, DONE).sync_performer) as client, client.stream("Hi.") as steps:
         next(steps)
         with pytest.raises(LookupError, match="listen to all its steps"):
             _ = steps.run
@@ -296,7 +296,9 @@ def test_a_model_of_every_provider_is_asked_where_it_is_with_its_key(name: str) 
         return refusal(418, {"error": {"message": "a teapot"}})
 
     own = {} if row.base_url else {name: "http://own.test/v1"}
-    with Client(f"{name}/some-model", environ=environment(row), base_url=own, world=Memory(answer).world_now) as client:
+    with Client(
+        f"{name}/some-model", environ=environment(row), base_url=own, performer=ScriptedPeer(answer).sync_performer
+    ) as client:
         run = client.run("Hi.")
     assert isinstance(run.end, Failed)
     assert isinstance(run.end.error, ProviderError)
@@ -367,7 +369,7 @@ def test_a_second_model_is_asked_when_the_first_fails(face: Face) -> None:
         body = json.loads(request.body)
         return refusal(401, {"error": "no"}) if body["model"] == "a" else answered(API, DONE, body)
 
-    memory = Memory(answer)
+    memory = ScriptedPeer(answer)
     run = face.run(memory, "Hi.", model="openai/a,openai/b", client={"api_key": KEY})
     assert run.end == Answered()
     assert [json.loads(each.body)["model"] for each in memory.sent] == ["a", "b"]
@@ -376,7 +378,7 @@ def test_a_second_model_is_asked_when_the_first_fails(face: Face) -> None:
 
 def test_health_is_shared_by_all_runs_of_a_client_and_can_be_reset() -> None:
     memory = model(API, refusal(401, {"error": "no"}), DONE, DONE)
-    with Client(["openai/a", "openai/b"], base_url=URL, api_key=KEY, world=memory.world_now) as client:
+    with Client(["openai/a", "openai/b"], base_url=URL, api_key=KEY, performer=memory.sync_performer) as client:
         client.run("Hi.")
         client.run("Hi.")
         assert [sent(memory, at)["model"] for at in range(3)] == ["a", "b", "b"]
@@ -394,7 +396,7 @@ def test_routes_may_be_given_ready_made_and_options_hold_for_all_named_ones() ->
     [route] = Catalogue(environ={}, options={"compact": True}).routes("ollama/x")
     assert route.compact is True
     memory = model(API, refusal(401, {"error": "no"}), DONE)
-    with Client("m", base_url=URL, routes=[ready], world=memory.world_now) as client:
+    with Client("m", base_url=URL, routes=[ready], performer=memory.sync_performer) as client:
         assert client.run("Hi.").end == Answered()
     assert [sent(memory, at)["model"] for at in range(2)] == ["m", "x"]
 

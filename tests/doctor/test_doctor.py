@@ -17,7 +17,7 @@ from dragoman.effects import Now, Open, Read, run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway.config.json_schema import FORM
 from dragoman.gateway.config.load import read
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.schema.validation import faults
@@ -76,7 +76,7 @@ class Deployment:
 
 def examined(deployment: Callable[[Open], Answer], **route: Any) -> dict[str, Finding]:
     given = {"provider": COMPATIBLE["openai_chat"], "base_url": "http://model.test", **route}
-    findings = run(examine(Route(**given), "m", SIZES), Memory(deployment).world_now())
+    findings = run(examine(Route(**given), "m", SIZES), ScriptedPeer(deployment).sync_performer())
     return {finding.probe: finding for finding in findings}
 
 
@@ -127,7 +127,7 @@ def test_a_server_that_is_not_there_ends_the_examination() -> None:
 )
 def test_the_settings_that_follow_are_taken(deployment: Deployment) -> None:
     route = Route(provider=PROVIDERS["llamacpp"], base_url="http://model.test")
-    findings = run(examine(route, "qwen3:8b", SIZES), Memory(deployment).world_now())
+    findings = run(examine(route, "qwen3:8b", SIZES), ScriptedPeer(deployment).sync_performer())
     settings = tomllib.loads(prescription(route, "qwen3:8b", findings))
     assert faults(FORM, settings) == []
     row = settings["models"]["qwen3:8b"]
@@ -142,7 +142,7 @@ def test_the_settings_that_follow_are_taken(deployment: Deployment) -> None:
 
 def reached(answer: Callable[[Open], Answer], *, named: bool = False, **route: Any) -> Reached:
     given = {"provider": COMPATIBLE["openai_chat"], "base_url": "http://model.test/sub", **route}
-    return run(reach(Route(**given), named=named), Memory(answer).world_now())
+    return run(reach(Route(**given), named=named), ScriptedPeer(answer).sync_performer())
 
 
 def lists(*paths: str) -> Callable[[Open], Answer]:
@@ -218,8 +218,8 @@ def test_a_stream_that_comes_all_at_once_after_a_while_is_held_back_somewhere(
         now[0] += before
         return told
 
-    memory = Memory(timed)
-    perform = memory.world_now()
+    memory = ScriptedPeer(timed)
+    perform = memory.sync_performer()
 
     def clocked(effect: Any) -> Any:
         if isinstance(effect, Now):
@@ -275,7 +275,7 @@ READERS = [
 def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, says: str) -> None:
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     patient = Patient(route, "m")
-    found = run(fathom(patient, (2_000, 4_000, 8_000, 16_000)), Memory(reader).world_now())
+    found = run(fathom(patient, (2_000, 4_000, 8_000, 16_000)), ScriptedPeer(reader).sync_performer())
     assert (found.grade, says in found.said) == (grade, True), found.said
     assert not tokens or found.facts["tokens"] == tokens
 

@@ -28,7 +28,7 @@ from dragoman.fallback import (
     chain,
     place,
 )
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop.journal.recorder import EVENTS
 from dragoman.providers.families import Profile
 from dragoman.providers.route import Route
@@ -61,8 +61,8 @@ class World:
     learned: Learned
 
     def __post_init__(self) -> None:
-        self.memory = Memory(self._answer)
-        self.perform = self.memory.world_now()
+        self.memory = ScriptedPeer(self._answer)
+        self.perform = self.memory.sync_performer()
 
     def _answer(self, sent: Open) -> Answer:
         body = json.loads(sent.body)

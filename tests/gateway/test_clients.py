@@ -15,7 +15,7 @@ import pytest
 from dragoman.effects import PerformAsync
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim.loopback import serving
@@ -59,11 +59,11 @@ class Stage:
     """A gateway on a real socket, for all tests; `plays` is the model that answers now."""
 
     def __init__(self) -> None:
-        self.plays = Memory([])
+        self.plays = ScriptedPeer([])
         self.url = ""
 
-    def world(self) -> PerformAsync:
-        return self.plays.world()
+    def performer(self) -> PerformAsync:
+        return self.plays.performer()
 
     async def aclose(self) -> None:
         return None
@@ -183,7 +183,7 @@ HI: list[Any] = [{"role": "user", "content": "hi"}]
 
 
 def test_openai_raises_its_own_errors(stage: Stage) -> None:
-    stage.plays = Memory([BUSY])
+    stage.plays = ScriptedPeer([BUSY])
     with (
         openai.OpenAI(base_url=f"{stage.url}/v1", api_key="any", max_retries=0) as client,
         pytest.raises(openai.RateLimitError, match="slow down") as caught,
@@ -193,7 +193,7 @@ def test_openai_raises_its_own_errors(stage: Stage) -> None:
 
 
 def test_anthropic_raises_its_own_errors(stage: Stage) -> None:
-    stage.plays = Memory([BUSY])
+    stage.plays = ScriptedPeer([BUSY])
     with (
         anthropic.Anthropic(base_url=stage.url, api_key="any", max_retries=0) as client,
         pytest.raises(anthropic.RateLimitError, match="slow down"),
@@ -202,7 +202,7 @@ def test_anthropic_raises_its_own_errors(stage: Stage) -> None:
 
 
 def test_ollama_raises_its_own_errors(stage: Stage) -> None:
-    stage.plays = Memory([BUSY])
+    stage.plays = ScriptedPeer([BUSY])
     with closing(ollama.Client(host=stage.url)) as client, pytest.raises(ollama.ResponseError) as caught:
         client.chat(model=NAME, messages=HI)
     assert "slow down" in str(caught.value)
@@ -219,7 +219,7 @@ BROKEN = Answer(
 
 
 def test_each_client_raises_what_breaks_in_the_middle_of_a_stream(stage: Stage) -> None:
-    stage.plays = Memory([BROKEN] * 3)
+    stage.plays = ScriptedPeer([BROKEN] * 3)
     with openai.OpenAI(base_url=f"{stage.url}/v1", api_key="any", max_retries=0) as one:
         chunks = one.chat.completions.create(model=NAME, messages=HI, stream=True)
         with pytest.raises(openai.APIError, match="broke off"):

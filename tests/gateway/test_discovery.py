@@ -11,7 +11,7 @@ from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import Found, discover
 from dragoman.gateway.discovery import Place, adiscover, look, usual_places
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.rows import PROVIDERS
 from tests.support.peer import Exchange, free_port, peer
 
@@ -39,7 +39,7 @@ ANSWERS = [
 @pytest.mark.parametrize(("asked", "body", "provider", "models"), ANSWERS)
 def test_a_server_is_known_by_what_it_says(asked: str, body: bytes, provider: str, models: tuple[str, ...]) -> None:
     row = PROVIDERS[asked]
-    found = run(look(Place(provider=row, base_url=row.base_url)), Memory([Answer((body,))]).world_now())
+    found = run(look(Place(provider=row, base_url=row.base_url)), ScriptedPeer([Answer((body,))]).sync_performer())
     assert found == Found(provider=PROVIDERS[provider], base_url=row.base_url, models=models)
 
 
@@ -57,7 +57,7 @@ STRANGERS = [
 @pytest.mark.parametrize("answer", STRANGERS, ids=range(len(STRANGERS)))
 def test_whoever_else_answers_is_not_taken_for_a_model_server(answer: Answer) -> None:
     row = PROVIDERS["vllm"]
-    assert run(look(Place(provider=row, base_url=row.base_url)), Memory([answer]).world_now()) is None
+    assert run(look(Place(provider=row, base_url=row.base_url)), ScriptedPeer([answer]).sync_performer()) is None
 
 
 def test_real_sockets_are_asked_all_at_once_and_found_in_order() -> None:

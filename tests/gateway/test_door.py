@@ -19,7 +19,7 @@ from dragoman.gateway import Access, GatewayConfig, Limits, create_app
 from dragoman.gateway.http import keys as door
 from dragoman.gateway.http.keys import Door, known, sent_key
 from dragoman.gateway.reload import Watched, keep_current
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, Reply, call
@@ -129,7 +129,7 @@ BESIDE: list[tuple[str, str, dict[str, Any] | None]] = [
 
 @pytest.mark.parametrize(("method", "path", "body"), BESIDE, ids=[row[1] for row in BESIDE])
 def test_what_is_served_beside_the_models_asks_for_the_same_key(method: str, path: str, body: Any) -> None:
-    gateway = create_app(GatewayConfig(models={"m": ROUTE}, **held()), Memory([]))
+    gateway = create_app(GatewayConfig(models={"m": ROUTE}, **held()), ScriptedPeer([]))
     for wrong in ({}, bearer("sk-wrong-key-of-mallory")):
         refused = call(gateway, path, body, method=method, headers=wrong)
         assert refused.status == 401
@@ -142,12 +142,15 @@ def test_what_is_served_beside_the_models_asks_for_the_same_key(method: str, pat
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/api/version", "/", "/openapi.json"])
 def test_what_probes_ask_needs_no_key(path: str) -> None:
-    assert call(create_app(GatewayConfig(models={"m": ROUTE}, **held()), Memory([])), path, method="GET").status == 200
+    assert (
+        call(create_app(GatewayConfig(models={"m": ROUTE}, **held()), ScriptedPeer([])), path, method="GET").status
+        == 200
+    )
 
 
 def test_a_key_sees_the_models_it_may_ask_for() -> None:
     config = GatewayConfig(models={"qwen": ROUTE, "gpt": ROUTE}, **held(models=("q*",)))
-    gateway = create_app(config, Memory([]))
+    gateway = create_app(config, ScriptedPeer([]))
     listed = call(gateway, "/v1/models", method="GET", headers=bearer()).json["data"]
     assert [row["id"] for row in listed] == ["qwen"]
     assert call(gateway, "/v1/models/gpt", method="GET", headers=bearer()).status == 404
@@ -248,16 +251,16 @@ def test_whoever_is_inside_keeps_others_out_until_he_leaves(front: str, which: s
     assert served.status == 200
 
 
-FAILING: list[tuple[str, Callable[[], Memory], Any]] = [
-    ("the provider fails", lambda: Memory([refusal(500, {})]), None),
-    ("the body is none", lambda: Memory([]), b"{"),
-    ("nobody answers", lambda: Memory([]), None),
+FAILING: list[tuple[str, Callable[[], ScriptedPeer], Any]] = [
+    ("the provider fails", lambda: ScriptedPeer([refusal(500, {})]), None),
+    ("the body is none", lambda: ScriptedPeer([]), b"{"),
+    ("nobody answers", lambda: ScriptedPeer([]), None),
 ]
 
 
 @pytest.mark.parametrize(("made", "body"), [r[1:] for r in FAILING], ids=[r[0] for r in FAILING])
 def test_whatever_goes_wrong_the_place_is_free_again(
-    made: Callable[[], Memory], body: Any, caplog: pytest.LogCaptureFixture
+    made: Callable[[], ScriptedPeer], body: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     gateway = app(made(), config={**held(max_concurrent=1), "limits": Limits(max_concurrent=1)})
     path, asked = asking("openai_chat", stream=False)
@@ -319,7 +322,7 @@ def test_an_answer_that_takes_too_long_is_given_up_in_its_middle(front: str) -> 
 @every_front
 def test_a_client_that_sends_too_slowly_is_told(front: str) -> None:
     async def go() -> Reply:
-        gateway = create_app(GatewayConfig(default=ROUTE, limits=Limits(body_timeout=0.01)), Memory([]))
+        gateway = create_app(GatewayConfig(default=ROUTE, limits=Limits(body_timeout=0.01)), ScriptedPeer([]))
         client = Client(gateway, *asking(front, stream=False))
         client._messages = [{"type": "http.request", "body": b"{", "more_body": True}]
         return await asyncio.wait_for(client.run(), 10)

@@ -27,7 +27,7 @@ from dragoman.gateway.app import Gateway, Serve
 from dragoman.gateway.fronts import FRONTS
 from dragoman.gateway.http.endpoints import Ready
 from dragoman.gateway.process.shutdown import on_sigterm
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import call
@@ -101,7 +101,7 @@ def test_in_a_thread_nothing_is_touched(handled: list[int]) -> None:
 
 def resting(*routes: Route) -> Gateway:
     """A gateway of two routes, these of them resting for a long time."""
-    gateway = Gateway(GatewayConfig(models={"m": (ONE, TWO)}), Memory([]))
+    gateway = Gateway(GatewayConfig(models={"m": (ONE, TWO)}), ScriptedPeer([]))
     error, far = ProviderError("down; try later", kind=ErrorKind.NETWORK), 1e12
     for route in routes:
         gateway.health.failed(place(route), error, Rules(cooldown=60), began=far, now=far)
@@ -122,7 +122,7 @@ def test_a_gateway_whose_routes_all_rest_is_not_ready_and_says_for_how_long() ->
 
 @pytest.mark.parametrize("path", ["/readyz", "/health/readiness", "/healthz", "/health", "/health/liveliness"])
 def test_probes_find_a_gateway_well_that_has_nothing_to_complain_of(path: str) -> None:
-    gateway = create_app(GatewayConfig(models={"m": (ONE, TWO)}), Memory([]))
+    gateway = create_app(GatewayConfig(models={"m": (ONE, TWO)}), ScriptedPeer([]))
     assert call(gateway, path, method="GET").json == {"status": "ok"}
 
 

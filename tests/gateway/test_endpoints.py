@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Reply, call
@@ -17,7 +17,7 @@ LISTED = Answer((b'{"data": [{"id": "qwen3:8b"}, {"id": "org/plain"}]}',), heade
 
 def app(*answers: Answer) -> Any:
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    return create_app(GatewayConfig(default=to), Memory(answers))
+    return create_app(GatewayConfig(default=to), ScriptedPeer(answers))
 
 
 def get(path: str, **more: Any) -> Reply:

@@ -11,7 +11,7 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import readers
 from dragoman.events import Event, assemble
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.types import Response
@@ -59,7 +59,7 @@ every_back = pytest.mark.parametrize("back", UPSTREAMS)
 streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 
 
-def app(memory: Memory, back: str = "openai_chat", *, config: dict[str, Any] | None = None, **route: Any) -> Any:
+def app(memory: ScriptedPeer, back: str = "openai_chat", *, config: dict[str, Any] | None = None, **route: Any) -> Any:
     to = Route(provider=COMPATIBLE[back], base_url="http://model.test", **route)
     return create_app(GatewayConfig(default=to, **(config or {})), memory)
 
@@ -326,31 +326,31 @@ LISTED = Answer((json.dumps({"object": "list", "data": [{"id": "big"}, {"id": "s
 
 
 def test_the_models_are_those_of_the_provider_in_the_callers_shape() -> None:
-    openai = call(app(Memory([LISTED])), "/v1/models", method="GET").json
+    openai = call(app(ScriptedPeer([LISTED])), "/v1/models", method="GET").json
     assert [m["id"] for m in openai["data"]] == ["big", "small"]
     assert openai["object"] == "list"
     versioned = {"anthropic-version": "2023-06-01"}
-    anthropic = call(app(Memory([LISTED])), "/v1/models", method="GET", headers=versioned).json
+    anthropic = call(app(ScriptedPeer([LISTED])), "/v1/models", method="GET", headers=versioned).json
     assert [(m["type"], m["id"]) for m in anthropic["data"]] == [("model", "big"), ("model", "small")]
-    ollama = call(app(Memory([LISTED])), "/api/tags", method="GET").json
+    ollama = call(app(ScriptedPeer([LISTED])), "/api/tags", method="GET").json
     assert [m["name"] for m in ollama["models"]] == ["big", "small"]
 
 
 def test_a_provider_that_lists_nothing_leaves_the_list_to_the_configuration() -> None:
-    assert call(app(Memory([refusal(404, {})])), "/v1/models", method="GET").json["data"] == []
-    named = app(Memory([]), model="the-one")
+    assert call(app(ScriptedPeer([refusal(404, {})])), "/v1/models", method="GET").json["data"] == []
+    named = app(ScriptedPeer([]), model="the-one")
     assert [m["id"] for m in call(named, "/v1/models", method="GET").json["data"]] == ["the-one"]
 
 
 def test_health_and_version() -> None:
-    gateway = app(Memory([]))
+    gateway = app(ScriptedPeer([]))
     assert call(gateway, "/healthz", method="GET").json == {"status": "ok"}
     assert "version" in call(gateway, "/api/version", method="GET").json
 
 
 def test_tokens_are_counted_about() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "x" * 4000}]}
-    counted = call(app(Memory([])), "/v1/messages/count_tokens?beta=true", body).json["input_tokens"]
+    counted = call(app(ScriptedPeer([])), "/v1/messages/count_tokens?beta=true", body).json["input_tokens"]
     assert 900 < counted < 1100
 
 

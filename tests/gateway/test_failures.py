@@ -17,8 +17,8 @@ from dragoman.events import Event, assemble
 from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.exchange import Exchange as Served
 from dragoman.gateway.fronts import FRONTS
-from dragoman.io.aio import Pool
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.aio import AsyncPool
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, Reply, call
@@ -74,7 +74,7 @@ def test_a_body_that_is_not_the_apis_is_refused_in_its_shape(front: str, name: s
         return
     field = FIELDS.get(front, "messages")
     body, words = body.replace(b"messages", field.encode()), words.replace("messages", field)
-    reply = call(app(Memory([])), PATHS[front], body)
+    reply = call(app(ScriptedPeer([])), PATHS[front], body)
     assert reply.status == 400
     assert words in message_of(front, reply)
 
@@ -106,14 +106,14 @@ def test_a_schema_that_is_none_is_mended_and_the_other_tools_are_served() -> Non
 
 @every_front
 def test_an_unknown_dialect_is_told_with_advice(front: str) -> None:
-    reply = ask(app(Memory([]), dialects="hermes2"), front, stream=True)
+    reply = ask(app(ScriptedPeer([]), dialects="hermes2"), front, stream=True)
     assert reply.status == 400
     assert "did you mean 'hermes'" in message_of(front, reply)
 
 
 @every_front
 def test_a_body_that_is_too_large_is_refused_announced_or_not(front: str) -> None:
-    gateway = app(Memory([]), config={"limits": Limits(body=1000)})
+    gateway = app(ScriptedPeer([]), config={"limits": Limits(body=1000)})
     body = {**ASKS[front], "padding": "x" * 2000}
     for headers in ({}, {"content-length": "999999"}):
         reply = call(gateway, PATHS[front], body, headers=headers)
@@ -123,13 +123,13 @@ def test_a_body_that_is_too_large_is_refused_announced_or_not(front: str) -> Non
 
 @every_front
 def test_a_compressed_body_is_refused_clearly(front: str) -> None:
-    reply = call(app(Memory([])), PATHS[front], b"\x28\xb5\x2f\xfd", headers={"content-encoding": "zstd"})
+    reply = call(app(ScriptedPeer([])), PATHS[front], b"\x28\xb5\x2f\xfd", headers={"content-encoding": "zstd"})
     assert reply.status == 415
     assert "zstd" in message_of(front, reply)
 
 
 def test_an_unknown_address_says_what_is_served() -> None:
-    reply = call(app(Memory([])), "/v2/nothing", {})
+    reply = call(app(ScriptedPeer([])), "/v2/nothing", {})
     assert reply.status == 404
     assert "/v1/chat/completions" in reply.json["error"]["message"]
 
@@ -160,7 +160,7 @@ REFUSED: list[tuple[str, Answer, int, str]] = [
 def test_before_the_first_byte_a_failure_has_its_status_and_the_callers_shape(
     front: str, answer: Answer, status: int, words: str, stream: bool
 ) -> None:
-    reply = ask(app(Memory([answer]), key=KEY), front, stream=stream)
+    reply = ask(app(ScriptedPeer([answer]), key=KEY), front, stream=stream)
     assert reply.status == (503 if (front, status) == ("gemini", 529) else status)  # 529 is Anthropic's own
     assert reply.headers["content-type"] == "application/json"
     assert words in message_of(front, reply)
@@ -176,7 +176,7 @@ RESET = ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK)
 
 @every_front
 def test_after_the_first_byte_a_failure_is_told_inside_the_stream(front: str) -> None:
-    memory = Memory([Answer((PIECE, RESET), headers={"content-type": "text/event-stream"})])
+    memory = ScriptedPeer([Answer((PIECE, RESET), headers={"content-type": "text/event-stream"})])
     reply = ask(app(memory), front, stream=True)
     assert reply.status == 200
     assert reply.ended
@@ -192,7 +192,7 @@ def test_after_the_first_byte_a_failure_is_told_inside_the_stream(front: str) ->
 
 @every_front
 def test_a_whole_answer_that_broke_off_is_a_failure_not_half_an_answer(front: str) -> None:
-    memory = Memory([Answer((b'{"choices":[', RESET), headers={"content-type": "application/json"})])
+    memory = ScriptedPeer([Answer((b'{"choices":[', RESET), headers={"content-type": "application/json"})])
     reply = ask(app(memory), front, stream=False)
     assert reply.status == 502
     assert "broke off" in message_of(front, reply)
@@ -200,7 +200,7 @@ def test_a_whole_answer_that_broke_off_is_a_failure_not_half_an_answer(front: st
 
 @every_front
 def test_a_bug_of_ours_is_told_without_its_inside_and_logged(front: str, caplog: pytest.LogCaptureFixture) -> None:
-    memory = Memory([Answer((RuntimeError("the inside story"),), headers={"content-type": "application/json"})])
+    memory = ScriptedPeer([Answer((RuntimeError("the inside story"),), headers={"content-type": "application/json"})])
     with caplog.at_level(logging.ERROR, logger="dragoman.gateway"):
         reply = ask(app(memory), front, stream=False)
     assert reply.status == 500
@@ -219,7 +219,7 @@ class Slow:
         self.opened, self.closed = asyncio.Event(), asyncio.Event()
         self._answers = head
 
-    def world(self) -> Callable[[Effect], Any]:
+    def performer(self) -> Callable[[Effect], Any]:
         return self.perform
 
     async def aclose(self) -> None:
@@ -287,7 +287,7 @@ def test_only_event_streams_may_hold_comments(front: str, stream: bool) -> None:
     _, body = asking(front, stream=stream)
     said_by_path = {"model": "m", "stream": stream} if front == "gemini" else {}
     exchange = Served(served, body, lambda _: (to,), path=said_by_path)
-    run(exchange.steps(), model("openai_chat", said("hi")).world_now())
+    run(exchange.steps(), model("openai_chat", said("hi")).sync_performer())
     assert exchange.pings is (stream and front != "ollama_chat")
 
 
@@ -327,7 +327,7 @@ def test_a_client_that_hangs_up_cancels_the_provider(front: str, when: str) -> N
 
 def test_a_client_that_leaves_while_it_sends_is_let_go() -> None:
     async def go() -> Reply:
-        client = Client(app(Memory([])), "/v1/chat/completions", b"")
+        client = Client(app(ScriptedPeer([])), "/v1/chat/completions", b"")
         client._messages.clear()
         client.hang_up()
         return await client.run()
@@ -342,7 +342,7 @@ def real(url: str, script: Callable[[Any], Any]) -> Any:
     """Run `script(gateway)` against a gateway with real connections to `url`."""
 
     async def go() -> Any:
-        async with Pool(use_proxies=False) as pool:
+        async with AsyncPool(use_proxies=False) as pool:
             to = Route(provider=COMPATIBLE["openai_chat"], base_url=url)
             return await script(create_app(GatewayConfig(default=to), pool))
 

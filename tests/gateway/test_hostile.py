@@ -25,7 +25,7 @@ from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.http.offload import LARGE, Steps
 from dragoman.gateway.http.request_body import unpacked
 from dragoman.gateway.process.connections import HEAD_SECONDS
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.io.sockets import listen
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
@@ -67,7 +67,7 @@ def told(front: str, *, tools: Named | None = None, text: str = "") -> tuple[str
 
 def serve(front: str, *, text_tools: bool = False, **what: Any) -> Reply:
     path, body = told(front, **what)
-    return call(app(Memory(always), tools=Tools.TEXT if text_tools else Tools.NATIVE), path, body)
+    return call(app(ScriptedPeer(always), tools=Tools.TEXT if text_tools else Tools.NATIVE), path, body)
 
 
 def nested(depth: int, wrap: Callable[[Any], Any]) -> Any:
@@ -197,7 +197,7 @@ def test_every_field_may_hold_anything(front: str, value: Any) -> None:
         "system",
         "think",
     ):
-        reply = call(app(Memory(always)), path, {**body, field: value})
+        reply = call(app(ScriptedPeer(always)), path, {**body, field: value})
         assert reply.status < 500 or reply.json.get("error", {}).get("code") == 422, (field, reply.body)
 
 
@@ -208,7 +208,7 @@ def test_every_field_may_hold_anything(front: str, value: Any) -> None:
 def listening() -> Iterator[int]:
     """A real server of our own, as the command runs it."""
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    gateway = create_app(GatewayConfig(default=to, limits=Limits(body=100_000, body_timeout=0.2)), Memory(always))
+    gateway = create_app(GatewayConfig(default=to, limits=Limits(body=100_000, body_timeout=0.2)), ScriptedPeer(always))
     server = uvicorn.Server(uvicorn.Config(gateway, **QUIET))
     with listen("127.0.0.1", 0) as place:
         thread = threading.Thread(target=server.run, args=([place],))
@@ -288,7 +288,7 @@ def test_an_id_that_a_client_gives_cannot_become_a_header(port: int) -> None:
 
 def limited(**limits: int) -> Any:
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    return create_app(GatewayConfig(default=to, limits=Limits(**limits)), Memory(always))
+    return create_app(GatewayConfig(default=to, limits=Limits(**limits)), ScriptedPeer(always))
 
 
 @every_front
@@ -318,7 +318,7 @@ def test_more_tools_than_are_taken_are_refused_with_what_to_do(front: str) -> No
 @every_front
 def test_a_large_request_is_answered_like_a_small_one(front: str) -> None:
     path, body = told(front, text="hello, world. " * 50_000)
-    reply = call(app(Memory(always)), path, body)
+    reply = call(app(ScriptedPeer(always)), path, body)
     assert (reply.status, reply.ended) == (200, True)
 
 
@@ -390,7 +390,7 @@ def test_a_packed_body_is_read(front: str, coding: str) -> None:
     path, body = told(front)
     data = json.dumps(body).encode()
     packed = {"identity": data, "deflate": zlib.compress(data)}.get(coding, gzip.compress(data))
-    assert call(app(Memory(always)), path, packed, headers={"content-encoding": coding}).status == 200
+    assert call(app(ScriptedPeer(always)), path, packed, headers={"content-encoding": coding}).status == 200
 
 
 @every_front
@@ -406,15 +406,15 @@ def test_a_body_is_not_unpacked_beyond_the_limit(front: str) -> None:
     ("coding", "status"), [("zstd", 415), ("br", 415), ("gzip, gzip", 415), ("gzip", 400), ("deflate", 400)]
 )
 def test_a_coding_that_is_not_read_or_not_true_is_refused(coding: str, status: int) -> None:
-    reply = call(app(Memory(always)), PATHS["openai_chat"], b"{}", headers={"content-encoding": coding})
+    reply = call(app(ScriptedPeer(always)), PATHS["openai_chat"], b"{}", headers={"content-encoding": coding})
     assert reply.status == status
 
 
 def test_digits_without_end_are_the_callers_mistake() -> None:
     path, body = told("openai_chat")
     data = json.dumps(body).encode()[:-1]
-    assert call(app(Memory(always)), path, data + b', "seed": ' + b"7" * 5000 + b"}").status == 400
-    assert call(app(Memory(always)), path, data + b', "seed": ' + b"7" * 300 + b"}").status == 200
+    assert call(app(ScriptedPeer(always)), path, data + b', "seed": ' + b"7" * 5000 + b"}").status == 400
+    assert call(app(ScriptedPeer(always)), path, data + b', "seed": ' + b"7" * 300 + b"}").status == 200
 
 
 # ── work that grows with what is sent, and no faster ─────────────────────────
@@ -486,7 +486,7 @@ class Wire(asyncio.Transport):
 
 @contextlib.asynccontextmanager
 async def connected(served: Any = None) -> AsyncIterator[tuple[Any, Wire]]:
-    config = uvicorn.Config(served or app(Memory(always)), **QUIET)
+    config = uvicorn.Config(served or app(ScriptedPeer(always)), **QUIET)
     config.load()
     state = uvicorn.Server(config).server_state
     protocol: Any = config.http_protocol_class

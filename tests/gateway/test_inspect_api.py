@@ -12,7 +12,7 @@ import pytest
 from dragoman.dialects import DIALECTS
 from dragoman.gateway.inspector.api import API, CSP, STATIC, stranger
 from dragoman.gateway.inspector.recorder import Recorder
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.spec import Tools
 from tests.support.asgi import Client, Reply, call
 from tests.support.inspecting import HERE, JSON, look, recording, see, tell
@@ -37,7 +37,7 @@ def answered(*texts: str, **more: Any) -> Any:
 
 
 def test_the_page_is_served_with_a_policy_that_runs_no_script_but_its_own() -> None:
-    gateway, _ = recording(Memory([]))
+    gateway, _ = recording(ScriptedPeer([]))
     for path in ("/inspect", "/inspect/", *(f"/inspect/{file.name}" for file in STATIC.iterdir())):
         reply = call(gateway, path, method="GET")
         assert (reply.status, reply.headers["content-security-policy"]) == (200, CSP)
@@ -85,7 +85,7 @@ STRANGERS: list[tuple[dict[str, str], bool]] = [
 @pytest.mark.parametrize(("headers", "strange"), STRANGERS, ids=[json.dumps(h) for h, _ in STRANGERS])
 def test_only_our_own_page_is_answered(headers: dict[str, str], strange: bool) -> None:
     assert bool(stranger(headers)) is strange
-    gateway, _ = recording(Memory([]))
+    gateway, _ = recording(ScriptedPeer([]))
     reply = call(gateway, f"{API}/exchanges", method="GET", headers=headers)
     assert reply.status == (403 if strange else 200)
 

@@ -14,7 +14,7 @@ import aiohttp
 from dragoman.dialects import DIALECTS
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.inspector.recorder import Recorder
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import WeakModel, running, serving
@@ -243,7 +243,7 @@ def test_where_keys_are_asked_for_the_page_asks_and_keeps_the_key_in_its_tab(tmp
 def test_without_a_gateway_the_page_says_that_it_tries_again(tmp_path: Path) -> None:
     async def go() -> None:
         async with page(tmp_path) as seen:
-            with serving(recording(Memory([]))[0]) as url:
+            with serving(recording(ScriptedPeer([]))[0]) as url:
                 await seen.open(f"{url}/inspect")
                 await seen.until("document.querySelector('#live').innerText.startsWith('live')")
             await seen.until("document.querySelector('#live').innerText.includes('does not answer')")

@@ -16,7 +16,7 @@ from dragoman.gateway.inspector.record import PACKED, WITHHELD
 from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.gateway.inspector.redaction import is_secret, shown_query, shown_url, spellings
 from dragoman.gateway.observers import INSPECT, observers
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
@@ -128,7 +128,7 @@ BAD: list[tuple[bytes, str]] = [(b"{", "not JSON"), (b"[1]", "not a JSON object"
 
 @pytest.mark.parametrize(("body", "says"), BAD)
 def test_a_request_that_cannot_be_read_is_shown_with_the_reason(body: bytes, says: str) -> None:
-    gateway, _ = recording(Memory([]))
+    gateway, _ = recording(ScriptedPeer([]))
     call(gateway, CHAT, body)
     (row,) = see(gateway, "exchanges?since=0")["rows"]
     assert row["status"] == 400
@@ -139,7 +139,7 @@ def test_a_request_that_cannot_be_read_is_shown_with_the_reason(body: bytes, say
 
 
 def test_garbage_of_a_provider_is_shown_as_it_came() -> None:
-    gateway, _ = recording(Memory([Answer((b"<html>\xff", b"no</html>"), headers={"content-type": "text/html"})]))
+    gateway, _ = recording(ScriptedPeer([Answer((b"<html>\xff", b"no</html>"), headers={"content-type": "text/html"})]))
     ask(gateway, "openai_chat", stream=False)
     whole, got = see(gateway, "exchanges/1"), see(gateway, "exchanges/1/wire/got-0")
     assert got["text"] == "<html>�no</html>"
@@ -172,11 +172,11 @@ async def _asked(gateway: Any, path: str) -> Any:
 class _Paused:
     """Connections that say nothing after the first bytes (so many `reads` of them), until told."""
 
-    def __init__(self, memory: Memory, begun: asyncio.Event, more: asyncio.Event, reads: int = 1) -> None:
+    def __init__(self, memory: ScriptedPeer, begun: asyncio.Event, more: asyncio.Event, reads: int = 1) -> None:
         self._memory, self._begun, self._more, self._reads = memory, begun, more, reads
 
-    def world(self) -> Any:
-        perform, count = self._memory.world(), 0
+    def performer(self) -> Any:
+        perform, count = self._memory.performer(), 0
 
         async def performed(effect: Any) -> Any:
             nonlocal count
@@ -316,7 +316,7 @@ def test_what_keys_are_exchanged_for_is_not_kept() -> None:
         secrets={"client_id": "client-id"},
         settings={"realm": "r"},
     )
-    gateway, recorder = recording(Memory([token, answer, answer]), config={"default": to})
+    gateway, recorder = recording(ScriptedPeer([token, answer, answer]), config={"default": to})
     ask(gateway, "openai_chat", stream=False)
     shown = everything(gateway, recorder)
     assert not [secret for secret in ("a-fresh-token", "client-secret", "client-id") if secret in shown]
@@ -358,7 +358,7 @@ def test_nothing_is_kept_unless_somebody_asks_for_it() -> None:
 
 @pytest.mark.parametrize("path", ["/inspect", "/inspect/", "/inspect/api/exchanges"])
 def test_off_the_address_says_how_to_turn_it_on(path: str) -> None:
-    reply = call(create_app(GatewayConfig(), Memory([])), path, method="GET")
+    reply = call(create_app(GatewayConfig(), ScriptedPeer([])), path, method="GET")
     assert reply.status == 404
     assert "dragoman serve --inspect" in reply.json["error"]["message"]
 

@@ -19,7 +19,7 @@ from dragoman.gateway.config.load import read
 from dragoman.gateway.factory import from_file
 from dragoman.gateway.state.sqlite_cache import FILE, Store
 from dragoman.gateway.state.stores import DIRECTORY, Keeping, keeping
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.types import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
@@ -32,7 +32,7 @@ from .test_exchange import read as answer_of
 KEYS = {"alice": "sk-of-alice", "bob": "sk-of-bob"}
 
 
-def gateway(memory: Memory, directory: Path | None, **limits: Any) -> Any:
+def gateway(memory: ScriptedPeer, directory: Path | None, **limits: Any) -> Any:
     """One process: what it keeps besides is in the directory."""
     rows = [Access(name=n, sha256=hashlib.sha256(key.encode()).hexdigest(), **limits) for n, key in KEYS.items()]
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")

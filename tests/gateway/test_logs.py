@@ -15,7 +15,7 @@ from dragoman.gateway.config.load import Server
 from dragoman.gateway.observers import FORMAT, LEVEL, observers
 from dragoman.gateway.telemetry.logs import ACCESS, OTHERS, ROOT, Form, Logs, configure, hidden
 from dragoman.gateway.telemetry.metrics import Metrics
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from tests.support.asgi import call
@@ -39,7 +39,7 @@ def as_before() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def logged(memory: Memory, *, config: dict[str, Any] | None = None, form: Form = Form.JSON, **route: Any) -> Any:
+def logged(memory: ScriptedPeer, *, config: dict[str, Any] | None = None, form: Form = Form.JSON, **route: Any) -> Any:
     """A gateway that logs, and what it writes to."""
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", key=SECRET, **route)
     settings, out = GatewayConfig(default=to, **(config or {})), io.StringIO()
@@ -90,7 +90,7 @@ def test_nothing_that_was_said_is_written() -> None:
 
 
 def test_a_failure_says_which_provider_failed_how_and_not_in_whose_words() -> None:
-    gateway, out = logged(Memory([refusal(500, {"error": {"message": f"What is up? {SECRET}", "code": "boom"}})]))
+    gateway, out = logged(ScriptedPeer([refusal(500, {"error": {"message": f"What is up? {SECRET}", "code": "boom"}})]))
     ask(gateway, "openai_chat", stream=False)
     (told,) = lines(out)
     assert (told["level"], told["status"], told["outcome"]) == ("error", 500, "server_error")
@@ -111,7 +111,7 @@ def test_a_client_without_its_key_is_written_down_and_its_key_is_not() -> None:
 
 
 def test_whatever_a_client_calls_itself_stays_one_line() -> None:
-    gateway, out = logged(Memory([DOWN]))
+    gateway, out = logged(ScriptedPeer([DOWN]))
     body = {**ASKS["openai_chat"], "model": 'a"b\nlevel=fatal\u2028' + "m" * 10_000}
     call(gateway, PATHS["openai_chat"], body, headers={"x-request-id": "x" * 5000})
     (told,) = lines(out)
@@ -120,7 +120,7 @@ def test_whatever_a_client_calls_itself_stays_one_line() -> None:
 
 
 def test_text_is_for_people_and_as_silent() -> None:
-    gateway, out = logged(Memory([DOWN]), form=Form.TEXT)
+    gateway, out = logged(ScriptedPeer([DOWN]), form=Form.TEXT)
     call(gateway, PATHS["openai_chat"], {**ASKS["openai_chat"], "model": "a b\nc"})
     (line,) = out.getvalue().splitlines()
     assert " error dragoman.access request_id=req_" in line
@@ -130,7 +130,7 @@ def test_text_is_for_people_and_as_silent() -> None:
 
 @pytest.mark.parametrize("form", list(Form))
 def test_secrets_are_blotted_out_of_whatever_is_logged(form: Form) -> None:
-    _, out = logged(Memory([]), form=form)
+    _, out = logged(ScriptedPeer([]), form=form)
     try:
         raise ValueError(f"cannot send {SECRET}\nBearer sk-ant-0123456789abcdef0123456789")
     except ValueError:
@@ -142,7 +142,7 @@ def test_secrets_are_blotted_out_of_whatever_is_logged(form: Form) -> None:
 
 
 def test_the_servers_own_warnings_are_lines_of_the_same_form() -> None:
-    _, out = logged(Memory([]))
+    _, out = logged(ScriptedPeer([]))
     logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
     logging.getLogger("uvicorn.error").info("chatter")
     (told,) = lines(out)

@@ -25,7 +25,7 @@ from dragoman.gateway.config.model import Attachment, GatewayConfig, Mcp
 from dragoman.gateway.telemetry.exchange_record import Account
 from dragoman.gateway.telemetry.logs import Logs
 from dragoman.gateway.telemetry.metrics import Metrics
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import serving
@@ -54,7 +54,7 @@ def web() -> Iterator[dict[str, Any]]:
 
 
 def served(
-    memory: Memory,
+    memory: ScriptedPeer,
     *attachments: Attachment,
     servers: dict[str, Any] | None = None,
     observers: tuple[Any, ...] = (),
@@ -95,11 +95,11 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def offered(memory: Memory, index: int = -1) -> list[str]:
+def offered(memory: ScriptedPeer, index: int = -1) -> list[str]:
     return [tool["function"]["name"] for tool in sent(memory, index).get("tools", [])]
 
 
-def shown(memory: Memory) -> list[str]:
+def shown(memory: ScriptedPeer) -> list[str]:
     """The results the model was shown last."""
     return [message["content"] for message in sent(memory)["messages"] if message["role"] == "tool"]
 

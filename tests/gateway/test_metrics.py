@@ -19,7 +19,7 @@ from dragoman.fallback import Rules
 from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.telemetry import metrics
 from dragoman.gateway.telemetry.metrics import COUNTED, OTHER, Metrics
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from tests.support import places
@@ -132,7 +132,7 @@ def test_what_is_refused_counts_too(body: Any, headers: dict[str, str], status: 
 
 def test_a_stream_that_fails_counts_with_the_status_it_would_have_had() -> None:
     reset = ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK)
-    gateway = counting(Memory([Answer((PIECE, reset), headers={"content-type": "text/event-stream"})]))
+    gateway = counting(ScriptedPeer([Answer((PIECE, reset), headers={"content-type": "text/event-stream"})]))
     assert ask(gateway, "openai_chat", stream=True).status == 200
     assert "status=502" in next(iter(of(read(gateway), "requests_total")))
 
@@ -175,20 +175,20 @@ def test_even_models_that_answer_have_a_bounded_number_of_names(monkeypatch: pyt
 
 
 def test_a_configured_model_has_its_name_from_the_start() -> None:
-    gateway = create_app(GatewayConfig(models={"m": ROUTE}), Memory([DOWN]), observers=[Metrics()])
+    gateway = create_app(GatewayConfig(models={"m": ROUTE}), ScriptedPeer([DOWN]), observers=[Metrics()])
     ask(gateway, "openai_chat", stream=False)
     assert next(iter(of(read(gateway), "requests_total")))[1] == "model=m"
 
 
 def test_where_keys_are_asked_for_the_numbers_need_one_too() -> None:
-    gateway = counting(Memory([]), config=held())
+    gateway = counting(ScriptedPeer([]), config=held())
     assert call(gateway, "/metrics", method="GET").status == 401
     assert call(gateway, "/metrics", method="GET", headers=bearer("sk-another")).status == 401
     assert call(gateway, "/metrics", method="GET", headers=bearer()).status == 200
 
 
 def test_without_metrics_there_is_no_such_address() -> None:
-    gateway = create_app(GatewayConfig(default=ROUTE), Memory([]))
+    gateway = create_app(GatewayConfig(default=ROUTE), ScriptedPeer([]))
     assert call(gateway, "/metrics", method="GET").status == 404
 
 
@@ -200,7 +200,7 @@ def test_what_nobody_asked_for_is_not_loaded() -> None:
 
 @pytest.mark.parametrize("accept", ["", "application/openmetrics-text; version=1.0.0"])
 def test_the_form_is_the_one_that_was_asked_for(accept: str) -> None:
-    reply = call(counting(Memory([])), "/metrics", method="GET", headers={"accept": accept})
+    reply = call(counting(ScriptedPeer([])), "/metrics", method="GET", headers={"accept": accept})
     assert ("openmetrics" in reply.headers["content-type"]) is bool(accept)
 
 

@@ -11,7 +11,7 @@ from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.fronts import FRONTS
 from dragoman.gateway.http.openapi import ASKED, document
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.schema.validation import check_schema, faults
@@ -30,7 +30,7 @@ def always(sent: Open) -> Answer:
 
 def gateway() -> Any:
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    return create_app(GatewayConfig(default=to, models={"m": to}), Memory(always))
+    return create_app(GatewayConfig(default=to, models={"m": to}), ScriptedPeer(always))
 
 
 def test_the_document_is_served_and_is_json() -> None:

@@ -11,7 +11,7 @@ import pytest
 from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.http.origins import is_local
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, Reply
@@ -25,7 +25,7 @@ KEY = "sk-a-page"
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hello?"}]}
 
 
-def gateway(**more: Any) -> tuple[Any, Memory]:
+def gateway(**more: Any) -> tuple[Any, ScriptedPeer]:
     peer = model("openai_chat", said("Hello."))
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     return create_app(GatewayConfig(default=route, **more), peer), peer

@@ -51,18 +51,18 @@ class Ledger:
         self.heard.append((str(result.error_code or "ended"), job.key))
 
 
-def in_threads(machine: Machine[Any], cancel: Cancel | None = None, witness: Any = None) -> tuple[Any, list[Any]]:
+def in_threads(machine: Machine[Any], cancel: Cancel | None = None, observer: Any = None) -> tuple[Any, list[Any]]:
     outcome: Outcome[Any] = Outcome()
     with sync.Pool(use_proxies=False) as pool:
-        steps = list(drive(machine, pool.world(cancel, witness), outcome))
+        steps = list(drive(machine, pool.performer(cancel, observer), outcome))
     return outcome.value, steps
 
 
-def as_tasks(machine: Machine[Any], cancel: Cancel | None = None, witness: Any = None) -> tuple[Any, list[Any]]:
+def as_tasks(machine: Machine[Any], cancel: Cancel | None = None, observer: Any = None) -> tuple[Any, list[Any]]:
     async def go() -> tuple[Any, list[Any]]:
         outcome: Outcome[Any] = Outcome()
-        async with aio.Pool(use_proxies=False) as pool:
-            steps = [step async for step in adrive(machine, pool.world(cancel, witness), outcome)]
+        async with aio.AsyncPool(use_proxies=False) as pool:
+            steps = [step async for step in adrive(machine, pool.performer(cancel, observer), outcome)]
         return outcome.value, steps
 
     return asyncio.run(go())
@@ -252,13 +252,13 @@ def test_a_listener_who_leaves_while_tools_run_leaves_nothing_behind(execute: Ru
         return ""
 
     if execute is in_threads:
-        with sync.Pool() as pool, closing(drive(listening(forever), pool.world())) as steps:
+        with sync.Pool() as pool, closing(drive(listening(forever), pool.performer())) as steps:
             next(steps)
     else:
 
         async def go() -> None:
-            async with aio.Pool() as pool:
-                steps = adrive(listening(forever), pool.world())
+            async with aio.AsyncPool() as pool:
+                steps = adrive(listening(forever), pool.performer())
                 await anext(steps)
                 await steps.aclose()
                 await asyncio.sleep(0)

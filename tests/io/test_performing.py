@@ -12,7 +12,7 @@ import pytest
 from dragoman.effects import Close, Effect, Machine, NewId, Now, Open, Opened, Read, Sleep, Timeouts, arun, run
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.io import aio, sync
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.io.sockets import listen
 from tests.support.peer import Exchange, free_port, peer
 
@@ -21,13 +21,13 @@ Runner = Callable[[Machine[Any]], Any]
 
 def run_sync(machine: Machine[Any]) -> Any:
     with sync.Pool(use_proxies=False) as pool:
-        return run(machine, pool.world())
+        return run(machine, pool.performer())
 
 
 def run_async(machine: Machine[Any]) -> Any:
     async def go() -> Any:
-        async with aio.Pool(use_proxies=False) as pool:
-            return await arun(machine, pool.world())
+        async with aio.AsyncPool(use_proxies=False) as pool:
+            return await arun(machine, pool.performer())
 
     return asyncio.run(go())
 
@@ -215,10 +215,10 @@ def test_reading_before_opening_is_the_callers_mistake(execute: Runner) -> None:
         execute(early())
 
 
-def scripted(*answers: Answer) -> tuple[Memory, list[Callable[[Machine[Any]], Any]]]:
-    memory = Memory(answers)
-    later: Callable[[Effect], Awaitable[Any]] = memory.world()
-    return memory, [lambda m: run(m, memory.world_now()), lambda m: asyncio.run(arun(m, later))]
+def scripted(*answers: Answer) -> tuple[ScriptedPeer, list[Callable[[Machine[Any]], Any]]]:
+    memory = ScriptedPeer(answers)
+    later: Callable[[Effect], Awaitable[Any]] = memory.performer()
+    return memory, [lambda m: run(m, memory.sync_performer()), lambda m: asyncio.run(arun(m, later))]
 
 
 @pytest.mark.parametrize("colour", [0, 1], ids=["now", "later"])
@@ -240,8 +240,8 @@ def test_a_scripted_failure_arrives_in_its_turn() -> None:
 
 
 def test_a_scripted_clock_stands_still_but_for_sleep() -> None:
-    memory = Memory([])
-    world = memory.world_now()
+    memory = ScriptedPeer([])
+    world = memory.sync_performer()
     assert (world(NewId("x")), world(Now()), world(Sleep(2.5)), world(Now()), world(Close())) == (
         f"x{'00000001':0<24}", 0.0, None, 2.5, None,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from dragoman.effects import Cancelled, Close, Effect, Invoke, Now, Outcome, Read, RunTools, drive
 from dragoman.errors import ErrorCode, UsageError
 from dragoman.io.cancel import Cancel
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import (
     Allowed,
     ApprovalDecided,
@@ -40,10 +40,10 @@ SKY, SEA = {"at": "sky"}, {"at": "sea"}
 NOTE = {"path": "a", "text": "b"}
 
 
-def groups(memory: Memory, says: list[Says], shop: Shop, policy: Policy | None = None) -> list[list[str]]:
+def groups(memory: ScriptedPeer, says: list[Says], shop: Shop, policy: Policy | None = None) -> list[list[str]]:
     """The tools of each `RunTools` of a run, in order."""
     seen: list[list[str]] = []
-    perform = memory.world_now()
+    perform = memory.sync_performer()
 
     def watching(effect: Effect) -> Any:
         if isinstance(effect, RunTools):
@@ -103,7 +103,7 @@ def test_a_tool_has_its_own_time_or_the_policys_and_never_more_than_the_run() ->
     def watch(own: float | None, policy: Policy) -> None:
         shop, memory = Shop(), model("openai_chat", calling(("t", {})), said("Done."))
         tools = ToolSet(shop.make("t", {"type": "object"}, lambda _: 1, timeout=own))
-        perform = memory.world_now()
+        perform = memory.sync_performer()
 
         def watching(effect: Effect) -> Any:
             if isinstance(effect, RunTools):
@@ -259,7 +259,7 @@ def test_a_hook_that_returns_nonsense_is_the_callers_mistake(policy: Policy) -> 
 def scripted(says: list[Says], answer: Any, policy: Policy) -> tuple[Played, Run]:
     """A run in which `answer(effect)` may perform an effect, or raise, before the script does."""
     shop, memory = Shop(), model("openai_chat", *says)
-    perform, outcome = memory.world_now(), Outcome[Run]()
+    perform, outcome = memory.sync_performer(), Outcome[Run]()
 
     def world(effect: Effect) -> Any:
         said_instead = answer(effect)
@@ -316,7 +316,7 @@ def test_a_run_cancelled_before_it_began_asks_nobody() -> None:
     cancel.cancel()
     request = Request(model="m", messages=(TASK,))
     machine = loop(request, lambda r: turn(r, route()), ToolSet())
-    list(drive(machine, memory.world_now(cancel), outcome))
+    list(drive(machine, memory.sync_performer(cancel), outcome))
     assert isinstance(outcome.value.end, Interrupted)
     assert memory.sent == []
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.effects import Open, run
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Policy, loop
 from dragoman.providers.spec import Tools
 from dragoman.sim import FaultKind, WeakModel
@@ -54,11 +54,11 @@ def script(model: WeakModel) -> Any:
 @pytest.mark.parametrize("speak", ["tool_call_fence", "hermes", "json_protocol", "react"])
 def test_a_model_that_errs_finishes_its_task(speak: str, rate: float) -> None:
     for seed in range(8):
-        shop, memory = Shop(), Memory(script(WeakModel(rates=dict.fromkeys(FaultKind, rate), seed=seed)))
+        shop, memory = Shop(), ScriptedPeer(script(WeakModel(rates=dict.fromkeys(FaultKind, rate), seed=seed)))
         to = route(tools=Tools.TEXT, prompt_dialect=speak)
         request = Request(model="weak", messages=(Message("user", TASK),), stream=True)
         kit = tools(shop)
-        got = run(loop(request, lambda asked, to=to: turn(asked, to), kit, Policy()), memory.world_now())  # type: ignore[misc]
+        got = run(loop(request, lambda asked, to=to: turn(asked, to), kit, Policy()), memory.sync_performer())  # type: ignore[misc]
         assert got.done
         ran = Counter((name, next(iter(given.values()))) for name, given in shop.ran)
         assert set(ran) == MEANT

@@ -29,7 +29,7 @@ from dragoman.effects import Effect, NewId, Now, drive
 from dragoman.errors import ErrorCode, JournalError
 from dragoman.events import CallDelta, ReasoningDelta, TextDelta, assemble, replay
 from dragoman.io.cancel import Cancel
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import Allowed, Answered, ApprovalRequest, Bound, Denied, Edited, Interrupted, Limit, Policy, Run
 from dragoman.loop.journal import Recorder, Store, decode, encode
 from dragoman.loop.journal.recorder import joined
@@ -243,7 +243,7 @@ def test_a_file_that_cannot_be_continued_is_told_and_left_alone(
     make(path)
     held = Path(path).read_bytes() if Path(path).is_file() else b""
     with pytest.raises(JournalError, match=why) as caught:
-        face.do(Memory([]), "resume", path)
+        face.do(ScriptedPeer([]), "resume", path)
     assert path in str(caught.value)
     assert (Path(path).read_bytes() if Path(path).is_file() else b"") == held
 
@@ -251,12 +251,12 @@ def test_a_file_that_cannot_be_continued_is_told_and_left_alone(
 def test_a_run_is_never_written_over(path: str) -> None:
     begun(path).close()
     with pytest.raises(JournalError, match="already holds a run; continue it with resume"):
-        NOW.run(Memory([]), "Hi.", journal=path)
+        NOW.run(ScriptedPeer([]), "Hi.", journal=path)
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="give a path that can be written"):
-        NOW.run(Memory([]), "Hi.", journal=tmp_path / "nowhere" / "x")
+        NOW.run(ScriptedPeer([]), "Hi.", journal=tmp_path / "nowhere" / "x")
 
 
 def test_an_open_journal_is_locked_for_everybody_else(path: str) -> None:
@@ -324,7 +324,7 @@ def both_tools(n: int) -> Says:
     return Says(("Next.",), ((f"pay{n}", "pay", {"n": n}), (f"send{n}", "send", {"n": n})))
 
 
-def script() -> Memory:
+def script() -> ScriptedPeer:
     return model(API, both_tools(1), both_tools(2), DONE)
 
 
@@ -342,7 +342,7 @@ def test_a_finished_run_is_told_again_without_asking_or_doing_anything(face: Fac
     office, heard, again = Office(), list[Any](), list[Any]()
     run = face.run(script(), "Pay.", tools=office.tools, journal=path, on_event=heard.append)
     assert run.end == Answered()
-    silent = Memory([])
+    silent = ScriptedPeer([])
     told = face.do(silent, "resume", path, tools=office.tools, on_event=again.append)
     assert told == run
     assert silent.sent == []
@@ -355,7 +355,7 @@ def test_a_journal_is_the_same_for_both_clients(path: str) -> None:
     run = NOW.run(script(), "Pay.", tools=office.tools, journal=path)
 
     async def go() -> Run:
-        async with AsyncClient("m", base_url="http://model.test", world=Memory([]).world) as client:
+        async with AsyncClient("m", base_url="http://model.test", performer=ScriptedPeer([]).performer) as client:
             return await client.resume(path, tools=office.tools)
 
     assert asyncio.run(go()) == run
@@ -381,11 +381,11 @@ class Killed(BaseException):
 class Mortal:
     """A world that dies at its n-th effect, before or after performing it."""
 
-    def __init__(self, memory: Memory, at: int, *, after: bool) -> None:
+    def __init__(self, memory: ScriptedPeer, at: int, *, after: bool) -> None:
         self.memory, self.at, self.after, self.count = memory, at, after, 0
 
-    def world(self, *given: Any) -> Callable[[Effect], Any]:
-        perform = self.memory.world_now(*given)
+    def performer(self, *given: Any) -> Callable[[Effect], Any]:
+        perform = self.memory.sync_performer(*given)
 
         def mortal(effect: Effect) -> Any:
             self.count += 1
@@ -399,7 +399,7 @@ class Mortal:
         return mortal
 
 
-def in_order() -> Memory:
+def in_order() -> ScriptedPeer:
     """A model without a memory of its own: what it says follows from what it is asked."""
     answers = [both_tools(1), both_tools(2), DONE]
 
@@ -408,12 +408,12 @@ def in_order() -> Memory:
         done = sum(message["role"] == "tool" for message in body["messages"]) // 2
         return model(API, answers[done])._answer(sent)
 
-    return Memory(answer)
+    return ScriptedPeer(answer)
 
 
 def effects_of_a_run(tmp_path: Path) -> int:
     mortal = Mortal(in_order(), 0, after=False)
-    with Client("m", base_url="http://model.test", world=mortal.world) as client:
+    with Client("m", base_url="http://model.test", performer=mortal.performer) as client:
         client.run("Pay.", tools=Office().tools, journal=tmp_path / "whole")
     return mortal.count
 
@@ -427,9 +427,9 @@ def test_a_run_that_is_stopped_at_any_effect_goes_on_and_pays_once(tmp_path: Pat
         office, path = Office(), tmp_path / f"{after}-{at}"
         mortal = Mortal(in_order(), at, after=after)
         settings: dict[str, Any] = {"model": "m", "base_url": "http://model.test"}
-        with Client(**settings, world=mortal.world) as client, pytest.raises(Killed):
+        with Client(**settings, performer=mortal.performer) as client, pytest.raises(Killed):
             client.run("Pay.", tools=office.tools, journal=path)
-        with Client(**settings, world=in_order().world_now) as client:
+        with Client(**settings, performer=in_order().sync_performer) as client:
             try:
                 run = client.resume(path, tools=office.tools)
             except JournalError:
@@ -464,7 +464,7 @@ def test_a_tool_that_was_running_and_may_not_be_repeated_is_answered_honestly(fa
     [_, sent] = results(run)
     assert (sent.is_error, sent.error_code) == (True, ErrorCode.MISSING_RESULT)
     assert "whether it took effect is not known" in sent.text
-    assert results(face.do(Memory([]), "resume", path, tools=office.tools)) == results(run)
+    assert results(face.do(ScriptedPeer([]), "resume", path, tools=office.tools)) == results(run)
 
 
 @both
@@ -487,7 +487,7 @@ def test_a_hook_that_answered_is_not_asked_again(path: str) -> None:
 
     office, policy = Office(), Policy(approve=approve)
     run = NOW.run(model(API, both_tools(1), DONE), "Pay.", tools=office.tools, journal=path, policy=policy)
-    assert NOW.do(Memory([]), "resume", path, tools=office.tools, policy=policy) == run
+    assert NOW.do(ScriptedPeer([]), "resume", path, tools=office.tools, policy=policy) == run
     assert asked == ["pay", "send"]
     assert office.done == ["paid 7"]
 
@@ -501,14 +501,14 @@ def test_a_result_is_written_down_though_its_metadata_is_no_json(face: Face, pat
 
     script = model(API, Says((), (("a", "pay", {"n": 1}),)), DONE)
     run = face.run(script, "Pay.", tools=[pay], journal=path)
-    told = face.do(Memory([]), "resume", path, tools=[pay])
+    told = face.do(ScriptedPeer([]), "resume", path, tools=[pay])
     assert told.end == run.end == Answered()
     assert [result.text for result in results(told)] == ["paid"]
 
 
 def test_a_conversation_that_cannot_be_written_down_is_told_at_once(path: str) -> None:
     with pytest.raises(JournalError, match="cannot hold a object; leave that out"):
-        NOW.run(Memory([]), Message("user", "Hi.", metadata={"x": object()}), journal=path)
+        NOW.run(ScriptedPeer([]), Message("user", "Hi.", metadata={"x": object()}), journal=path)
 
 
 def test_a_cancelled_run_can_be_gone_on_with(path: str) -> None:
@@ -539,7 +539,7 @@ def test_a_run_that_is_broken_off_lets_go_of_its_journal_and_can_be_gone_on_with
         return ""
 
     async def go() -> None:
-        async with AsyncClient("m", base_url="http://model.test", world=script().world) as client:
+        async with AsyncClient("m", base_url="http://model.test", performer=script().performer) as client:
             steps = client.stream("Pay.", tools=[office.tools[0], send], journal=path)
             async for step in steps:
                 if type(step).__name__ == "ToolStarted" and step.call.name == "send":
@@ -586,7 +586,7 @@ def test_a_journal_that_does_not_fit_what_is_asked_is_told(face: Face, path: str
     office = Office()
     face.run(script(), "Pay.", tools=office.tools, journal=path)
     with pytest.raises(JournalError, match="resume it with the tools and the policy it began with"):
-        face.do(Memory([]), "resume", path, tools=office.tools[:1])
+        face.do(ScriptedPeer([]), "resume", path, tools=office.tools[:1])
 
 
 def test_system_prompt_sampling_and_form_of_the_answer_are_kept(path: str) -> None:
@@ -602,7 +602,7 @@ def test_system_prompt_sampling_and_form_of_the_answer_are_kept(path: str) -> No
 
 def test_no_key_is_in_a_journal(path: str) -> None:
     office = Office()
-    with Client("openai/m", api_key=KEY, base_url="http://model.test", world=script().world_now) as client:
+    with Client("openai/m", api_key=KEY, base_url="http://model.test", performer=script().sync_performer) as client:
         steps = client.stream("Pay.", tools=office.tools, journal=path)
         while True:
             step = next(steps)

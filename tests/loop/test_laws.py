@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dragoman.effects import Effect, NewId, Now, Outcome, drive
 from dragoman.errors import ErrorCode
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import How, Output, Policy, Run, loop
 from dragoman.turn.machine import turn
 from dragoman.types import Request
@@ -157,8 +157,8 @@ def test_a_run_replayed_from_what_it_got_tells_the_same_steps() -> None:
         outcome: Outcome[Run] = Outcome()
         return list(drive(machine(shop), world, outcome)), outcome.value
 
-    memory: Memory = model("openai_chat", *script, said("Done."))
-    perform = memory.world_now()
+    memory: ScriptedPeer = model("openai_chat", *script, said("Done."))
+    perform = memory.sync_performer()
 
     def recording(effect: Effect) -> Any:
         reply = perform(effect)

@@ -13,7 +13,7 @@ import pytest
 from dragoman.effects import Machine, Open, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.io.environment import route_to
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.authorize import Tokens, admit, signals
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS, Tools
@@ -41,15 +41,15 @@ SPOKEN = refusal(200, {"message": "hello"})
 """StackSpot's answer, whole."""
 
 
-def ask(memory: Memory, route: Route, learned: Learned, asked: Request = ASK) -> Response:
-    return run(turn(asked, route, learned), memory.world_now())
+def ask(memory: ScriptedPeer, route: Route, learned: Learned, asked: Request = ASK) -> Response:
+    return run(turn(asked, route, learned), memory.sync_performer())
 
 
 # ── tokens ───────────────────────────────────────────────────────────────────
 
 
 def test_a_token_is_fetched_once_and_sent_with_every_request() -> None:
-    memory, learned = Memory([token(), SPOKEN, SPOKEN]), Learned()
+    memory, learned = ScriptedPeer([token(), SPOKEN, SPOKEN]), Learned()
     assert ask(memory, stackspot(), learned).text == "hello"
     assert ask(memory, stackspot(), learned).text == "hello"
     fetched, *spoken = memory.sent
@@ -60,7 +60,7 @@ def test_a_token_is_fetched_once_and_sent_with_every_request() -> None:
 
 
 def test_a_token_is_fetched_anew_before_its_end() -> None:
-    memory, learned = Memory([token(lasts=100), SPOKEN, token("tok-2"), SPOKEN]), Learned()
+    memory, learned = ScriptedPeer([token(lasts=100), SPOKEN, token("tok-2"), SPOKEN]), Learned()
     ask(memory, stackspot(), learned)
     memory.slept.append(41)
     ask(memory, stackspot(), learned)
@@ -68,7 +68,7 @@ def test_a_token_is_fetched_anew_before_its_end() -> None:
 
 
 def test_a_refused_token_is_forgotten() -> None:
-    memory, learned = Memory([token(), refusal(401, {"message": "no"}), token("tok-2"), SPOKEN]), Learned()
+    memory, learned = ScriptedPeer([token(), refusal(401, {"message": "no"}), token("tok-2"), SPOKEN]), Learned()
     with pytest.raises(ProviderError) as caught:
         ask(memory, stackspot(), learned)
     assert caught.value.kind is ErrorKind.AUTH
@@ -81,7 +81,7 @@ OTHERS = [{"STACKSPOT_REALM": "else"}, {"STACKSPOT_CLIENT_ID": "b"}, {"STACKSPOT
 
 @pytest.mark.parametrize("other", OTHERS, ids=str)
 def test_a_token_goes_to_nobody_else(other: dict[str, str]) -> None:
-    memory, learned = Memory([token(), SPOKEN, token("tok-2"), SPOKEN]), Learned()
+    memory, learned = ScriptedPeer([token(), SPOKEN, token("tok-2"), SPOKEN]), Learned()
     ask(memory, stackspot(), learned)
     ask(memory, stackspot(**other), learned)
     assert memory.sent[-1].headers["authorization"] == "Bearer tok-2"
@@ -100,7 +100,7 @@ NO_TOKENS: list[tuple[str, Answer, ErrorKind, str]] = [
 
 @pytest.mark.parametrize(("answer", "kind", "words"), [n[1:] for n in NO_TOKENS], ids=[n[0] for n in NO_TOKENS])
 def test_a_place_that_gives_no_token_is_told_without_secrets(answer: Answer, kind: ErrorKind, words: str) -> None:
-    memory = Memory([answer])
+    memory = ScriptedPeer([answer])
     with pytest.raises(ProviderError) as caught:
         ask(memory, stackspot(), Learned())
     error = caught.value
@@ -113,14 +113,14 @@ def test_a_place_that_gives_no_token_is_told_without_secrets(answer: Answer, kin
 
 def test_what_is_kept_shows_no_secret() -> None:
     tokens = Tokens()
-    run(admit(Open(url="https://h"), stackspot(), tokens), Memory([token(SECRET)]).world_now())
+    run(admit(Open(url="https://h"), stackspot(), tokens), ScriptedPeer([token(SECRET)]).sync_performer())
     assert SECRET not in repr(vars(tokens))
 
 
 def test_a_missing_realm_is_the_callers_mistake() -> None:
     route = Route(provider=PROVIDERS["stackspot"], key="k", secrets={"client_id": "c"})
     with pytest.raises(UsageError, match="set STACKSPOT_REALM"):
-        run(admit(Open(url="https://h"), route, Tokens()), Memory([]).world_now())
+        run(admit(Open(url="https://h"), route, Tokens()), ScriptedPeer([]).sync_performer())
 
 
 # ── keys that sign ───────────────────────────────────────────────────────────
@@ -128,9 +128,9 @@ def test_a_missing_realm_is_the_callers_mistake() -> None:
 
 def admitted(machine: Machine[Open], now: float) -> Mapping[str, str]:
     """The headers of what goes out where it is `now`."""
-    memory = Memory([])
+    memory = ScriptedPeer([])
     memory.slept.append(now)
-    return run(machine, memory.world_now()).headers
+    return run(machine, memory.sync_performer()).headers
 
 
 def test_zais_key_signs_a_token_for_each_request() -> None:
@@ -145,7 +145,7 @@ def test_zais_key_signs_a_token_for_each_request() -> None:
 def test_a_key_that_signs_is_blotted_out_whole_and_in_half(echoed: str) -> None:
     route = route_to(PROVIDERS["zai"], environ={"ZAI_API_KEY": f"name.{SECRET}"})
     with pytest.raises(ProviderError) as caught:
-        ask(Memory([refusal(401, {"error": {"message": f"wrong {echoed}"}})]), route, Learned())
+        ask(ScriptedPeer([refusal(401, {"error": {"message": f"wrong {echoed}"}})]), route, Learned())
     assert SECRET not in str(caught.value) + caught.value.body
 
 
@@ -172,12 +172,12 @@ def test_a_request_to_bedrock_is_signed_as_it_goes_out(session: str) -> None:
 
 def test_a_turn_to_bedrock_is_signed_over_the_very_bytes_that_go_out() -> None:
     answer = {"output": {"message": {"role": "assistant", "content": [{"text": "hello"}]}}, "stopReason": "end_turn"}
-    memory = Memory([refusal(200, answer)])
+    memory = ScriptedPeer([refusal(200, answer)])
     memory.slept.append(THEN)
     asked = Request(
         model="us.anthropic.claude-sonnet-4-5-20250929-v1:0", messages=ASK.messages, tools=(Tool(name="f"),)
     )
-    assert run(turn(asked, route_to(PROVIDERS["bedrock"], environ=AWS)), memory.world_now()).text == "hello"
+    assert run(turn(asked, route_to(PROVIDERS["bedrock"], environ=AWS)), memory.sync_performer()).text == "hello"
     (opened,) = memory.sent
     host = "https://bedrock-runtime.eu-west-1.amazonaws.com"
     assert opened.url == f"{host}/model/us.anthropic.claude-sonnet-4-5-20250929-v1:0/converse"
@@ -227,6 +227,6 @@ def test_copilot_is_told_of_the_request(messages: list[Message], wanted: dict[st
 def test_results_told_in_text_are_results_still(tools: Tools) -> None:
     memory = model("openai_chat", said("ok"))
     asked = replace(ASK, messages=(USER, CALL, Message("tool", [DONE])), tools=(Tool(name="look"),))
-    run(turn(asked, replace(COPILOT, tools=tools)), memory.world_now())
+    run(turn(asked, replace(COPILOT, tools=tools)), memory.sync_performer())
     assert memory.sent[0].headers["x-initiator"] == "agent"
     assert memory.sent[0].headers["openai-intent"] == "conversation-edits"

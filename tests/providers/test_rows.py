@@ -13,7 +13,7 @@ from dragoman.conversation.requirements import DEMANDS
 from dragoman.effects import run
 from dragoman.errors import ProviderError, UsageError
 from dragoman.io.environment import route_to
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, ROWS, Tools
@@ -106,7 +106,7 @@ def test_a_compatible_row_is_there_for_the_apis_that_others_serve() -> None:
 def test_a_provider_that_speaks_openais_api_is_one_row() -> None:
     mine = Provider(name="mine", codec="openai_chat", base_url="https://mine.test/v1", auth=KeyHeader(env=("MINE",)))
     memory = model("openai_chat", said("hi"))
-    assert run(turn(ASK, route_to(mine, environ={"MINE": "k"})), memory.world_now()).text == "hi"
+    assert run(turn(ASK, route_to(mine, environ={"MINE": "k"})), memory.sync_performer()).text == "hi"
     assert memory.sent[0].url == "https://mine.test/v1/chat/completions"
     assert memory.sent[0].headers["authorization"] == "Bearer k"
 
@@ -223,7 +223,7 @@ OWN = '[{"type": "openrouter:web_search", "parameters": {"$odd": [1, {}]}}]'
 
 def _asked(name: str, asked: Request = ASK, **environ: str) -> tuple[dict[str, Any], Response]:
     memory = model("openai_chat", said("hi"))
-    response = run(turn(asked, route_to(PROVIDERS[name], environ=KEYS | environ)), memory.world_now())
+    response = run(turn(asked, route_to(PROVIDERS[name], environ=KEYS | environ)), memory.sync_performer())
     return sent(memory), response
 
 
@@ -240,10 +240,10 @@ def test_a_call_of_one_of_openrouters_own_tools_is_the_callers_to_run() -> None:
     own = json.dumps([{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}])
     memory = model("openai_chat", Says((), (("c1", "search", {"q": "x"}), ("c2", "look", {}))))
     route = route_to(PROVIDERS["openrouter"], environ=KEYS | {"OPENROUTER_TOOLS": own})
-    response = run(turn(ASK, route), memory.world_now())
+    response = run(turn(ASK, route), memory.sync_performer())
     assert [(call.name, call.arguments) for call in response.calls] == [("search", {"q": "x"}), ("look", {})]
     memory = model("openai_chat", Says((), (("c1", "search", {"q": "x"}),)))
-    response = run(turn(ASK, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.world_now())
+    response = run(turn(ASK, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.sync_performer())
     assert [(i.kind, i.name) for i in response.issues] == [(IssueKind.UNKNOWN_TOOL, "search")]
 
 
@@ -282,7 +282,7 @@ def test_a_variable_may_choose_another_row(name: str, environ: dict[str, str], w
 def test_minimax_is_spoken_to_in_anthropics_api_where_the_environment_says_so() -> None:
     environ = {"MINIMAX_API_KEY": "k", "MINIMAX_API_COMPAT": "anthropic"}
     memory = model("anthropic_messages", Says((), (("c1", "look", {}),)))
-    response = run(turn(ASK, route_to(PROVIDERS["minimax"], environ=environ)), memory.world_now())
+    response = run(turn(ASK, route_to(PROVIDERS["minimax"], environ=environ)), memory.sync_performer())
     assert [call.name for call in response.calls] == ["look"]
     (opened,) = memory.sent
     assert opened.url == "https://api.minimax.io/anthropic/v1/messages"
@@ -292,9 +292,9 @@ def test_minimax_is_spoken_to_in_anthropics_api_where_the_environment_says_so() 
 
 def test_minimax_tells_errors_with_status_200() -> None:
     body = {"base_resp": {"status_code": 1004, "status_msg": "login fail"}}
-    memory = Memory([refusal(200, body)])
+    memory = ScriptedPeer([refusal(200, body)])
     with pytest.raises(ProviderError, match="login fail"):
-        run(turn(ASK, route_to(PROVIDERS["minimax"], environ=KEYS)), memory.world_now())
+        run(turn(ASK, route_to(PROVIDERS["minimax"], environ=KEYS)), memory.sync_performer())
     assert memory.sent[0].url == "https://api.minimax.io/v1/text/chatcompletion_v2"
 
 
@@ -364,11 +364,11 @@ def test_addresses_are_filled_from_the_environment() -> None:
 def test_openrouters_calls_are_calls_and_stay_with_their_results() -> None:
     memory = model("openai_chat", Says((), (("c1", "look", {}),)), said("done"))
     route = route_to(PROVIDERS["openrouter"], environ=KEYS)
-    first = run(turn(ASK, route), memory.world_now())
+    first = run(turn(ASK, route), memory.sync_performer())
     (call,) = first.calls
     result = Message("tool", [ToolResult(call_id=call.id, name=call.name, content="blue")])
     again = Request(model="m", messages=(*ASK.messages, first.message, result), tools=(LOOK,))
-    assert run(turn(again, route), memory.world_now()).text == "done"
+    assert run(turn(again, route), memory.sync_performer()).text == "done"
     _, spoken, answered = sent(memory)["messages"]
     assert [c["id"] for c in spoken["tool_calls"]] == [answered["tool_call_id"]]
 
@@ -378,7 +378,7 @@ def test_openrouter_gets_no_result_without_its_call() -> None:
     memory = model("openai_chat", said("done"))
     orphan = Message("tool", [ToolResult(call_id="c1", name="look", content="blue")])
     asked = Request(model="m", messages=(*ASK.messages, orphan), tools=(LOOK,))
-    run(turn(asked, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.world_now())
+    run(turn(asked, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.sync_performer())
     told = sent(memory)["messages"]
     ids = [call["id"] for message in told for call in message.get("tool_calls", ())]
     assert [message["tool_call_id"] for message in told if message["role"] == "tool"] == ids

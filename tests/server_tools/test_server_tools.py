@@ -26,7 +26,7 @@ from dragoman.events import (
     replay,
 )
 from dragoman.fallback import Rules
-from dragoman.io.scripted import Memory as World
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import Policy
 from dragoman.server_tools.machine import DEFAULT_POLICY, TAKEN, ServerToolsRan, named, with_tools
 from dragoman.server_tools.memory import Memory, remainder
@@ -140,7 +140,7 @@ class Heard:
         house: Mapping[str, ToolSet] = more.pop("house", None) or {"clock": self.clock.tools()}
         ask = with_tools(self.model, house, **more)
         self.steps: list[Any] = []
-        self.response = run(heard_by(redress(request, ask), self.steps), World([]).world_now())
+        self.response = run(heard_by(redress(request, ask), self.steps), ScriptedPeer([]).sync_performer())
 
     @property
     def events(self) -> list[Event]:
@@ -364,7 +364,7 @@ def test_time_is_bounded() -> None:
 
     model, clock = Model(said(call()), said(call(call_id="c2")), said("Late.")), Clock()
     ask = with_tools(sleepy, {"clock": clock.tools()}, replace(DEFAULT_POLICY, timeout=150.0))
-    assert run(ask(ASKED), World([]).world_now()).text == "Late."
+    assert run(ask(ASKED), ScriptedPeer([]).sync_performer()).text == "Late."
     assert clock.ran == ["UTC"]
 
 
@@ -495,7 +495,7 @@ def test_whatever_a_model_says_one_whole_answer_comes_of_it(
     events = list[Event]()
     ask = with_tools(model, {"clock": clock.tools()}, replace(DEFAULT_POLICY, max_turns=3))
     try:
-        response = run(heard_by(redress(asked, ask), events), World([]).world_now())
+        response = run(heard_by(redress(asked, ask), events), ScriptedPeer([]).sync_performer())
     except ProviderError as error:
         if form and error.code == "demand_not_met":
             return
@@ -537,7 +537,8 @@ def test_no_call_is_lost_told_twice_or_run_twice(
     events: list[Event] = []
     asked = replace(ASKED, stream=stream)
     response = run(
-        heard_by(with_tools(model, {"h": house}, Policy(max_turns=turns))(asked), events), World([]).world_now()
+        heard_by(with_tools(model, {"h": house}, Policy(max_turns=turns))(asked), events),
+        ScriptedPeer([]).sync_performer(),
     )
     assert assemble(events) == response
     heard = [each for calls in made[: len(model.asked)] for each in calls]
@@ -631,7 +632,7 @@ def test_what_was_told_of_the_answer_that_broke_stays_and_is_not_told_again() ->
     asked: list[Request] = []
     steps: list[Any] = []
     ask = with_tools(breaking, notes([], read_only=False), patience=PATIENT)
-    response = run(heard_by(redress(ASKED, ask), steps), World([]).world_now())
+    response = run(heard_by(redress(ASKED, ask), steps), ScriptedPeer([]).sync_performer())
     assert response.text.startswith("It is \n\n[note ran for this request")
     assert len(asked) == 2
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman.client import AsyncClient, Client
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 
 URL = "http://model.test"
 Do = Callable[..., Any]
@@ -24,7 +24,7 @@ class Face:
     listen: Callable[..., tuple[list[Any], Any]]
     name: str
 
-    def run(self, memory: Memory, *args: Any, **kwargs: Any) -> Any:
+    def run(self, memory: ScriptedPeer, *args: Any, **kwargs: Any) -> Any:
         """What `client.run` gives."""
         return self.do(memory, "run", *args, **kwargs)
 
@@ -35,28 +35,28 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     return {"model": "m", "base_url": URL, **made}
 
 
-def _do_now(memory: Memory, what: str, *args: Any, **kwargs: Any) -> Any:
-    with Client(**settings(kwargs), world=memory.world_now) as client:
+def _do_now(memory: ScriptedPeer, what: str, *args: Any, **kwargs: Any) -> Any:
+    with Client(**settings(kwargs), performer=memory.sync_performer) as client:
         return getattr(client, what)(*args, **kwargs)
 
 
-def _listen_now(memory: Memory, *args: Any, **kwargs: Any) -> tuple[list[Any], Any]:
-    with Client(**settings(kwargs), world=memory.world_now) as client, client.stream(*args, **kwargs) as steps:
+def _listen_now(memory: ScriptedPeer, *args: Any, **kwargs: Any) -> tuple[list[Any], Any]:
+    with Client(**settings(kwargs), performer=memory.sync_performer) as client, client.stream(*args, **kwargs) as steps:
         return list(steps), steps.run
 
 
-def _do_later(memory: Memory, what: str, *args: Any, **kwargs: Any) -> Any:
+def _do_later(memory: ScriptedPeer, what: str, *args: Any, **kwargs: Any) -> Any:
     async def go() -> Any:
-        async with AsyncClient(**settings(kwargs), world=memory.world) as client:
+        async with AsyncClient(**settings(kwargs), performer=memory.performer) as client:
             return await getattr(client, what)(*args, **kwargs)
 
     return asyncio.run(go())
 
 
-def _listen_later(memory: Memory, *args: Any, **kwargs: Any) -> tuple[list[Any], Any]:
+def _listen_later(memory: ScriptedPeer, *args: Any, **kwargs: Any) -> tuple[list[Any], Any]:
     async def go() -> tuple[list[Any], Any]:
         async with (
-            AsyncClient(**settings(kwargs), world=memory.world) as client,
+            AsyncClient(**settings(kwargs), performer=memory.performer) as client,
             client.stream(*args, **kwargs) as steps,
         ):
             return [step async for step in steps], steps.run

@@ -6,7 +6,7 @@ from typing import Any
 
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.inspector.recorder import Recorder
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 
@@ -18,7 +18,7 @@ JSON = {**HERE, "content-type": "application/json"}
 
 
 def recording(
-    memory: Memory,
+    memory: ScriptedPeer,
     back: str = "openai_chat",
     *,
     config: dict[str, Any] | None = None,

@@ -19,7 +19,7 @@ from dragoman.client import Client
 from dragoman.client import operations as plans
 from dragoman.effects import Effect, Open
 from dragoman.errors import JournalError
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Policy, Run
 from dragoman.loop.journal import Store
 from dragoman.tools import Context, tool
@@ -90,11 +90,11 @@ def tools_for(effects: Path, clock: Clock) -> list[Any]:
     return [look, pay, send]
 
 
-def watched(memory: Memory, clock: Clock) -> Any:
-    """The world of `memory`; each effect is a tick before and after."""
+def watched(memory: ScriptedPeer, clock: Clock) -> Any:
+    """The performer of `memory`; each effect is a tick before and after."""
 
-    def world(*given: Any) -> Any:
-        perform = memory.world_now(*given)
+    def performer(*given: Any) -> Any:
+        perform = memory.sync_performer(*given)
 
         def ticking(effect: Effect) -> Any:
             clock.tick()
@@ -104,7 +104,7 @@ def watched(memory: Memory, clock: Clock) -> Any:
 
         return ticking
 
-    return world
+    return performer
 
 
 class WatchedStore(Store):
@@ -123,7 +123,7 @@ def go(journal: str, effects: Path, clock: Clock) -> Run:
     WatchedStore.clock = clock
     settings: dict[str, Any] = {"base_url": URL, "api_key": KEY, "policy": Policy(timeout=3600)}
     tools = tools_for(effects, clock)
-    with Client("openai/m", **settings, world=watched(Memory(script), clock)) as client:
+    with Client("openai/m", **settings, performer=watched(ScriptedPeer(script), clock)) as client:
         try:
             return client.resume(journal, tools=tools, on_event=clock.tick)
         except JournalError:

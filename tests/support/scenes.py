@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dragoman.effects import Machine, Outcome, adrive, drive
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Corrected, Output, Policy, Run, ToolEnded, ToolStarted, TurnStarted, loop
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -62,7 +62,7 @@ class Played:
 
     run: Run
     steps: list[Any]
-    memory: Memory
+    memory: ScriptedPeer
     shop: Shop
 
     def of(self, kind: type) -> list[Any]:
@@ -137,16 +137,16 @@ def _told(what: Any) -> str:
 Make = Callable[[Shop, Learned], Machine[Run]]
 
 
-def _now(make: Make, memory: Memory, shop: Shop) -> Played:
+def _now(make: Make, memory: ScriptedPeer, shop: Shop) -> Played:
     outcome: Outcome[Run] = Outcome()
-    steps = list(drive(make(shop, Learned()), memory.world_now(), outcome))
+    steps = list(drive(make(shop, Learned()), memory.sync_performer(), outcome))
     memory.close()
     return Played(outcome.value, steps, memory, shop)
 
 
-async def _awaited(make: Make, memory: Memory, shop: Shop) -> Played:
+async def _awaited(make: Make, memory: ScriptedPeer, shop: Shop) -> Played:
     outcome: Outcome[Run] = Outcome()
-    steps = [step async for step in adrive(make(shop, Learned()), memory.world(), outcome)]
+    steps = [step async for step in adrive(make(shop, Learned()), memory.performer(), outcome)]
     return Played(outcome.value, steps, memory, shop)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dragoman.effects import Open
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def answered(api: str, says: Says, body: Mapping[str, Any]) -> Answer:
     return Answer((wire.whole(says),), headers={"content-type": "application/json"})
 
 
-def model(api: str, *turns: Says | Answer) -> Memory:
+def model(api: str, *turns: Says | Answer) -> ScriptedPeer:
     """A model that says these things, one after the other."""
     script = iter(turns)
 
@@ -177,7 +177,7 @@ def model(api: str, *turns: Says | Answer) -> Memory:
         says = next(script)
         return says if isinstance(says, Answer) else answered(api, says, json.loads(sent.body))
 
-    return Memory(answer)
+    return ScriptedPeer(answer)
 
 
 def refusal(status: int, body: Any, **headers: str) -> Answer:
@@ -186,7 +186,7 @@ def refusal(status: int, body: Any, **headers: str) -> Answer:
     return Answer((data,), status=status, headers={"content-type": "application/json", **headers})
 
 
-def sent(memory: Memory, index: int = -1) -> dict[str, Any]:
+def sent(memory: ScriptedPeer, index: int = -1) -> dict[str, Any]:
     """The body of a request the model got."""
     body: dict[str, Any] = json.loads(memory.sent[index].body)
     return body

@@ -10,7 +10,7 @@ from typing import Any
 
 from dragoman.codecs.shared.frames import Frame, FrameKind, writers
 from dragoman.effects import Open
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 
 from .upstreams import Says, chat_stream, chat_whole, messages_stream, messages_whole, ollama_stream, ollama_whole
 
@@ -255,7 +255,7 @@ WIRES: Mapping[str, Wire] = {
 }
 
 
-def calling(api: str, call: str, arguments: Arguments, *, stream: bool) -> Memory:
+def calling(api: str, call: str, arguments: Arguments, *, stream: bool) -> ScriptedPeer:
     """A model that calls, every time, the first tool it is told of."""
     wire = WIRES[api]
 
@@ -265,9 +265,9 @@ def calling(api: str, call: str, arguments: Arguments, *, stream: bool) -> Memor
             return Answer(tuple(wire.stream(call, name, arguments)), headers={"content-type": wire.kind})
         return Answer((wire.whole(call, name, arguments),), headers={"content-type": "application/json"})
 
-    return Memory(answer)
+    return ScriptedPeer(answer)
 
 
-def said_in(api: str, memory: Memory) -> Iterator[Said]:
+def said_in(api: str, memory: ScriptedPeer) -> Iterator[Said]:
     """What each request to the model said."""
     return (WIRES[api].read(json.loads(opened.body)) for opened in memory.sent)

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.dialects import DIALECTS
 from dragoman.effects import run
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
 from dragoman.providers.spec import Tools
@@ -36,9 +36,9 @@ def asked(provider: str, request: Request, *says: Says | Answer, **more: Any) ->
         reply = next(script)
         return reply if isinstance(reply, Answer) else answered(row.codec, reply, json.loads(sent.body))
 
-    memory = Memory(answer)
+    memory = ScriptedPeer(answer)
     route = Route(provider=row, tools=Tools.TEXT, prompt_dialect="hermes")
-    response = run(turn(request, route, **more), memory.world_now())
+    response = run(turn(request, route, **more), memory.sync_performer())
     return response, [json.loads(sent.body) for sent in memory.sent]
 
 

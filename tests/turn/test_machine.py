@@ -11,7 +11,7 @@ from dragoman.dialects import DIALECTS
 from dragoman.effects import Open, Outcome, drive, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.events import CallEnded, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, assemble
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.families import Profile
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, Tools
@@ -52,8 +52,8 @@ def request(*messages: Message, stream: bool = True, **more: Any) -> Request:
     return Request(model="m", messages=messages or (ASK,), tools=tools, stream=stream, **more)
 
 
-def ask(memory: Memory, to: Route, asked: Request | None = None, learned: Learned | None = None) -> Response:
-    return run(turn(asked or request(), to, learned), memory.world_now())
+def ask(memory: ScriptedPeer, to: Route, asked: Request | None = None, learned: Learned | None = None) -> Response:
+    return run(turn(asked or request(), to, learned), memory.sync_performer())
 
 
 def called(response: Response) -> list[tuple[str, Any]]:
@@ -152,20 +152,20 @@ def test_a_whole_conversation_is_told_in_text(api: str) -> None:
 
 def test_a_text_call_is_told_while_the_answer_still_runs() -> None:
     memory = model("openai_chat", said(f"{HERMES}\nSo I look."))
-    seen: list[Event] = list(drive(turn(request(), route(tools=Tools.TEXT)), memory.world_now()))
+    seen: list[Event] = list(drive(turn(request(), route(tools=Tools.TEXT)), memory.sync_performer()))
     kinds = [type(e) for e in seen]
     assert kinds.index(CallStarted) < kinds.index(CallEnded) < len(kinds) - 1 - kinds[::-1].index(TextDelta)
 
 
 def test_text_is_told_piece_by_piece_as_it_comes() -> None:
     memory = model("openai_chat", Says(("Once ", "upon ", "a ", "time")))
-    seen = list(drive(turn(request(), route()), memory.world_now()))
+    seen = list(drive(turn(request(), route()), memory.sync_performer()))
     assert [e.text for e in seen if isinstance(e, TextDelta)] == ["Once ", "upon ", "a ", "time"]
 
 
 def test_the_outcome_is_what_the_events_fold_to() -> None:
     outcome: Outcome[Response] = Outcome()
-    seen = list(drive(turn(request(), route()), model("openai_chat", said(TWO)).world_now(), outcome))
+    seen = list(drive(turn(request(), route()), model("openai_chat", said(TWO)).sync_performer(), outcome))
     assert assemble(seen) == outcome.value
     assert isinstance(seen[0], Started)
     assert isinstance(seen[-1], Ended)
@@ -186,7 +186,7 @@ def test_a_model_that_copies_what_was_made_harmless_gives_back_the_original() ->
         arguments = f'{{"name": "look", "arguments": {{"at": "{told}"}}}}'
         return answered("openai_chat", said(f"You said: {told}\n~~~tool_call\n{arguments}\n~~~", size=1), body)
 
-    got = ask(Memory(echo), route(tools=Tools.TEXT), request(Message("user", shown)))
+    got = ask(ScriptedPeer(echo), route(tools=Tools.TEXT), request(Message("user", shown)))
     assert shown in got.text
     assert called(got) == [("look", {"at": shown})]
 
@@ -209,7 +209,7 @@ def test_with_a_nonce_only_calls_that_carry_it_count() -> None:
             fence = prompt[prompt.index("~~~tool_call:") :].split("\n")[0]
             return answered("openai_chat", said(FENCE.replace("~~~tool_call", fence) if carries else FENCE), body)
 
-        return ask(Memory(answer), route(tools=Tools.TEXT, nonce=True))
+        return ask(ScriptedPeer(answer), route(tools=Tools.TEXT, nonce=True))
 
     assert called(obey(True)) == [("look", {"at": "sky"})]
     assert obey(False).calls == ()
@@ -273,14 +273,14 @@ OFF: list[dict[str, Any]] = [
 @pytest.mark.parametrize("off", OFF)
 def test_where_thinking_is_off_nothing_is_presumed_to_be_reasoning(off: dict[str, Any]) -> None:
     memory = model("openai_chat", said("It is blue."))
-    seen = list(drive(turn(request(**off), route(model=THINKER)), memory.world_now()))
+    seen = list(drive(turn(request(**off), route(model=THINKER)), memory.sync_performer()))
     assert [e for e in seen if isinstance(e, ReasoningDelta)] == []
 
 
 def test_a_service_takes_reasoning_out_of_the_text_itself() -> None:
     memory = model("openai_chat", said("It is blue."))
     seen = list(
-        drive(turn(request(), Route(provider=PROVIDERS["openrouter"], key="k", model=THINKER)), memory.world_now())
+        drive(turn(request(), Route(provider=PROVIDERS["openrouter"], key="k", model=THINKER)), memory.sync_performer())
     )
     assert "".join(e.text for e in seen if isinstance(e, TextDelta)) == "It is blue."
     assert [e for e in seen if isinstance(e, ReasoningDelta)] == []
@@ -416,7 +416,7 @@ FAILURES: list[tuple[str, Answer, ErrorKind, str]] = [
 @pytest.mark.parametrize(("answer", "kind", "words"), [f[1:] for f in FAILURES], ids=[f[0] for f in FAILURES])
 def test_a_failing_provider_is_told_by_kind(answer: Answer, kind: ErrorKind, words: str, stream: bool) -> None:
     with pytest.raises(ProviderError) as caught:
-        ask(Memory([answer]), route(), request(stream=stream))
+        ask(ScriptedPeer([answer]), route(), request(stream=stream))
     assert caught.value.kind is kind
     assert words in caught.value.message
 
@@ -429,8 +429,8 @@ def test_the_wait_a_provider_asks_for_is_kept() -> None:
 
 def test_what_was_told_before_a_reset_stays_told_and_nothing_is_asked_again() -> None:
     reset = ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK)
-    memory = Memory([Answer((PIECE, reset), headers={"content-type": "text/event-stream"})])
-    steps = drive(turn(request(), route()), memory.world_now())
+    memory = ScriptedPeer([Answer((PIECE, reset), headers={"content-type": "text/event-stream"})])
+    steps = drive(turn(request(), route()), memory.sync_performer())
     seen: list[Event] = []
     with pytest.raises(ProviderError, match="broke off"):
         seen.extend(steps)  # extend keeps what came before the exception
@@ -441,17 +441,17 @@ def test_what_was_told_before_a_reset_stays_told_and_nothing_is_asked_again() ->
 
 def test_an_error_in_the_same_bytes_as_text_comes_after_the_text() -> None:
     error = b'data: {"error":{"message":"overloaded","code":503}}\n\n'
-    memory = Memory([Answer((PIECE + error,), headers={"content-type": "text/event-stream"})])
+    memory = ScriptedPeer([Answer((PIECE + error,), headers={"content-type": "text/event-stream"})])
     seen: list[Event] = []
     with pytest.raises(ProviderError, match="overloaded"):
-        seen.extend(drive(turn(request(), route()), memory.world_now()))
+        seen.extend(drive(turn(request(), route()), memory.sync_performer()))
     assert TextDelta("Hel") in seen
 
 
 def test_secrets_a_provider_echoes_are_blotted_out() -> None:
     echo = refusal(401, {"error": {"message": f"Incorrect API key: {KEY}", "code": KEY}})
     with pytest.raises(ProviderError) as caught:
-        ask(Memory([echo]), route(key=KEY))
+        ask(ScriptedPeer([echo]), route(key=KEY))
     error = caught.value
     assert KEY not in error.message + error.body + error.code + str(error)
     assert "[redacted]" in error.message
@@ -475,8 +475,8 @@ def test_a_server_that_streams_though_not_asked_and_one_that_does_not_though_ask
     says = Says(("Hello",))
     streams = answered("openai_chat", says, {"stream": True})
     whole = answered("openai_chat", says, {"stream": False})
-    assert ask(Memory([streams]), route(), request(stream=False)).text == "Hello"
-    assert ask(Memory([whole]), route(), request(stream=True)).text == "Hello"
+    assert ask(ScriptedPeer([streams]), route(), request(stream=False)).text == "Hello"
+    assert ask(ScriptedPeer([whole]), route(), request(stream=True)).text == "Hello"
 
 
 def test_a_route_may_stream_from_the_provider_whatever_the_caller_asked() -> None:
@@ -493,6 +493,6 @@ def test_the_model_of_the_route_goes_out() -> None:
 
 def test_a_route_without_an_address_and_a_wrong_dialect_are_the_callers_mistakes() -> None:
     with pytest.raises(UsageError, match="give a base URL"):
-        ask(Memory([]), Route(provider=COMPATIBLE["openai_chat"]))
+        ask(ScriptedPeer([]), Route(provider=COMPATIBLE["openai_chat"]))
     with pytest.raises(UsageError, match="unknown dialect"):
-        ask(Memory([]), route(dialects="klingon"))
+        ask(ScriptedPeer([]), route(dialects="klingon"))

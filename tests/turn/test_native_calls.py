@@ -227,7 +227,7 @@ APIS = ("openai_chat", "anthropic_messages", "ollama_chat")
 def asked(api: str, says: Says, *, stream: bool = True, tools: tuple[Tool, ...] = TOOLS, **more: Any) -> Response:
     route = Route(provider=COMPATIBLE[api], base_url="http://model.test", tools=more.pop("mode", None))
     request = Request(model="m", messages=(Message("user", "go"),), tools=tools, stream=stream, **more)
-    return run(turn(request, route), model(api, says).world_now())
+    return run(turn(request, route), model(api, says).sync_performer())
 
 
 @pytest.mark.parametrize("api", APIS)

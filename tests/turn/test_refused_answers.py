@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
 from dragoman.turn.machine import turn
@@ -38,8 +38,8 @@ def failed(written: Any, **more: Any) -> dict[str, Any]:
 def ask(answer: Answer, *, tools: tuple[Tool, ...] = (ADD,), stream: bool = False) -> Response:
     route = Route(provider=PROVIDERS["groq"], key="key")
     request = Request(model="llama-3.3-70b", messages=(Message("user", "2+3?"),), tools=tools, stream=stream)
-    memory = Memory([answer])
-    response = run(turn(request, route), memory.world_now())
+    memory = ScriptedPeer([answer])
+    response = run(turn(request, route), memory.sync_performer())
     assert len(memory.sent) == 1
     return response
 

@@ -38,7 +38,7 @@ def answers(request: Request, *turns: Says | Answer, api: str = "openai_chat", t
     memory, learned = model(api, *turns), Learned()
     to = Route(provider=COMPATIBLE[api], base_url="http://model.test")
     for _ in range(times):
-        response = run(turn(request, to, learned), memory.world_now())
+        response = run(turn(request, to, learned), memory.sync_performer())
     return memory, response
 
 
@@ -157,7 +157,7 @@ def test_one_schema_that_is_refused_says_nothing_of_the_next() -> None:
     memory, learned = model("openai_chat", no, VALUE, VALUE), Learned()
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     for form in (FORM, OutputSchema(schema={**SCHEMA, "title": "other"})):
-        run(turn(asked(output_schema=form), to, learned), memory.world_now())
+        run(turn(asked(output_schema=form), to, learned), memory.sync_performer())
     assert [sent(memory, i)["response_format"]["type"] for i in range(3)] == [
         "json_schema",
         "json_object",
@@ -186,7 +186,7 @@ def test_a_form_is_told_in_words_where_a_place_leaves_the_field_out() -> None:
 def test_a_form_by_the_wire_does_not_forbid_calls_that_are_told_in_text() -> None:
     memory = model("openai_chat", said('~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'))
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", tools=Tools.TEXT)
-    response = run(turn(asked(tools=(LOOK,), output_schema=FORM), to), memory.world_now())
+    response = run(turn(asked(tools=(LOOK,), output_schema=FORM), to), memory.sync_performer())
     assert [call.name for call in response.calls] == ["look"]
     assert "response_format" not in sent(memory)
     assert "It must fit this JSON Schema" in str(sent(memory)["messages"])

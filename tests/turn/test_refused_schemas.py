@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.io.scripted import Answer, Memory
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
 from dragoman.turn.capabilities import Learned
@@ -77,19 +77,19 @@ def row_codec(place: str) -> str:
     return PROVIDERS[place].codec
 
 
-def ask(place: str, memory: Memory, learned: Learned, tools: tuple[Tool, ...] = TOOLS) -> Response:
+def ask(place: str, memory: ScriptedPeer, learned: Learned, tools: tuple[Tool, ...] = TOOLS) -> Response:
     request = Request(model="m", messages=(Message("user", "go"),), tools=tools)
-    return run(turn(request, route(place), learned), memory.world_now())
+    return run(turn(request, route(place), learned), memory.sync_performer())
 
 
-def schemas(memory: Memory) -> list[str]:
+def schemas(memory: ScriptedPeer) -> list[str]:
     """What each request says of the odd tool's argument, without its name."""
     return [opened.body.decode() for opened in memory.sent]
 
 
 @each_refusal
 def test_a_refused_schema_is_told_barely_and_the_request_goes_through(place: str, body: Any, meant: list[str]) -> None:
-    memory, learned = Memory([refusal(400, body), answers(place), answers(place)]), Learned()
+    memory, learned = ScriptedPeer([refusal(400, body), answers(place), answers(place)]), Learned()
     response = ask(place, memory, learned)
     assert [(call.name, call.arguments) for call in response.calls] == [("odd", {"when": "2026-01-01"})]
     first, second = schemas(memory)
@@ -109,7 +109,7 @@ def test_only_what_a_refusal_means_is_told_barely(place: str, body: Any, meant: 
 
 
 def _error(place: str, body: Any) -> ProviderError:
-    memory = Memory([refusal(400, body)] * 3)
+    memory = ScriptedPeer([refusal(400, body)] * 3)
     with pytest.raises(ProviderError) as caught:
         ask(place, memory, Learned())
     return caught.value
@@ -117,7 +117,7 @@ def _error(place: str, body: Any) -> ProviderError:
 
 @each_refusal
 def test_a_place_that_refuses_even_that_is_believed(place: str, body: Any, meant: list[str]) -> None:
-    memory = Memory([refusal(400, body)] * 3)
+    memory = ScriptedPeer([refusal(400, body)] * 3)
     with pytest.raises(ProviderError) as caught:
         ask(place, memory, Learned())
     assert caught.value.kind is ErrorKind.BAD_REQUEST
@@ -126,7 +126,7 @@ def test_a_place_that_refuses_even_that_is_believed(place: str, body: Any, meant
 
 def test_a_mended_tool_of_the_same_name_is_another() -> None:
     place, body = REFUSALS[0][:2]
-    memory, learned = Memory([refusal(400, body), answers(place), answers(place)]), Learned()
+    memory, learned = ScriptedPeer([refusal(400, body), answers(place), answers(place)]), Learned()
     ask(place, memory, learned)
     mended = Tool(name="odd", parameters={"type": "object", "properties": {"when": {"type": "string", "maxLength": 9}}})
     ask(place, memory, learned, (PLAIN, mended))
@@ -143,7 +143,7 @@ OTHERS = [
 
 @pytest.mark.parametrize(("body", "status"), OTHERS, ids=range(len(OTHERS)))
 def test_other_refusals_are_not_asked_again(body: Any, status: int) -> None:
-    memory = Memory([refusal(status, body)] * 3)
+    memory = ScriptedPeer([refusal(status, body)] * 3)
     with pytest.raises(ProviderError):
         ask("openai", memory, Learned())
     assert len(memory.sent) == 1
@@ -151,7 +151,7 @@ def test_other_refusals_are_not_asked_again(body: Any, status: int) -> None:
 
 def test_schemas_refused_one_by_one_end_in_the_places_own_error() -> None:
     tools = tuple(Tool(name=f"t{n}", parameters=ODD.parameters) for n in range(12))
-    memory = Memory([refusal(400, openai(f"Invalid schema for function 't{n}': 'minLength' is not permitted.")) for n in range(12)])
+    memory = ScriptedPeer([refusal(400, openai(f"Invalid schema for function 't{n}': 'minLength' is not permitted.")) for n in range(12)])
     with pytest.raises(ProviderError, match="'t7'"):
         ask("openai", memory, Learned(), tools)
     assert len(memory.sent) == 8

@@ -16,7 +16,7 @@ from dragoman.codecs import CODECS
 from dragoman.conversation.requirements import DEMANDS
 from dragoman.effects import run
 from dragoman.errors import ProviderError
-from dragoman.io.scripted import Memory
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS, Tools
 from dragoman.turn.capabilities import Learned
@@ -60,10 +60,10 @@ def route(place: str, **more: Any) -> Route:
 
 
 def ask(
-    memory: Memory, to: Route, messages: Sequence[Message], learned: Learned | None = None, **more: Any
+    memory: ScriptedPeer, to: Route, messages: Sequence[Message], learned: Learned | None = None, **more: Any
 ) -> Response:
     asked = {"model": "m", "tools": (READ, LOOK), **more}
-    return run(turn(Request(messages=tuple(messages), **asked), to, learned), memory.world_now())
+    return run(turn(Request(messages=tuple(messages), **asked), to, learned), memory.sync_performer())
 
 
 def sent(place: str, messages: Sequence[Message], **more: Any) -> tuple[dict[str, Any], tuple[Issue, ...]]:
@@ -252,7 +252,7 @@ def test_a_history_with_calls_declares_its_tools_though_none_is_offered(place: s
 
 @pytest.mark.parametrize("place", ["openai", "gemini", "ollama"])
 def test_elsewhere_nothing_is_declared_that_was_not_offered(place: str) -> None:
-    memory = Memory([refusal(500, {})])
+    memory = ScriptedPeer([refusal(500, {})])
     with pytest.raises(ProviderError):
         ask(memory, route(place), PAIR, tools=())
     assert not {"tools", "toolConfig"} & set(json.loads(memory.sent[0].body))
@@ -563,7 +563,7 @@ def test_what_a_client_dropped_comes_back_from_the_side_car() -> None:
     """A Gemini call without its signature, a DeepSeek call without its reasoning: both are a 400."""
     part = {"functionCall": {"id": "g1", "name": "look", "args": {}}, "thoughtSignature": "c2ln"}
     body = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}
-    memory, learned = Memory([refusal(200, body), refusal(200, body)]), Learned()
+    memory, learned = ScriptedPeer([refusal(200, body), refusal(200, body)]), Learned()
     first = ask(memory, route("gemini"), [ASK], learned)
     (call,) = first.calls
     bare = Message("assistant", [ToolCall(id=call.id, name=call.name, arguments=call.arguments)])
@@ -580,7 +580,7 @@ def test_what_was_kept_of_one_conversation_does_not_come_into_another() -> None:
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
     }
     body = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
-    memory, learned = Memory([refusal(200, body), refusal(200, body), refusal(200, body)]), Learned()
+    memory, learned = ScriptedPeer([refusal(200, body), refusal(200, body), refusal(200, body)]), Learned()
     (call,) = ask(memory, route("vllm"), [ASK], learned).calls
     bare = Message("assistant", [ToolCall(id="c1", name="look")])
     ask(memory, route("vllm"), [Message("user", "something else"), bare, result(call)], learned)
@@ -630,7 +630,7 @@ def test_every_wire_is_tried() -> None:
 @pytest.mark.parametrize("place", ["stackspot", "ollama-generate", "perplexity"])
 def test_where_tools_are_told_in_text_nothing_native_is_left(place: str) -> None:
     answers = [refusal(200, {"access_token": "t"})] if place == "stackspot" else []
-    memory = Memory([*answers, refusal(500, {})])
+    memory = ScriptedPeer([*answers, refusal(500, {})])
     to = replace(route(place), settings={"realm": "x"}, secrets={"client_id": "c"})
     with pytest.raises(ProviderError):
         ask(memory, to, [*HISTORY[:3], HISTORY[4], ASK], tool_choice=ToolChoice("required"), parallel=False)

@@ -53,14 +53,14 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     route, name = _target(target, model, api, key)
     findings: list[Finding] = []
     with Pool() as pool:
-        reached = run(reach(route, named=bool(name)), pool.world())
+        reached = run(reach(route, named=bool(name)), pool.performer())
         route = reached.route
         name = name or next(iter(reached.models), "")
         _note(reached.finding, findings, as_json=as_json)
         if not name and not findings[-1].facts.get("unreachable"):
             _note(replace(NO_MODEL, said=f"{target} lists no model"), findings, as_json=as_json)
         if not findings[-1].facts.get("unreachable"):
-            for finding in drive(examine(route, name, [size for size in SIZES if size <= context]), pool.world()):
+            for finding in drive(examine(route, name, [size for size in SIZES if size <= context]), pool.performer()):
                 _note(finding, findings, as_json=as_json)
     lost = any(finding.facts.get("unreachable") for finding in findings)
     settings = "" if lost else prescription(route, name, findings)

@@ -1,6 +1,6 @@
 """The two clients: each performs the plans of `plans`, one now, the other awaited.
 
-Knows plans and worlds; no method is written twice: what a client can do is taken from `Plans`, with its signature.
+Knows plans and performers; no method is written twice: what a client can do is taken from `Plans`, with its signature.
 Contract: a client may be shared by threads (`Client`) or by tasks (`AsyncClient`); its connections are shared by all
 its turns and closed with it; what a plan opened is closed when it ends, also when nobody listens any more.
 """
@@ -19,7 +19,7 @@ from ..errors import nearest
 from ..fallback import Health, Rules
 from ..io import aio, sync
 from ..io.cancel import Cancel
-from ..io.execution import Witness
+from ..io.execution import ToolObserver
 from ..loop import Policy
 from ..providers.route import Route
 from ..providers.spec import Provider
@@ -32,8 +32,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 W = TypeVar("W")
 F = TypeVar("F", bound=Callable[..., Any])
-World: TypeAlias = Callable[[Cancel | None, Witness | None], Perform]
-AsyncWorld: TypeAlias = Callable[[Cancel | None, Witness | None], PerformAsync]
+Performing: TypeAlias = Callable[[Cancel | None, ToolObserver | None], Perform]
+AsyncPerforming: TypeAlias = Callable[[Cancel | None, ToolObserver | None], PerformAsync]
 
 
 OPTIONS = frozenset(each.name for each in fields(Route)) - {"provider", "model", "base_url", "key"}
@@ -72,7 +72,7 @@ class _Face(Generic[W]):
         timeouts: Timeouts | None = None,
         rules: Rules | None = None,
         health: Health | None = None,
-        world: W | None = None,
+        performer: W | None = None,
         **route: Any,
     ) -> None:
         """What holds for all calls that say nothing else.
@@ -86,7 +86,7 @@ class _Face(Generic[W]):
         environ    where keys and addresses are looked for; None: the environment
         timeouts   seconds to wait for a connection, and for a sign of life
         rules      how the fallback chain waits and retries;  health: what is known of routes, to share it
-        world      who performs, instead of connections of its own: the `world` of a pool
+        performer  makes what performs, instead of connections of its own: the `performer` of a pool
         route      further fields of every `Route`: tools, dialects, prompt_dialect, compact, nonce, stream …
         """
         _check(route)
@@ -97,7 +97,7 @@ class _Face(Generic[W]):
         models = (*listed(model), *routes)
         defaults = Defaults(model=models, tools=toolset(tools), system=system, policy=policy, sampling=sampling)
         self._plans = Plans(catalogue, defaults, rules, health)
-        self._world = self._open() if world is None else world
+        self._performer = self._open() if performer is None else performer
 
     @property
     def health(self) -> Health:
@@ -158,7 +158,7 @@ def _now(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatenate
     @_as(plan, "{}")
     def method(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
         made = plan(client._plans, *args, **kwargs)
-        return run(made.steps(False), client._world(made.cancel, made.witness))
+        return run(made.steps(False), client._performer(made.cancel, made.observer))
 
     return method
 
@@ -168,12 +168,12 @@ def _steps(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatena
     def method(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
         made = plan(client._plans, *args, **kwargs)
         outcome: Outcome[T] = Outcome()
-        return Steps(drive(made.steps(True), client._world(made.cancel, made.witness), outcome), outcome)
+        return Steps(drive(made.steps(True), client._performer(made.cancel, made.observer), outcome), outcome)
 
     return method
 
 
-class Client(_Face[World]):
+class Client(_Face[Performing]):
     """Asks models, runs their tools, corrects their mistakes: `Client().run("…", tools=[…], model="ollama/qwen3:8b")`.
 
     `run` asks until there is an answer; `stream` is the same, told as it happens; `resume` goes on with a journal;
@@ -182,9 +182,9 @@ class Client(_Face[World]):
 
     _pool: sync.Pool | None = None
 
-    def _open(self) -> World:
+    def _open(self) -> Performing:
         self._pool = sync.Pool()
-        return self._pool.world
+        return self._pool.performer
 
     run = _now(Plans.run)
     stream = _steps(Plans.run)
@@ -242,7 +242,7 @@ def _later(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatena
     @_as(plan, "{}")
     async def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
         made = plan(client._plans, *args, **kwargs)
-        return await arun(made.steps(False), client._world(made.cancel, made.witness))
+        return await arun(made.steps(False), client._performer(made.cancel, made.observer))
 
     return method
 
@@ -254,19 +254,19 @@ def _async_steps(
     def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncSteps[T]:
         made = plan(client._plans, *args, **kwargs)
         outcome: Outcome[T] = Outcome()
-        return AsyncSteps(adrive(made.steps(True), client._world(made.cancel, made.witness), outcome), outcome)
+        return AsyncSteps(adrive(made.steps(True), client._performer(made.cancel, made.observer), outcome), outcome)
 
     return method
 
 
-class AsyncClient(_Face[AsyncWorld]):
+class AsyncClient(_Face[AsyncPerforming]):
     """`Client`, awaited.  `stream` is not awaited itself: `async for step in client.stream(…)`."""
 
-    _pool: aio.Pool | None = None
+    _pool: aio.AsyncPool | None = None
 
-    def _open(self) -> AsyncWorld:
-        self._pool = aio.Pool()
-        return self._pool.world
+    def _open(self) -> AsyncPerforming:
+        self._pool = aio.AsyncPool()
+        return self._pool.performer
 
     run = _later(Plans.run)
     stream = _async_steps(Plans.run)

@@ -16,7 +16,7 @@ from ..effects import Effect, Machine, Now, RunTools, ToolProgress, relay
 from ..errors import JournalError
 from ..fallback import Health, Rules, chain
 from ..io.cancel import Cancel
-from ..io.execution import Attend, Begin, Tell, Witness
+from ..io.execution import Attend, Begin, Notify, ToolObserver
 from ..io.ids import mint
 from ..loop import Failed, Output, Policy, Run, loop
 from ..loop.journal import Recorder, Store
@@ -41,25 +41,25 @@ DEFAULT = Sampling()
 NO_ROUTES = "{path} began with routes of its own; give them again, as routes of the client or as model=…"
 
 
-class LateWitness:
-    """Who hears of the tools of a machine, once it is known: a journal is opened when the machine begins."""
+class LateObserver:
+    """The observer of the tools of a machine, once it is known: a journal is opened when the machine begins."""
 
     def __init__(self) -> None:
-        self._witness: Witness | None = None
+        self._observer: ToolObserver | None = None
 
-    def to(self, witness: Witness) -> None:
-        """From now on `witness` hears."""
-        self._witness = witness
+    def to(self, observer: ToolObserver) -> None:
+        """From now on `observer` is told."""
+        self._observer = observer
 
     def started(self, job: Any) -> None:
         """The job is about to start."""
-        if self._witness is not None:
-            self._witness.started(job)
+        if self._observer is not None:
+            self._observer.started(job)
 
     def ended(self, job: Any, result: ToolResult) -> None:
         """The job has its result."""
-        if self._witness is not None:
-            self._witness.ended(job, result)
+        if self._observer is not None:
+            self._observer.ended(job, result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Plan(Generic[T]):
 
     steps: Callable[[bool], Machine[T]]
     cancel: Cancel | None = None
-    witness: Witness | None = None
+    observer: ToolObserver | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +133,10 @@ class Plans:
             models=wanted,
         )
 
-        def made(witness: LateWitness, listening: bool) -> Machine[Run]:
+        def made(observer: LateObserver, listening: bool) -> Machine[Run]:
             if journal is None:
                 return audible(self._loop(task, listening))
-            return self._recorded(lambda: (Store(journal, new=True), task, None), witness, listening)
+            return self._recorded(lambda: (Store(journal, new=True), task, None), observer, listening)
 
         return self._plan(made, on_event, cancel)
 
@@ -181,7 +181,7 @@ class Plans:
                 raise
             return store, task, about.begun
 
-        return self._plan(lambda witness, listening: self._recorded(opened, witness, listening), on_event, cancel)
+        return self._plan(lambda observer, listening: self._recorded(opened, observer, listening), on_event, cancel)
 
     def turn(
         self,
@@ -234,14 +234,16 @@ class Plans:
 
     def _plan(
         self,
-        made: Callable[[LateWitness, bool], Machine[Run]],
+        made: Callable[[LateObserver, bool], Machine[Run]],
         on_event: Listener | None,
         cancel: Cancel | None,
     ) -> Plan[Run]:
-        witness = LateWitness()
-        return Plan(lambda listening: told(made(witness, listening or on_event is not None), on_event), cancel, witness)
+        observer = LateObserver()
+        return Plan(
+            lambda listening: told(made(observer, listening or on_event is not None), on_event), cancel, observer
+        )
 
-    def _recorded(self, opened: Opened, witness: LateWitness, listening: bool) -> Machine[Run]:
+    def _recorded(self, opened: Opened, observer: LateObserver, listening: bool) -> Machine[Run]:
         """The run, written down as it happens and taken from there as far as it was."""
         store, task, begun = opened()
         try:
@@ -249,7 +251,7 @@ class Plans:
                 begun = yield Now()
                 _about(task, begun).write(store)
             recorder = Recorder(store, task.run_id, begun)
-            witness.to(recorder)
+            observer.to(recorder)
             run = yield from audible(recorder.machine(self._loop(task, listening, recorder)))
             if isinstance(run.end, Failed) and isinstance(run.end.error, JournalError):
                 raise run.end.error
@@ -301,7 +303,7 @@ def told(steps: Machine[T], listener: Listener | None) -> Machine[T]:
         return steps
 
     def hear(step: Any) -> Machine[None]:
-        yield Tell(listener, (step,))
+        yield Notify(listener, (step,))
         yield step
 
     return relay(steps, hear=hear)

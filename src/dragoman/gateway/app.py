@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 from ..effects import PerformAsync, arun
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..fallback import Health, place
-from ..io.aio import Pool
+from ..io.aio import AsyncPool
 from ..io.ids import mint
 from ..providers.route import Route as To
 from ..version import __version__
@@ -60,9 +60,9 @@ TELEMETRY = ("/api/event_logging/batch", "/v1/api/event_logging/batch")
 
 
 class Upstreams(Protocol):
-    """Whatever gives performers: `io.aio.Pool`, `io.memory.Memory`."""
+    """Whatever gives performers: `io.aio.AsyncPool`, `io.scripted.ScriptedPeer`."""
 
-    def world(self) -> PerformAsync:
+    def performer(self) -> PerformAsync:
         """Performs the effects of one machine."""
 
     async def aclose(self) -> None:
@@ -146,7 +146,7 @@ class Gateway:
 
     async def _listed(self, route: To) -> list[str]:
         try:
-            return await arun(list_models(route), self.upstreams.world())
+            return await arun(list_models(route), self.upstreams.performer())
         except DragomanError:
             return []  # a provider without a list still serves models; clients ask by name
 
@@ -167,7 +167,7 @@ def create_app(
     `keeping` is what is kept between requests and where: in this process alone when not given.
     """
     recorder = next((observer for observer in observers if isinstance(observer, Recorder)), None)
-    through = upstreams or Pool()
+    through = upstreams or AsyncPool()
     gateway = Gateway(config, through if recorder is None else recorder.around(through), observers, keeping=keeping)
 
     @asynccontextmanager
@@ -327,10 +327,10 @@ class Serve:
     async def _run(
         self, exchange: Exchange, receive: Receive, send: Send, config: GatewayConfig, account: Account, *, size: int
     ) -> None:
-        world, seconds = self._gateway.upstreams.world(), config.limits.timeout
+        perform, seconds = self._gateway.upstreams.performer(), config.limits.timeout
         if account.carried or account.observers:
-            world = carrying(world, account.carried)
-        await run_exchange(exchange, world, receive, send, keep_alive=config.keep_alive, seconds=seconds, size=size)
+            perform = carrying(perform, account.carried)
+        await run_exchange(exchange, perform, receive, send, keep_alive=config.keep_alive, seconds=seconds, size=size)
 
     async def _body(
         self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, account: Account

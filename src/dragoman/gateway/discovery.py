@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..effects import Machine, Open, Opened, Read, Timeouts, arun
 from ..errors import DragomanError
-from ..io.aio import Pool
+from ..io.aio import AsyncPool
 from ..io.environment import address
 from ..providers.route import Route
 from ..providers.rows import PROVIDERS, ModelList, Provider
@@ -73,8 +73,8 @@ def discover(places: Sequence[Place] | None = None) -> list[Found]:
 async def adiscover(places: Sequence[Place] | None = None) -> list[Found]:
     """`discover` inside an event loop."""
     asked = usual_places() if places is None else places
-    async with Pool(use_proxies=False) as pool:
-        found = await asyncio.gather(*(arun(look(place), pool.world()) for place in asked))
+    async with AsyncPool(use_proxies=False) as pool:
+        found = await asyncio.gather(*(arun(look(place), pool.performer()) for place in asked))
     return [server for server in found if server is not None]
 
 

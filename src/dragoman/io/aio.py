@@ -20,10 +20,21 @@ import aiohttp
 from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep, Timeouts
 from ..errors import ErrorCode, ErrorKind, UsageError
 from .cancel import Cancel
-from .execution import HEARD_ANYWAY, Attend, Begin, Witness
-from .failures import BROKEN, NO_HOST, NO_TLS, NOT_HTTP, SLOW_ANSWER, SLOW_CONNECT, UNREACHABLE, Failure, origin, tell
+from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
+from .failures import (
+    BROKEN,
+    NO_HOST,
+    NO_TLS,
+    NOT_HTTP,
+    SLOW_ANSWER,
+    SLOW_CONNECT,
+    UNREACHABLE,
+    Failure,
+    origin,
+    provider_error,
+)
 from .ids import mint
-from .tasks import Hands, interruptible
+from .tasks import TaskToolRunner, interruptible
 
 KEEP_ALIVE_SECONDS = 4.0
 """Below the five seconds after which uvicorn and Node drop an idle connection, so that we do not write into one."""
@@ -50,12 +61,12 @@ def _timeout(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect, sock_read=timeouts.idle)
 
 
-class Pool:
+class AsyncPool:
     """Connections shared by many machines; made on first use, in the loop that uses them.
 
     Used in another loop it makes new ones: those of a loop that has ended are of no use.  Close it in the loop it was
     used in last.
-    `async with Pool() as pool: await arun(machine, pool.world())`
+    `async with AsyncPool() as pool: await arun(machine, pool.performer())`
     """
 
     def __init__(self, *, use_proxies: bool = True) -> None:
@@ -63,9 +74,9 @@ class Pool:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._proxies = urllib.request.getproxies() if use_proxies else {}
 
-    def world(self, cancel: Cancel | None = None, witness: Witness | None = None) -> World:
-        """Performs the effects of one machine, until somebody cancels; `witness` hears of its tools."""
-        return World(self, cancel, witness)
+    def performer(self, cancel: Cancel | None = None, observer: ToolObserver | None = None) -> AsyncPerformer:
+        """Performs the effects of one machine, until somebody cancels; `observer` is told of its tools."""
+        return AsyncPerformer(self, cancel, observer)
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -73,7 +84,7 @@ class Pool:
             session, self._session = self._session, None
             await session.close()
 
-    async def __aenter__(self) -> Pool:
+    async def __aenter__(self) -> AsyncPool:
         return self
 
     async def __aexit__(
@@ -112,20 +123,20 @@ class Pool:
         return None if urllib.request.proxy_bypass(host) else self._proxies.get(scheme)
 
 
-class World:
-    """Performs the effects of one machine, one at a time: `await world(effect)`."""
+class AsyncPerformer:
+    """Performs the effects of one machine, one at a time: `await perform(effect)`."""
 
-    def __init__(self, pool: Pool, cancel: Cancel | None = None, witness: Witness | None = None) -> None:
+    def __init__(self, pool: AsyncPool, cancel: Cancel | None = None, observer: ToolObserver | None = None) -> None:
         self._pool = pool
         self._cancel = cancel
-        self._hands: Hands | None = None
-        self._witness = witness
+        self._tools: TaskToolRunner | None = None
+        self._observer = observer
         self._answer: aiohttp.ClientResponse | None = None
         self._url = ""
 
     async def __call__(self, effect: Effect) -> Any:
         """The reply to `effect`; raises ProviderError where it cannot be performed, Cancelled once cancelled."""
-        if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, HEARD_ANYWAY):
+        if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, UNCANCELLABLE):
             raise Cancelled
         match effect:
             case Read():
@@ -133,8 +144,8 @@ class World:
             case Open():
                 return await self._open(effect)
             case Close():
-                if self._hands is not None:
-                    self._hands.close()
+                if self._tools is not None:
+                    self._tools.close()
                 return self._close()
             case NewId(prefix):
                 return mint(prefix)
@@ -143,21 +154,9 @@ class World:
             case Sleep(seconds):
                 return await interruptible(asyncio.sleep(seconds), self._cancel)
             case Invoke() | Begin() | Attend() | RunTools():
-                return await self._run(effect)
-        raise TypeError(f"an asynchronous world does not perform {type(effect).__name__}")
-
-    async def _run(self, effect: Invoke | Begin | Attend | RunTools) -> Any:
-        """The caller's own code; most machines run none."""
-        hands = self._hands = self._hands or Hands(self._cancel, self._witness)
-        match effect:
-            case Invoke():
-                return await hands.invoke(effect)
-            case Begin(work):
-                return await hands.begin(work)
-            case Attend():
-                return await hands.attend()
-            case RunTools():
-                return await hands.run(effect)
+                self._tools = self._tools or TaskToolRunner(self._cancel, self._observer)  # most machines run none
+                return await self._tools.perform(effect)
+        raise TypeError(f"an asynchronous performer does not perform {type(effect).__name__}")
 
     async def _open(self, effect: Open) -> Opened:
         self._close()
@@ -167,7 +166,7 @@ class World:
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
             raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error
         except Exception as error:
-            raise tell(error, self._url, FAILURES) or error from error
+            raise provider_error(error, self._url, FAILURES) or error from error
         return Opened(self._answer.status, {k.lower(): v for k, v in self._answer.headers.items()})
 
     async def _read(self) -> bytes:
@@ -177,7 +176,7 @@ class World:
             reading = self._answer.content.readany()
             return await (reading if self._cancel is None else interruptible(reading, self._cancel))
         except Exception as error:
-            raise tell(error, self._url, FAILURES) or error from error
+            raise provider_error(error, self._url, FAILURES) or error from error
 
     def _close(self) -> None:
         if self._answer is not None:

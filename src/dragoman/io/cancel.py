@@ -1,7 +1,7 @@
-"""A caller's wish to stop, told from anywhere: another thread, a signal handler, a callback.
+"""A caller's wish to stop, from anywhere: another thread, a signal handler, a callback.
 
 Knows nothing of what is stopped.  Contract: `cancel` may be called any number of times, from any thread and from signal
-handlers (it takes no lock); what listens must bear being told twice.
+handlers (it takes no lock); listeners must bear being called twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Keys, addresses and switches out of environment variables, by the names their providers use.
 
 The one place that reads the environment for routes.  Contract: a key goes only to the provider it was made for: rows
-that stand for any server of a kind look for none; a switch that cannot be read is told and left out.
+that stand for any server of a kind look for none; a switch that cannot be read is an issue and left out.
 """
 
 from __future__ import annotations

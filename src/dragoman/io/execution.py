@@ -3,7 +3,7 @@
 The state of one `RunTools`, and nothing that waits: `threads` and `tasks` start jobs and wait for what they post.
 Knows jobs, results and deadlines; nothing of threads or event loops.
 Contract: every job gets exactly one result, the first that is known; what a job posts after it was given up is
-forgotten.  A `Witness` hears of each start before it happens and of each result when it is known.
+forgotten.  A `ToolObserver` is told of each start before it happens and of each result when it is known.
 """
 
 from __future__ import annotations
@@ -42,16 +42,18 @@ class Attend(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class Tell(Invoke):
-    """`Invoke` for who only listens: performed also when the caller has cancelled."""
+class Notify(Invoke):
+    """`Invoke` of a listener: performed also when the caller has cancelled."""
 
 
-HEARD_ANYWAY = (RunTools, Begin, Attend, Tell, Close)
+OwnCode: TypeAlias = Invoke | Begin | Attend | RunTools
+"""Effects that run the caller's own code."""
+UNCANCELLABLE = (RunTools, Begin, Attend, Notify, Close)
 """Effects that are performed although the caller has cancelled."""
 
 
-class Witness(Protocol):
-    """Somebody who writes down what tools do."""
+class ToolObserver(Protocol):
+    """Keeps a record of what tools do."""
 
     def started(self, job: Job) -> None:
         """The job is about to start."""
@@ -70,10 +72,10 @@ Start: TypeAlias = Callable[[Job, Post], Abandon]
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """What job `index` told."""
+    """Progress or the result of job `index`."""
 
     index: int
-    told: ToolProgress | ToolResult
+    value: ToolProgress | ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class _Running:
 
 
 class Execution:
-    """The jobs of one `RunTools`.  `start` starts a job; what it posts comes back through `hear`."""
+    """The jobs of one `RunTools`.  `start` starts a job; what it posts comes back through `handle`."""
 
     def __init__(
         self,
@@ -92,12 +94,12 @@ class Execution:
         start: Start,
         post: Callable[[Posted], None],
         *,
-        witness: Witness | None = None,
+        observer: ToolObserver | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._jobs = work.jobs
         self._at_once = max(1, work.at_once)
-        self._start, self._post, self._witness, self._clock = start, post, witness, clock
+        self._start, self._post, self._observer, self._clock = start, post, observer, clock
         self._waiting = deque(range(len(work.jobs)))
         self._running: dict[int, _Running] = {}
         self._results: dict[int, ToolResult] = {}
@@ -110,18 +112,18 @@ class Execution:
             return None
         return tuple(self._results[index] for index in range(len(self._jobs)))
 
-    def patience(self) -> float | None:
+    def time_left(self) -> float | None:
         """Seconds until the next job is late; None for never."""
         deadlines = [each.deadline for each in self._running.values() if each.deadline is not None]
         return max(0.0, min(deadlines) - self._clock()) if deadlines else None
 
-    def hear(self, posted: Posted) -> ToolProgress | None:
-        """Take what a job told; progress is for the listener."""
+    def handle(self, posted: Posted) -> ToolProgress | None:
+        """Take in what a job posted; progress is for the caller."""
         if posted.index not in self._running:
             return None
-        if isinstance(posted.told, ToolProgress):
-            return posted.told
-        self._settle(posted.index, posted.told)
+        if isinstance(posted.value, ToolProgress):
+            return posted.value
+        self._settle(posted.index, posted.value)
         self._launch()
         return None
 
@@ -154,24 +156,24 @@ class Execution:
         while self._waiting and len(self._running) < self._at_once:
             index = self._waiting.popleft()
             job = self._jobs[index]
-            if self._witness is not None:
-                self._witness.started(job)
+            if self._observer is not None:
+                self._observer.started(job)
             deadline = None if job.timeout is None else self._clock() + job.timeout
             try:
-                abandon = self._start(job, partial(self._told, index))
+                abandon = self._start(job, partial(self._post_from, index))
             except RuntimeError as error:  # no more threads
                 self._settle(index, failure_of(job.call, error))
             else:
                 self._running[index] = _Running(job, abandon, deadline)
 
-    def _told(self, index: int, told: ToolProgress | ToolResult) -> None:
-        self._post(Posted(index, told))
+    def _post_from(self, index: int, value: ToolProgress | ToolResult) -> None:
+        self._post(Posted(index, value))
 
     def _settle(self, index: int, result: ToolResult) -> None:
         self._running.pop(index, None)
         self._results[index] = result
-        if self._witness is not None:
-            self._witness.ended(self._jobs[index], result)
+        if self._observer is not None:
+            self._observer.ended(self._jobs[index], result)
 
 
 def call(job: Job, post: Post) -> Any:
@@ -213,5 +215,5 @@ def is_async(function: Any) -> bool:
     inner = inspect.unwrap(function)
     while isinstance(inner, partial | Call):
         inner = inspect.unwrap(inner.func if isinstance(inner, partial) else inner.function)
-    held = getattr(inner, "__call__", None)  # noqa: B004  an object that can be called
-    return any(kind(each) for kind in LATE_KINDS for each in (inner, held))
+    method = getattr(inner, "__call__", None)  # noqa: B004  an object that can be called
+    return any(kind(each) for kind in LATE_KINDS for each in (inner, method))

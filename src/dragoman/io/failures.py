@@ -1,4 +1,4 @@
-"""What went wrong on the way to a peer, said so that the reader knows what to do.
+"""Errors on the way to a peer, in words that say what to do.
 
 Knows no HTTP library: each brings its table of `Failure` rows, first match wins.
 Contract: messages name the peer by scheme, host and port only; paths, queries and headers may hold secrets.
@@ -17,7 +17,7 @@ from ..errors import ErrorCode, ErrorKind, ProviderError
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How one class of exception is told: `{peer}` and `{reason}` are filled in."""
+    """The error for one class of exception: `{peer}` and `{reason}` are filled in."""
 
     of: type[BaseException]
     kind: ErrorKind
@@ -47,7 +47,7 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{host}" if host else url.split("?", maxsplit=1)[0]
 
 
-def tell(error: BaseException, url: str, rows: Sequence[Failure]) -> ProviderError | None:
+def provider_error(error: BaseException, url: str, rows: Sequence[Failure]) -> ProviderError | None:
     """`error` as a `ProviderError`; None when no row knows it (then it is our bug, and should be seen as it is)."""
     row = next((r for r in rows if isinstance(error, r.of)), None)
     if row is None:

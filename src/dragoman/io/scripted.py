@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep
+from ..effects import Cancelled, Close, Effect, NewId, Now, Open, Opened, Read, Sleep
 from ..errors import ProviderError
 from ..types import NOTHING
 from . import tasks, threads
 from .cancel import Cancel
-from .execution import HEARD_ANYWAY, Attend, Begin, Witness
+from .execution import UNCANCELLABLE, OwnCode, ToolObserver
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class Answer:
     headers: Mapping[str, str] = NOTHING
 
 
-class Memory:
-    """A peer that answers from a script; `sent` is what it was asked, `closed` how often it was let go.
+class ScriptedPeer:
+    """A peer that answers from a script; `sent` are its requests, `closed` how often it was let go.
 
-    `script` is a sequence of answers, one per `Open`, or a function of the request.  `world()` is an asynchronous
-    performer, as of a pool of connections; `world_now()` a synchronous one; any number may be used side by side.
+    `script` is a sequence of answers, one per `Open`, or a function of the request.  `performer()` is an asynchronous
+    performer, as of a pool of connections; `sync_performer()` a synchronous one; any number may be used side by side.
     """
 
     def __init__(self, script: Iterable[Answer] | Callable[[Open], Answer]) -> None:
@@ -50,44 +50,34 @@ class Memory:
             answers = iter(script)
             self._answer = lambda _: next(answers)
 
-    def world_now(self, cancel: Cancel | None = None, witness: Witness | None = None) -> Callable[[Effect], Any]:
+    def sync_performer(
+        self, cancel: Cancel | None = None, observer: ToolObserver | None = None
+    ) -> Callable[[Effect], Any]:
         """Performs the effects of one machine."""
-        scripted, hands = World(self, cancel), threads.Hands(self._loop, cancel, witness)
+        scripted, tools = ScriptedPerformer(self, cancel), threads.ThreadToolRunner(self._loop, cancel, observer)
 
         def perform(effect: Effect) -> Any:
-            match effect:
-                case Invoke():
-                    scripted.unless_cancelled(effect)
-                    return hands.invoke(effect)
-                case Begin(work):
-                    return hands.begin(work)
-                case Attend():
-                    return hands.attend()
-                case RunTools():
-                    return hands.run(effect)
-                case Close():
-                    hands.close()
+            if isinstance(effect, OwnCode):
+                scripted.unless_cancelled(effect)
+                return tools.perform(effect)
+            if isinstance(effect, Close):
+                tools.close()
             return scripted(effect)
 
         return perform
 
-    def world(self, cancel: Cancel | None = None, witness: Witness | None = None) -> Callable[[Effect], Awaitable[Any]]:
+    def performer(
+        self, cancel: Cancel | None = None, observer: ToolObserver | None = None
+    ) -> Callable[[Effect], Awaitable[Any]]:
         """Performs the effects of one machine, awaited."""
-        scripted, hands = World(self, cancel), tasks.Hands(cancel, witness)
+        scripted, tools = ScriptedPerformer(self, cancel), tasks.TaskToolRunner(cancel, observer)
 
         async def perform(effect: Effect) -> Any:
-            match effect:
-                case Invoke():
-                    scripted.unless_cancelled(effect)
-                    return await hands.invoke(effect)
-                case Begin(work):
-                    return await hands.begin(work)
-                case Attend():
-                    return await hands.attend()
-                case RunTools():
-                    return await hands.run(effect)
-                case Close():
-                    hands.close()
+            if isinstance(effect, OwnCode):
+                scripted.unless_cancelled(effect)
+                return await tools.perform(effect)
+            if isinstance(effect, Close):
+                tools.close()
             return scripted(effect)
 
         return perform
@@ -100,7 +90,7 @@ class Memory:
         """Nothing to close: here so that it can stand where a pool of connections stands."""
 
     def answer(self, effect: Open) -> Answer:
-        """The next answer of the script; what was asked is kept."""
+        """The next answer of the script."""
         self.sent.append(effect)
         try:
             return self._answer(effect)
@@ -113,16 +103,16 @@ class Memory:
         return f"{prefix}{self._minted:08}{'0' * 16}"
 
 
-class World:
-    """Performs the effects of one machine from the script of its `Memory`."""
+class ScriptedPerformer:
+    """Performs the effects of one machine from the script of its `ScriptedPeer`."""
 
-    def __init__(self, memory: Memory, cancel: Cancel | None = None) -> None:
-        self._memory, self._cancel = memory, cancel
+    def __init__(self, peer: ScriptedPeer, cancel: Cancel | None = None) -> None:
+        self._peer, self._cancel = peer, cancel
         self._pieces: Iterator[bytes | Exception] | None = None
 
     def unless_cancelled(self, effect: Effect) -> None:
         """Raises Cancelled where `effect` is not wanted any more."""
-        if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, HEARD_ANYWAY):
+        if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, UNCANCELLABLE):
             raise Cancelled
 
     def __call__(self, effect: Effect) -> Any:
@@ -134,20 +124,20 @@ class World:
             case Open():
                 return self._open(effect)
             case Close():
-                self._memory.closed += self._pieces is not None
+                self._peer.closed += self._pieces is not None
                 self._pieces = None
             case NewId(prefix):
-                return self._memory.mint(prefix)
+                return self._peer.mint(prefix)
             case Now():
-                return float(sum(self._memory.slept))
+                return float(sum(self._peer.slept))
             case Sleep(seconds):
-                self._memory.slept.append(seconds)
+                self._peer.slept.append(seconds)
             case _:
-                raise TypeError(f"a scripted world does not perform {type(effect).__name__}")
+                raise TypeError(f"a scripted performer does not perform {type(effect).__name__}")
         return None
 
     def _open(self, effect: Open) -> Opened:
-        answer = self._memory.answer(effect)
+        answer = self._peer.answer(effect)
         if isinstance(answer.status, Exception):
             raise answer.status
         self._pieces = iter(answer.pieces)

@@ -2,7 +2,7 @@
 
 Knows effects and HTTP; nothing of turns or codecs.  Tools and hooks are run by `threads`.
 Contract: as `aio`: failures are `ProviderError`s, no redirects, no cookies kept, nothing logged.  A `Pool` may be
-shared by threads, a `World` may not.  Ctrl-C is a `KeyboardInterrupt` as everywhere; in a world made with a `Cancel` it
+shared by threads, a `Performer` may not.  Ctrl-C is a `KeyboardInterrupt` as everywhere; where there is a `Cancel`, it
 is a way to cancel.
 """
 
@@ -21,10 +21,10 @@ import httpx2
 from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep
 from ..errors import ErrorCode, ErrorKind, UsageError
 from .cancel import Cancel
-from .execution import HEARD_ANYWAY, Attend, Begin, Witness
-from .failures import BROKEN, NOT_HTTP, SLOW_ANSWER, SLOW_CONNECT, UNREACHABLE, Failure, origin, tell
+from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
+from .failures import BROKEN, NOT_HTTP, SLOW_ANSWER, SLOW_CONNECT, UNREACHABLE, Failure, origin, provider_error
 from .ids import mint
-from .threads import Hands, Helper, LoopThread, pause
+from .threads import Helper, LoopThread, ThreadToolRunner, pause
 
 KEEP_ALIVE_SECONDS = 4.0
 """As in `aio`."""
@@ -46,7 +46,7 @@ FAILURES = (
 class Pool:
     """Connections shared by many machines.
 
-    `with Pool() as pool: run(machine, pool.world())`
+    `with Pool() as pool: run(machine, pool.performer())`
     """
 
     def __init__(self, *, use_proxies: bool = True) -> None:
@@ -59,9 +59,9 @@ class Pool:
             limits=httpx2.Limits(max_connections=None, keepalive_expiry=KEEP_ALIVE_SECONDS),
         )
 
-    def world(self, cancel: Cancel | None = None, witness: Witness | None = None) -> World:
-        """Performs the effects of one machine, until somebody cancels; `witness` hears of its tools."""
-        return World(self._client, Hands(self._loop, cancel, witness), cancel)
+    def performer(self, cancel: Cancel | None = None, observer: ToolObserver | None = None) -> Performer:
+        """Performs the effects of one machine, until somebody cancels; `observer` is told of its tools."""
+        return Performer(self._client, ThreadToolRunner(self._loop, cancel, observer), cancel)
 
     def close(self) -> None:
         """Close every connection."""
@@ -77,12 +77,14 @@ class Pool:
         self.close()
 
 
-class World:
-    """Performs the effects of one machine, one at a time: `world(effect)`."""
+class Performer:
+    """Performs the effects of one machine, one at a time: `performer(effect)`."""
 
-    def __init__(self, client: httpx2.Client, hands: Hands | None = None, cancel: Cancel | None = None) -> None:
+    def __init__(
+        self, client: httpx2.Client, tools: ThreadToolRunner | None = None, cancel: Cancel | None = None
+    ) -> None:
         self._client = client
-        self._hands = hands or Hands()
+        self._tools = tools or ThreadToolRunner()
         self._cancel = cancel
         self._helper = None if cancel is None else Helper(cancel)
         self._answer: httpx2.Response | None = None
@@ -93,7 +95,7 @@ class World:
         """The reply to `effect`; raises ProviderError where it cannot be performed, Cancelled once cancelled."""
         if self._cancel is None:
             return self._perform(effect)
-        if self._cancel.cancelled and not isinstance(effect, HEARD_ANYWAY):
+        if self._cancel.cancelled and not isinstance(effect, UNCANCELLABLE):
             raise Cancelled
         try:
             return self._perform(effect)
@@ -115,15 +117,9 @@ class World:
                 return time.time()
             case Sleep(seconds):
                 return time.sleep(seconds) if self._cancel is None else pause(seconds, self._cancel)
-            case Invoke():
-                return self._hands.invoke(effect)
-            case Begin(work):
-                return self._hands.begin(work)
-            case Attend():
-                return self._hands.attend()
-            case RunTools():
-                return self._hands.run(effect)
-        raise TypeError(f"a synchronous world does not perform {type(effect).__name__}")
+            case Invoke() | Begin() | Attend() | RunTools():
+                return self._tools.perform(effect)
+        raise TypeError(f"a synchronous performer does not perform {type(effect).__name__}")
 
     def _open(self, effect: Open) -> Opened:
         self._close()
@@ -134,7 +130,7 @@ class World:
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error
         except Exception as error:
-            raise tell(error, self._url, FAILURES) or error from error
+            raise provider_error(error, self._url, FAILURES) or error from error
         self._pieces = answer.iter_bytes()
         return Opened(answer.status_code, {k.lower(): v for k, v in answer.headers.items()})
 
@@ -145,14 +141,14 @@ class World:
         try:
             piece: bytes = self._unless_cancelled(lambda: next((p for p in pieces if p), b""), self._cut)
         except Exception as error:
-            raise tell(error, self._url, FAILURES) or error from error
+            raise provider_error(error, self._url, FAILURES) or error from error
         return piece
 
     def _unless_cancelled(self, function: Callable[[], Any], stop: Callable[[], None]) -> Any:
         return function() if self._helper is None else self._helper.call(function, stop)
 
     def _end(self) -> None:
-        self._hands.close()
+        self._tools.close()
         if self._helper is not None:
             self._helper.close()
         self._close()

@@ -15,20 +15,45 @@ from typing import Any, TypeVar
 from ..effects import Cancelled, Invoke, Job, RunTools, ToolProgress
 from ..types import ToolResult
 from .cancel import Cancel
-from .execution import Abandon, Execution, Post, Posted, Witness, call, concluded, failed, is_async
+from .execution import (
+    Abandon,
+    Attend,
+    Begin,
+    Execution,
+    OwnCode,
+    Post,
+    Posted,
+    ToolObserver,
+    call,
+    concluded,
+    failed,
+    is_async,
+)
 from .threads import in_thread
 
 T = TypeVar("T")
 
 
-class Hands:
+class TaskToolRunner:
     """Performs `Invoke`, `RunTools`, `Begin` and `Attend` for one machine."""
 
-    def __init__(self, cancel: Cancel | None = None, witness: Witness | None = None) -> None:
-        self._cancel, self._witness = cancel, witness
+    def __init__(self, cancel: Cancel | None = None, observer: ToolObserver | None = None) -> None:
+        self._cancel, self._observer = cancel, observer
         self._inbox: asyncio.Queue[Posted | None] = asyncio.Queue()
         self._execution: Execution | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+
+    async def perform(self, effect: OwnCode) -> Any:
+        """The reply to `effect`."""
+        match effect:
+            case Invoke():
+                return await self.invoke(effect)
+            case Begin(work):
+                return await self.begin(work)
+            case Attend():
+                return await self.attend()
+            case RunTools():
+                return await self.run(effect)
 
     async def invoke(self, effect: Invoke) -> Any:
         """The value of the user's function, called on the loop."""
@@ -44,19 +69,19 @@ class Hands:
             with contextlib.suppress(RuntimeError):  # the loop has closed: nobody listens any more
                 loop.call_soon_threadsafe(inbox.put_nowait, posted)
 
-        self._execution = Execution(work, self._start, post, witness=self._witness)
+        self._execution = Execution(work, self._start, post, observer=self._observer)
 
     async def attend(self) -> ToolProgress | tuple[ToolResult, ...]:
-        """The next thing the jobs tell, or all their results."""
+        """The next progress of the jobs, or all their results."""
         execution = self._execution
         if execution is None:
             return ()
         forget = listen(self._cancel, self._inbox.put_nowait, None)
         try:
             while execution.results is None:
-                told = await self._next(execution)
-                if told is not None:
-                    return told
+                progress = await self._next(execution)
+                if progress is not None:
+                    return progress
         finally:
             forget()
         return execution.results
@@ -64,9 +89,9 @@ class Hands:
     async def run(self, work: RunTools) -> tuple[ToolResult, ...]:
         """All results, progress unheard."""
         await self.begin(work)
-        while isinstance(told := await self.attend(), ToolProgress):
+        while isinstance(found := await self.attend(), ToolProgress):
             pass
-        return told
+        return found
 
     def close(self) -> None:
         """Let go of what still runs."""
@@ -76,7 +101,7 @@ class Hands:
 
     async def _next(self, execution: Execution) -> ToolProgress | None:
         try:
-            async with asyncio.timeout(execution.patience()):
+            async with asyncio.timeout(execution.time_left()):
                 posted = await self._inbox.get()
         except TimeoutError:
             execution.expire()
@@ -84,14 +109,14 @@ class Hands:
         if posted is None:
             self._stop(execution)
             return None
-        return execution.hear(posted)
+        return execution.handle(posted)
 
     def _stop(self, execution: Execution) -> None:
         """Cancelled: what has ended by now has ended, the rest is given up."""
         while not self._inbox.empty():
             posted = self._inbox.get_nowait()
-            if posted is not None and not isinstance(posted.told, ToolProgress):
-                execution.hear(posted)
+            if posted is not None and not isinstance(posted.value, ToolProgress):
+                execution.handle(posted)
         execution.cancel()
 
     def _start(self, job: Job, post: Post) -> Abandon:
@@ -147,17 +172,17 @@ async def threaded(function: Callable[[], T]) -> T:
     return await future
 
 
-def listen(cancel: Cancel | None, tell: Callable[[Any], None], what: Any) -> Callable[[], None]:
-    """Call `tell(what)` on the running loop when somebody cancels; what is returned ends it."""
+def listen(cancel: Cancel | None, handle: Callable[[Any], None], value: Any) -> Callable[[], None]:
+    """Call `handle(value)` on the running loop when somebody cancels; what is returned ends it."""
     if cancel is None:
         return lambda: None
     loop = asyncio.get_running_loop()
 
-    def told() -> None:
+    def on_cancel() -> None:
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(tell, what)
+            loop.call_soon_threadsafe(handle, value)
 
-    return cancel.listen(told)
+    return cancel.listen(on_cancel)
 
 
 async def interruptible(awaitable: Awaitable[T], cancel: Cancel | None) -> T:
@@ -179,4 +204,4 @@ async def interruptible(awaitable: Awaitable[T], cancel: Cancel | None) -> T:
             task.cancel()
         await asyncio.wait({work, stop})
         if not work.cancelled():
-            work.exception()  # seen, so that nobody is told it was not
+            work.exception()  # retrieved, or asyncio logs that it never was

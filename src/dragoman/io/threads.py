@@ -20,7 +20,7 @@ from typing import Any
 from ..effects import Cancelled, Invoke, Job, RunTools, ToolProgress
 from ..types import ToolResult
 from .cancel import Cancel
-from .execution import Abandon, Execution, Post, Posted, Witness, call, concluded, failed
+from .execution import Abandon, Attend, Begin, Execution, OwnCode, Post, Posted, ToolObserver, call, concluded, failed
 
 NAME = "dragoman-tool"
 BLOCKED = 0.1
@@ -93,16 +93,28 @@ def in_thread(body: Callable[[], None], name: str = NAME) -> None:
     threading.Thread(target=context.run, args=(body,), name=name, daemon=True).start()
 
 
-class Hands:
+class ThreadToolRunner:
     """Performs `Invoke`, `RunTools`, `Begin` and `Attend` for one machine."""
 
     def __init__(
-        self, loop: LoopThread | None = None, cancel: Cancel | None = None, witness: Witness | None = None
+        self, loop: LoopThread | None = None, cancel: Cancel | None = None, observer: ToolObserver | None = None
     ) -> None:
         self._loop = loop or LoopThread()
-        self._cancel, self._witness = cancel, witness
+        self._cancel, self._observer = cancel, observer
         self._inbox: SimpleQueue[Posted | None] = SimpleQueue()
         self._execution: Execution | None = None
+
+    def perform(self, effect: OwnCode) -> Any:
+        """The reply to `effect`."""
+        match effect:
+            case Invoke():
+                return self.invoke(effect)
+            case Begin(work):
+                return self.begin(work)
+            case Attend():
+                return self.attend()
+            case RunTools():
+                return self.run(effect)
 
     def invoke(self, effect: Invoke) -> Any:
         """The value of the user's function."""
@@ -112,19 +124,19 @@ class Hands:
     def begin(self, work: RunTools) -> None:
         """Start the jobs."""
         self._inbox = SimpleQueue()
-        self._execution = Execution(work, self._start, self._inbox.put, witness=self._witness)
+        self._execution = Execution(work, self._start, self._inbox.put, observer=self._observer)
 
     def attend(self) -> ToolProgress | tuple[ToolResult, ...]:
-        """The next thing the jobs tell, or all their results."""
+        """The next progress of the jobs, or all their results."""
         execution, inbox = self._execution, self._inbox
         if execution is None:
             return ()
         forget = self._cancel.listen(lambda: inbox.put(None)) if self._cancel is not None else _nothing
         try:
             while execution.results is None:
-                told = self._next(execution)
-                if told is not None:
-                    return told
+                progress = self._next(execution)
+                if progress is not None:
+                    return progress
         finally:
             forget()
         return execution.results
@@ -132,9 +144,9 @@ class Hands:
     def run(self, work: RunTools) -> tuple[ToolResult, ...]:
         """All results, progress unheard."""
         self.begin(work)
-        while isinstance(told := self.attend(), ToolProgress):
+        while isinstance(found := self.attend(), ToolProgress):
             pass
-        return told
+        return found
 
     def close(self) -> None:
         """Let go of what still runs."""
@@ -144,7 +156,7 @@ class Hands:
 
     def _next(self, execution: Execution) -> ToolProgress | None:
         try:
-            posted = self._inbox.get(timeout=execution.patience())
+            posted = self._inbox.get(timeout=execution.time_left())
         except Empty:
             execution.expire()
             return None
@@ -156,15 +168,15 @@ class Hands:
         if posted is None:
             self._stop(execution)
             return None
-        return execution.hear(posted)
+        return execution.handle(posted)
 
     def _stop(self, execution: Execution) -> None:
         """Cancelled: what has ended by now has ended, the rest is given up."""
         with contextlib.suppress(Empty):
             while True:
                 posted = self._inbox.get_nowait()
-                if posted is not None and not isinstance(posted.told, ToolProgress):
-                    execution.hear(posted)
+                if posted is not None and not isinstance(posted.value, ToolProgress):
+                    execution.handle(posted)
         execution.cancel()
 
     def _start(self, job: Job, post: Post) -> Abandon:
@@ -209,7 +221,7 @@ class Helper:
     def __init__(self, cancel: Cancel) -> None:
         self._cancel = cancel
         self._work: SimpleQueue[Callable[[], Any] | None] | None = None
-        self._told: SimpleQueue[tuple[Any, BaseException | None] | None] = SimpleQueue()
+        self._answers: SimpleQueue[tuple[Any, BaseException | None] | None] = SimpleQueue()
 
     def call(self, function: Callable[[], Any], stop: Callable[[], None]) -> Any:
         """What `function` returns or raises; `Cancelled` as soon as somebody cancels, after `stop` was called.
@@ -219,11 +231,11 @@ class Helper:
         if self._work is None:
             self._begin()
         assert self._work is not None
-        told = self._told
-        forget = self._cancel.listen(lambda: told.put(None))
+        answers = self._answers
+        forget = self._cancel.listen(lambda: answers.put(None))
         try:
             self._work.put(function)
-            found = told.get()
+            found = answers.get()
         except KeyboardInterrupt:
             self._cancel.cancel()
             found = None
@@ -246,14 +258,14 @@ class Helper:
 
     def _begin(self) -> None:
         work = self._work = SimpleQueue()
-        told = self._told = SimpleQueue()
+        answers = self._answers = SimpleQueue()
 
         def wait() -> None:
             while (function := work.get()) is not None:
                 try:
-                    told.put((function(), None))
+                    answers.put((function(), None))
                 except BaseException as error:
-                    told.put((None, error))
+                    answers.put((None, error))
 
         in_thread(wait, "dragoman-exchange")
 

@@ -32,7 +32,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from pydantic import ValidationError
 
 from ..errors import ErrorCode, ErrorKind, ProviderError, ToolError, http_code
-from ..io.failures import tell
+from ..io.failures import provider_error
 from ..io.sync import FAILURES
 from ..types import JsonObject
 from ..version import __version__
@@ -362,8 +362,8 @@ class _Life:
             case _, TimeoutError():
                 what = f"MCP server {name!r} was not ready after {self._spec.startup:g} s; look at its log"
                 return ProviderError(what + after, kind=ErrorKind.TIMEOUT, code=ErrorCode.TIMEOUT)
-            case Http() as place, httpx2.HTTPError() as failed if told := tell(failed, place.url, FAILURES):
-                return ProviderError(f"MCP server {name!r}: {told.message}", kind=told.kind, code=told.code)
+            case Http() as place, httpx2.HTTPError() as failed if known := provider_error(failed, place.url, FAILURES):
+                return ProviderError(f"MCP server {name!r}: {known.message}", kind=known.kind, code=known.code)
             case Http(), _ if self.status in (401, 403):
                 what = f'MCP server {name!r} refused us with {self.status}; give it an "Authorization" in "headers"'
                 return ProviderError(what, kind=ErrorKind.AUTH, status=self.status, code=http_code(self.status))

@@ -26,7 +26,7 @@ from starlette.applications import Starlette
 from ..effects import Job, RunTools, ToolProgress
 from ..errors import UsageError
 from ..io.ids import mint
-from ..io.tasks import Hands
+from ..io.tasks import TaskToolRunner
 from ..loop.check_calls import Checker, Ready
 from ..loop.corrections import answer
 from ..tools import Approval, Runnable, ToolSet, failure_of
@@ -111,23 +111,23 @@ class _Served:
 
 async def _run(ready: Ready, progress: Callable[[float, float | None, str | None], Any]) -> ToolResult:
     job = Job(runnable=ready.runnable, call=ready.call, key=ready.call.id, timeout=ready.runnable.timeout)
-    async with _hands() as hands:
-        await hands.begin(RunTools((job,)))
+    async with _runner() as runner:
+        await runner.begin(RunTools((job,)))
         steps = 0
-        while isinstance(told := await hands.attend(), ToolProgress):
+        while isinstance(found := await runner.attend(), ToolProgress):
             steps += 1
-            await progress(float(steps), None, told.text)
-        [result] = told
+            await progress(float(steps), None, found.text)
+        [result] = found
         return result
 
 
 @asynccontextmanager
-async def _hands() -> AsyncIterator[Hands]:
-    hands = Hands()
+async def _runner() -> AsyncIterator[TaskToolRunner]:
+    runner = TaskToolRunner()
     try:
-        yield hands
+        yield runner
     finally:
-        hands.close()
+        runner.close()
 
 
 def listed(each: Runnable) -> dict[str, Any]:

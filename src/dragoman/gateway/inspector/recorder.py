@@ -44,7 +44,7 @@ Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
 class Upstreams(Protocol):
     """Whatever gives performers."""
 
-    def world(self) -> PerformAsync:
+    def performer(self) -> PerformAsync:
         """Performs the effects of one machine."""
 
     async def aclose(self) -> None:
@@ -268,9 +268,9 @@ class _Recorded:
     def __init__(self, upstreams: Upstreams, route: Callable[[Record], Route | None]) -> None:
         self._upstreams, self._route = upstreams, route
 
-    def world(self) -> PerformAsync:
+    def performer(self) -> PerformAsync:
         """Performs the effects of one machine."""
-        perform, record = self._upstreams.world(), _CURRENT.get()
+        perform, record = self._upstreams.performer(), _CURRENT.get()
         return perform if record is None else _performing(perform, record, self._route)
 
     async def aclose(self) -> None:
