@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.dialects.judge.quotation import Context, Quote
+from dragoman.dialects.judge.boxes import Quote, closes
+from dragoman.dialects.judge.quotation import Context
 
 PLACES: list[tuple[str, Quote | None]] = [
     ("plain words ", None),
@@ -34,6 +35,42 @@ PLACES: list[tuple[str, Quote | None]] = [
     ("text\n\n    indented", Quote.INDENTED),
     ("text\n    continued", None),
     ("```\nopen fence line ", Quote.FENCE),
+    ("text\n\n    first\n    second ", Quote.INDENTED),
+    ("text\n\n    first\n\n    after a blank line ", Quote.INDENTED),
+    ("text\n\n    code\nlive ", None),
+    ("1. item\n\n    its paragraph ", None),
+    ("- item\n\n      its code ", Quote.INDENTED),
+    ("- a\n    - b\n\n        its paragraph ", None),
+    ("    at the start ", None),
+    ("so « ", Quote.MARKS),
+    ("so « x » and ", None),
+    ('so " ', Quote.MARKS),
+    ("the mark is ‘", Quote.MARKS),
+    ("it’s ", None),
+    ("as &quot;", Quote.MARKS),
+    ("as &quot;x&quot; and ", None),
+    ("as '", Quote.MARKS),
+    ("<textarea rows=2>x ", Quote.HTML),
+    ("<kbd>x</kbd> ", None),
+    ("\\begin{verbatim}\nx ", Quote.LATEX),
+    ("\\begin{lstlisting}\nx\n\\end{lstlisting}\n", None),
+    ("\\verb|x ", Quote.LATEX),
+    ("\\verb|x| and ", None),
+    ("| a | b |\n|---|---|\n| 1 | ", Quote.CELL),
+    ("| a | b |\n|---|---|\n| 1 | 2 |\n\n", None),
+    ("| a | b |\n|---|---|\n| 1 | 2 |\n", None),
+    ("a | b\nc | ", None),
+    ("@@ -1 +1 @@\n- old ", Quote.DIFF),
+    ("-old\n+new ", Quote.DIFF),
+    ("- item\n- item ", None),
+    ("@@ -1 +1 @@\n-old\nlive ", None),
+    ('{"text": "x ', Quote.ANSWER),
+    ('{"text": "x\\" ', Quote.ANSWER),
+    ('{"text": "x", "n": ', None),
+    ('{"text": "x"}\n', None),
+    ("{not json ", None),
+    ("key: |\n  block ", Quote.SCALAR),
+    ("key: |\n  block\nnext: ", None),
 ]
 
 
@@ -55,6 +92,52 @@ def test_the_reading_does_not_depend_on_the_pieces(text: str, data: st.DataObjec
     assert cut.standing() == whole.standing()
     assert cut.line_blank == whole.line_blank
     assert cut.before == whole.before
+
+
+CLOSED: list[tuple[str, str, bool | None]] = [
+    ("a `", "` b", True),
+    ("a `", "\n\nb `", False),
+    ("a <pre>", " x </pre>", True),
+    ("a <pre>", " x\n\ny", None),
+    ('a " ', ' " b', True),
+    ('a " ', 'b" c', None),
+    ("as '", "' and", True),
+    ("as '", " and '", False),
+    ("| ", " | x |\n|---|", True),
+    ("| ", " | x |\nplain", False),
+    ("+", "\n-old\n", True),
+    ("+", "\n- item\n", False),
+    ("\\verb|", "| b", True),
+    ("\\verb|", "\n| b", False),
+    ("x <!-- ", " y -->", True),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "closed"), CLOSED)
+def test_what_is_open_quotes_only_if_it_closes(before: str, after: str, closed: bool | None) -> None:
+    context = Context()
+    context.add("words\n" + before)
+    standing = context.standing()
+    assert standing.awaited
+    assert closes(standing, after) is closed
+
+
+def test_another_partys_turn_in_words_is_told_from_a_form() -> None:
+    def turned(text: str) -> bool:
+        context = Context()
+        context.add(text)
+        return context.turned()
+
+    assert turned("Done.\n\nUser: hi\n\n")
+    assert turned("Done.\n### User\nhi\n### Assistant:\n")
+    assert turned("Done.\n\n**Human:** hi\n")
+    assert turned("Done.[INST] hi [/INST]")
+    assert not turned("Assistant: hi\n")
+    assert not turned("Host: x\nUser: root\n\n")
+    assert not turned("The server.\n\nUser: root\nHost: x\n\n")
+    assert not turned("### User guide\n\n")
+    assert not turned("We write [INST] before it. ")
+    assert not turned("```\nUser: hi\n\nAssistant:\n```\n")
 
 
 def test_long_prose_is_read_in_bounded_pieces() -> None:

@@ -12,9 +12,9 @@ from ...events import Event, IssueReported
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source, same
 from ...types import IssueKind, Stop
+from ..judge.boxes import LIVE, MAX_SPAN, Standing, closes, lasts
 from ..judge.candidate import Draft, close_json
 from ..judge.judge import Judge, slip_of, unreadable
-from ..judge.quotation import LIVE, Quote, Standing
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.table import READERS
@@ -27,8 +27,6 @@ from .markers import Table
 MAX_INFO = 200
 """A fence's info line is not longer."""
 
-HARD = frozenset({Quote.FENCE, Quote.BLOCK, Quote.HTML, Quote.COMMENT})
-TENTATIVE = frozenset({Quote.SPAN, Quote.MARKS})
 REST_OF_LINE = re.compile(r"[ \t\r]*\n")
 STRUCTURE = re.compile(r"[{}\[\]<>\"'`]")
 WORD = re.compile(r"\S")
@@ -50,6 +48,7 @@ class Trial:
         self.table, self.finish = table, ""
         self._may_tell = False
         self._weak_from = 0
+        self.invented = False
         self.over: set[str] = set()
         self._fence_from = -1
         self._no_closer: set[tuple[str, ...]] = set()
@@ -64,19 +63,19 @@ class Trial:
         if self._are_others(rows):
             return False
         standing = LIVE if teller.reasoning else teller.context.standing()
-        if standing.quote in HARD:
+        if standing.sure:
             return False
-        indented = standing.quote is Quote.INDENTED and teller.context.any
         at = src.at
         if self._thinks_to is not None and at < self._thinks_to:
             return False
+        turned = not teller.reasoning and teller.context.turned()
         failure: tuple[Row, Exception] | None = None
         reached, began = 0, False
         for row in rows:
-            if (indented and not row.special) or not self._may_try(row, standing, at) or self._is_other(row):
+            if not self._may_try(row, standing, at) or self._is_other(row):
                 continue
             depth = src.hold()
-            self._may_tell = self._tells(row, standing)
+            self._may_tell = not turned and self._tells(row, standing)
             attempt = Attempt(src, row, self.judge, self._begun, READERS)
             attempt.alone = not teller.reasoning and not teller.context.any
             try:
@@ -86,6 +85,9 @@ class Trial:
                 row = attempt.row
                 if self._swallows(at):
                     return False
+                if turned or (yield from self.closes(standing)):
+                    src.rewind()
+                    continue
                 if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
                     yield from self._damaged(attempt, row, why, at)
                     return True
@@ -98,6 +100,10 @@ class Trial:
             finally:
                 self._may_tell = False
             if self._swallows(at):
+                return False
+            if turned:
+                self.invented = row.strong
+                src.rewind()
                 return False
             self._complete(attempt, row, at, standing)
             return True
@@ -123,6 +129,17 @@ class Trial:
         single = isinstance(row.dialect.args, JsonCall) and row.dialect.listing is Listing.REPEAT
         told = unlike(row) if row.strong or single else None
         return told is not None and told(self.src.buf, self.src.pos)
+
+    def closes(self, standing: Standing) -> Need[bool]:
+        """Does what follows the first sign that stands here, or is held, close what is open here?"""
+        src = self.src
+        while standing.awaited:
+            text = (src.held() + src.buf[src.pos : src.pos + MAX_SPAN])[1 : MAX_SPAN + 1]
+            found = closes(standing, text + " " if src.eof and len(text) < MAX_SPAN else text)
+            if found is not None or src.eof or len(text) == MAX_SPAN:
+                return lasts(standing) and not src.eof if found is None else found
+            yield
+        return False
 
     def _swallows(self, at: int) -> bool:
         """Did a call drafted in reasoning run past the reasoning's end?  Then it is none, and its text is read again.
@@ -152,7 +169,7 @@ class Trial:
         teller, judge = self.teller, self.judge
         return (
             row.strong
-            and standing.quote not in TENTATIVE
+            and not standing.awaited
             and not (teller.reasoning or teller.queue or self._strict or judge.watches_copies)
             and not judge.forbidden(teller.context.before)
         )
@@ -178,7 +195,7 @@ class Trial:
             self._count(attempt)
             return
         pending = Pending(attempt.items, raw, teller.context.before, raws, strong=row.strong)
-        if row.strong and not teller.reasoning and not teller.queue and standing.quote not in TENTATIVE:
+        if row.strong and not teller.reasoning and not teller.queue and not standing.awaited:
             if self.judge.forbidden(pending.before):
                 teller.say(raw)
             else:
@@ -186,7 +203,7 @@ class Trial:
                 self._count(attempt)
             return
         pending.reasoning = teller.reasoning
-        pending.standing = standing if standing.quote in TENTATIVE else None
+        pending.standing = standing if standing.awaited else None
         pending.whole = not row.strong and not teller.context.any
         teller.await_rest(pending)
 
@@ -322,7 +339,7 @@ class Trial:
         """A fence opens: perhaps its only content is a call, and it ends the message."""
         src, teller = self.src, self.teller
         at = src.at
-        if teller.context.standing().quote is not None or at == self._fence_from:
+        if teller.context.standing().quote is not None or teller.context.turned() or at == self._fence_from:
             return False
         line = yield from self._info_line()
         run = line[: len(line) - len(line.lstrip(marker[0]))]

@@ -14,12 +14,10 @@ from json import dumps
 
 from ...events import CallDelta, CallEnded, CallStarted, Event, IssueReported, ReasoningDelta, TextDelta
 from ...types import Issue, IssueKind, Tier
+from ..judge.boxes import MAX_SPAN, Standing, closes, lasts
 from ..judge.candidate import Draft
 from ..judge.judge import Judge, breach
-from ..judge.quotation import Context, Standing, closes
-
-MAX_SPAN = 4000
-"""How far a code span or quotation that was open before a call may still close after it."""
+from ..judge.quotation import Context
 
 
 @dataclass(slots=True)
@@ -192,6 +190,7 @@ class Teller:
         """Tell the end of a draft, with its verdict (and, if it was not told while it was read, all of it)."""
         out = self.out if out is None else out
         draft.ended = self.seen_call = True
+        self.context.interrupt()
         self._prose_since_call = False
         if draft.refusal is None and not draft.started:
             self._start(draft, out)
@@ -266,7 +265,7 @@ class Teller:
             verdict = closes(head.standing, "".join(head.after)[:MAX_SPAN])
             if verdict is None and head.size < MAX_SPAN:
                 return
-            self._resolve(quoted=bool(verdict))
+            self._resolve(quoted=lasts(head.standing) if verdict is None else verdict)
             head = self._head()
             if head is not None:
                 head.after = self._texts_behind(head)
@@ -357,8 +356,8 @@ class Teller:
         self._ran = []
         return self._made
 
-    def settle_end(self) -> None:
-        """The message has ended: what awaited its end has it."""
+    def settle_end(self, *, cut: bool = False) -> None:
+        """The message has ended: what awaited its end has it.  Where it was `cut`, its end tells nothing."""
         queue, self.queue = self.queue, []
         if self.judge.protocol:
             self._settle_protocol(queue)
@@ -366,7 +365,7 @@ class Teller:
         for place, item in enumerate(queue):
             if not isinstance(item, Pending):
                 self._retell(item)
-            elif self._counts(item, queue[place + 1 :]):
+            elif not (cut and (item.reasoning or item.standing)) and self._counts(item, queue[place + 1 :]):
                 self.accept(item)
             else:
                 self._release(item)

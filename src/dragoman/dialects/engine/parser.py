@@ -20,9 +20,9 @@ from typing import Any
 from ...events import Assembler, Event, IssueReported, Reclassified
 from ...lenient.source import Need, Source
 from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
+from ..judge.boxes import LIVE, still
 from ..judge.declared import NO_TOOLS, declared
 from ..judge.judge import Judge, unreadable
-from ..judge.quotation import Quote, still
 from ..reading import segments
 from ..reading.compiled import Row
 from ..reading.named import UNDECIDED, opener
@@ -30,15 +30,29 @@ from ..rows.table import ALL, resolve
 from ..spec import Dialect, JsonCall, Route
 from . import whole_text as whole
 from .budget import Patience
-from .candidates import HARD, Trial
+from .candidates import Trial
 from .emitter import Teller
 from .markers import FENCE_SIGNS, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
 from .search import Lead
 
 Tools = Iterable[Tool | Mapping[str, Any]] | None
 Dialects = str | Dialect | Sequence[str | Dialect]
-ASSISTANT = ("assistant", "model", "<|chatbot")
+ASSISTANT = frozenset({"assistant", "model", "chatbot"})
 """Roles in a leaked turn header that are the model's own."""
+ROLE = re.compile(
+    r"\s{0,2}(?:<[|｜]?)?(?P<role>assistant|model|chatbot|user|human|system|tools?|function|ipython|developer|environment"
+    r"|observation)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Whose turn a mark opens."""
+TURN_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z|<)")
+IN_SENTENCE = re.compile(r"[ \t]+\w|[.,;:!?)\"'`*\]]")
+"""What stands behind a role, or a role's own mark, that is spoken of."""
+ENDED = frozenset(".!?:…。！？>")
+"""What a mark that opens reasoning may be glued to."""
+APART = frozenset(" \t\r\n\"'`“„«(/[{,*_")
+"""What a mark that is spoken of stands behind; one that closes reasoning is glued to its last word."""
+AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +134,7 @@ class Parser:
             self._trial.finish = finish_reason
         self._src.eof = True
         next(self._reader, None)
-        self._teller.settle_end()
+        self._teller.settle_end(cut=self._trial.finish == Stop.LENGTH)
         return self._teller.drain()
 
     def whole(self, text: str) -> list[Event]:
@@ -157,12 +171,12 @@ class Parser:
         start, written = src.pos, min(max(0, -src.at), len(marker))
         src.pos += len(marker)
         quoted = not (teller.reasoning or teller.queue or marker[0] in FENCE_SIGNS)
-        quote = teller.context.standing().quote if quoted else None
-        if quote not in HARD:
+        standing = teller.context.standing() if quoted else LIVE
+        if standing.quote is None or standing.awaited:
             teller.say(marker[written:])
             return 0
         short = len(src.buf) - self._scan_table.longest  # a mark in which the message ends is still looked for
-        src.pos = max(src.pos, min(still(quote, src.buf, src.pos), short))
+        src.pos = max(src.pos, min(still(standing.quote, src.buf, src.pos), short))
         teller.say(src.buf[start + written : src.pos])
         return teller.context.quotations
 
@@ -282,6 +296,9 @@ class Parser:
         rows, self._named = (*t.rows.get(folded, ()), *self._named), ()
         if rows and (yield from self._trial.candidate(rows)):
             return True
+        if self._trial.invented:
+            yield from self._swallow(self._src.at)
+            return True
         if folded in t.headers and (yield from self._segment()):
             return True
         if teller.reasoning:
@@ -291,20 +308,27 @@ class Parser:
             return noise
         if folded in t.fences:
             return (yield from self._trial.fence(marker))
-        if teller.context.standing().quote not in {None, Quote.INDENTED}:
+        if (yield from self._is_quoted()):
             return False
         return (yield from self._live_marker(folded, marker))
+
+    def _is_quoted(self) -> Need[bool]:
+        """Is the mark that stands here quoted?"""
+        standing = self._teller.context.standing()
+        return standing.sure or (yield from self._trial.closes(standing))
 
     def _live_marker(self, folded: str, marker: str) -> Need[bool]:
         t, teller = self._scan_table, self._teller
         if folded in t.think:
+            if not (yield from self._opens_reasoning(marker)):
+                return False
             self._src.pos += len(marker)
             if teller.queue:
                 teller.release_all()
             self._open_reasoning(t.think[folded])
             return True
         if folded in t.unthink:
-            return self._orphan(marker)
+            return (yield from self._orphan(marker))
         if folded in t.finals:
             self._trial.over.add(t.finals[folded])
             return False
@@ -322,7 +346,7 @@ class Parser:
     def _segment(self, *, opened: bool = True) -> Need[bool]:
         """A header: from here on the message is for somebody else.  False: it is none, but text."""
         src, teller, table = self._src, self._teller, self._table
-        if teller.context.standing().quote in HARD:
+        if not teller.reasoning and (yield from self._is_quoted()):
             return False
         start = src.at
         head = yield from segments.header(src, table.segments, opened=opened)
@@ -386,10 +410,20 @@ class Parser:
         self._teller.reasoning, self._scan_table, self._reasoned = False, self._table, True
         self._teller.new_line()
 
-    def _orphan(self, marker: str) -> bool:
-        """A closing tag without an opening one ends reasoning that began at the start."""
+    def _opens_reasoning(self, marker: str) -> Need[bool]:
+        """Does reasoning begin here?  In the middle of a line its tag is mentioned, unless nothing stands beside it."""
+        ahead = yield from self._src.peek(len(marker) + 1)
+        glued = self._teller.context.before[-1:] in ENDED
+        return self._teller.line_start("") or glued or ahead[len(marker) :] in {"\n", "\r"}
+
+    def _orphan(self, marker: str) -> Need[bool]:
+        """A closing tag without an opening one ends reasoning that began at the start, unless it is only mentioned."""
         teller = self._teller
         if self._reasoned:
+            return False
+        ahead = (yield from self._src.peek(len(marker) + 2))[len(marker) :]
+        glued = teller.context.before[-1:] not in APART
+        if not (teller.line_start("") or glued or AFTER_THOUGHT.match(ahead)):
             return False
         self._src.pos += len(marker)
         self._reasoned = True
@@ -407,19 +441,37 @@ class Parser:
 
     def _foreign(self, folded: str, marker: str) -> Need[bool]:
         """An invented result or a foreign turn: from here on nothing counts (judge-rules.md 7)."""
-        src, teller = self._src, self._teller
+        teller = self._teller
         called = teller.seen_call or bool(teller.queue)
-        if folded in self._table.fabricated and not called:
+        if folded in self._table.fabricated:
+            if not called:
+                return False
+            yield from self._swallow(self._src.at)
+            return True
+        head = yield from self._src.peek(len(marker) + 40)
+        after = head[len(marker) :]
+        role, start = ROLE.match(after), not called and not teller.context.any
+        own = role is not None and role["role"].casefold() in ASSISTANT
+        if start and (own or (role is None and self._opens_message(after))):
+            end = head.find("\n") if own else -1
+            self._drop(head[: end + 1] if end >= 0 else marker)
+            return True
+        if self._is_mention(role, after, named="user" in folded):
             return False
-        start = src.at
-        if folded in self._table.turns and not called and not teller.context.any:
-            head = yield from src.peek(len(marker) + 40)
-            if head[len(marker) :].lstrip().casefold().startswith(ASSISTANT):
-                end = head.find("\n")
-                self._drop(head[: end + 1] if end >= 0 else marker)
-                return True
-        yield from self._swallow(start)
+        yield from self._swallow(self._src.at)
         return True
+
+    def _opens_message(self, after: str) -> bool:
+        """Is a mark at the message's start that names nobody mere framing: does a line's end or a mark follow it?"""
+        rest = after.lstrip(" \t\r")
+        return not rest.strip() or rest[0] == "\n" or self._table.marker.match(rest) is not None
+
+    def _is_mention(self, role: re.Match[str] | None, after: str, *, named: bool) -> bool:
+        """Is a mark that opens turns a word of a sentence: does prose stand behind it, and no turn?"""
+        if role is None and not named:
+            return not (self._teller.line_start("") and TURN_ENDS.match(after))
+        rest = after[role.end() :] if role else after
+        return not self._teller.line_start("") and IN_SENTENCE.match(rest) is not None
 
     def _swallow(self, start: int) -> Need[None]:
         """Take the rest of the message: none of it counts."""

@@ -17,7 +17,7 @@ from ...schema.validation import faults
 from ...types import NOTHING, Part, Reasoning, Report, Text, Tier, Tool, ToolCall, Verdict
 from ..judge.declared import WORD, Declared, declared
 from ..judge.judge import Judge
-from ..judge.quotation import KEPT, Context
+from ..judge.quotation import KEPT, MATTERS, Context
 from ..reading.compiled import Row
 from ..reading.exact import NO_TOOL, Wanted, wanted
 from ..rows.table import ALL, resolve
@@ -250,7 +250,7 @@ class _Reading:
         self.shown.append(text)
         if self.context is not None:
             self.context.add(text)
-        elif not text.isascii() or "`" in text or ">" in text or "<" in text or '"' in text or "~" in text:
+        elif not text.isascii() or MATTERS.search(text):
             self._begin_context()
 
     def _begin_context(self) -> Context:
@@ -275,7 +275,9 @@ class _Reading:
                 if not said or ((start or len(shown) == 1) and "following" not in said[start:].casefold()):
                     return True
             context = self._begin_context()
-        return context.standing().quote is None and not self.known.judge.forbidden(context.before)
+        if context.standing().quote is not None or context.turned():
+            return False
+        return not self.known.judge.forbidden(context.before)
 
     # ── reasoning ────────────────────────────────────────────────────────────
 
@@ -284,9 +286,11 @@ class _Reading:
         t = self.known.table
         if self.reasoning or self.calls or folded in t.headers:
             return -1
+        told = "".join(self.shown)
+        if told.rstrip(" \t\r")[-1:] not in {"", "\n"}:
+            return -1
         if folded in t.think:
             return self._opened(t.think[folded], at + len(folded))
-        told = "".join(self.shown)
         if folded not in t.unthink or not told or told.isspace():
             return -1
         self.parts, self.shown, self.context = [], [], None

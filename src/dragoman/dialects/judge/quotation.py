@@ -1,7 +1,7 @@
 """Where in the visible text we stand: live, or inside something that quotes.
 
-Follows Markdown as far as it decides that: fences, code spans, block quotes, indented code, quotation marks, `<code>`,
-`<pre>`, HTML comments (judge-rules.md 2).  This module does not know about calls or dialects.
+Follows Markdown, HTML, LaTeX, JSON and diffs as far as they decide that (judge-rules.md, boxes).  What quotes is in
+`boxes.py`, what whole lines tell in `lines.py`.  This module does not know about calls or dialects.
 
 Contract: `add` takes the visible text in order, in any pieces; `standing` says how the place just after it stands.
 Each character is looked at once.
@@ -10,8 +10,9 @@ Each character is looked at once.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
+
+from .boxes import ELEMENTS, END, LIVE, MARKS, VERBATIM, Quote, Standing
+from .lines import HEAD, Lines
 
 PENDING = 4096
 """Text is looked at when asked, or when this much has gathered, so that plain prose costs next to nothing."""
@@ -19,23 +20,35 @@ PENDING = 4096
 KEPT = 600
 """Characters kept for the words before a candidate."""
 
+SIGNS = "“”„«»‹›‘’‚「」『』《》"
+ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
 TOKEN = re.compile(
-    r"\n|`+|~{3,}|>[ \t\r>]*|</?(?:code|pre|blockquote)\b[^>\n]{0,80}>|<!--|-->|[\"“”„«»「」『』]",
+    rf"\n|`+|~{{3,}}|>[ \t\r]*|</?(?:{ELEMENTS})\b[^>\n]{{0,80}}>|<!--|-->|\\(?:begin|end)\{{(?:{VERBATIM})\*?\}}"
+    rf"|\\(?:verb|lstinline)\*?(?P<delimiter>[^\w\s*{{])(?:(?:(?!(?P=delimiter))[^\n])*(?P=delimiter))?|\[INST\]|&(?:{ENTITIES});|[\"{SIGNS}]",
     re.IGNORECASE,
 )
-TAIL = re.compile(r"(?:\"|`+|~+|<[!/]?[\w-]{0,10}[^>\n]{0,80}|-{1,2})\Z")
-NO_TAG = r"<(?!!--|/?(?:code|pre|blockquote))"
-OPENS = r"(?<=[\s(\[{:—–-])\"(?=\S)"
-"""A quotation mark that opens."""
+CLOSED = re.compile(r"\\(?:verb|lstinline)\*?(.).*\1")
+TIGHT = frozenset({'"', "”", "»", "‘", "‚"})
+"""Marks that open only behind white space or a bracket."""
+TAIL = re.compile(
+    rf"(?:[\"{SIGNS}]\s?|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
+    r"|\[\w{0,4}|\n[ \t\r]*)\Z"
+)
+"""What may be the beginning of more at the end of what has come."""
+NO_TAG = rf"<(?!!--|/?(?:{ELEMENTS})\b)"
+OPENS = r"(?<=[\s(\[{:,—–-])"
+"""What stands before a quotation mark that opens."""
 CALM = re.compile(
     "(?:"
     + "|".join(
         (
-            r"[^\n`<\"“”„«»「」『』]++",
+            r"[^\n`<\"“”„«»‹‘‚「『《\\&\[]++",
             NO_TAG,
-            r"(?<![\s(\[{:—–-])\"",
-            r"\"(?=\s)",
-            OPENS + r"(?:[^\n`<\"]++|(?<=\s)\")*+(?<!\s)\"",
+            r"\[(?!INST\])",
+            rf"&(?!(?:{ENTITIES});)",
+            r"\\(?!begin|end|verb|lstinline)",
+            r"(?<![\s(\[{:,—–-])\"",
+            OPENS + r"\"(?=\S)(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+(?<!\s)\"",
             rf"(`++)(?:[^`\n<]++|{NO_TAG})++\1(?!`)",
         )
     )
@@ -44,31 +57,16 @@ CALM = re.compile(
 )
 """Text on one line after which nothing is open that was not before: what it opens it closes."""
 IN_FENCE, IN_SPAN = re.compile(r"[^\n]*+"), re.compile(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
-IN_HTML, IN_MARKS = re.compile(r"[^\n<-]*+"), re.compile(r"(?:[^\n`<\"]++|(?<=\s)\")*+")
-PAIRS = {"“": "”", "„": "“”", "«": "»", "「": "」", "『": "』"}
+IN_MARKS = re.compile(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
+STOPS = (
+    "<", "```", "~~~", "\\begin", "[INST]", "@@", ": |", ": >", "+++", "User", "USER", "Human", "HUMAN", "Instruction",
+)  # fmt: skip
+"""What a paragraph holds that may matter to a later one."""
+MATTERS = re.compile(r"[`<>\"'~\\|&@]|\[INST|\n[+-]|\A[+-]|user|human|instruction", re.IGNORECASE)
+"""What a text without other than ASCII characters holds that may matter at all."""
 
-
-class Quote(StrEnum):
-    """What quotes."""
-
-    FENCE = "a fenced block"
-    BLOCK = "a block quote"
-    INDENTED = "an indented code block"
-    HTML = "an HTML code element"
-    COMMENT = "an HTML comment"
-    SPAN = "a code span"
-    MARKS = "quotation marks"
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Inside what (None: live); for spans and quotation marks, which only quote if they close, the closers awaited."""
-
-    quote: Quote | None = None
-    closers: tuple[str, ...] = ()
-
-
-LIVE = Standing()
+ANSWER_BARE = re.compile(r"[\s\d,:.+\-eEtrufalsn]*+")
+ANSWER_STRING = re.compile(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
 
 
 class Context:
@@ -80,11 +78,13 @@ class Context:
         self._fence = ""          # the run that opened the fence we are in
         self._fence_line = ""     # a fence run on this line whose line is not over: "open" or "close"
         self._run = ""            # that run
-        self._html = ""
+        self._element: tuple[Quote, str] | None = None  # what the element, comment or environment we are in awaits
+        self._outer: tuple[list[str], str] = ([], "")   # spans and marks that were open where it began
         self._spans: list[str] = []  # backtick runs that may have opened a span, in order
-        self._marks = ""
+        self._marks = ""          # the pattern that would close the quotation marks
+        self._lines = Lines()
+        self._head = ""           # how the present line begins
         self._blank = True        # the line is blank so far
-        self._before_blank = True # the line before was blank
         self._indent = 0
         self._quote = False
         self._indented = False
@@ -94,6 +94,8 @@ class Context:
         self._tail = ""           # the last text read, for the words before a candidate
         self._stands: Standing | None = None  # what was said last, while no text has come since
         self._quotations = 0      # fences, comments, elements and block quotes begun
+        self._depth = 0           # brackets open in a message that is a JSON value
+        self._string = False      # a string is open in it
 
     def add(self, text: str) -> None:
         """More visible text."""
@@ -103,6 +105,12 @@ class Context:
         self._size += len(text)
         if self._size > PENDING:
             self._read(final=False)
+
+    def interrupt(self) -> None:
+        """A call was taken out of the text here: what follows does not stand first on a line."""
+        self._read(final=True)
+        self._stands, self._blank, self._last = None, False, "\0"
+        self._head = (self._head + "\0")[:HEAD]
 
     @property
     def any(self) -> bool:
@@ -138,29 +146,43 @@ class Context:
         """How many fences, comments, code elements and quoted lines have begun by the place `standing` told of."""
         return self._quotations
 
+    def turned(self) -> bool:
+        """Has another party's turn begun, in words?"""
+        return self.standing() is not None and self._lines.turned(self._head)
+
     def standing(self) -> Standing:
         """How the present place stands."""
         if self._stands is None:
+            self._read(final=True)
             self._stands = self._look()
         return self._stands
 
     def _look(self) -> Standing:
-        self._read(final=True)
         if self._fence or self._fence_line == "open":
             return Standing(Quote.FENCE)
-        if self._html:
-            return Standing(Quote.COMMENT if self._html == "-->" else Quote.HTML)
         if self._quote:
             return Standing(Quote.BLOCK)
-        if self._blank and self._before_blank and self._indent >= 4:
-            return Standing(Quote.INDENTED)
-        if self._indented and not self._blank:
-            return Standing(Quote.INDENTED)
-        if self._spans:
-            return Standing(Quote.SPAN, tuple(self._spans))
+        if self._string:
+            return Standing(Quote.ANSWER)
+        if self._lines.is_code(self._indent) if self._blank else self._indented:
+            return Standing(Quote.INDENTED) if self.any else LIVE
+        line = self._lines.standing(self._head, self._indent) if self.any else LIVE
+        if line.sure:
+            return line
+        awaited = self._awaited() + line.awaited
+        return Standing(awaited[0][0], awaited) if awaited else LIVE
+
+    def _awaited(self) -> tuple[tuple[Quote, str], ...]:
+        """What would have to close to quote this place."""
+        found = [self._element] if self._element else []
+        found += [(Quote.SPAN, f"(?<!`){run}(?!`)") for run in self._spans]
         if self._marks:
-            return Standing(Quote.MARKS, (self._marks,))
-        return LIVE
+            found.append((Quote.MARKS, self._marks))
+        elif not self._spans and self._head[-1:] == "'" and self._tail[-2:-1] in " \n([{:":
+            found.append((Quote.MARKS, MARKS["'"]))
+        return tuple(found)
+
+    # ── reading ──────────────────────────────────────────────────────────────
 
     def _read(self, *, final: bool) -> None:
         if not self._new:
@@ -175,46 +197,75 @@ class Context:
         if not text:
             return
         self._tail = (self._tail + text)[-KEPT:]
-        text = self._skip_paragraphs(text)
-        pos, size = 0, len(text)
+        text = self._last + text
+        if self._depth or (not self._any and text[1:].lstrip()[:1] in ("{", "[")):
+            self._read_answer(text)
+        self._read_marks(text, 1 if self._depth else self._skip_paragraphs(text, 1))
+        line = text.rfind("\n", 1) + 1
+        self._head = text[line : line + HEAD] if line else (self._head + text[1 : HEAD + 1])[:HEAD]
+        self._last = text[-1]
+
+    def _read_marks(self, text: str, pos: int) -> None:
+        size = len(text)
         while pos < size:
-            run = self._run_here() if pos else None  # it looks at the character before it
+            run = self._run_here()
             if run is not None and (end := run.match(text, pos).end()) > pos:  # type: ignore[union-attr]
-                self._last, pos = text[end - 1], end
+                pos = end
                 continue
             found = TOKEN.search(text, pos)
             start, end = found.span() if found else (size, size)
             if start > pos:
                 self._plain(text[pos:start])
             if found is not None:
-                self._token(found.group(), text, end)
+                self._token(found.group(), text, start, end)
             pos = end
 
     def _run_here(self) -> re.Pattern[str] | None:
         """What may be skipped as it changes nothing here; None where every sign counts."""
-        if self._blank or self._fence_line:
+        if self._blank or self._fence_line or (self._element and not self._fence):
             return None
         if self._fence:
             return IN_FENCE
-        if self._html:
-            return IN_HTML
         if self._spans:
             return IN_SPAN
-        return CALM if not self._marks else IN_MARKS if self._marks == '"' else None
+        return CALM if not self._marks else IN_MARKS if self._marks == MARKS['"'] else None
 
-    def _skip_paragraphs(self, text: str) -> str:
+    def _skip_paragraphs(self, text: str, pos: int) -> int:
         """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
-        cut = text.rfind("\n\n") + 1
-        if not cut or self._fence or self._fence_line or self._html:
-            return text
-        head = text[:cut]
-        if "<" in head or "```" in head or "~~~" in head:
-            return text
+        cut = text.rfind("\n\n", pos) + 1
+        if not cut or self._fence or self._fence_line or self._element or self._lines.goes_on:
+            return pos
+        head = text[pos:cut]
+        if any(stop in head for stop in STOPS):
+            return pos
         self._any = self._any or not head.isspace()
-        self._blank, self._indented = not head.rpartition("\n")[0].rpartition("\n")[2].strip(), False
-        self._newline()
-        self._blank = True
-        return text[cut:]
+        self._lines.skip(head)
+        self._blank, self._quote, self._indented, self._indent = True, False, False, 0
+        return cut
+
+    def _read_answer(self, text: str) -> None:
+        """In a message that is a JSON value: is a string open in it?"""
+        pos = 1
+        while pos < len(text):
+            if self._string:
+                pos = ANSWER_STRING.match(text, pos).end()  # type: ignore[union-attr]
+                if pos == len(text):
+                    return
+                self._string = False
+                if text[pos] != '"':
+                    break
+                pos += 1
+                continue
+            pos = ANSWER_BARE.match(text, pos).end()  # type: ignore[union-attr]
+            sign = text[pos : pos + 1]
+            if not sign:
+                return
+            self._depth += (sign in "{[") - (sign in "}]")
+            self._string = sign == '"'
+            pos += 1
+            if self._depth <= 0 or sign not in '{[]}"':
+                break
+        self._depth = 0
 
     def _plain(self, text: str) -> None:
         if self._blank:
@@ -224,15 +275,14 @@ class Context:
                 self._first_character()
         if self._fence_line == "close" and text.strip():
             self._fence_line = ""
-        self._last = text[-1]
 
     def _first_character(self) -> None:
-        self._indented = self._indent >= 4 and (self._before_blank or self._indented)
+        self._indented = self._any and self._lines.is_code(self._indent)
         self._blank, self._any = False, True
 
-    def _token(self, token: str, text: str, end: int) -> None:
+    def _token(self, token: str, text: str, start: int, end: int) -> None:
         if token == "\n":
-            self._newline()
+            self._newline(text, start)
         elif self._fence:
             self._in_fence(token)
         elif token[0] in "`~" and len(token) >= 3 and self._blank:
@@ -248,16 +298,14 @@ class Context:
             self._quotations += 1
             self._first_character()
         else:
-            self._inline(token, text[end : end + 1])
-        if token != "\n":
-            self._last = token[-1]
+            self._inline(token, text, start, end)
 
-    def _inline(self, token: str, after: str) -> None:
-        if self._blank:
+    def _inline(self, token: str, text: str, start: int, end: int) -> None:
+        first = self._blank
+        if first:
             self._first_character()
-        if self._html:
-            if token.casefold().startswith(self._html):
-                self._html = ""
+        if self._element and re.compile(self._element[1], re.IGNORECASE).match(token):
+            self._element, (self._spans, self._marks) = None, self._outer
         elif token[0] == "`":
             if token in self._spans:
                 del self._spans[self._spans.index(token) :]
@@ -265,19 +313,17 @@ class Context:
                 self._spans.append(token)
         elif self._spans:
             pass
-        elif token == "<!--":
-            self._html = "-->"
-            self._quotations += 1
-        elif token[0] == "<" and token[1] != "/":
-            self._html = "</" + token[1:].split(">", maxsplit=1)[0].split(" ", maxsplit=1)[0].casefold()
+        elif not self._element and (opened := _element(token)):
+            self._element, self._outer = opened, ([], self._marks)
             self._quotations += 1
         elif self._marks:
-            if token in self._marks and not self._last.isspace():
+            if re.compile(self._marks, re.IGNORECASE).match(text, start):
                 self._marks = ""
-        elif token in PAIRS:
-            self._marks = PAIRS[token]
-        elif token == '"' and (self._last.isspace() or self._last in "([{:—–-") and not after.isspace():
-            self._marks = '"'
+        elif token.casefold() == "[inst]":
+            if first or not (text[start - 1].isspace() or text[start - 1] in "\"'([*_"):
+                self._lines.turn()
+        else:
+            self._marks = _mark(token, text[start - 1], text[end : end + 1])
 
     def _in_fence(self, token: str) -> None:
         if token[0] == self._fence[0] and len(token) >= len(self._fence) and self._blank:
@@ -285,49 +331,42 @@ class Context:
         if self._blank:
             self._first_character()
 
-    def _newline(self) -> None:
-        if self._fence_line == "open":
-            self._fence = self._run
-        elif self._fence_line == "close":
-            self._fence = ""
+    def _newline(self, text: str, at: int) -> None:
+        if not (self._fence or self._fence_line):
+            start = text.rfind("\n", 1, at) + 1
+            head = text[start : min(at, start + HEAD)] if start else (self._head + text[1:at])[:HEAD]
+            self._lines.end(head, self._indent, code=self._indented and not self._blank)
+        if self._fence_line:
+            self._fence = self._run if self._fence_line == "open" else ""
         self._fence_line = ""
         if self._blank:
-            self._spans, self._marks = [], ""
-        self._before_blank, self._blank = self._blank, True
-        self._indented = self._indented and self._before_blank
-        self._indent, self._quote = 0, False
-        self._last = "\n"
+            self._spans, self._marks, self._outer = [], "", ([], "")
+        if self._element and self._element[0] is Quote.LATEX and not self._element[1].startswith(END):
+            self._element = None
+        self._blank, self._indent, self._quote, self._indented = True, 0, False, False
 
 
-ENDS = {
-    Quote.FENCE: re.compile(r"\n(?=[ \t\r]*(?:`{3}|~{3}|\Z))"),
-    Quote.BLOCK: re.compile(r"\n"),
-    Quote.HTML: re.compile(r"</"),
-    Quote.COMMENT: re.compile(r"-->"),
-}
-"""What may end a quotation that quotes whatever stands in it."""
-
-
-def still(quote: Quote, text: str, pos: int) -> int:
-    """Up to where what stands at `pos` inside such a quotation is surely quoted."""
-    found = ENDS[quote].search(text, pos)
-    return found.start() if found else len(text)
-
-
-def closes(standing: Standing, text: str) -> bool | None:
-    """Does `text`, which follows a place with this tentative standing, close it?  None: more text must tell."""
-    if standing.quote is Quote.SPAN:
-        for found in re.finditer(r"`+|\n[ \t\r]*\n", text):
-            if found.end() == len(text) and found.group()[0] == "`":
-                return None
-            if found.group()[0] == "\n":
-                return False
-            if found.group() in standing.closers:
-                return True
-        return None
-    for found in re.finditer(rf"[{re.escape(''.join(standing.closers))}]|\n[ \t\r]*\n", text):
-        if found.group()[0] == "\n":
-            return False
-        if found.start() == 0 or not text[found.start() - 1].isspace():
-            return True
+def _element(token: str) -> tuple[Quote, str] | None:
+    """What the element, comment or environment that this token begins awaits; None where it begins none."""
+    if token == "<!--":
+        return Quote.COMMENT, "-->"
+    if token[0] == "<" and token[1] not in "/!" and not token.endswith("/>"):
+        name = re.match(r"\w+", token[1:])
+        return (Quote.HTML, rf"</{name.group().casefold()}\b") if name else None
+    if token.startswith("\\begin{"):
+        return Quote.LATEX, END + re.escape(token[len("\\begin") :])
+    if token[0] == "\\" and not token.startswith("\\end") and not CLOSED.fullmatch(token):
+        return Quote.LATEX, re.escape(token[-1])
     return None
+
+
+def _mark(token: str, before: str, after: str) -> str:
+    """The pattern of what would close this quotation mark; "" where it opens nothing."""
+    if token in TIGHT and not (before.isspace() or before in "([{:,—–-"):
+        return ""
+    if token == '"' and after.isspace():
+        return MARKS['" '] if before.isspace() else ""
+    return MARKS.get(token.casefold(), "")
+
+
+__all__ = ["KEPT", "MATTERS", "Context"]

@@ -1,0 +1,116 @@
+"""What quotes, what ends it, and whether text that follows a place closes what was open there.
+
+Knows marks of quotation as data; nothing of where they stood, of dialects or of calls.
+
+Contract: a quotation is either sure (a fence: whatever stands in it is quoted) or awaited: it quotes only if what would
+close it follows, for a lone quotation mark or a tag mentioned in prose quotes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+MAX_SPAN = 4000
+"""How far what was open before a call may still close after it."""
+
+
+class Quote(StrEnum):
+    """What quotes."""
+
+    FENCE = "a fenced block"
+    BLOCK = "a block quote"
+    INDENTED = "an indented code block"
+    HTML = "an HTML code element"
+    COMMENT = "an HTML comment"
+    SPAN = "a code span"
+    MARKS = "quotation marks"
+    LATEX = "a LaTeX verbatim text"
+    CELL = "a table's cell"
+    DIFF = "a diff"
+    ANSWER = "a string of a JSON answer"
+    SCALAR = "a YAML block"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Inside what (None: live); where it quotes only if it closes, all that is awaited: what quotes, and its closer."""
+
+    quote: Quote | None = None
+    awaited: tuple[tuple[Quote, str], ...] = ()
+
+    @property
+    def sure(self) -> bool:
+        """Is whatever stands here quoted, come what may?"""
+        return self.quote is not None and not self.awaited
+
+
+LIVE = Standing()
+
+MARKS: Mapping[str, str] = {
+    '"': r'(?<!\s)"', '" ': r'(?:\A|(?<=\s))"(?!\w)', "“": "[”“]", "”": "”", "„": "[“”]", "«": "»", "»": "«", "‹": "›",
+    "‘": r"’(?!\w)", "‚": "[‘’]", "「": "」", "『": "』", "《": "》", "&quot;": "&quot;", "&laquo;": "&raquo;",
+    "&ldquo;": "&rdquo;", "&bdquo;": "&[lr]dquo;", "'": r"\A'(?!\w)",
+}  # fmt: skip
+"""Marks that open, and a pattern of what closes them; `" ` stands apart from what it quotes, `'` touches it."""
+
+ELEMENTS = "code|pre|blockquote|textarea|samp|kbd|xmp|tt|script|style|listing"
+VERBATIM = r"verbatim|Verbatim|BVerbatim|lstlisting|minted|alltt|filecontents"
+END = r"\\end"
+"""What the closer of a LaTeX environment begins with."""
+HEAD_ROW = r"\A[^\n]*\n[ \t|:]*(?:(?P<end>-)|(?P<off>[^-]))"
+"""What follows in a table's first row: the row of dashes below it."""
+FIRST_LINE = r"\A[^\n]*\n(?:(?P<end>[+-]\S|@@ )|(?P<off>[^+@-]|[+-]\s|@[^@]))"
+"""What follows in a diff's first line: another line of it."""
+PARAGRAPH = r"|(?P<off>\n[ \t\r]*\n)"
+LINE = r"|(?P<off>\n)"
+FIRST = r"|(?P<off>\A[^'])"
+
+ENDINGS: Mapping[Quote, str] = {Quote.MARKS: PARAGRAPH, Quote.SPAN: PARAGRAPH}
+"""What shows that a quotation is none, beside its closer."""
+SHORT = frozenset({Quote.SPAN, Quote.MARKS})
+"""Quotations that a longer text closes no more, and whose closer must be seen to its end."""
+
+ENDS = {
+    Quote.FENCE: re.compile(r"\n(?=[ \t\r]*(?:`{3}|~{3}|\Z))"),
+    Quote.ANSWER: re.compile(r'"'),
+}
+"""What may end a quotation that quotes whatever stands in it, where that is not the line's end."""
+LINE_END = re.compile(r"\n")
+
+
+def still(quote: Quote, text: str, pos: int) -> int:
+    """Up to where what stands at `pos` inside such a quotation is surely quoted."""
+    found = ENDS.get(quote, LINE_END).search(text, pos)
+    return found.start() if found else len(text)
+
+
+def closes(standing: Standing, text: str) -> bool | None:
+    """Does `text`, which follows a place with this standing, close what is open there?  None: more text must tell."""
+    found = [_closes(quote, closer, text) for quote, closer in standing.awaited]
+    return True if True in found else None if None in found else False
+
+
+def lasts(standing: Standing) -> bool:
+    """Does something go on quoting that was not closed for long?"""
+    return any(quote not in SHORT for quote, _ in standing.awaited)
+
+
+def _closes(quote: Quote, closer: str, text: str) -> bool | None:
+    found = _ending(quote, closer).search(text)
+    if found is None or (quote in SHORT and found.end() == len(text) and found.lastgroup == "end"):
+        return None
+    return found.lastgroup == "end"
+
+
+@lru_cache(maxsize=512)
+def _ending(quote: Quote, closer: str) -> re.Pattern[str]:
+    if quote in {Quote.CELL, Quote.DIFF}:
+        return re.compile(closer)
+    off = LINE if quote is Quote.LATEX and not closer.startswith(END) else ENDINGS.get(quote, "")
+    if closer == MARKS["'"]:
+        off = FIRST
+    return re.compile(f"(?P<end>{closer}){off}", re.IGNORECASE)

@@ -1,0 +1,166 @@
+"""What the lines before make of the present one: an indented block, a table's row, a diff's line, a YAML block, a turn.
+
+Told each line of the visible text once, by its first characters; knows nothing of marks inside a line, nor of calls.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .boxes import FIRST_LINE, HEAD_ROW, LIVE, Quote, Standing
+
+HEAD = 200
+"""Characters of a line that are looked at."""
+
+ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])([ \t]+)")
+DASHES = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
+HUNK = re.compile(r"@@ |@@$|diff --git |(?:\+\+\+|---) \S")
+SCALAR = re.compile(r"[ \t]*(?:- )?[\w.\"'-]+:[ \t]*[|>][+-]?\d?[ \t\r]*")
+
+FOREIGN = re.compile(
+    r"[ \t]*(?:(?:[*_]{2})?(?:User|USER|Human|HUMAN)(?:[*_]{2}:|:[*_]{0,2})"
+    r"|#{1,6}[ \t]*(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)[*_]{0,2}[ \t]*(?::|\r?\Z))"
+)
+"""A line that begins another party's turn in words."""
+OWN = re.compile(r"[ \t]*(?:#{1,6}[ \t]*|[*_]{2})?(?:Assistant|ASSISTANT|AI|Model|Bot)(?:[*_]{2})?(?::|[ \t]*\r?\Z)")
+FIELD = re.compile(r"[ \t]*[*_]{0,2}[A-Z][\w /-]{0,30}[*_]{0,2}:[ \t*_]")
+"""A line of a form: what stands among such is no turn, but a field that bears a role's name."""
+
+
+class Lines:
+    """A running reading of lines."""
+
+    def __init__(self) -> None:
+        self._items: list[int] = []   # columns at which the text of the open list items begins
+        self._blank = True            # the line before was blank
+        self._code = False            # it stood in an indented block, or blank lines have stood since one
+        self._piped = self._table = False
+        self._hunk = self._loose = False
+        self._sign = ""               # the sign that made the line before look like a diff's
+        self._scalar = -1
+        self._turned = self._labelled = self._just = False
+
+    # ── the present line ─────────────────────────────────────────────────────
+
+    def is_code(self, indent: int) -> bool:
+        """Is a line with this indentation part of an indented block, rather than of a list item?"""
+        base = max((column for column in self._items if column <= indent), default=0)
+        return indent - base >= 4 and (self._blank or self._code)
+
+    def standing(self, head: str, indent: int) -> Standing:
+        """How the place behind `head`, the present line so far, stands."""
+        if self._scalar >= 0 and indent > self._scalar:
+            return Standing(Quote.SCALAR)
+        if head[:1] in ("+", "-", " ") and head and self._is_diff(head):
+            return Standing(Quote.DIFF)
+        if self._table and "|" in head:
+            return Standing(Quote.CELL)
+        if head.lstrip().startswith("|"):
+            return Standing(Quote.CELL, ((Quote.CELL, HEAD_ROW),))
+        if _sign(head):
+            return Standing(Quote.DIFF, ((Quote.DIFF, FIRST_LINE),))
+        return LIVE
+
+    def _is_diff(self, head: str) -> bool:
+        if self._hunk and not self._loose:
+            return True
+        sign = _sign(head)
+        return bool(sign) and (self._hunk or bool(self._sign))
+
+    def turned(self, head: str) -> bool:
+        """Has another party's turn begun, in words, before the place behind `head`?"""
+        if self._turned or (self._labelled and OWN.match(head)):
+            return True
+        return self._blank and FOREIGN.match(head) is not None
+
+    # ── lines that are over ──────────────────────────────────────────────────
+
+    def end(self, head: str, indent: int, *, code: bool) -> None:
+        """The line that began with `head` is over."""
+        if not head or head.isspace():
+            self._blank, self._loose, self._table, self._piped, self._sign = True, True, False, False, ""
+            self._just = False
+            return
+        if not code:
+            self._end_item(head, indent)
+            self._end_label(head)
+        self._code, self._blank = code, False
+        self._end_row(head)
+        self._end_diff(head)
+        if self._scalar >= 0 and indent <= self._scalar:
+            self._scalar = -1
+        if self._scalar < 0 and ": " in head and SCALAR.fullmatch(head):
+            self._scalar = indent
+
+    def _end_item(self, head: str, indent: int) -> None:
+        item = ITEM.match(head) if head.lstrip()[0] in "-*+0123456789" else None
+        if (item is not None or self._blank) and self._items:
+            self._items = [column for column in self._items if column <= indent]
+        if item is not None:
+            self._items.append(indent + _width(item))
+
+    def _end_label(self, head: str) -> None:
+        if head.lstrip()[0] in "UH#*_" and FOREIGN.match(head):
+            self._turned, self._labelled, self._just = self._turned or self._blank, True, self._blank
+            return
+        if self._labelled and OWN.match(head):
+            self._turned = True
+        elif self._just and FIELD.match(head):
+            self._turned = False
+        self._just = False
+
+    def _end_row(self, head: str) -> None:
+        piped = "|" in head
+        self._table = piped and (self._table or (self._piped and DASHES.fullmatch(head) is not None))
+        self._piped = piped
+
+    def _end_diff(self, head: str) -> None:
+        if not (self._hunk or self._sign or head[0] in "+-@d"):
+            return
+        if HUNK.match(head):
+            self._hunk, self._loose = self._hunk or head[:3] != "---", False
+            self._sign = head[0]
+            return
+        sign = _sign(head)
+        if self._hunk and not (head[0] in "+- \\" if not self._loose else sign):
+            self._hunk = False
+        elif sign:
+            self._loose = False
+        self._sign = sign
+
+    @property
+    def goes_on(self) -> bool:
+        """Does something go on that a paragraph's end does not end?"""
+        return self._scalar >= 0 or self._hunk or self._labelled
+
+    def skip(self, head: str) -> None:
+        """Whole paragraphs are over in which nothing stands but plain lines and lists."""
+        least, self._items = HEAD, []
+        for line in reversed(head.split("\n")):
+            if not line or line.isspace():
+                continue
+            indent = _indent(line)
+            if (item := ITEM.match(line)) and (column := indent + _width(item)) <= least:
+                self._items.append(column)
+            least = min(least, indent)
+            if not least:
+                return
+
+    def turn(self) -> None:
+        """A mark of another party's turn stood in the text."""
+        self._turned = True
+
+
+def _indent(line: str) -> int:
+    return len(line[: len(line) - len(line.lstrip(" \t\r"))].replace("\t", "    "))
+
+
+def _width(item: re.Match[str]) -> int:
+    """How wide a list item's mark is, with the gap behind it."""
+    width, gap = len(item.group().lstrip().replace("\t", "    ")), len(item[1].replace("\t", "    "))
+    return width if gap <= 4 else width - gap + 1
+
+
+def _sign(head: str) -> str:
+    """The sign of a line of a diff; a list item has a space behind it."""
+    return head[0] if head[:1] in ("+", "-") and head[1:2] not in (" ", "\t") and head[1:2] != head[0] else ""
