@@ -287,7 +287,8 @@ class _Reading:
         if self.reasoning or self.calls or folded in t.headers:
             return -1
         told = "".join(self.shown)
-        if told.rstrip(" \t\r")[-1:] not in {"", "\n"}:
+        glued = folded in t.unthink and told[-1:] in {".", "!", "?"}
+        if not glued and told.rstrip(" \t\r")[-1:] not in {"", "\n"}:
             return -1
         if folded in t.think:
             return self._opened(t.think[folded], at + len(folded))
