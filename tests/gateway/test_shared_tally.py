@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +111,12 @@ def test_limits_that_change_hold_from_then_on(two: tuple[SharedTally, SharedTall
 # ── processes that end ───────────────────────────────────────────────────────
 
 GUEST = """
-import sys, time
+import sys
 from pathlib import Path
 from typing import Any
 from dragoman.gateway import Access
 from dragoman.gateway.state.shared_quota import SharedTally
-tally = SharedTally(Path(sys.argv[1]), time.monotonic)
+tally = SharedTally(Path(sys.argv[1]), lambda: 5000.25)
 for _ in range(int(sys.argv[2])):
     tally.enter(Access(name="alice", sha256="", max_concurrent=3, per_minute=100))
 print("inside", flush=True)
@@ -123,8 +124,10 @@ sys.stdin.read()
 """
 
 
-def test_a_process_that_is_killed_holds_no_place_and_what_it_began_counts_on(tmp_path: Path) -> None:
-    here, there = SharedTally(tmp_path, time.monotonic), SharedTally(tmp_path, time.monotonic)
+def test_a_process_that_is_killed_holds_no_place_and_what_it_began_counts_on(
+    two: tuple[SharedTally, SharedTally], tmp_path: Path
+) -> None:
+    here, there = two
     alice = key(max_concurrent=3)
     assert comes(here, alice)
     command = [sys.executable, "-c", GUEST, str(tmp_path), "2"]
@@ -140,7 +143,7 @@ def test_a_process_that_is_killed_holds_no_place_and_what_it_began_counts_on(tmp
 
 # Three processes come as often as they can; a fourth is there all the time.
 STORM = """
-import os, sys, time
+import os, sys
 from pathlib import Path
 from typing import Any
 from dragoman.errors import ProviderError
@@ -148,7 +151,7 @@ from dragoman.gateway import Access
 from dragoman.gateway.state.shared_quota import SharedTally
 
 def come(told):
-    tally, came = SharedTally(Path(sys.argv[1]), time.monotonic), 0
+    tally, came = SharedTally(Path(sys.argv[1]), lambda: 5000.25), 0
     for _ in range(400):
         try:
             tally.enter(Access(name="alice", sha256="", per_minute=500))
@@ -158,7 +161,8 @@ def come(told):
     os.write(told, came.to_bytes(4, "big"))
     os._exit(0)
 
-SharedTally(Path(sys.argv[1]), time.monotonic).enter(Access(name="bob", sha256="", max_concurrent=1))
+stays = SharedTally(Path(sys.argv[1]), lambda: 5000.25)
+stays.enter(Access(name="bob", sha256="", max_concurrent=1))
 reads, writes = os.pipe()
 for _ in range(3):
     if not os.fork():
@@ -244,16 +248,37 @@ def test_rubbish_in_the_file_lets_nobody_in_for_long_and_raises_nothing(tmp_path
     assert [comes(each, alice) for each in (tally, other, tally)] == [True, True, False]
 
 
-def test_nobody_waits_for_a_process_that_stands_still_with_the_lock(tmp_path: Path, clock: Clock) -> None:
-    here, there = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+@pytest.fixture
+def standing(two: tuple[SharedTally, SharedTally], tmp_path: Path) -> Iterator[int]:
+    """A process that stands still with the lock in its hand; one of alice's requests came in before."""
+    assert comes(two[0], key(max_concurrent=2))
+    lock = os.open(tmp_path / FILE, os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    yield lock
+    os.close(lock)
+
+
+def test_the_lock_is_waited_for(
+    two: tuple[SharedTally, SharedTally], standing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 100:
+            fcntl.flock(standing, fcntl.LOCK_UN)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    assert comes(two[1], key(max_concurrent=2))
+    assert len(pauses) == 100
+
+
+def test_nobody_waits_long_for_a_process_that_stands_still(
+    two: tuple[SharedTally, SharedTally], standing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_tally, "PATIENCE", 0.02)
     alice = key(max_concurrent=2)
-    assert comes(here, alice)
-    standing = os.open(tmp_path / FILE, os.O_RDWR)
-    fcntl.flock(standing, fcntl.LOCK_EX)
-    try:
-        assert [comes(tally, alice) for tally in (there, here)] == [True, False]
-    finally:
-        os.close(standing)
+    assert [comes(tally, alice) for tally in (two[1], two[0])] == [True, False]
 
 
 def test_as_many_processes_as_there_are_seats_count_together(tmp_path: Path, clock: Clock) -> None:

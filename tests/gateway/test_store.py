@@ -9,7 +9,8 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def write(name, most, begun):
         n += 1
         if n == 50:
             os.write(begun, b"!")
+    store.close()
     os._exit(0)
 
 reads, writes = os.pipe()
@@ -284,25 +286,61 @@ def test_what_cannot_be_used_is_told_once_and_left_as_it_is(
     assert (sorted(tmp_path.rglob("*")), path.read_bytes() if path.is_file() else b"") == before
 
 
-def test_a_locked_file_is_left_alone_for_a_while_and_used_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+    """Another process holds the file until `COMMIT`; nobody waits for it long."""
     monkeypatch.setattr(module, "BUSY", 0.01)
-    clock = Clock()
-    store = Store(at(tmp_path), clock=clock)
-    store.put("item", {"a": "1"})
+    Store(at(tmp_path)).put("item", {"a": "1"})
     other = sqlite3.connect(at(tmp_path), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
+    yield other
+    other.close()
+
+
+def test_what_comes_while_the_file_is_locked_is_written_later(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, locked: sqlite3.Connection
+) -> None:
+    store, another = Store(at(tmp_path)), Store(at(tmp_path))
     with caplog.at_level(logging.WARNING, "dragoman.gateway"):
         store.put("item", {"b": "2"})
-        assert kept(store, "a") == {}
-        other.execute("COMMIT")
-        other.close()
-        clock.now += REST
         store.put("item", {"c": "3"})
-    assert kept(store, "a", "b", "c") == {"a": "1", "c": "3"}
-    assert ["own memory" in caplog.records[0].message, "used again" in caplog.records[1].message] == [True, True]
+        assert kept(another, "a", "b", "c") == kept(store, "a", "b", "c") == {"a": "1"}
+        locked.execute("COMMIT")
+        store.flush()
+    assert kept(another, "a", "b", "c") == {"a": "1", "b": "2", "c": "3"}
+    assert ["locked" in caplog.records[0].message, "used again" in caplog.records[1].message] == [True, True]
     assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize("last", [Store.close, Store.tidy, lambda store: store.put("item", {"c": "3"})])
+def test_whatever_is_done_next_writes_what_waits(
+    tmp_path: Path, locked: sqlite3.Connection, last: Callable[[Store], None]
+) -> None:
+    store = Store(at(tmp_path))
+    store.put("item", {"b": "2"})
+    locked.execute("COMMIT")
+    last(store)
+    assert kept(Store(at(tmp_path)), "a", "b") == {"a": "1", "b": "2"}
+
+
+def test_of_what_waits_the_newest_stay(tmp_path: Path, locked: sqlite3.Connection) -> None:
+    store = Store(at(tmp_path), limit=16 * 1000)
+    for n in range(8):
+        store.put("item", {str(n): "x" * 300})
+    locked.execute("COMMIT")
+    store.flush()
+    assert sorted(kept(store, *map(str, range(8)))) == ["5", "6", "7"]
+
+
+def test_a_locked_file_is_waited_for_once(
+    tmp_path: Path, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, slept = Store(at(tmp_path)), list[float]()
+    store.put("item", {"b": "2"})
+    monkeypatch.setattr(time, "sleep", slept.append)
+    store.put("item", {"c": "3"})
+    store.flush()
+    assert slept == []
 
 
 # ── values ───────────────────────────────────────────────────────────────────

@@ -3,8 +3,10 @@
 Knows keys by their names and limits.  In the file stands, of each key, how many requests each process has now, and how
 many began in each second of the last minute.
 Contract: as `Tally`, over all processes; a process that has ended holds nothing any more, however it ended, for the
-system takes its lock away; nobody waits long for a process that stands still.  Where the file cannot be used a process
-counts for itself, and the log says so once.  Seconds are whole here, so that a minute may be a second longer.
+system takes its lock away; nobody waits long for one that stands still with the lock of all in its hand: until it lets
+go the others count without the lock, and of two that come in the same instant one may be too many.  Where the file
+cannot be used a process counts for itself, and the log says so once.  Seconds are whole here, so that a minute may be a
+second longer.
 """
 
 from __future__ import annotations
@@ -46,8 +48,9 @@ SIZE = SECONDS_AT + BEGUN.size
 """Bytes for one key: whose they are, how many each process has, and of each cell how many began, and its second."""
 FREE = bytes(NAME.size)
 
-TRIES, PAUSE = 25, 0.0002
-"""How often, and after how many seconds, a lock is tried: nobody holds it longer than some microseconds."""
+PATIENCE, IMPATIENCE, PAUSE = 1.0, 0.005, 0.0002
+"""Seconds the lock is tried for, after that was once in vain, and between two tries.  It is held for microseconds, but
+on a busy machine whoever holds it may not get on for a while."""
 REST = 10.0
 LOOK = 1.0
 """Seconds between two looks whether the file is still the one that was opened."""
@@ -129,6 +132,7 @@ class _Table:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._places: dict[str, int] = {}
+        self._stands = False  # whoever has the lock of all
         self._file, self._seat, self._lock = _open(path), -1, -1
         try:
             self._seat, self._lock = self._take_seat()
@@ -264,10 +268,12 @@ class _Table:
         return self._path.with_name(f"{FILE}.process-{seat}")
 
     def _come_alone(self) -> None:
-        """Keep the others out until the lock is given back.  Where one of them stands still with it in its hand nobody
-        waits: at worst two come in at once."""
-        for _ in range(TRIES):
-            if _take(self._file):
+        """Keep the others out until the lock is given back, or for long enough."""
+        until = time.monotonic() + (IMPATIENCE if self._stands else PATIENCE)
+        self._stands = False
+        while not _take(self._file):
+            if time.monotonic() >= until:
+                self._stands = True
                 return
             time.sleep(PAUSE)
 

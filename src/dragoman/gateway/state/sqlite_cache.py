@@ -1,9 +1,11 @@
 """One SQLite file in which the processes of a machine keep together what each of them may need.
 
 Knows texts by kind and key; nothing of what they mean.  Contract: a cache that never raises.  A file that is gone is
-made anew, one that is damaged is replaced; where it is locked, full or cannot be used, nothing is found and nothing
-kept for `REST` seconds, and the log says so once.  Only its owner may read it (0600).  Beyond `limit` bytes the oldest
-go first; what is older than `lasts` seconds is not given any more, and wiped.  A process that was forked opens it anew.
+made anew, one that is damaged is replaced; where it is full or cannot be used, nothing is found for `REST` seconds, and
+the log says so once.  What cannot be written yet, as another process holds the file, waits in memory (the newest, up to
+a `LARGEST`th of the limit) and is written as soon as it may be: by the next `put`, `flush`, `tidy` or `close`.  Only
+its owner may read it (0600).  Beyond `limit` bytes the oldest go first; what is older than `lasts` seconds is not given
+any more, and wiped.  A process that was forked opens it anew.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -33,17 +35,19 @@ APPLICATION = 0x4452474B
 """SQLite's application id of these files: "DRGK"."""
 BUSY = 1.0
 """Seconds one write may wait for others': theirs take a fraction of a millisecond, unless the machine itself stands."""
+PAUSE = 0.001
+"""Seconds between two tries.  SQLite's own waiting grows to 0.1 s: too seldom to come in between busy writers."""
 REST = 10.0
 LOOK = 1.0
 """Seconds between two looks whether the file is still the one that was opened."""
 CHECK = 64 * 1024
 """Bytes written between two looks at its size: little enough that what goes for them goes quickly."""
-TRIES = 50
 LARGEST = 16
 """What is larger than this part of the limit is not kept."""
 AT_ONCE = (1, 4, 16, 64, 256)
 """Keys in one question: of few sizes, so that each is prepared once."""
 DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 PRIMARY = 0xFF
 """The bits of SQLite's result codes that are not details."""
 
@@ -67,6 +71,7 @@ ANY = "SELECT 1 FROM kept WHERE key >= ? AND key < ? LIMIT 1"
 OLDEST = "DELETE FROM kept WHERE id IN (SELECT id FROM kept ORDER BY id LIMIT ?)"
 EXPIRED = "DELETE FROM kept WHERE id IN (SELECT id FROM (SELECT id, at FROM kept ORDER BY id LIMIT ?) WHERE at < ?)"
 
+BEHIND = "%s is locked by another process (%s); what is to be kept there waits in the memory of this one"
 UNUSABLE = "%s cannot be used (%s); this process goes on with its own memory, and tries again every %g s"
 REPLACED = "%s was damaged and is replaced: %s"
 USED_AGAIN = "%s is used again"
@@ -86,6 +91,7 @@ class Store:
         self._opened: tuple[int, int, int] | None = None  # by which process, and which file
         self._looked = self._rests = self._replaced = -inf
         self._written = 0
+        self._pending: dict[bytes, tuple[float, bytes]] = {}  # what is to be written: when it was put, and its text
         self._told = False
         self._lock = Lock()  # a large request is prepared in a thread of its own
 
@@ -107,17 +113,29 @@ class Store:
     def put(self, kind: str, rows: Mapping[str, str]) -> None:
         """Keep these; what is too large is left out."""
         now, most = self._clock(), self._limit // LARGEST
-        written = [(_key(kind, key), now, text.encode("utf-8", "surrogatepass")) for key, text in rows.items()]
-        told = [row for row in written if len(row[2]) <= most]
-        if told:
-            self._done(lambda database: self._write(database, told), None)
+        texts = ((_key(kind, key), text.encode("utf-8", "surrogatepass")) for key, text in rows.items())
+        added = {key: (now, text) for key, text in texts if len(text) <= most}
+        with self._lock:
+            waiting = bool(self._pending)
+            self._pending = {key: row for key, row in self._pending.items() if key not in added} | added
+            if waiting:
+                self._drop_oldest(most)
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what could not be written before."""
+        if self._pending:
+            self._done(self._write, None)
 
     def tidy(self) -> None:
         """Wipe what is too old, and what is too much."""
+        self.flush()
         self._done(self._make_room, None)
 
     def close(self) -> None:
         """Let go of the file."""
+        if self._pending:
+            self._done(self._write, None, BUSY)
         with self._lock:
             self._leave()
 
@@ -130,13 +148,21 @@ class Store:
             for key, value in database.execute(QUESTIONS[size], (since, *some, *padding)):
                 yield named[key], value.decode("utf-8", "surrogatepass")
 
-    def _write(self, database: sqlite3.Connection, rows: Sequence[tuple[bytes, float, bytes]]) -> None:
+    def _write(self, database: sqlite3.Connection) -> None:
+        rows = [(key, at, text) for key, (at, text) in self._pending.items()]
         for first in range(0, len(rows), ROWS):
             some = rows[first : first + ROWS]
             database.execute(PUT + ", (?, ?, ?)" * (len(some) - 1), [value for row in some for value in row])
-        self._written += sum(len(value) for _, _, value in rows)
+        self._written += sum(len(text) for _, _, text in rows)
+        self._pending.clear()
         if self._written >= CHECK:
             self._make_room(database)
+
+    def _drop_oldest(self, most: int) -> None:
+        """No more bytes than these wait."""
+        size = sum(len(text) for _, text in self._pending.values())
+        while size > most:
+            size -= len(self._pending.pop(next(iter(self._pending)))[1])
 
     def _make_room(self, database: sqlite3.Connection) -> None:
         self._written, some = 0, 16
@@ -148,19 +174,32 @@ class Store:
 
     # ── the file ─────────────────────────────────────────────────────────────
 
-    def _done(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+    def _done(self, work: Callable[[sqlite3.Connection], T], otherwise: T, patience: float | None = None) -> T:
         with self._lock:
             if self._clock() < self._rests:
                 return otherwise
+            if patience is None:
+                patience = 0.0 if self._told else BUSY  # who waited once in vain does not wait again until it is free
             try:
-                done = work(self._connection())
+                done = self._patiently(work, patience)
             except (OSError, sqlite3.Error) as error:
                 self._failed(error)
                 return otherwise
-            if self._told:
+            if self._told and not self._pending:
                 self._told = False
                 log.warning(USED_AGAIN, self.path)
             return done
+
+    def _patiently(self, work: Callable[[sqlite3.Connection], T], patience: float) -> T:
+        """Do it as soon as no other process is in the way.  Whatever is begun anew may be done twice."""
+        until = time.monotonic() + patience
+        while True:
+            try:
+                return work(self._connection())
+            except sqlite3.OperationalError as error:
+                if not _is(error, LOCKED) or time.monotonic() >= until:
+                    raise
+            time.sleep(PAUSE)
 
     def _connection(self) -> sqlite3.Connection:
         now = self._clock()
@@ -174,23 +213,9 @@ class Store:
                     self._leave()
         if self._database is None:
             self._looked = now
-            self._database = self._open()
-            self._make_room(self._database)
+            self._opened = (os.getpid(), *_there(self.path))
+            self._database = _open(self.path)
         return self._database
-
-    def _open(self) -> sqlite3.Connection:
-        found = _there(self.path)
-        database = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None, check_same_thread=False)
-        self._database, self._opened = database, (os.getpid(), *found)
-        [[tables]] = database.execute("SELECT count(*) FROM sqlite_master")
-        [[application]] = database.execute("PRAGMA application_id")  # in this order: another process may be making both
-        if application != APPLICATION and tables:
-            raise OSError(FOREIGN)
-        _share(database)
-        database.executescript(MANNERS)
-        if application != APPLICATION:
-            database.executescript(SCHEMA)
-        return database
 
     def _leave(self) -> None:
         database, self._database = self._database, None
@@ -199,21 +224,49 @@ class Store:
 
     def _failed(self, error: Exception) -> None:
         """Leave the file alone for a while; one that is damaged is replaced, unless that was just done."""
+        if _is(error, LOCKED):
+            self._warn(BEHIND, error)
+            return
         opened, now = self._opened, self._clock()
         self._leave()
-        damaged = getattr(error, "sqlite_errorcode", 0) & PRIMARY in DAMAGE
-        if damaged and opened is not None and now - self._replaced >= REST and _remove(self.path, opened[1:]):
+        again = now - self._replaced < REST
+        if _is(error, DAMAGE) and opened is not None and not again and _remove(self.path, opened[1:]):
             self._replaced = now
             log.warning(REPLACED, self.path, error)
             return
         self._rests = now + REST
+        self._warn(UNUSABLE, error, REST)
+
+    def _warn(self, message: str, *why: object) -> None:
         if not self._told:
             self._told = True
-            log.warning(UNUSABLE, self.path, error, REST)
+            log.warning(message, self.path, *why)
 
 
 _PARENTS: list[sqlite3.Connection] = []
 """Connections that a fork brought along; they stay open, unused."""
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection to what is there.  Raises OSError for another program's file, sqlite3.Error for what is no use."""
+    database = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        [[tables]] = database.execute("SELECT count(*) FROM sqlite_master")
+        [[application]] = database.execute("PRAGMA application_id")  # in this order: another process may be making both
+        if application != APPLICATION and tables:
+            raise OSError(FOREIGN)
+        database.execute("PRAGMA journal_mode=WAL")  # from now on readers and writers do not wait for each other
+        database.executescript(MANNERS)
+        if application != APPLICATION:
+            database.executescript(SCHEMA)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _is(error: Exception, codes: Set[int]) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & PRIMARY in codes
 
 
 def _there(path: Path) -> tuple[int, int]:
@@ -243,18 +296,6 @@ def _remove(path: Path, damaged: tuple[int, int]) -> bool:
     except OSError:
         return False
     return True
-
-
-def _share(database: sqlite3.Connection) -> None:
-    """From now on readers and writers do not wait for each other."""
-    for attempt in range(TRIES):
-        try:
-            database.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError:  # two processes that begin at once; here SQLite does not wait by itself
-            if attempt == TRIES - 1:
-                raise
-            time.sleep(BUSY / TRIES)
 
 
 def _used(database: sqlite3.Connection) -> int:

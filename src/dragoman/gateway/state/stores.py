@@ -29,6 +29,8 @@ DIRECTORY = "DRAGOMAN_STATE_DIR"
 """The variable of the setting that names the directory (`gateway/config/environment.py`)."""
 EVERY = 600.0
 """Seconds between two looks for what is too old."""
+SOON = 1.0
+"""Seconds between two looks for what waits to be written."""
 UNUSABLE = "the directory %s cannot be used (%s); every process keeps for itself what others may need"
 
 
@@ -47,10 +49,14 @@ class Keeping:
         self.tally = Tally(time.monotonic) if directory is None else SharedTally(directory, time.monotonic)
 
     async def tidy(self, every: float = EVERY) -> None:
-        """Wipe what is too old, for ever."""
+        """Wipe what is too old, and write what had to wait, for ever."""
+        due = 0.0
         while self._store is not None:
-            self._store.tidy()
-            await asyncio.sleep(every)
+            if (now := time.monotonic()) >= due:
+                due = now + every
+                self._store.tidy()
+            self._store.flush()
+            await asyncio.sleep(min(every, SOON))
 
     def close(self) -> None:
         """Let go of the files."""
