@@ -157,7 +157,7 @@ def memoize(memo: Memo, keep: Callable[..., Any] | None = None) -> Callable[[Mad
             held, given = (things, things) if memo.copied is None else ((), memo.copied(key))
             result = make(*given)
             kept = result if keep is None else keep(result, *given)
-            if kept is None:
+            if keep is not None and kept is None:
                 return held, result
             shelf.put(key, (held, kept))  # what is known by its identity must live as long
             return held, kept

@@ -1,4 +1,4 @@
-"""Tools that run at the same time: which are waiting, which run and until when, what came of each.
+"""Tools that run at the same time: those that wait, those that run and until when, and their results.
 
 The state of one `RunTools`, and nothing that waits: `threads` and `tasks` start jobs and wait for what they post.
 Knows jobs, results and deadlines; nothing of threads or event loops.
@@ -177,7 +177,7 @@ class Execution:
 
 
 def call(job: Job, post: Post) -> Any:
-    """What the job's function returns: a value, or something to await."""
+    """The return value of the job's function: a value, or something to await."""
 
     def report(text: str) -> None:
         post(ToolProgress(job.call.id, str(text)))

@@ -37,7 +37,7 @@ DEEPER = (
     Failure(ssl.SSLError, ErrorKind.NETWORK, ErrorCode.TLS_ERROR, NO_TLS),
     Failure(socket.gaierror, ErrorKind.NETWORK, ErrorCode.DNS_ERROR, NO_HOST),
 )
-"""What lies below a connection that could not be made."""
+"""Causes below a connection that could not be made."""
 
 
 def origin(url: str) -> str:
@@ -58,7 +58,7 @@ def provider_error(error: BaseException, url: str, rows: Sequence[Failure]) -> P
 
 
 def _deeper(error: BaseException, row: Failure) -> Failure:
-    """What a connection really failed of, where a library only says that it failed."""
+    """The row of the real cause, where a library only says that a connection failed."""
     cause: BaseException | None = error
     while cause is not None and row.sentence == UNREACHABLE:
         row = next((deep for deep in DEEPER if isinstance(cause, deep.of)), row)

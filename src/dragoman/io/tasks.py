@@ -147,7 +147,7 @@ def _reads(value: Any) -> bool:
 
 
 async def threaded(function: Callable[[], T]) -> T:
-    """What `function` returns, called in a thread that is not waited for when the caller is cancelled."""
+    """The value of `function`, called in a thread that is not waited for when the caller is cancelled."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -186,7 +186,7 @@ def listen(cancel: Cancel | None, handle: Callable[[Any], None], value: Any) -> 
 
 
 async def interruptible(awaitable: Awaitable[T], cancel: Cancel | None) -> T:
-    """What `awaitable` comes to; `Cancelled` as soon as somebody cancels, and then it is cancelled too."""
+    """The value of `awaitable`; `Cancelled` as soon as somebody cancels, and then it is cancelled too."""
     if cancel is None:
         return await awaitable
     work = asyncio.ensure_future(awaitable)

@@ -224,7 +224,7 @@ class Helper:
         self._answers: SimpleQueue[tuple[Any, BaseException | None] | None] = SimpleQueue()
 
     def call(self, function: Callable[[], Any], stop: Callable[[], None]) -> Any:
-        """What `function` returns or raises; `Cancelled` as soon as somebody cancels, after `stop` was called.
+        """Call `function`: its value or exception; `Cancelled` as soon as somebody cancels, after `stop` was called.
 
         `stop` is what makes the function end, which nobody waits for.
         """

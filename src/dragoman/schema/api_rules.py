@@ -1,4 +1,4 @@
-"""Which JSON Schema each API takes, as rows: keywords, references, unions, and what every node must say.
+"""The JSON Schema that each API takes, as rows: keywords, references, unions, and what every node must say.
 
 Data only; `narrowing.py` reads it.  Knows JSON Schema's vocabulary and no tool, wire or provider beyond its name.
 Contract: a row errs on the side of being taken: a keyword left out costs a hint, a keyword too much costs the request.
@@ -16,7 +16,7 @@ from .vocabulary import words
 
 
 class Refs(StrEnum):
-    """What becomes of `$ref`: left as written; filled in, loops left; filled in, loops cut where they close."""
+    """The treatment of `$ref`: left as written; filled in, loops left; filled in, loops cut where they close."""
 
     KEEP = "keep"
     LOOPS = "loops"
@@ -24,7 +24,7 @@ class Refs(StrEnum):
 
 
 class Kinds(StrEnum):
-    """How a value of several kinds is told: `type` as a list; `anyOf`; `nullable` and `anyOf`; `anyOf` without null."""
+    """A value of several kinds: `type` as a list; `anyOf`; `nullable` and `anyOf`; `anyOf` without null."""
 
     LIST = "list"
     ANY_OF = "any_of"
@@ -33,7 +33,7 @@ class Kinds(StrEnum):
 
 
 class Must(StrEnum):
-    """What an API demands of every node."""
+    """Demands on every node."""
 
     TYPE = "type"  # a type, or alternatives that have one
     ITEMS = "items"  # an array says what its items are
@@ -62,7 +62,7 @@ COMMON = EVERY - words(
     """$schema $id $comment $anchor $dynamicAnchor $dynamicRef nullable deprecated readOnly writeOnly examples
     additionalItems contentEncoding contentMediaType contentSchema unevaluatedItems unevaluatedProperties"""
 )
-"""What is left without the words that are for other readers than a model."""
+"""Without the words that are for other readers than a model."""
 CONDITIONS = words("if then else not dependencies dependentRequired dependentSchemas")
 COUNTS = words("minLength maxLength minItems maxItems minContains maxContains")
 SCALARS = frozenset({"string", "integer", "number"})
@@ -77,7 +77,7 @@ ANY_VALUE: JsonObject = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SchemaRules:
-    """What one API takes.
+    """One API's schemas.
 
     keywords  the keywords taken anywhere; None: all, unknown ones too
     root      keywords refused at the root (which is always an object)
@@ -85,7 +85,7 @@ class SchemaRules:
     enums     the kinds of values that may be enumerated
     formats   kind → the formats taken; None: all
     keys      how property names must look; None: any way
-    deepest   levels of nesting told
+    deepest   levels of nesting written
     strict    the rules for tools whose `strict` is asked; None: the API has no such flag
     source    where this is known from
     """

@@ -2,7 +2,7 @@
 
 Knows shapes, not tools or dialects.
 Contract: never an error and never an invention; what does not convert, or converts in two ways, stays as it is (the
-validator then says so).  Digits of big integers survive; no NaN or infinity comes out.  A parameter that is a string
+validator then reports it).  Digits of big integers survive; no NaN or infinity comes out.  A parameter that is a string
 and nothing else is never parsed.  Rules: formats.md 4.1, malformations.md 4.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..types import Edit
 from .shape import ANYTHING, Shape, child, kind_of, nests_deeper
 
-_DEEPEST = 96  # relaxed.py refuses deeper text; deeper values of peers are left as they are
+_DEEPEST = 96  # lenient/reader.py refuses deeper text; deeper values of peers are left as they are
 _LONGEST_ENUM_TEXT = 200
 _SHORT = 60
 
@@ -37,7 +37,7 @@ _NO = object()  # "does not convert": None is a value
 
 
 class _Place(NamedTuple):
-    """Where we are: the shape wanted here, the path, the edits so far, how deep, and whether [value] will do."""
+    """A place in a value: the shape wanted here, the path, the edits so far, how deep, and whether [value] will do."""
 
     shape: Shape
     path: str
@@ -219,7 +219,7 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _unquoted_or_wrapped(text: str, at: _Place) -> Any:
-    """What is left to try where a string will not do: quotes around the value, brackets left off around a list."""
+    """The last attempts where a string will not do: quotes around the value, brackets left off around a list."""
     quoted = _QUOTED.fullmatch(text.strip())
     if quoted:
         value = _scalar(quoted[2], at.shape.kinds, strict=False)

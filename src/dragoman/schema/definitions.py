@@ -92,7 +92,7 @@ def _read(entry: Mapping[str, Any], where: str) -> Tool:
         description=description if isinstance(description, str) else "",
         parameters=EMPTY_OBJECT_SCHEMA if key is None else _parameters(inner[key], f"{where}.{key} ({name!r})"),
         strict=(inner.get("strict") or entry.get("strict")) is True,
-        metadata=_kept(entry, inner),
+        metadata=_unmodelled(entry, inner),
     )
 
 
@@ -108,7 +108,7 @@ def _parameters(schema: Any, where: str) -> JsonObject:
     return standard(schema) if isinstance(declared, str) and declared not in KINDS else schema
 
 
-def _kept(entry: Mapping[str, Any], inner: Mapping[str, Any]) -> JsonObject:
+def _unmodelled(entry: Mapping[str, Any], inner: Mapping[str, Any]) -> JsonObject:
     """The fields we do not model: `annotations`, `cache_control`, `outputSchema` …"""
     if entry.keys() <= _OURS and inner.keys() <= _OURS:
         return NOTHING

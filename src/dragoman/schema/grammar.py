@@ -64,13 +64,13 @@ class Grammar:
 
     def add(self, name: str, rule: str) -> str:
         """A rule; the name it got, which is `name` or, where that is taken, one like it."""
-        free = name
+        unused = name
         count = 1
-        while free in self.rules or free in RULES or free == "root":
+        while unused in self.rules or unused in RULES or unused == "root":
             count += 1
-            free = f"{name}-{count}"
-        self.rules[free] = rule
-        return free
+            unused = f"{name}-{count}"
+        self.rules[unused] = rule
+        return unused
 
     def schema(self, schema: JsonObject, hint: str = "args") -> str:
         """The name of a rule for the values of `schema`."""

@@ -1,4 +1,4 @@
-"""What a schema's regular expressions may cost: a client, or an MCP server, may send any.
+"""The cost of a schema's regular expressions: a client, or an MCP server, may send any.
 
 Knows how much compiling a pattern takes; nothing of what it means.
 Contract: all patterns of a schema together are compiled in a fraction of a second, however they are written; one that
@@ -21,7 +21,7 @@ PER_CHARACTER = 2
 PER_CLASS = 40
 """Microseconds for one more copy of a class of characters in a repetition: `.`, `\\w`, `[^"]` hold most of Unicode."""
 PER_PROPERTY = 1600
-"""The same for `\\p{L}` and its like: hundreds of ranges."""
+"""As above, for `\\p{L}` and its like: hundreds of ranges."""
 REPEATED = re.compile(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
 
 
@@ -34,17 +34,17 @@ def cost(pattern: str) -> int:
 
 
 class Budget:
-    """What one schema may still ask for."""
+    """Compiling that one schema may still ask for."""
 
     def __init__(self) -> None:
         self._left = BUDGET
 
     def affords(self, pattern: str) -> bool:
         """Is there enough left for `pattern`?  Then it is spent."""
-        asked = cost(pattern)
-        if asked > self._left:
+        price = cost(pattern)
+        if price > self._left:
             return False
-        self._left -= asked
+        self._left -= price
         return True
 
 
@@ -61,14 +61,14 @@ def affordable(plain: dict[str, Any]) -> dict[str, Any]:
                 del node["pattern"]
             keyed = node.get("patternProperties")
             if isinstance(keyed, dict):
-                node["patternProperties"] = {p: held for p, held in keyed.items() if budget.affords(p)}
+                node["patternProperties"] = {p: value for p, value in keyed.items() if budget.affords(p)}
             nodes += node.values()
     return plain
 
 
 @cache
 def options() -> Any:
-    """How the engine compiles patterns."""
+    """Settings of the engine's pattern compiler."""
     # Loaded when first needed, as in schema.py.
     import jsonschema_rs as engine  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""What a JSON Schema says of one value, asked lazily: its kinds, properties, items, enumerated values.
+"""One value as a JSON Schema describes it, looked at lazily: its kinds, properties, items, enumerated values.
 
 Resolves local `$ref`, `allOf`, `anyOf` and `oneOf`; says nothing of validity (`validation.py` does).  Does not know
 about tools or text.
@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, TypeAlias
 
+from ..memo import CONSTANTS, memoize
 from ..types import JsonObject
 from .patterns import BUDGET, cost, options
 
@@ -27,7 +28,7 @@ ALIASES: Mapping[str, str] = {
 
 _MOST_BRANCHES = 64   # more combinations than this say too little to be worth the time
 _MOST_STEPS = 500     # subschemas looked at for one value: a schema may nest allOf in $ref in anyOf without end
-_MOST_SHAPES = 512    # schemas remembered
+_MOST_SHAPES = 512    # regular expressions remembered
 _MOST_PATTERNS = 64   # patterns of keys looked at for one object: each is tried on every key
 _LONGEST_KEY = 200    # a longer key, written by a model, is not put to a schema's own regular expressions
 
@@ -62,7 +63,7 @@ def nests_deeper(value: Any, levels: int) -> bool:
     """Do containers stand in each other more than `levels` deep?  Asked level by level, without recursion."""
     level = [value]
     for _ in range(levels + 1):
-        level = [member for held in level if isinstance(held, _CONTAINERS) for member in _members(held)]
+        level = [member for inner in level if isinstance(inner, _CONTAINERS) for member in _members(inner)]
         if not level:
             return False
     return True
@@ -71,12 +72,12 @@ def nests_deeper(value: Any, levels: int) -> bool:
 _CONTAINERS = (Mapping, list, tuple)
 
 
-def _members(held: Any) -> Iterable[Any]:
-    return held.values() if isinstance(held, Mapping) else held
+def _members(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, Mapping) else value
 
 
 class Shape:
-    """What a schema says of one value.
+    """One value, as a schema describes it.
 
     `kinds`     the JSON kinds allowed; empty means anything
     `enum`      the values allowed, where they are enumerated; empty means not
@@ -110,7 +111,7 @@ class Shape:
             values = _values(parts)
             if values is None:
                 return ()
-            found += [v for v in values if not _among(v, found)]
+            found += [v for v in values if not among(v, found)]
         return tuple(found)
 
     @cached_property
@@ -121,8 +122,8 @@ class Shape:
     @cached_property
     def required(self) -> tuple[str, ...]:
         """The properties every branch requires, in order."""
-        asked = [dict.fromkeys(k for part in parts for k in _strings(part.get("required"))) for parts in self._branches]
-        return tuple(k for k in asked[0] if all(k in a for a in asked)) if asked else ()
+        lists = [dict.fromkeys(k for part in parts for k in _strings(part.get("required"))) for parts in self._branches]
+        return tuple(k for k in lists[0] if all(k in each for each in lists)) if lists else ()
 
     @cached_property
     def open(self) -> bool:
@@ -201,19 +202,14 @@ class Shape:
 ANYTHING = Shape({}, {}, {})
 """The shape of a value of which nothing is known."""
 
-_shapes: dict[int, Shape] = {}
-
-
 def shape(schema: JsonObject | None) -> Shape:
-    """What `schema` says; `ANYTHING` for None and for what is not a schema.  Remembered per schema object."""
-    if not isinstance(schema, Mapping) or not schema:
-        return ANYTHING
-    known = _shapes.get(id(schema))
-    if known is None or known._schema is not schema:
-        if len(_shapes) >= _MOST_SHAPES:
-            _shapes.clear()
-        known = _shapes[id(schema)] = Shape(schema, schema, {})
-    return known
+    """The shape of `schema`; `ANYTHING` for None and for what is not a schema.  Remembered per schema object."""
+    return _remembered(schema) if isinstance(schema, Mapping) and schema else ANYTHING
+
+
+@memoize(CONSTANTS)
+def _remembered(schema: JsonObject) -> Shape:
+    return Shape(schema, schema, {})
 
 
 # ── references and combinations ──────────────────────────────────────────────
@@ -265,7 +261,7 @@ class _Expansion:
         return branches
 
     def _choices(self, schema: JsonObject) -> Iterator[list[_Parts]]:
-        """What applies beside the schema's own keywords: for each, the branches to choose from."""
+        """The branches to choose from, for each keyword that applies beside the schema's own."""
         if "$ref" in schema:
             yield self.of(resolve(self._root, schema["$ref"]))
         for member in _list(schema.get("allOf")):
@@ -277,8 +273,8 @@ class _Expansion:
 
 
 def _all(schemas: list[Any]) -> Any:
-    said = [s for s in schemas if s is not True]
-    return said[0] if len(said) == 1 else {"allOf": said} if said else True
+    useful = [s for s in schemas if s is not True]
+    return useful[0] if len(useful) == 1 else {"allOf": useful} if useful else True
 
 
 def _any(schemas: list[Any]) -> Any:
@@ -288,7 +284,7 @@ def _any(schemas: list[Any]) -> Any:
     return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
-# ── what one part says ───────────────────────────────────────────────────────
+# ── of one part ──────────────────────────────────────────────────────────────
 
 
 def _kinds(parts: Iterable[JsonObject]) -> frozenset[str] | None:
@@ -352,11 +348,11 @@ def _values(parts: _Parts) -> list[Any] | None:
     for part in parts:
         values = _own_values(part)
         if values is not None:
-            found = values if found is None else [v for v in found if _among(v, values)]
+            found = values if found is None else [v for v in found if among(v, values)]
     return [None] if found is None and _kinds(parts) == frozenset({"null"}) else found
 
 
-def _among(value: Any, values: Iterable[Any]) -> bool:
+def among(value: Any, values: Iterable[Any]) -> bool:
     """Is `value` one of `values`, as JSON counts: true is not 1, 1.0 is 1."""
     return any(value == v and isinstance(value, bool) is isinstance(v, bool) for v in values)
 
@@ -428,7 +424,7 @@ def _contradicts(parts: _Parts, value: Mapping[str, Any]) -> bool:
     for part in parts:
         for key, schema in _properties(part).items():
             values = _own_values(schema) if isinstance(schema, Mapping) and key in value else None
-            if values is not None and not _among(value[key], values):
+            if values is not None and not among(value[key], values):
                 return True
     return False
 

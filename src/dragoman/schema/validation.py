@@ -1,4 +1,4 @@
-"""JSON Schema of a tool's parameters: is it sound, where does a value fail it, and how is it told in one line.
+"""JSON Schema of a tool's parameters: is it sound, where does a value fail it, and what is it in one line.
 
 The one door to everything about schemas: `Shape` and `shape` (shape.py), `coerce` and `read_text` (coercion.py) are
 exported here too.  Validation itself is `jsonschema_rs`.  Does not know about dialects or wires.
@@ -17,10 +17,12 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..errors import UsageError
+from ..memo import CONSTANTS, memoize
 from ..types import JsonObject, Tool
 from .coercion import coerce, read_text
 from .patterns import affordable, options
 from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, nests_deeper, resolve, shape
+from .vocabulary import LISTS, MAPS, SINGLES
 
 __all__ = [
     "ANYTHING", "Fault", "Shape", "check_schema", "child", "coerce", "excerpt", "faults", "kind_of", "read_text",
@@ -28,17 +30,8 @@ __all__ = [
 ]  # fmt: skip
 
 _MOST_FAULTS = 100  # a list of a million wrong items is one mistake, not a million
-_MOST_SCHEMAS = 512  # compiled schemas remembered
 _DEEPEST = 200  # jsonschema_rs gives up at 255
 _LONGEST_MESSAGE = 300
-
-# Where a schema holds schemas; everything else in it is data.
-_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
-_SINGLES = (
-    "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "additionalItems",
-    "unevaluatedItems", "unevaluatedProperties",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +76,7 @@ def faults(schema: JsonObject, value: Any) -> list[Fault]:
         errors = list(islice(compiled.validator.iter_errors(value), _MOST_FAULTS))
     except (ValueError, TypeError):  # a mapping of our own, a lone surrogate, deep nesting
         return _second_look(compiled, value)
-    return list(islice(compiled.tell(errors), _MOST_FAULTS))
+    return list(islice(compiled.faults(errors), _MOST_FAULTS))
 
 
 def excerpt(schema: Any, root: JsonObject, depth: int = 2) -> Any:
@@ -95,9 +88,9 @@ def excerpt(schema: Any, root: JsonObject, depth: int = 2) -> Any:
         rest = {k: v for k, v in schema.items() if k != "$ref"}
         schema = {**target, **rest} if isinstance(target, Mapping) else rest
     shown: dict[str, Any] = {}
-    for key, held in islice(schema.items(), 40):
+    for key, value in islice(schema.items(), 40):
         if key not in _UNSHOWN:
-            part = _excerpt_of(key, held, root, depth)
+            part = _excerpt_of(key, value, root, depth)
             if part is not _NOTHING:
                 shown[key] = part
     return shown
@@ -123,8 +116,8 @@ def signature(tool: Tool) -> str:
     """
     properties = tool.parameters.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    asked = tool.parameters.get("required")
-    required = {k for k in asked if isinstance(k, str)} if isinstance(asked, list | tuple) else set()
+    listed = tool.parameters.get("required")
+    required = {k for k in listed if isinstance(k, str)} if isinstance(listed, list | tuple) else set()
     names = sorted(properties, key=lambda name: (name not in required, name))
     inside = ", ".join(f"{n}{'' if n in required else '?'}: {_type_word(properties[n])}" for n in names)
     sentence = " ".join(tool.description.split())
@@ -137,7 +130,7 @@ def _type_word(schema: Any) -> str:
     declared = schema.get("type") if isinstance(schema, Mapping) else None
     branches = schema.get("anyOf") if isinstance(schema, Mapping) else None
     if isinstance(declared, list) and len(kinds := [kind for kind in declared if kind != "null"]) == 1:
-        declared = kinds[0]  # what may also be null is told by what it is otherwise
+        declared = kinds[0]  # what may also be null is named by what it is otherwise
     elif isinstance(branches, list) and len(others := [each for each in branches if each != {"type": "null"}]) == 1:
         return _type_word(others[0])
     if declared == "array":
@@ -157,7 +150,7 @@ _BROKEN = (ValueError, TypeError, RecursionError)  # jsonschema_rs' own errors a
 
 @cache
 def _makers() -> tuple[Callable[..., Any], ...]:
-    """What makes a validator: by the draft the schema names, then by each draft, newest first."""
+    """The makers of validators: by the draft the schema names, then by each draft, newest first."""
     # Loaded when first needed: it takes a fifth of the package's import time and brings sockets along.
     import jsonschema_rs as engine  # noqa: PLC0415
 
@@ -172,12 +165,12 @@ class _Compiled(NamedTuple):
     schema: dict[str, Any]
     recursive: bool
 
-    def tell(self, errors: Iterable[Any], depth: int = 0) -> Iterator[Fault]:
+    def faults(self, errors: Iterable[Any], depth: int = 0) -> Iterator[Fault]:
         """The faults behind the validator's errors; an error of a union becomes those of the branch that was meant."""
         for error in errors:
             meant = _meant(error) if depth < 8 else None
             if meant:
-                yield from self.tell(meant, depth + 1)
+                yield from self.faults(meant, depth + 1)
             else:
                 yield self._fault(error)
 
@@ -199,20 +192,8 @@ class _Compiled(NamedTuple):
         return node if isinstance(node, Mapping) else {}
 
 
-_schemas: dict[int, tuple[JsonObject, _Compiled | None]] = {}
-
-
+@memoize(CONSTANTS)
 def _compiled(schema: JsonObject) -> _Compiled | None:
-    known = _schemas.get(id(schema))
-    if known is None or known[0] is not schema:
-        made = _lenient(schema)
-        if len(_schemas) >= _MOST_SCHEMAS:
-            _schemas.clear()
-        known = _schemas[id(schema)] = (schema, made)
-    return known[1]
-
-
-def _lenient(schema: JsonObject) -> _Compiled | None:
     """A validator of as much of the schema as can be had; references that lead nowhere say nothing."""
     for dangling in (True, False):
         try:
@@ -232,7 +213,7 @@ def _linked(node: Any, root: JsonObject) -> Any:
     if not isinstance(node, dict):
         return node
     lost = isinstance(node.get("$ref"), str) and resolve(root, node["$ref"]) is True
-    return {key: _linked(held, root) for key, held in node.items() if not (lost and key == "$ref")}
+    return {key: _linked(value, root) for key, value in node.items() if not (lost and key == "$ref")}
 
 
 _REFERENCES = ('"$ref"', '"$dynamicRef"', '"$recursiveRef"')
@@ -242,10 +223,10 @@ def _compile(schema: dict[str, Any]) -> Any:
     """A validator by the draft the schema names, else by the newest draft that accepts it."""
     first: Exception | None = None
     schema = affordable(schema)
-    bare = {key: value for key, value in schema.items() if key != "$schema"}
+    unnamed = {key: value for key, value in schema.items() if key != "$schema"}
     for index, make in enumerate(_makers()):
         try:
-            return make(bare if index else schema, retriever=_refuse, pattern_options=options())
+            return make(unnamed if index else schema, retriever=_refuse, pattern_options=options())
         except _BROKEN as error:
             first = first or error
     assert first is not None
@@ -263,15 +244,15 @@ def _plain(schema: Any, *, lenient: bool = False, depth: int = 0) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     made: dict[str, Any] = {}
-    for key, held in schema.items():
-        if key in _MAPS and isinstance(held, Mapping):
-            made[key] = {k: _plain(v, lenient=lenient, depth=depth + 1) for k, v in held.items()}
-        elif key in _LISTS and isinstance(held, list | tuple):
-            made[key] = [_plain(v, lenient=lenient, depth=depth + 1) for v in held]
-        elif key in _SINGLES and isinstance(held, Mapping):
-            made[key] = _plain(held, lenient=lenient, depth=depth + 1)
+    for key, value in schema.items():
+        if key in MAPS and isinstance(value, Mapping):
+            made[key] = {k: _plain(v, lenient=lenient, depth=depth + 1) for k, v in value.items()}
+        elif key in LISTS and isinstance(value, list | tuple):
+            made[key] = [_plain(v, lenient=lenient, depth=depth + 1) for v in value]
+        elif key in SINGLES and isinstance(value, Mapping):
+            made[key] = _plain(value, lenient=lenient, depth=depth + 1)
         else:
-            made[key] = _data(held)
+            made[key] = _data(value)
     return _standard(made) if lenient else made
 
 
@@ -313,10 +294,10 @@ def _second_look(compiled: _Compiled, value: Any) -> list[Fault]:
         errors = list(islice(compiled.validator.iter_errors(_data(value)), _MOST_FAULTS))
     except (ValueError, TypeError, RecursionError):
         return [_UNREADABLE]
-    return list(islice(compiled.tell(errors), _MOST_FAULTS))
+    return list(islice(compiled.faults(errors), _MOST_FAULTS))
 
 
-# ── telling ──────────────────────────────────────────────────────────────────
+# ── messages ─────────────────────────────────────────────────────────────────
 
 
 def _path(steps: Iterable[str | int]) -> str:
@@ -361,16 +342,16 @@ _NOTHING = object()
 _UNSHOWN = ("$defs", "definitions", "$schema", "$id", "$comment", "title", "examples")
 
 
-def _excerpt_of(key: str, held: Any, root: JsonObject, depth: int) -> Any:
-    if key in _MAPS and isinstance(held, Mapping):
-        return {k: excerpt(v, root, depth - 1) for k, v in islice(held.items(), 40)} if depth else _NOTHING
-    if key in _LISTS and isinstance(held, list):
-        return [excerpt(v, root, depth - 1) for v in held[:20]] if depth else _NOTHING
-    if key in _SINGLES and isinstance(held, Mapping):
-        return excerpt(held, root, depth - 1) if depth else _NOTHING
-    if isinstance(held, list):
-        return held[:40]
-    return _cut(held, 160) if isinstance(held, str) else held
+def _excerpt_of(key: str, value: Any, root: JsonObject, depth: int) -> Any:
+    if key in MAPS and isinstance(value, Mapping):
+        return {k: excerpt(v, root, depth - 1) for k, v in islice(value.items(), 40)} if depth else _NOTHING
+    if key in LISTS and isinstance(value, list):
+        return [excerpt(v, root, depth - 1) for v in value[:20]] if depth else _NOTHING
+    if key in SINGLES and isinstance(value, Mapping):
+        return excerpt(value, root, depth - 1) if depth else _NOTHING
+    if isinstance(value, list):
+        return value[:40]
+    return _cut(value, 160) if isinstance(value, str) else value
 
 
 def _cut(text: str, limit: int = _LONGEST_MESSAGE) -> str:
@@ -387,7 +368,7 @@ def _literal(value: Any, limit: int = 60) -> str:
 
 
 def _seen(error: Any) -> str:
-    """What stood there, in a few words: its kind, and itself where that is short."""
+    """The value, in a few words: its kind, and itself where that is short."""
     value = error.instance
     kind = kind_of(value) or type(value).__name__
     return kind if kind in ("object", "array", "null") else f"{kind} {_literal(value)}"
@@ -421,7 +402,7 @@ def _union(holder: Mapping[str, Any], error: Any) -> str:
     return f"{_seen(error)} fits {'more than one' if several else 'none'} of the allowed forms{wanted}"
 
 
-def _says(text: str) -> Callable[[Mapping[str, Any], Any], str]:
+def _template(text: str) -> Callable[[Mapping[str, Any], Any], str]:
     """A message from a template: `{rule}` is what the keyword demands, `{seen}` what stood there."""
 
     def write(holder: Mapping[str, Any], error: Any) -> str:
@@ -438,23 +419,23 @@ _MESSAGES: Mapping[str, Callable[[Mapping[str, Any], Any], str]] = {
     "anyOf": _union,
     "oneOf": _union,
     "enum": lambda holder, error: f"must be one of {_listed(holder.get('enum', ()))}, not {_seen(error)}",
-    "const": _says("must be {rule}, not {seen}"),
-    "not": _says("{seen} is not allowed here"),
+    "const": _template("must be {rule}, not {seen}"),
+    "not": _template("{seen} is not allowed here"),
     "falseSchema": lambda holder, error: "nothing is allowed here; leave it out",
-    "pattern": _says("must match the pattern {rule}, not {seen}"),
-    "format": _says("must be a valid {rule}, not {seen}"),
-    "minimum": _says("must be at least {rule}, not {seen}"),
-    "maximum": _says("must be at most {rule}, not {seen}"),
-    "exclusiveMinimum": _says("must be greater than {rule}, not {seen}"),
-    "exclusiveMaximum": _says("must be less than {rule}, not {seen}"),
-    "multipleOf": _says("must be a multiple of {rule}, not {seen}"),
-    "minLength": _says("must have at least {rule} characters, not {seen}"),
-    "maxLength": _says("must have at most {rule} characters"),
-    "minItems": _says("must have at least {rule} items"),
-    "maxItems": _says("must have at most {rule} items"),
-    "minProperties": _says("must have at least {rule} properties"),
-    "maxProperties": _says("must have at most {rule} properties"),
-    "uniqueItems": _says("the items must differ from each other"),
-    "contains": _says("no item fits what the array must contain"),
+    "pattern": _template("must match the pattern {rule}, not {seen}"),
+    "format": _template("must be a valid {rule}, not {seen}"),
+    "minimum": _template("must be at least {rule}, not {seen}"),
+    "maximum": _template("must be at most {rule}, not {seen}"),
+    "exclusiveMinimum": _template("must be greater than {rule}, not {seen}"),
+    "exclusiveMaximum": _template("must be less than {rule}, not {seen}"),
+    "multipleOf": _template("must be a multiple of {rule}, not {seen}"),
+    "minLength": _template("must have at least {rule} characters, not {seen}"),
+    "maxLength": _template("must have at most {rule} characters"),
+    "minItems": _template("must have at least {rule} items"),
+    "maxItems": _template("must have at most {rule} items"),
+    "minProperties": _template("must have at least {rule} properties"),
+    "maxProperties": _template("must have at most {rule} properties"),
+    "uniqueItems": _template("the items must differ from each other"),
+    "contains": _template("no item fits what the array must contain"),
     "propertyNames": lambda holder, error: f"a property name is not allowed: {error.kind.error.message}",
 }

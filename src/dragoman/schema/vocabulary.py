@@ -1,7 +1,7 @@
 """JSON Schema's vocabulary as data: where schemas hold schemas, what belongs to which kind, and two schemas as one.
 
 Knows keywords; nothing of APIs or tools.  Contract: `join(a, b)` takes what both take, as far as one schema can say it;
-what it cannot say is told through `lost`.
+what it cannot say is passed to `lost`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..types import JsonObject
-from .shape import KINDS, kind_of
+from .shape import KINDS, among, kind_of
 
 Lost = Callable[[str], None]
-"""Told the keyword of which a part was lost."""
+"""Called with the keyword of which a part was lost."""
 
 
 def words(text: str) -> frozenset[str]:
@@ -33,7 +33,7 @@ ANNOTATIONS = words(
     """$schema $id $comment $anchor $dynamicAnchor $defs definitions title description default examples deprecated
     readOnly writeOnly propertyOrdering"""
 )
-"""What says nothing of which values fit."""
+"""Words that say nothing of which values fit."""
 
 OF_KIND: Mapping[str, frozenset[str]] = {
     "object": words(
@@ -57,7 +57,7 @@ HINTED = words(
     minLength maxLength minItems maxItems minProperties maxProperties additionalProperties patternProperties
     dependentRequired propertyNames"""
 )
-"""What a reader understands where only a description can be sent."""
+"""Words that a reader understands where only a description can be sent."""
 
 
 def _is_count(value: Any) -> bool:
@@ -81,11 +81,11 @@ def _is_kind(value: Any) -> bool:
 
 
 def _is_map(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(_is_schema(held) for held in value.values())
+    return isinstance(value, Mapping) and all(_is_schema(inner) for inner in value.values())
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(_is_schema(held) for held in value)
+    return isinstance(value, list) and bool(value) and all(_is_schema(inner) for inner in value)
 
 
 _COUNTED = words("minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains")
@@ -127,7 +127,7 @@ def kinds_of_values(values: Iterable[Any]) -> list[str]:
 
 
 def join(first: JsonObject, second: JsonObject, lost: Lost) -> dict[str, Any]:
-    """What fits both, in one schema without `allOf`; words for the reader are the first's where it has any."""
+    """One schema for what fits both, without `allOf`; words for the reader are the first's where it has any."""
     made: dict[str, Any] = dict(first)
     for key, value in second.items():
         if key not in made:
@@ -152,20 +152,16 @@ def _meet_kinds(a: Any, b: Any) -> Any:
 
 
 def _meet_values(a: Any, b: Any) -> Any:
-    return [value for value in a if _among(value, b)] or None
-
-
-def _among(value: Any, values: Iterable[Any]) -> bool:
-    return any(value == v and isinstance(value, bool) is isinstance(v, bool) for v in values)
+    return [value for value in a if among(value, b)] or None
 
 
 def difference(first: Iterable[Any], second: Iterable[Any]) -> list[Any]:
     """The values of `first` that are not in `second`, as JSON counts."""
-    return [value for value in first if not _among(value, second)]
+    return [value for value in first if not among(value, second)]
 
 
 def _meet_maps(a: Any, b: Any) -> Any:
-    return {**a, **{key: _meet_schemas(a[key], held) if key in a else held for key, held in b.items()}}
+    return {**a, **{key: _meet_schemas(a[key], value) if key in a else value for key, value in b.items()}}
 
 
 def _meet_schemas(a: Any, b: Any) -> Any:
@@ -205,17 +201,17 @@ def refs_in(schema: Any) -> Iterator[str]:
     """The references written anywhere in `schema`."""
     left = [schema]
     while left:
-        held = left.pop()
-        if isinstance(held, Mapping):
-            if isinstance(held.get("$ref"), str):
-                yield held["$ref"]
-            left += held.values()
-        elif isinstance(held, list):
-            left += held
+        value = left.pop()
+        if isinstance(value, Mapping):
+            if isinstance(value.get("$ref"), str):
+                yield value["$ref"]
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
 
 
 def as_list(value: Any) -> list[str]:
-    """What `type` names, as a list."""
+    """The kinds that `type` names."""
     return [value] if isinstance(value, str) else list(value or ())
 
 
@@ -237,10 +233,10 @@ def is_anchored(pattern: str) -> bool:
 
 
 def only_kind(flat: JsonObject, kind: str) -> dict[str, Any]:
-    """What `flat` says of values of one kind."""
+    """`flat` for values of one kind."""
     family = "number" if kind == "integer" else kind
     others = frozenset().union(*(words for name, words in OF_KIND.items() if name != family))
-    left = {k: held for k, held in flat.items() if k not in others | ANNOTATIONS | LISTS and k != "nullable"}
+    left = {k: inner for k, inner in flat.items() if k not in others | ANNOTATIONS | LISTS and k != "nullable"}
     if "enum" in left:
         fitting = (kind, "integer") if kind == "number" else (kind,)
         left["enum"] = [value for value in left["enum"] if kind_of(value) in fitting]
@@ -253,12 +249,12 @@ def collapsed(flat: dict[str, Any], branches: Sequence[JsonObject]) -> dict[str,
     """One object for all of `branches`: their properties, of which those all require are required."""
     properties: dict[str, list[Any]] = {}
     for branch in branches:
-        for key, held in (branch.get("properties") or {}).items():
-            told = properties.setdefault(key, [])
-            told += [held] if held not in told else []
+        for key, value in (branch.get("properties") or {}).items():
+            found = properties.setdefault(key, [])
+            found += [value] if value not in found else []
     own = flat.get("properties") or {}
-    united = {key: held[0] if len(held) == 1 else {"anyOf": held} for key, held in properties.items()}
-    asked = [set(branch.get("required") or ()) for branch in branches]
-    common = sorted(set.intersection(*asked)) if asked else []
+    united = {key: value[0] if len(value) == 1 else {"anyOf": value} for key, value in properties.items()}
+    each = [set(branch.get("required") or ()) for branch in branches]
+    common = sorted(set.intersection(*each)) if each else []
     required = dict.fromkeys([*(flat.get("required") or ()), *common])
     return {**flat, "properties": {**united, **own}, "required": list(required)}

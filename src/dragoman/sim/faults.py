@@ -53,7 +53,7 @@ Change = Callable[[Utterance, Random], Utterance]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRow:
-    """What a fault does, when (`before` the calls are written, or after), and where it was seen."""
+    """A fault: its change, when (`before` the calls are written, or after), and where it was seen."""
 
     change: Change
     before: bool = False

@@ -77,7 +77,7 @@ def _rate(item: str) -> dict[FaultKind, float]:
 
 @dataclass(slots=True)
 class _Progress:
-    """What has happened since the task was set."""
+    """Everything since the task was set."""
 
     scenario: Scenario
     task: Task

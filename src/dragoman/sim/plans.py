@@ -21,7 +21,7 @@ from ..jsontext import dumps
 from ..types import NOTHING, JsonObject
 
 MOST_TRIES = 3
-"""How often a wish is repeated before the model says that it gives up."""
+"""Tries of a wish before the model says that it gives up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,4 +121,4 @@ ORDERS = Scenario(
 )
 SCENARIOS = (ADD_UP, WEATHER, ORDERS)
 INTRODUCTION = Scenario(name="introduction", task=re.compile(""), plan=_introduce, example="Hello.")
-"""What is done with every task no other scenario knows: say what this model is."""
+"""For every task no other scenario knows: say what this model is."""

@@ -18,7 +18,7 @@ from .references import References
 
 
 class Choice(NamedTuple):
-    """What a node says beside its alternatives, these as the API takes them, and whether null will do too."""
+    """A node's own keywords, its alternatives as the API takes them, and whether null will do too."""
 
     own: dict[str, Any]
     options: list[dict[str, Any]]
@@ -53,15 +53,15 @@ class Alternatives:
         return made
 
     def _apart(self, flat: dict[str, Any], path: str) -> tuple[dict[str, Any], list[Any]]:
-        """What stands beside the branches, and the branches; in each of them where nothing may stand beside."""
-        own = {key: held for key, held in flat.items() if key not in ("anyOf", "nullable")}
+        """The keywords beside the branches, and the branches, which hold them where nothing may stand beside."""
+        own = {key: value for key, value in flat.items() if key not in ("anyOf", "nullable")}
         branches = [branch for branch in flat["anyOf"] if branch is not False]
         if Must.ALONE not in self._rules.musts and len(branches) != 1 and self._rules.takes("anyOf"):
             return own, branches
-        beside = {key: held for key, held in own.items() if key not in ANNOTATIONS}
+        beside = {key: value for key, value in own.items() if key not in ANNOTATIONS}
         filled = self._references
         joined = [filled.join(filled.sound(one, path), beside, path) for one in branches if isinstance(one, Mapping)]
-        return {key: held for key, held in own.items() if key in ANNOTATIONS}, joined
+        return {key: value for key, value in own.items() if key in ANNOTATIONS}, joined
 
     def _options(self, branches: Sequence[Any], path: str, depth: int) -> list[dict[str, Any]]:
         """The different branches, each as the API takes it; a choice among them is laid open."""

@@ -23,7 +23,7 @@ def in_words_of(rules: SchemaRules, flat: dict[str, Any]) -> dict[str, Any]:
     if "oneOf" in flat and "anyOf" not in flat and (typed or not takes("oneOf")):
         flat["anyOf"] = flat.pop("oneOf")
     if flat.get("nullable") is True and not takes("nullable"):
-        flat = {key: held for key, held in flat.items() if key != "nullable"}
+        flat = {key: value for key, value in flat.items() if key != "nullable"}
         flat = {**flat, "anyOf": [*flat["anyOf"], NULL]} if "anyOf" in flat else flat
     return flat
 
@@ -46,7 +46,7 @@ def tuple_as_list(rules: SchemaRules, flat: dict[str, Any]) -> dict[str, Any]:
     if places is None or (rules.takes("prefixItems") and not old):
         return flat
     rest = flat.get("additionalItems" if old else "items")
-    left = {key: held for key, held in flat.items() if key not in ("items", "additionalItems")}
+    left = {key: value for key, value in flat.items() if key not in ("items", "additionalItems")}
     if rules.takes("prefixItems"):
         return {**left, "prefixItems": places, **({} if rest is None else {"items": rest})}
     left.pop("prefixItems", None)
@@ -68,7 +68,7 @@ def by_kind(flat: dict[str, Any], kinds: Sequence[str], *, nullable: bool) -> tu
     if len(rest) < len(kinds) and "enum" in flat:
         flat = {**flat, "enum": difference(flat["enum"], [None]) or [None]}
     branches = [only_kind(flat, kind) for kind in rest]
-    common = {key: held for key, held in flat.items() if key in ANNOTATIONS or key in LISTS}
+    common = {key: value for key, value in flat.items() if key in ANNOTATIONS or key in LISTS}
     if len(branches) == 1 and nullable:
         return {**branches[0], **common}, True
     null = [NULL] if len(rest) < len(kinds) else []

@@ -1,4 +1,4 @@
-"""What a schema loses when it is cut: keywords and sentences, by path.
+"""Losses of a schema that is cut: keywords and sentences, by path.
 
 Knows paths and words; nothing of schemas.
 """
@@ -11,7 +11,7 @@ from ...types import Issue, IssueKind
 
 
 class Losses:
-    """What was lost so far.  `unfit`: the schema asks for something a strict mode cannot ask for."""
+    """The losses so far.  `unfit`: the schema asks for something a strict mode cannot ask for."""
 
     def __init__(self, api: str) -> None:
         self.api = api

@@ -100,16 +100,16 @@ class _Narrower:
             kinds = as_list(flat.get("type"))
             if kinds and "object" not in kinds:
                 self.losses.note("$", f"arguments are an object, not {' or '.join(kinds)}")
-                flat = {key: held for key, held in flat.items() if key in ANNOTATIONS}
+                flat = {key: value for key, value in flat.items() if key in ANNOTATIONS}
             flat = self._one_object(flat)
             made = self._made({**flat, "type": "object"}, "$", 0)
-        made = {key: held for key, held in made.items() if key not in self._rules.root}
+        made = {key: value for key, value in made.items() if key not in self._rules.root}
         place = child("$", "$defs")
         definitions = self._references.definitions(made, lambda target: self._node(target, place, 1, entered=True))
         return {**made, "$defs": definitions} if definitions else made
 
     def template(self) -> dict[str, Any]:
-        """What stands for any value, with all that the API demands of a node."""
+        """A node for any value, with all that the API demands of a node."""
         return self._made(dict(self._rules.anything), "$", 0) if self._rules.anything else {}
 
     def _one_object(self, flat: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class _Narrower:
             return self._made(flat, path, depth)
 
     def _loop(self, schema: JsonObject, path: str) -> dict[str, Any] | None:
-        """What stands for a reference that closes a loop; None for one that does not."""
+        """The node for a reference that closes a loop; None for one that does not."""
         ref = schema["$ref"]
         if (name := self._references.definition(ref)) is not None:
             return {"$ref": f"#/$defs/{name}"}

@@ -22,19 +22,19 @@ Cut: TypeAlias = Callable[[Any, str, int], dict[str, Any]]
 
 
 class Members:
-    """What an API takes of one node after the other."""
+    """The members of one node after the other."""
 
     def __init__(self, rules: SchemaRules, losses: Losses, cut: Cut) -> None:
         self._rules, self._losses, self._cut = rules, losses, cut
 
     def of(self, flat: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
-        """What the API takes of `flat`, the schemas inside it cut in turn; the rest is lost, or hinted at."""
+        """`flat` as far as the API takes it, the schemas inside it cut in turn; the rest is lost, or hinted at."""
         made: dict[str, Any] = {}
-        for key, held in self._closed(self._enumerated(flat, path)).items():
-            if self._takes_here(key, held, flat):
-                made[key] = self._inside(key, held, child(path, key), depth + 1)
+        for key, value in self._closed(self._enumerated(flat, path)).items():
+            if self._takes_here(key, value, flat):
+                made[key] = self._inside(key, value, child(path, key), depth + 1)
             else:
-                self._drop(key, held, path)
+                self._drop(key, value, path)
         hints = [f"{key}: {_short(flat[key])}" for key in self._losses.keywords(path) if key in HINTED and key in flat]
         return self._described(self._required(self._named(made, path)), hints)
 
@@ -49,26 +49,26 @@ class Members:
             made.setdefault("required", [])
         return made
 
-    def _inside(self, key: str, held: Any, path: str, depth: int) -> Any:
-        """What `key` holds, cut where it is schemas."""
+    def _inside(self, key: str, value: Any, path: str, depth: int) -> Any:
+        """The value of `key`, cut where it is schemas."""
         if key in MAPS:
-            return {k: self._cut(v, child(path, k), depth) for k, v in held.items() if v is not False}
+            return {k: self._cut(v, child(path, k), depth) for k, v in value.items() if v is not False}
         if key in LISTS:
-            return [self._cut(v, child(path, i), depth) for i, v in enumerate(held)]
-        return self._cut(held, path, depth) if key in SINGLES and isinstance(held, Mapping) else held
+            return [self._cut(v, child(path, i), depth) for i, v in enumerate(value)]
+        return self._cut(value, path, depth) if key in SINGLES and isinstance(value, Mapping) else value
 
     # ── keywords ─────────────────────────────────────────────────────────────
 
-    def _takes_here(self, key: str, held: Any, flat: JsonObject) -> bool:
+    def _takes_here(self, key: str, value: Any, flat: JsonObject) -> bool:
         rules = self._rules
         if not rules.takes(key) or (key in ("$defs", "definitions") and rules.refs is not Refs.KEEP):
             return False
         kind = as_list(flat.get("type"))
         if key == "format" and rules.formats is not None:
-            return held in rules.formats.get(kind[0] if kind else "", ())
+            return value in rules.formats.get(kind[0] if kind else "", ())
         if key == "enum":
-            return rules.enums.issuperset(kinds_of_values(held)) and bool(self._values(held))
-        return not (key == "pattern" and Must.ANCHORED in rules.musts and not is_anchored(held))
+            return rules.enums.issuperset(kinds_of_values(value)) and bool(self._values(value))
+        return not (key == "pattern" and Must.ANCHORED in rules.musts and not is_anchored(value))
 
     def _values(self, values: Iterable[Any]) -> list[Any]:
         return [value for value in values if value != "" or Must.FILLED not in self._rules.musts]
@@ -80,8 +80,8 @@ class Members:
             return {**flat, "enum": values}
         return flat
 
-    def _drop(self, key: str, held: Any, path: str) -> None:
-        if key in ANNOTATIONS - {"default"} or held is True or held is False or key == "nullable":
+    def _drop(self, key: str, value: Any, path: str) -> None:
+        if key in ANNOTATIONS - {"default"} or value is True or value is False or key == "nullable":
             return
         self._losses.lose(path, key)
 
@@ -114,7 +114,7 @@ class Members:
         self._losses.unfit = True
         if Must.CLOSED not in self._rules.musts:
             made.pop("additionalProperties", None)  # they are some of them now
-        named = {key: held for key, held in properties.items() if key not in odd}
+        named = {key: value for key, value in properties.items() if key not in odd}
         made = self._described({**made, "properties": named}, [f"also: {_short(odd)}"])
         made["required"] = [key for key in made.get("required", ()) if key not in odd]
         return made

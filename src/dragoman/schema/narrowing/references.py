@@ -33,7 +33,7 @@ class References:
         self._reaches: dict[str, frozenset[str]] = {}
 
     def target(self, ref: str) -> Any:
-        """What `ref` names."""
+        """The subschema that `ref` names."""
         return resolve(self._source, ref)
 
     # ── filled in ────────────────────────────────────────────────────────────
@@ -54,10 +54,10 @@ class References:
 
     def sound(self, schema: JsonObject, path: str) -> dict[str, Any]:
         """`schema` without the keywords that hold what they cannot."""
-        return {key: tidy(key, held) for key, held in schema.items() if self._is_sound(key, held, path)}
+        return {key: tidy(key, value) for key, value in schema.items() if self._is_sound(key, value, path)}
 
     def join(self, first: JsonObject, second: JsonObject, path: str) -> dict[str, Any]:
-        """What fits both."""
+        """One schema for what fits both."""
         return join(first, second, lambda key: self._losses.lose(path, key))
 
     def _laid(self, schema: JsonObject, path: str, *, root: bool = False) -> dict[str, Any]:
@@ -80,10 +80,10 @@ class References:
         self._entered.append(ref)
         return self.join(flat, self._laid(target, path, root=True), path)
 
-    def _is_sound(self, key: str, held: Any, path: str) -> bool:
+    def _is_sound(self, key: str, value: Any, path: str) -> bool:
         if self._rules.keywords is not None and key not in EVERY and not self._rules.takes(key):
             return False  # x-order, markdownDescription …: nobody's words for values
-        if well_formed(key, held):
+        if well_formed(key, value):
             return True
         self._losses.lose(path, key)
         return False
