@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,9 @@ CHAT = {"model": "weak", "messages": [QUESTION], "tools": [{"type": "function", 
 
 
 @contextlib.contextmanager
-def _serving(*arguments: str, **environ: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
+def _serving(*arguments: str, shell: Sequence[str] = (), **environ: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
     """The command in a process of its own; its address, and what it said before it listened."""
-    command = [sys.executable, "-m", "dragoman", "serve", "--port", "0", *arguments]
+    command = [*shell, sys.executable, "-m", "dragoman", "serve", "--port", "0", *arguments]
     env = {**os.environ, **environ}
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stderr is not None
@@ -60,13 +60,33 @@ def _call(answer: Any) -> tuple[str, Any]:
     return call["function"]["name"], json.loads(call["function"]["arguments"])
 
 
-def test_the_demo_model_serves_tool_calls_to_clients_and_ends_on_an_interrupt() -> None:
+def test_the_demo_model_serves_tool_calls_to_clients() -> None:
     with _serving("--demo") as (process, url, _):
         assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        process.terminate()
         assert process.stdout is not None
         assert process.stdout.read() == ""
+
+
+SHELLS: dict[str, list[str]] = {
+    "as the tests are": [],
+    "nohup, in a script's background": ["sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh"],
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS.values(), ids=SHELLS)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupt_ends_it_with_130(tmp_path: Path, shell: list[str], workers: int) -> None:
+    (tmp_path / "a.toml").write_text(f'[server]\nworkers = {workers}\n[default]\nroute = "ollama"\n')
+    with _serving("--config", str(tmp_path / "a.toml"), shell=shell) as (process, _, _):
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+
+
+def test_a_closed_terminal_does_not_end_it_under_nohup() -> None:
+    with _serving("--demo", shell=SHELLS["nohup, in a script's background"]) as (process, url, _):
+        process.send_signal(signal.SIGHUP)
+        assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
 
 
 WEATHER = """

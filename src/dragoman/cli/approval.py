@@ -7,10 +7,9 @@ be asked, nothing runs that would need it, and the model is told why; Ctrl-C at 
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -19,6 +18,7 @@ from ..io.cancel import Cancel
 from ..jsontext import dumps
 from ..loop import Allowed, ApprovalRequest, Decision, Denied, Edited
 from ..tools import Approval
+from .interrupts import interruptible
 
 MODES = ("never", "writes", "always")
 NOBODY = "nobody can be asked to allow this call; it was not run"
@@ -86,32 +86,3 @@ def _edited(arguments: Any) -> Decision:
         if isinstance(value, dict):
             return Edited(value)
         click.secho("the arguments must be an object", fg="red", err=True)
-
-
-# ── Ctrl-C ───────────────────────────────────────────────────────────────────
-
-
-@contextmanager
-def stopping(cancel: Cancel) -> Iterator[None]:
-    """Ctrl-C stops the run and keeps the conversation; a second one ends the program."""
-
-    def stop(*_: object) -> None:
-        if cancel.cancelled:
-            raise KeyboardInterrupt
-        cancel.cancel()
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C breaks off what is read from the terminal."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -21,8 +21,8 @@ from ..events import TextDelta
 from ..io.cancel import Cancel
 from ..loop import Interrupted, Run, TurnEnded
 from ..types import Message
-from .approval import interruptible, stopping
 from .chat_store import Chat, latest, new_path
+from .interrupts import interruptible, stopping
 from .progress import one_line, outcome, print_step, show, why
 from .session import Session, opened, with_options
 

@@ -16,6 +16,7 @@ from ..io.sockets import listen as listening_at
 from ..mcp import McpServers, serve
 from ..mcp.server import PATH
 from ..tools import Runnable
+from .interrupts import interruptible
 from .load_tools import load_tools
 from .outputs import print_json, print_table
 
@@ -43,7 +44,7 @@ def serve_command(tools: tuple[str, ...], http: str | None, name: str, instructi
         click.echo(f"{told}; speaking MCP on stdin and stdout", err=True)
         serve(found, name=name, instructions=instructions)
         return
-    with listen(http) as listening:
+    with listen(http) as listening, interruptible():
         host, port = listening.getsockname()[:2]
         click.echo(f"{told}; listening on http://{host}:{port}{PATH} (Ctrl-C ends it)", err=True)
         serve(found, listening, name=name, instructions=instructions)

@@ -14,7 +14,7 @@ import click
 from ..events import TextDelta
 from ..io.cancel import Cancel
 from ..loop import Interrupted, Run, TurnEnded
-from .approval import stopping
+from .interrupts import stopping
 from .progress import outcome, print_step, show, why
 from .session import opened, said, with_options
 

@@ -38,6 +38,7 @@ from ..io.sockets import listen
 from ..providers.route import Route
 from ..providers.rows import COMPATIBLE, PROVIDERS, Provider, Tools
 from ..sim import WeakModel, running
+from .interrupts import interruptible
 
 OF_A_MODEL = frozenset({"upstream", "upstream_api", "model", "dialect", "tools", "compact", "nonce", "key", "demo"})
 """Options that say what a settings file says of its models."""
@@ -191,12 +192,13 @@ def _directory(what: str) -> str:
 
 
 def _run(config: uvicorn.Config, listening: socket.socket, *, inspect: bool) -> None:
-    """Serve on `listening` until interrupted."""
-    _announce(*listening.getsockname()[:2], secure=bool(config.ssl_certfile), inspect=inspect)
-    if config.workers > 1:
-        Workers(config, [listening]).run()
-    else:
-        uvicorn.Server(config).run([listening])
+    """Serve on `listening`.  Raises KeyboardInterrupt for an interrupt, once what was being answered is answered."""
+    with interruptible():
+        _announce(*listening.getsockname()[:2], secure=bool(config.ssl_certfile), inspect=inspect)
+        if config.workers > 1:
+            Workers(config, [listening]).run()
+        else:
+            uvicorn.Server(config).run([listening])
 
 
 def _announce(host: str, port: int, *, secure: bool, inspect: bool) -> None:

@@ -2,7 +2,7 @@
 
 uvicorn's supervisor, whose wait for the end hears no more signals.  Knows processes and signals; nothing of requests.
 Contract: a process that dies is replaced; SIGHUP replaces them one after the other; SIGTERM ends them all as each ends
-by itself (`shutdown.py`), and a second one ends the waiting.
+by itself (`shutdown.py`), and a second one ends the waiting; SIGINT does the same, and raises KeyboardInterrupt then.
 """
 
 from __future__ import annotations
@@ -19,6 +19,18 @@ OFTEN = 0.1
 
 class Workers(Multiprocess):
     """The processes of one server; `run` serves until all of them have ended."""
+
+    def run(self) -> None:
+        """Serve until all have ended."""
+        self._interrupted = False
+        super().run()
+        if self._interrupted:
+            raise KeyboardInterrupt
+
+    def handle_int(self) -> None:
+        """Ctrl-C."""
+        self._interrupted = True
+        super().handle_int()
 
     def join_all(self) -> None:
         """Wait for the end of each; a signal meanwhile is theirs."""
