@@ -14,10 +14,11 @@ from dragoman.loop.classify import Kind, announces, read
 from dragoman.loop.corrections import SHOWN_SCHEMA, answer, message
 from dragoman.loop.example_arguments import specimen
 from dragoman.loop.missed_calls import misread
-from dragoman.loop.stall_guard import Guard, identity
+from dragoman.loop.stall_guard import Guard
 from dragoman.loop.transcript import transcript
 from dragoman.schema.validation import faults
 from dragoman.tools import ToolSet
+from dragoman.turn.composer import identity
 from dragoman.types import (
     Edit,
     Issue,

@@ -31,7 +31,7 @@ from dragoman.loop import Policy
 from dragoman.server_tools.machine import DEFAULT_POLICY, TAKEN, ServerToolsRan, named, with_tools
 from dragoman.server_tools.memory import Memory, remainder
 from dragoman.tools import Context, Runnable, ToolSet, tool
-from dragoman.turn.reask import redress
+from dragoman.turn.reask import reask
 from dragoman.types import (
     Issue,
     IssueKind,
@@ -140,7 +140,7 @@ class Heard:
         house: Mapping[str, ToolSet] = more.pop("house", None) or {"clock": self.clock.tools()}
         ask = with_tools(self.model, house, **more)
         self.steps: list[Any] = []
-        self.response = run(heard_by(redress(request, ask), self.steps), ScriptedPeer([]).sync_performer())
+        self.response = run(heard_by(reask(request, ask), self.steps), ScriptedPeer([]).sync_performer())
 
     @property
     def events(self) -> list[Event]:
@@ -495,7 +495,7 @@ def test_whatever_a_model_says_one_whole_answer_comes_of_it(
     events = list[Event]()
     ask = with_tools(model, {"clock": clock.tools()}, replace(DEFAULT_POLICY, max_turns=3))
     try:
-        response = run(heard_by(redress(asked, ask), events), ScriptedPeer([]).sync_performer())
+        response = run(heard_by(reask(asked, ask), events), ScriptedPeer([]).sync_performer())
     except ProviderError as error:
         if form and error.code == "demand_not_met":
             return
@@ -632,7 +632,7 @@ def test_what_was_told_of_the_answer_that_broke_stays_and_is_not_told_again() ->
     asked: list[Request] = []
     steps: list[Any] = []
     ask = with_tools(breaking, notes([], read_only=False), patience=PATIENT)
-    response = run(heard_by(redress(ASKED, ask), steps), ScriptedPeer([]).sync_performer())
+    response = run(heard_by(reask(ASKED, ask), steps), ScriptedPeer([]).sync_performer())
     assert response.text.startswith("It is \n\n[note ran for this request")
     assert len(asked) == 2
 

@@ -24,7 +24,7 @@ from dragoman.events import (
     assemble,
     replay,
 )
-from dragoman.turn.reask import redress
+from dragoman.turn.reask import reask
 from dragoman.types import (
     Issue,
     IssueKind,
@@ -93,7 +93,7 @@ class Model:
 def told(model: Model, request: Request = ASKED, **more: Any) -> tuple[Response, list[Event]]:
     events: list[Event] = []
 
-    machine = redress(request, model, **more)
+    machine = reask(request, model, **more)
     while True:
         try:
             events.append(next(machine))
@@ -322,7 +322,7 @@ def unended(*parts: Part | str) -> list[Event]:
 def test_an_answer_that_broke_off_is_not_told_as_one_that_ended() -> None:
     events: list[Event] = []
     with pytest.raises(ProviderError, match="broke off") as failed:
-        events.extend(redress(ASKED, Model(unended("Half an answ"))))
+        events.extend(reask(ASKED, Model(unended("Half an answ"))))
     assert [e.text for e in events if isinstance(e, TextDelta)] == ["Half an answ"]
     assert not any(isinstance(e, Ended) for e in events)
     assert failed.value.retryable
@@ -406,4 +406,4 @@ def test_reasoning_of_the_first_answer_is_told() -> None:
 
 
 def test_run_gives_the_same_response() -> None:
-    assert run(redress(ASKED, Model(said("x"))), lambda _: None) == said("x")
+    assert run(reask(ASKED, Model(said("x"))), lambda _: None) == said("x")

@@ -28,7 +28,7 @@ from ..server_tools.memory import Memory
 from ..tools import ToolSet
 from ..turn.capabilities import Learned
 from ..turn.machine import turn
-from ..turn.reask import Ask, loses_a_call, redress
+from ..turn.reask import Ask, loses_a_call, reask
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
 from .fronts import STREAM_TYPES, Front
 from .state.response_items import Items
@@ -139,7 +139,7 @@ class Exchange:
         request = _offered(request, attached.offered)
         alone = len(routes) == 1
         ask = self._at_home(self._asking(routes), attached, self._rules if alone else None)
-        steps = redress(request, ask, self._reasks, whole_calls=self._whole_calls)
+        steps = reask(request, ask, self._reasks, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:

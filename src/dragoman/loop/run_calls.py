@@ -16,13 +16,13 @@ from ..effects import Cancelled, Invoke, Job, Machine, Now, RunTools
 from ..errors import ErrorCode, UsageError
 from ..jsontext import dumps
 from ..tools import Approval, Runnable
+from ..turn.composer import identity
 from ..types import Text, ToolCall, ToolResult
 from .call_errors import Slip
 from .check_calls import Checker, Ready
 from .corrections import told
 from .long_results import Archive
 from .policy import Allowed, ApprovalRequest, Decision, Denied, Duplicates, Edited, Policy
-from .stall_guard import identity
 from .steps import ApprovalDecided, ToolEnded, ToolStarted
 
 EDITS = 3

@@ -9,14 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
+from ..turn.composer import identity
 from ..types import Text, ToolCall, ToolResult
-
-
-def identity(call: ToolCall) -> str:
-    """The call, without its id: its tool, and its arguments as canonical JSON."""
-    return json.dumps([call.name, call.arguments], sort_keys=True, ensure_ascii=True, default=_plain)
 
 
 class Guard:
@@ -38,7 +33,3 @@ class Guard:
 def _result(result: ToolResult) -> str:
     content = [p.text if isinstance(p, Text) else [p.mime, p.data, p.url] for p in result.content]
     return json.dumps([content, result.is_error, result.error_code], default=str)
-
-
-def _plain(value: Any) -> Any:
-    return dict(value) if hasattr(value, "keys") else list(value) if isinstance(value, tuple | set) else str(value)

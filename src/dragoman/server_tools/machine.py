@@ -46,10 +46,10 @@ from ..loop.long_results import Archive
 from ..loop.next_step import SAYS_NOTHING
 from ..loop.policy import Policy
 from ..loop.run_calls import Acting, not_run, slipped
-from ..loop.stall_guard import identity
 from ..loop.transcript import Heard, Transcript, transcript
 from ..tools import Runnable, ToolSet
-from ..turn.reask import FINAL, Ask, loses_a_call
+from ..turn.composer import FINAL_STOPS, identity
+from ..turn.reask import Ask, loses_a_call
 from ..types import Issue, IssueKind, Message, Request, Response, Stop, ToolCall, ToolResult, Usage
 from .memory import Memory, remainder
 
@@ -251,7 +251,7 @@ class _House:
         meant = [call.name for call in response.calls]
         if response.stop is not Stop.LENGTH or request.sampling.max_tokens is None:
             meant += [*(call.name for call in told.message.calls), *(issue.name for issue in told.spoken)]
-        return response.stop not in FINAL and any(map(self._runs, meant))
+        return response.stop not in FINAL_STOPS and any(map(self._runs, meant))
 
     # ── running ──────────────────────────────────────────────────────────────
 
@@ -464,5 +464,5 @@ def _apart(calls: Sequence[ToolCall]) -> list[ToolCall]:
 
 def _stop(response: Response, calls: Sequence[ToolCall]) -> Stop | None:
     if calls:
-        return response.stop if response.stop in FINAL else Stop.TOOL_CALLS
+        return response.stop if response.stop in FINAL_STOPS else Stop.TOOL_CALLS
     return Stop.END if response.stop is Stop.TOOL_CALLS else response.stop

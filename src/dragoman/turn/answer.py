@@ -32,7 +32,7 @@ SPEECH = (TextDelta, CallStarted)
 READ_HERE = "the provider could not read its model's answer ({raw!r}) and gave it as an error; it was read here"
 
 
-class Answer:
+class AnswerStream:
     """One answer as it is emitted: what was noticed of the request, then what `handle` makes of each event."""
 
     def __init__(self, noticed: Iterable[Issue], handle: Handler) -> None:

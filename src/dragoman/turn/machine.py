@@ -28,7 +28,7 @@ from ..schema.definitions import tools as as_tools
 from ..schema.narrowing.narrow import narrow
 from ..schema.validation import check_schema
 from ..types import Issue, IssueKind, JsonObject, Request, Response, Tool
-from .answer import Answer, Mint, handler, salvaged
+from .answer import AnswerStream, Mint, handler, salvaged
 from .capabilities import Learned
 from .plan import Plan, planned
 from .rejections import refused_by, refused_generation
@@ -69,7 +69,7 @@ def _ask(
     def mint(letter: str) -> Ids:
         return lambda index: f"{base}{letter}{index}"
 
-    answer = Answer((*issues, *plan.issues), handler(plan, mint))
+    answer = AnswerStream((*issues, *plan.issues), handler(plan, mint))
     try:
         yield from _read(plan, mint, answer, learned.tokens)
         return answer.response()
@@ -95,7 +95,7 @@ def _planned(request: Request, route: Route, learned: Learned) -> Machine[Plan]:
     return planned(request, route, text=text, nonce=nonce[:NONCE_LENGTH], refused=refused)
 
 
-def _read(plan: Plan, mint: Mint, answer: Answer, tokens: Tokens) -> Machine[None]:
+def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:
     """The answer, as its bytes come."""
     source = yield from send(plan, mint("n"), tokens)
     while data := (yield Read()):

@@ -1,0 +1,188 @@
+"""Several answers of a model emitted as one: texts in order, calls held until the end, repeats dropped, one end.
+
+Knows events; nothing of asking, of tools, or of what is wrong with an answer.
+Contract: text that went out is neither repeated nor taken back, and a later answer's stands apart from it by a blank
+line; calls go out last and whole, each under an id of its own; `Started` and `Ended` go out once, with the tokens of
+all answers.  Where a form is demanded text is withheld: only the end of the last answer shows what of it counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from ..events import (
+    Assembler,
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    IssueReported,
+    PartEnded,
+    ReasoningDelta,
+    Reclassified,
+    Started,
+    TextDelta,
+    call_events,
+)
+from ..types import NOTHING, JsonObject, Part, Response, Stop, Text, ToolCall, Usage
+
+FINAL_STOPS = frozenset({Stop.REFUSED, Stop.FILTERED, Stop.PAUSE, Stop.ERROR})
+"""Stops after which asking again would not be an answer to the same question."""
+
+
+class AnswerComposer:
+    """One answer made of several.
+
+    `form`: text is withheld;  `whole_calls` False: calls of a streamed answer go out as they come.
+    """
+
+    def __init__(self, *, form: bool = False, whole_calls: bool = True) -> None:
+        self.calls: list[ToolCall] = []
+        self.spoke = self.apart = False  # did text go out, and does the next stand apart from it?
+        self.emitted = 0  # events that went out, beside what was noticed
+        self._form, self._whole_calls = form, whole_calls
+        self._assembler = Assembler()
+        self._started = self._later = self._open = self._hidden = False
+        self._withheld: list[str] = []
+        self._usage: Usage | None = None
+        self._early = 0  # calls that went out as they came
+        self._known: set[str] = set()
+
+    # ── what goes out ────────────────────────────────────────────────────────
+
+    def stream(self, event: Event) -> list[Event]:
+        """What of an answer's `event` goes out now."""
+        if type(event) is TextDelta:
+            return self._withhold(event.text) if self._form else self.emit_text(event.text)
+        match event:
+            case CallStarted() | CallDelta() | CallEnded() if self._whole_calls:
+                return []
+            case Ended():
+                return []
+            case Started() if self._started:
+                return []
+            case PartEnded() if self._hidden:
+                self._hidden = False
+                return []
+            case Reclassified():
+                return self._reclassify(event)
+            case _:
+                self._hidden = self._hidden and not isinstance(event, ReasoningDelta)
+                return self.emit(event)
+
+    def emit(self, *events: Event) -> list[Event]:
+        """`events`, which go out as they are."""
+        for event in events:
+            self._assembler.add(event)
+            if not isinstance(event, IssueReported):
+                self.emitted += 1
+                self._started = self._started or isinstance(event, Started)
+                self._open = isinstance(event, TextDelta | ReasoningDelta)
+        return list(events)
+
+    def emit_text(self, text: str) -> list[Event]:
+        """`text`, apart from what went out in answers before this one."""
+        if self.apart:
+            text = text.lstrip()
+            if not text:
+                return []
+            self.apart, text = False, f"\n\n{text}"
+        self.spoke = self.spoke or bool(text.strip())
+        return self.emit(TextDelta(text))
+
+    def emit_form(self, parts: Iterable[Part]) -> list[Event]:
+        """The texts among `parts`: those of the last answer, where text was withheld."""
+        events: list[Event] = []
+        for part in parts:
+            if self._form and isinstance(part, Text):
+                events += self.emit_text(part.text)
+                events += self.emit(PartEnded(part.metadata)) if part.metadata else []
+        return events
+
+    def _withhold(self, text: str) -> list[Event]:
+        self._hidden = True
+        self._withheld.append(text)
+        return []
+
+    def _reclassify(self, event: Reclassified) -> list[Event]:
+        """What went out in answers before this one is not recast with it; what was withheld needs no word."""
+        if self._withheld and not event.answer:
+            withheld, self._withheld = self._withheld, []
+            return self.emit(*map(ReasoningDelta, withheld))
+        if self._later:
+            return []
+        self.spoke = self.spoke and event.answer
+        return self.emit(event)
+
+    # ── calls ────────────────────────────────────────────────────────────────
+
+    def repeats(self, call: ToolCall) -> bool:
+        """Was this call made in an answer before this one?"""
+        return identity(call) in self._known
+
+    def hold(self, call: ToolCall) -> None:
+        """Keep `call` for the end."""
+        self.calls.append(call)
+
+    def went_out(self, calls: Iterable[ToolCall]) -> None:
+        """These calls went out as they came."""
+        self.calls += calls
+        self._early = len(self.calls)
+
+    # ── between answers, and the end ─────────────────────────────────────────
+
+    def count(self, response: Response) -> None:
+        """Add up what an answer cost."""
+        if response.usage is not None:
+            self._usage = response.usage + self._usage
+
+    def end_part(self) -> list[Event]:
+        """The end of the part that is open, if any is."""
+        return self.emit(PartEnded()) if self._open else []
+
+    def next_answer(self) -> None:
+        """Another answer follows."""
+        self._later, self.apart = True, self.spoke
+        self._withheld, self._hidden = [], False
+        self._known = {identity(call) for call in self.calls}
+
+    def end(self, stop: Stop | None, extra: JsonObject = NOTHING) -> list[Event]:
+        """The calls that were held, and the one end."""
+        held = enumerate(_apart(self.calls)[self._early :], self._early)
+        events = [event for index, call in held for event in call_events(call, index)]
+        return self.emit(*events, Ended(final_stop(stop, calls=bool(self.calls)), self._usage, extra))
+
+    def response(self) -> Response:
+        """All that went out."""
+        return self._assembler.response()
+
+
+def final_stop(stop: Stop | None, *, calls: bool) -> Stop | None:
+    """Why the one answer ends, where its last one ended for `stop`; `calls`: are there any to run?"""
+    if calls:
+        return stop if stop in FINAL_STOPS else Stop.TOOL_CALLS
+    return Stop.END if stop is Stop.TOOL_CALLS else stop
+
+
+def identity(call: ToolCall) -> str:
+    """The call, without its id: its tool, and its arguments as canonical JSON."""
+    return json.dumps([call.name, call.arguments], sort_keys=True, ensure_ascii=True, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if hasattr(value, "keys") else list(value) if isinstance(value, tuple | set) else str(value)
+
+
+def _apart(calls: Iterable[ToolCall]) -> list[ToolCall]:
+    """The calls of several answers, each with an id of its own."""
+    found: dict[str, ToolCall] = {}
+    for call in calls:
+        spellings = (call.id if n == 1 else f"{call.id}_{n}" for n in count(1))
+        id_ = next(spelling for spelling in spellings if spelling not in found)
+        found[id_] = call if id_ == call.id else replace(call, id=id_)
+    return list(found.values())
