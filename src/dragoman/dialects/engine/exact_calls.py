@@ -321,7 +321,9 @@ class CleanTags(CleanNamed):
             if end < 0 or self._holds_mark(text, first, end, key):
                 return None
             value = text[first:end]
-            given.append((key, value.removeprefix(trim).removesuffix(trim) if trim else value, mark))
+            if trim and value.startswith(trim):
+                value = value.removeprefix(trim).removesuffix(trim)
+            given.append((key, value, mark))
             pos = end + len(close)
         if not given or not self.ended.match(text, pos):
             return None

@@ -228,10 +228,11 @@ class _Raw:
 
 
 class Trim:
-    """Drops one given text from each end of a text that arrives in pieces."""
+    """Drops one given text from each end of a text that arrives in pieces; from the end only where it began with it."""
 
     def __init__(self, what: str, sink: Sink) -> None:
-        self._what, self._sink, self._started, self._tail = what, sink, False, ""
+        self._what, self._sink, self._tail = what, sink, ""
+        self._started = self._framed = False
 
     def feed(self, text: str) -> None:
         """More of the text; the last `what` is held back until something follows it."""
@@ -241,9 +242,9 @@ class Trim:
         text = self._tail + text
         self._tail = ""
         if not self._started and text:
-            self._started = True
+            self._started, self._framed = True, text.startswith(self._what)
             text = text.removeprefix(self._what)
-        if text.endswith(self._what):
+        if self._framed and text.endswith(self._what):
             self._tail, text = self._what, text[: -len(self._what)]
         if text:
             self._sink(text)

@@ -18,8 +18,10 @@ from ...schema.validation import ANYTHING, Shape
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import ElementArgs, Typing
-from .arguments import TEXT, RawArguments, Trim, Unescape, unescaped
+from .arguments import TEXT, RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import Attempt, Mismatch
+from .nesting import OPENER, until_over
+from .raw_values import RawValue, Role, Seen
 
 MAX_TAG = 400
 """No tag with its attributes is longer."""
@@ -83,7 +85,6 @@ class _Elements:
         self.a, self.draft, self.args = attempt, draft, args
         self.out = RawArguments(draft, typing=args.typing, repeats=args.nested)
         self.lead = f"{args.prefix}<"
-        self.doubtful, self.began = False, 0
         self.closers = attempt.row.body_close + attempt.call_close + attempt.row.section_close
 
     def head(self) -> Need[tuple[dict[str, str], bool]]:
@@ -202,8 +203,7 @@ class _Elements:
             yield from self._text(tag["key"], got.append)
             out.put(key, "".join(got))
         else:
-            raw = yield from self._balanced(tag["key"])
-            self._put(key, raw)
+            self._put(key, (yield from self._raw(tag["key"])))
 
     def _put(self, key: str, raw: str) -> None:
         """A whole value: elements by the schema, else text."""
@@ -223,114 +223,66 @@ class _Elements:
 
     def _text(self, key: str, sink: Callable[[str], object]) -> Need[None]:
         """Pour a text into `sink` up to its closer."""
-        src = self.a.src
-        unescape = Unescape(sink, active=self.args.entities)
-        trim = Trim(self.args.trim, unescape.feed)
-        self.doubtful, self.began = False, src.at
-        if (yield from src.glance(("<![CDATA[",)))[1]:
-            raw = yield from self._balanced(key)
+        if (yield from self.a.src.glance(("<![CDATA[",)))[1]:
+            raw = yield from self._raw(key)
             node = tree(raw, self.args.prefix)
             sink("".join(node.text) if node is not None and not node.children else raw)
             return
-        while True:
-            if not (yield from src.until((self.lead + "/",), trim.feed)):
-                raise Cut
-            src.pos -= len(self.lead) + 1
-            if (yield from self._closes(key)):
-                unescape.close()
-                return
-            src.pos += len(self.lead) + 1
-            trim.feed(self.lead + "/")
+        unescape = Unescape(sink, active=self.args.entities)
+        yield from self._value_into(key, Trim(self.args.trim, unescape.feed).feed)
+        unescape.close()
 
-    def _closes(self, key: str) -> Need[bool]:
-        """Is the closing tag here the end of this text?  Then it is consumed."""
+    def _raw(self, key: str) -> Need[str]:
+        """A whole value; its raw text."""
+        got: list[str] = []
+        yield from self._value_into(key, got.append)
+        return "".join(got)
+
+    def _value_into(self, key: str, sink: Callable[[str], object]) -> Need[None]:
+        """Pour a value into `sink` up to its closer, as it is written."""
+        marks = _ElementMarks(self, key)
+        value = RawValue(self.a.src, marks, sink, marks, {key})
+        yield from value.read()
+        assert value.ended is not None
+        if value.guessed:
+            self.a.guessed.append(self.draft)
+        if value.ended.role is Role.WRONG:
+            self.draft.edits.append(Edit("wrong_closer", "$", value.ended.kind))
+        elif value.ended.role is not Role.CLOSES:
+            self.draft.edits.append(Edit("unclosed_argument", "$", key))
+
+    def legal_next(self, ahead: int = 0) -> Need[tuple[bool, bool]]:
+        """What stands `ahead` of here: may it follow an argument, and is it sure to?"""
         src = self.a.src
-        tag = yield from self._tag(CLOSE)
-        if tag is None:
-            return False
-        src.hold()
-        src.pos = tag.end()
-        if tag["key"] == key:
-            if (yield from self._legal_next()):
-                src.release()
-                return True
-            self.doubtful = True
-        elif self.args.prefix or tag["key"] == self.a.called or self._is_closer(tag):
-            ours = tag["key"] == self.a.called or self._is_closer(tag)
-            if (yield from self._call_may_end(ours)):
-                if self.doubtful or (ours and self._opened(key)):
-                    raise Broken(f"where the argument {key[:40]!r} ends is not clear")
-                if ours:
-                    src.rewind()
-                else:
-                    src.release()
-                self.draft.edits.append(Edit("unclosed_argument" if ours else "wrong_closer", "$", tag["key"]))
-                return True
-        elif (yield from self._call_ends(taken=False)) and not self._opened(tag["key"]):
-            src.release()
-            self.draft.edits.append(Edit("wrong_closer", "$", tag["key"]))
-            return True
-        src.rewind()
-        return False
+        ahead = yield from src._over_space(ahead)
+        if (src.eof and src.pos + ahead == len(src.buf)) or src.ends_within(self.closers, ahead):
+            return True, True
+        if (yield from src._option(ahead, self.closers))[1]:
+            return True, True
+        tag = yield from self._tag(CLOSE, ahead)
+        if tag is not None:
+            return True, tag["key"] == self.a.called
+        tag = yield from self._tag(OPEN, ahead)
+        if tag is not None:
+            key = declared_key(self.draft, tag["key"], self.out.given)
+            return True, self.draft.tool is None or self.draft.shape.has(key)
+        return bool(self.a.called and (yield from self.a._named(ahead))), True
 
-    def _opened(self, key: str) -> bool:
-        """Is there an opening tag of this name in the present text?"""
-        src = self.a.src
-        text = src.behind(src.at - self.began)
-        return f"{self.lead}{key}" in text
-
-    def _call_may_end(self, ours: bool) -> Need[bool]:
-        """Can the call (or, at a closer of another name, the argument) end just before here?"""
+    def call_may_end(self, ahead: int) -> Need[bool]:
+        """Can the call have ended `ahead` of here?"""
         src, row = self.a.src, self.a.row
-        if not ours:
-            return (yield from self._legal_next())
-        _, found = yield from src.glance(row.section_close + row.call_open + row.tool_open)
-        ahead = yield from src._over_space(0)
-        return bool(found) or (src.eof and src.pos + ahead == len(src.buf))
+        ahead = yield from src._over_space(ahead)
+        if src.eof and src.pos + ahead == len(src.buf):
+            return True
+        marks = row.after_body
+        return bool((yield from src._option(ahead, marks))[1]) or src.ends_within(marks, ahead)
 
     def _is_closer(self, tag: re.Match[str]) -> bool:
         return self.lead + tag.group().replace(" ", "") in self.closers
 
-    def _legal_next(self) -> Need[bool]:
-        """After an argument: the next one, the call's end, or the end of the text."""
-        src = self.a.src
-        ahead = yield from src._over_space(0)
-        if src.eof and (src.pos + ahead == len(src.buf)):
-            return True
-        _, found = yield from src.glance(self.closers)
-        if found:
-            return True
-        if (yield from self._tag(OPEN, ahead)) or (yield from self._tag(CLOSE, ahead)):
-            return True
-        if self.a.called and (yield from self.a.another())[1]:
-            return True
-        return src.ends_within(self.closers, ahead)
-
-    def _balanced(self, key: str) -> Need[str]:
-        """A value up to the closer that matches its opener; its raw text."""
-        src = self.a.src
-        got: list[str] = []
-        depth = 1
-        while True:
-            if not (yield from src.until((self.lead,), got.append)):
-                raise Cut
-            src.pos -= len(self.lead)
-            close = yield from self._tag(CLOSE)
-            opened = (yield from self._tag(OPEN)) if close is None else None
-            if close is not None and close["key"] == key:
-                depth -= 1
-                if not depth:
-                    src.pos = close.end()
-                    return "".join(got)
-            elif close is not None and (close["key"] == self.a.called or self._is_closer(close)):
-                self.draft.edits.append(Edit("unclosed_argument"))
-                return "".join(got)
-            elif opened is not None and opened["key"] == key and opened["end"] == ">":
-                depth += 1
-            found = close or opened
-            end = found.end() if found else src.pos + len(self.lead)
-            got.append(src.buf[src.pos : end])
-            src.pos = end
+    def ends_call(self, tag: re.Match[str]) -> bool:
+        """Does this closing tag end the call, or what is around it?"""
+        return bool(tag["key"] == self.a.called or self._is_closer(tag))
 
     # ── elements inside a value ──────────────────────────────────────────────
 
@@ -373,6 +325,51 @@ class _Elements:
             return text
         value = self.out.typed(text.strip(), shape)
         return text if value == text.strip() and not shape.kinds else value
+
+
+class _ElementMarks:
+    """What the tags inside one value are; as a container, the kinds of those that begin or end no call."""
+
+    def __init__(self, reader: _Elements, key: str) -> None:
+        self.reader, self.key = reader, key
+        self.marks: tuple[str, ...] = (reader.lead,)
+        nesting = reader.a.row.nesting
+        self._around = {*nesting.closes.values(), *filter(None, (reader.a.called,))}
+
+    def __contains__(self, kind: object) -> bool:
+        return kind not in self._around
+
+    def look(self, mark: str) -> Need[Seen]:
+        """What the tag that stands here is."""
+        reader, size = self.reader, len(mark)
+        src = reader.a.src
+        close = yield from reader._tag(CLOSE)
+        if close is None:
+            return (yield from self._opener(size))
+        size = close.end() - src.pos
+        name = close["key"]
+        if reader.ends_call(close):
+            return Seen(Role.ENDS, len(mark), name, (yield from reader.call_may_end(size)))
+        follows, sure = yield from reader.legal_next(size)
+        if name == self.key:
+            return Seen(Role.CLOSES, size, name, follows, sure)
+        if not reader.args.prefix:
+            follows = follows and (yield from self._call_ends_behind(size))
+        return Seen(Role.WRONG, size, name, follows)
+
+    def _call_ends_behind(self, size: int) -> Need[bool]:
+        src = self.reader.a.src
+        ahead = yield from src._over_space(size)
+        if (yield from src._option(ahead, self.reader.closers))[1]:
+            return True
+        tag = yield from self.reader._tag(CLOSE, ahead)
+        return tag is not None and self.reader.ends_call(tag)
+
+    def _opener(self, size: int) -> Need[Seen]:
+        src = self.reader.a.src
+        yield from until_over(src)
+        tag = OPENER.match(src.buf, src.pos + len(self.reader.lead) - 1)
+        return Seen(Role.TEXT, size) if tag is None else Seen(Role.OPENS, size, tag["name"])
 
 
 def _mixed(node: Node) -> bool:

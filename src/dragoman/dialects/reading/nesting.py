@@ -1,6 +1,6 @@
 """Which marks of a row open and close what, so that a value may hold whole calls of its own dialect.
 
-Derived from the row's spans; knows no text.  A closer that is a tag (`</parameter>`) is balanced by any tag of its
+Derived from the row's spans.  A closer that is a tag (`</parameter>`) is balanced by any tag of its
 name, whatever dialect spells it (`<parameter=a>`, `<parameter name="a">`); every other closer by its span's openers.
 """
 
@@ -10,9 +10,13 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from ...lenient.source import Need, Source
+
 TAG_CLOSER = re.compile(r"</(?P<name>[^<>]+)>")
 OPENING_TAG = re.compile(r"<[^<>\n]{1,400}(?<!/)>")
 """A tag that opens something: one that closes itself does not."""
+OPENER = re.compile(r"<(?P<name>[^<>\s=/]+)(?=[\s=>])[^<>\n]{0,400}(?<!/)>")
+"""The same, by its name."""
 TAG_OVER = re.compile(r"[<>\n]")
 """Where it shows that a tag is one, or none."""
 MAX_OPENER = 400
@@ -52,3 +56,12 @@ class Nesting:
             return known
         head = next((o for o in self.opens if opener.startswith(o) and opener[len(o) : len(o) + 1] in NAME_OVER), "")
         return self.opens.get(head, "")
+
+
+def until_over(src: Source) -> Need[None]:
+    """Wait until the tag that begins here is over, or is none."""
+    while True:
+        over = TAG_OVER.search(src.buf, src.pos + 1, src.pos + MAX_OPENER)
+        if over is not None or src.eof or len(src.buf) - src.pos >= MAX_OPENER:
+            return
+        yield

@@ -11,7 +11,7 @@ place costs what was read since, and is not done without end.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Collection, Container, Generator
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
@@ -37,8 +37,11 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A mark that was looked at: its `size` and `kind`, whether what must follow it does; `sure` says that nothing else
-    could be meant (another argument without which the call would not be complete)."""
+    """A mark that was looked at: its `size` and `kind`, whether what must follow it does.
+
+    `sure` says that nothing else could be meant: behind a closer, structure that belongs to this call; of another
+    argument, that the call would not be complete without it.
+    """
 
     role: Role
     size: int
@@ -66,10 +69,16 @@ class _End:
 
 
 class RawValue:
-    """One value that is being read.  `guessed` says that no true closer came, and `ended` by what it ended then."""
+    """One value that is being read.
 
-    def __init__(self, src: Source, marks: Marks, sink: Sink, values: frozenset[str]) -> None:
-        self._src, self._marks, self._sink, self._values = src, marks, sink, values
+    `values` are the kinds of marks that neither begin nor end a call, `own` those of the value's own closers.
+    `guessed` says that no true closer came, and `ended` by what it ended then.
+    """
+
+    def __init__(
+        self, src: Source, marks: Marks, sink: Sink, values: Container[str], own: Collection[str]
+    ) -> None:
+        self._src, self._marks, self._sink, self._values, self._own = src, marks, sink, values, own
         self._depth: Counter[str] = Counter()
         self._held: list[str] | None = None
         self._first_own: _End | None = None
@@ -116,7 +125,9 @@ class RawValue:
             case Role.CLOSES:
                 self._unclear = self._unclear or not seen.follows
                 self._check_single(seen)
-                return seen.follows
+                if seen.follows and not seen.sure:
+                    self._may_own(seen)
+                return seen.follows and seen.sure
             case Role.ENDS | Role.WRONG if depth[seen.kind]:
                 depth[seen.kind] -= 1
             case Role.ENDS | Role.WRONG:
@@ -144,6 +155,7 @@ class RawValue:
     def _may_guess(self, seen: Seen) -> None:
         """What would end the value, if its closer were missing."""
         settled = self._first_guess or self._first_own or self._inside or self._unclear
+        settled = settled or any(self._depth[kind] for kind in self._own)
         if seen.follows and not settled:
             self._first_guess = self._remember(seen)
 

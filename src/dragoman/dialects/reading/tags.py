@@ -16,7 +16,7 @@ from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
-from .nesting import MAX_OPENER, NAME_OVER, OPENING_TAG, TAG_OVER
+from .nesting import NAME_OVER, OPENING_TAG, until_over
 from .raw_values import RawValue, Role, Seen
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
@@ -160,7 +160,8 @@ class _Tags:
             return
         unescape = Unescape(sink, active=self.args.entities)
         marks = _ValueMarks(self.a, self.draft, self.out.given, key)
-        value = RawValue(self.a.src, marks, Trim(self.args.trim, unescape.feed).feed, marks.values)
+        trim = Trim(self.args.trim, unescape.feed)
+        value = RawValue(self.a.src, marks, trim.feed, marks.values, marks.nesting.values)
         yield from value.read()
         unescape.close()
         assert value.ended is not None
@@ -213,7 +214,8 @@ class _ValueMarks:
         if kind is not None:
             own = kind in nesting.values
             follows, _ = yield from self._behind(size, self.a.row.after_value if own else self.a.row.after_body)
-            return Seen(Role.CLOSES if own else Role.ENDS, size, kind, follows)
+            sure = own and follows and (yield from self._ends_well(size))
+            return Seen(Role.CLOSES if own else Role.ENDS, size, kind, follows, sure)
         if mark == self.closer:
             follows, sure = yield from self._behind(size, self.a.row.key_open + self.a.row.ends)
             return Seen(Role.WRONG, size, self.key, follows, sure)
@@ -240,16 +242,25 @@ class _ValueMarks:
         src.rewind()
         return follows, bool(known) and self.draft.tool is not None
 
+    def _ends_well(self, size: int) -> Need[bool]:
+        """If what closes the call's inside stands behind so many characters: does what must follow that, too?"""
+        src, row = self.a.src, self.a.row
+        inner = [m for m in row.ends if m not in (row.section_close or row.call_close)]
+        src.hold()
+        src.pos += size
+        ahead, found = yield from src.glance(row.after_value)
+        src.pos += ahead
+        well = found not in inner or bool((yield from src.glance(row.after_body))[1])
+        well = well or (yield from _at_end(self.a, row.after_body))
+        src.rewind()
+        return well
+
     def _is_tag(self, mark: str) -> Need[bool]:
         """Does an opening tag stand here, if the mark is the beginning of one?"""
         if self.nesting.opens.get(mark, mark) != mark[1:] and mark != self.opener:
             return True
         src = self.a.src
-        while True:
-            over = TAG_OVER.search(src.buf, src.pos + 1, src.pos + MAX_OPENER)
-            if over is not None or src.eof or len(src.buf) - src.pos >= MAX_OPENER:
-                break
-            yield
+        yield from until_over(src)
         found = OPENING_TAG.match(src.buf, src.pos)
         return found is not None and src.buf[src.pos + len(mark) : src.pos + len(mark) + 1] in NAME_OVER
 
