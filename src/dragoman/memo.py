@@ -126,7 +126,7 @@ class FrozenTools(tuple[Tool, ...]):
     __slots__ = ()
 
 
-class Bound(NamedTuple):
+class Capacity(NamedTuple):
     """How many are remembered of those up to a size; None: of any."""
 
     entries: int
@@ -138,7 +138,7 @@ class Memo(NamedTuple):
 
     key: Callable[[Things], tuple[Hashable, int] | None]
     """Equal for calls that are the same, with their size; None: not remembered."""
-    bounds: tuple[Bound, ...]
+    bounds: tuple[Capacity, ...]
     """The first that a call fits is its own; one that fits none is not remembered."""
     copied: Callable[[Any], Things] | None = None
     """The arguments anew, from their key; None: the key is their identity."""
@@ -201,13 +201,13 @@ def _copied(key: tuple[bytes, Things]) -> Things:
     return marshal.loads(key[0]), *key[1]
 
 
-CONSTANTS = Memo(_identity, (Bound(512),))
+CONSTANTS = Memo(_identity, (Capacity(512),))
 """Of constants, such as rows are."""
-TOOLS = Memo(_identity_of_tools, (Bound(64, 1000), Bound(LARGE_SETS)))
+TOOLS = Memo(_identity_of_tools, (Capacity(64, 1000), Capacity(LARGE_SETS)))
 """Of `FrozenTools` and constants."""
-MESSAGES = Memo(_identity, (Bound(2048),))
+MESSAGES = Memo(_identity, (Capacity(2048),))
 """Of a message and constants: those of some dozens of conversations, which agents send again with each turn."""
-JSON_MESSAGES = Memo(_content, (Bound(2048, SMALL),), _copied)
+JSON_MESSAGES = Memo(_content, (Capacity(2048, SMALL),), _copied)
 """Of a small JSON value, by what it says, and words beside it."""
 
 
@@ -219,7 +219,7 @@ def fields(*names: str) -> Memo:
         found = {name: body[name] for name in names if body.get(name) is not None}
         return _content((found,)) if found else None
 
-    return Memo(key, (Bound(64, LARGE), Bound(LARGE_SETS, LARGEST)), _copied)
+    return Memo(key, (Capacity(64, LARGE), Capacity(LARGE_SETS, LARGEST)), _copied)
 
 
 def if_small(size: Callable[[Any], int]) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ from dragoman import Tool, UsageError
 from dragoman.schema import api_rules as schema_rules
 from dragoman.schema.narrowing.narrow import narrow_tool
 from dragoman.schema.validation import check_schema, faults, signature
-from dragoman.tools import Undescribed, Unfit, form_of, runnable
+from dragoman.tools import InvalidValue, Undescribed, form_of, runnable
 from dragoman.tools.to_json import plain
 
 T = TypeVar("T")
@@ -409,20 +409,20 @@ REFUSED: list[tuple[Any, Any, str, str]] = [
 def test_what_only_the_type_refuses_is_told_as_a_fault(annotation: Any, written: Any, path: str, word: str) -> None:
     form = form_of(annotation)
     assert faults(form.schema, written) == []
-    with pytest.raises(Unfit) as raised:
+    with pytest.raises(InvalidValue) as raised:
         form.read(written)
     assert raised.value.faults[0].path == path
     assert word in raised.value.faults[0].message
 
 
 def test_every_fault_of_an_object_is_told_at_once() -> None:
-    with pytest.raises(Unfit) as raised:
+    with pytest.raises(InvalidValue) as raised:
         form_of(Two).read({"a": "x", "b": ["y"]})
     assert [fault.path for fault in raised.value.faults] == ["$.a", "$.b[0]"]
 
 
 def test_a_models_own_faults_keep_their_places() -> None:
-    with pytest.raises(Unfit) as raised:
+    with pytest.raises(InvalidValue) as raised:
         form_of(list[Model]).read([{"name": "a", "inner": [{"n": 0}]}])
     assert raised.value.faults[0].path == "$[0].inner[0].n"
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..jsontext import dumps
 from ..lenient.answers import Fitting, fit, read_answer
 from ..schema.validation import Fault, check_schema, faults, shape
-from ..tools import Approval, Context, Runnable, Unfit, form_of
+from ..tools import Approval, Context, InvalidValue, Runnable, form_of
 from ..types import JsonObject, Message, OutputSchema, Request, Text, Tool, ToolChoice
 
 
@@ -115,7 +115,7 @@ class Output:
     def _converted(self, value: Any) -> tuple[Any, list[Fault]]:
         try:
             return value if self.convert is None else self.convert(value), []
-        except Unfit as error:
+        except InvalidValue as error:
             return None, list(error.faults)
         except Exception as error:
             return None, [Fault("$", str(error) or type(error).__name__, "format", self.schema)]

@@ -8,7 +8,7 @@ JSON Schema and the way back.  Nothing here performs I/O or runs a tool by itsel
 
 from __future__ import annotations
 
-from .annotations import Form, Undescribed, Unfit, form_of
+from .annotations import form_of
 from .decorator import runnable, tool
 from .failures import advice, code_of, failure_of
 from .results import FileResult, result_of
@@ -16,9 +16,10 @@ from .spec import Approval, Context, Runnable
 from .to_json import Unwritable, plain
 from .toolset import ToolSet
 from .truncation import Shortener, read_more, rest, shortened
+from .type_schema import InvalidValue, JsonForm, Undescribed
 
 __all__ = [
-    "Approval", "Context", "FileResult", "Form", "Runnable", "Shortener", "ToolSet", "Undescribed", "Unfit",
+    "Approval", "Context", "FileResult", "InvalidValue", "JsonForm", "Runnable", "Shortener", "ToolSet", "Undescribed",
     "Unwritable", "advice", "code_of", "failure_of", "form_of", "plain", "read_more", "rest", "result_of", "runnable",
     "shortened", "tool",
 ]  # fmt: skip

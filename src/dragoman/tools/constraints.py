@@ -1,9 +1,8 @@
 """The notes of `Annotated[…]`: descriptions and limits, as JSON Schema keywords or, where it has none, as checks.
 
 Notes of annotated_types, pydantic and msgspec are known by their attributes (`ge`, `max_length`, `pattern` …), and a
-plain text is a description; what nobody knows is left to whom it concerns.
-Contract: a limit is never dropped silently: what no keyword can say is said in the description and checked when a
-value is read.
+plain text is a description; a note that nobody knows is left to whom it concerns.
+Contract: a limit is never dropped silently: one without a keyword is described and checked when a value is read.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from ..schema.validation import check_schema
 from ..types import JsonObject
 from .qualified_names import descends
 from .to_json import Unwritable, as_text, plain
-from .type_schema import Form, Read, unfit
+from .type_schema import JsonForm, Read, invalid_value
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A limit that notes carry: its attribute, the keyword for each kind of value, and how it is checked and told."""
+class NotedLimit:
+    """A limit in a note: its attribute, the keyword for each kind of value, and how it is checked and described."""
 
     attribute: str
     keywords: Mapping[str, str]
@@ -41,20 +40,20 @@ def _sizes(end: str) -> Mapping[str, str]:
 
 
 BOUNDS = (
-    Bound("gt", _numbers("exclusiveMinimum"), operator.gt, "greater than {}"),
-    Bound("ge", _numbers("minimum"), operator.ge, "at least {}"),
-    Bound("lt", _numbers("exclusiveMaximum"), operator.lt, "less than {}"),
-    Bound("le", _numbers("maximum"), operator.le, "at most {}"),
-    Bound("multiple_of", _numbers("multipleOf"), lambda value, step: value % step == 0, "a multiple of {}"),
-    Bound("min_length", _sizes("min"), lambda value, size: len(value) >= size, "with a length of at least {}"),
-    Bound("max_length", _sizes("max"), lambda value, size: len(value) <= size, "with a length of at most {}"),
+    NotedLimit("gt", _numbers("exclusiveMinimum"), operator.gt, "greater than {}"),
+    NotedLimit("ge", _numbers("minimum"), operator.ge, "at least {}"),
+    NotedLimit("lt", _numbers("exclusiveMaximum"), operator.lt, "less than {}"),
+    NotedLimit("le", _numbers("maximum"), operator.le, "at most {}"),
+    NotedLimit("multiple_of", _numbers("multipleOf"), lambda value, step: value % step == 0, "a multiple of {}"),
+    NotedLimit("min_length", _sizes("min"), lambda value, size: len(value) >= size, "with a length of at least {}"),
+    NotedLimit("max_length", _sizes("max"), lambda value, size: len(value) <= size, "with a length of at most {}"),
 )
-_KEPT = ("examples",)  # keywords that notes carry as they are
+_COPIED = ("examples",)  # keywords that notes carry as they are
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the notes said: keywords for the schema, and checks with their words."""
+    """The content of notes: keywords for the schema, and checks with their words."""
 
     schema: dict[str, Any] = field(default_factory=dict)
     checks: list[tuple[Callable[[Any], bool], str]] = field(default_factory=list)
@@ -63,15 +62,15 @@ class _Gathered:
         self.checks.append((holds, words))
 
 
-def constrained(form: Form, notes: Iterable[Any]) -> Form:
-    """`form` with what the notes say of it."""
+def constrained(form: JsonForm, notes: Iterable[Any]) -> JsonForm:
+    """`form` with its notes."""
     gathered = _Gathered()
     kinds = kinds_of(form.schema)
     for note in _flat(notes):
         _gather(note, kinds, gathered)
     if not gathered.schema and not gathered.checks:
         return form
-    described = " ".join((gathered.schema.pop("description", ""), *_told(gathered.checks))).strip()
+    described = " ".join((gathered.schema.pop("description", ""), *_check_words(gathered.checks))).strip()
     schema = {**form.schema, **gathered.schema, **({"description": described} if described else {})}
     return replace(form, schema=schema, read=_checked(form.read, gathered.checks, schema))
 
@@ -85,14 +84,14 @@ def _flat(notes: Iterable[Any]) -> Iterator[Any]:
     """The notes, those that hold others (pydantic's `Field`) together with what they hold."""
     for note in notes:
         yield note
-        held = getattr(note, "metadata", None)
-        if isinstance(held, list | tuple) and not isinstance(note, type):
-            yield from _flat(held)
+        value = getattr(note, "metadata", None)
+        if isinstance(value, list | tuple) and not isinstance(note, type):
+            yield from _flat(value)
 
 
 def _gather(note: Any, kinds: frozenset[str], into: _Gathered) -> None:
     if isinstance(note, Mapping):
-        into.schema.update({key: plain(held) for key, held in note.items() if isinstance(key, str)})
+        into.schema.update({key: plain(inner) for key, inner in note.items() if isinstance(key, str)})
         return
     if text := _description(note):
         into.schema["description"] = text
@@ -101,13 +100,13 @@ def _gather(note: Any, kinds: frozenset[str], into: _Gathered) -> None:
         if limit is not None and not callable(limit):
             _limit(bound, limit, kinds, into)
     _pattern(note if descends(note, "re.Pattern") else getattr(note, "pattern", None), into)
-    for key in _KEPT:
-        held = getattr(note, key, None)
-        if isinstance(held, list) and held:
-            into.schema[key] = plain(held)
+    for key in _COPIED:
+        inner = getattr(note, key, None)
+        if isinstance(inner, list) and inner:
+            into.schema[key] = plain(inner)
     for extra in ("json_schema_extra", "extra_json_schema"):
-        if isinstance(held := getattr(note, extra, None), Mapping):
-            into.schema.update({key: plain(value) for key, value in held.items()})
+        if isinstance(inner := getattr(note, extra, None), Mapping):
+            into.schema.update({key: plain(value) for key, value in inner.items()})
     if descends(note, "annotated_types.Predicate"):
         into.check(note.func, f"that satisfies {getattr(note.func, '__name__', repr(note.func))}")
 
@@ -115,15 +114,15 @@ def _gather(note: Any, kinds: frozenset[str], into: _Gathered) -> None:
 def _description(note: Any) -> str:
     if isinstance(note, str):
         return note.strip()
-    held = getattr(note, "documentation", None) or getattr(note, "description", None)
-    return held.strip() if isinstance(held, str) else ""
+    value = getattr(note, "documentation", None) or getattr(note, "description", None)
+    return value.strip() if isinstance(value, str) else ""
 
 
-def _limit(bound: Bound, limit: Any, kinds: frozenset[str], into: _Gathered) -> None:
+def _limit(bound: NotedLimit, limit: Any, kinds: frozenset[str], into: _Gathered) -> None:
     words = {bound.keywords[kind] for kind in kinds if kind in bound.keywords}
-    says_number = isinstance(limit, int | float) and not isinstance(limit, bool)
+    is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
     is_trivial = bound.attribute == "min_length" and limit == 0
-    if words and says_number:
+    if words and is_number:
         into.schema.update({} if is_trivial else dict.fromkeys(sorted(words), limit))
     elif not is_trivial:
         into.check(lambda value: value is None or bound.holds(value, limit), bound.words.format(_shown(limit)))
@@ -146,7 +145,7 @@ def _pattern(pattern: Any, into: _Gathered) -> None:
         into.check(lambda value: bool(compiled.search(str(value))), f"that matches the Python pattern {source}")
 
 
-def _told(checks: Iterable[tuple[Any, str]]) -> Iterator[str]:
+def _check_words(checks: Iterable[tuple[Any, str]]) -> Iterator[str]:
     words = [words for _, words in checks]
     if words:
         yield f"(must be one {', '.join(words)})"
@@ -160,7 +159,7 @@ def _checked(read: Read, checks: list[tuple[Callable[[Any], bool], str]], schema
         found = read(value)
         for holds, words in checks:
             if not _holds(holds, found):
-                raise unfit(f"must be one {words}", schema, "constraint")
+                raise invalid_value(f"must be one {words}", schema, "constraint")
         return found
 
     return checking

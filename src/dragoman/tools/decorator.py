@@ -2,7 +2,7 @@
 
 Knows how a call of the model becomes a call of the function; does not run it by itself.
 Contract: `@tool` returns the very function it was given, and raises `UsageError` there and then when the function
-cannot be told to a model; the arguments a function gets are Python values of the types it asked for, and its
+cannot be described to a model; the arguments a function gets are Python values of the types it asked for, and its
 own to change.
 """
 
@@ -22,14 +22,14 @@ from ..schema.validation import Fault, check_schema
 from ..types import JsonObject, Tool
 from .parameters import Parameters, explicit, signature
 from .spec import Approval, Context, Runnable
-from .type_schema import Undescribed, Unfit
+from .type_schema import InvalidValue, Undescribed
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MARK = "__dragoman_tool__"
 
 
 class Options(TypedDict, total=False):
-    """What may be said of a tool beyond what its function says itself; see `Runnable` for the meanings."""
+    """Properties of a tool that its function does not show; see `Runnable` for the meanings."""
 
     name: str | None
     description: str | None
@@ -51,7 +51,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:
 
     Types become the JSON Schema of the arguments, the docstring (Google, NumPy or Sphinx) the descriptions; a parameter
     annotated `Context` is given one.  The options are those of `runnable`.  Raises `UsageError` when the function
-    cannot be told to a model.
+    cannot be described to a model.
     """
     _check_options(options)
     return functools.partial(_marked, options=options) if function is None else _marked(function, options)
@@ -61,7 +61,7 @@ def runnable(what: Any, /, **options: Unpack[Options]) -> Runnable:
     """A function (marked or plain), a `Runnable`, or `(Tool, function)` as a `Runnable`.
 
     name         what models call it; the function's own name
-    description  what models are told; the docstring
+    description  the one that models see; the docstring
     parameters   the JSON Schema of the arguments; made from the annotations.  With it the function gets plain JSON: by
                  name, or all arguments as one dict where it takes one parameter that is no property of the schema
     strict       ask APIs that can to hold the model to the schema
@@ -87,7 +87,7 @@ def runnable(what: Any, /, **options: Unpack[Options]) -> Runnable:
 
 
 def marked_in(holder: Any) -> Iterator[Any]:
-    """What is marked with `@tool` in a module, or among the methods of an object, in the order it was written."""
+    """Everything marked with `@tool` in a module, or among the methods of an object, in the order it was written."""
     if isinstance(holder, types.ModuleType):
         yield from (each for each in vars(holder).values() if isinstance(each, Runnable) or _mark_of(each))
         return
@@ -103,7 +103,7 @@ def marked_in(holder: Any) -> Iterator[Any]:
 
 @dataclass(slots=True, eq=False)
 class _Mark:
-    """What `@tool` leaves on a function: the options, and the runnable once it is known not to be a method."""
+    """The mark that `@tool` leaves on a function: the options, and the runnable once it is known not to be a method."""
 
     function: Any
     options: dict[str, Any]
@@ -165,7 +165,7 @@ def _made(function: Any, options: Any, *, skip_first: bool = False) -> Runnable:
     schema = options.get("parameters")
     if schema is not None:
         found = _explicit(Tool(name=name, parameters=schema), function, name, skip_first=skip_first)
-        return _changed(found, {"description": found.tool.description, **_said(options)})
+        return _changed(found, {"description": found.tool.description, **_given(options)})
     parameters = _of(name, lambda: Parameters.of(function, skip_first=skip_first))
     found = _runnable(
         Tool(name=name, description=_description(parameters), parameters=parameters.schema), function, parameters
@@ -195,20 +195,20 @@ def _runnable(definition: Tool, function: Any, parameters: Parameters) -> Runnab
     return Runnable(tool=definition, function=call, check=call.check)
 
 
-def _said(options: Any) -> dict[str, Any]:
+def _given(options: Any) -> dict[str, Any]:
     return {key: value for key, value in options.items() if value is not None}
 
 
 def _changed(found: Runnable, options: Any) -> Runnable:
-    """The same with what the options say instead."""
-    said = _said(options)
-    told = {key: said.pop(key) for key in ("name", "description", "strict") if key in said}
-    schema = said.pop("parameters", None)
+    """`found` with the options in place of its own."""
+    given = _given(options)
+    definition = {key: given.pop(key) for key in ("name", "description", "strict") if key in given}
+    schema = given.pop("parameters", None)
     if schema is not None and schema is not found.tool.parameters:
         raise UsageError(
             "parameters=… belongs to a function: a Runnable has its schema, make a new one with (Tool, function)"
         )
-    return replace(found, tool=replace(found.tool, **told), **said) if told or said else found
+    return replace(found, tool=replace(found.tool, **definition), **given) if definition or given else found
 
 
 def _name(function: Any, options: Any) -> str:
@@ -239,24 +239,24 @@ class Call:
     parameters: Parameters = field(compare=False, repr=False)
 
     def __call__(self, arguments: JsonObject, context: Context) -> Any:
-        """What the function returns, or an awaitable of it; arguments it cannot take are a `ToolError`."""
+        """The function's value, or an awaitable of it; arguments it cannot take are a `ToolError`."""
         try:
             positional, named = self.parameters.call(arguments, context)
-        except Unfit as error:
+        except InvalidValue as error:
             raise ToolError(ErrorCode.INVALID_ARGS, f"{error}; correct the arguments and call again") from error
         return drained(self.function(*positional, **named), context.report)
 
     def check(self, arguments: JsonObject) -> list[Fault]:
-        """What the types refuse, though the schema does not."""
+        """Faults that the types find, though the schema does not."""
         try:
             self.parameters.read(arguments)
-        except Unfit as error:
+        except InvalidValue as error:
             return list(error.faults)
         return []
 
 
 def drained(value: Any, report: Callable[[str], None]) -> Any:
-    """What a call came to: generators are run to their end, and texts they yield on the way told as progress.
+    """The value of a call: generators are run to their end, and texts they yield on the way reported as progress.
 
     The result of a generator is what it returns; when it returns nothing, all it yielded: texts joined, else a list.
     """
@@ -271,24 +271,24 @@ def drained(value: Any, report: Callable[[str], None]) -> Any:
 
 async def _awaited(value: Awaitable[Any], report: Callable[[str], None]) -> Any:
     found = await value
-    settled = drained(found, report) if isinstance(found, types.GeneratorType | types.AsyncGeneratorType) else found
-    return await settled if isinstance(settled, Awaitable) else settled
+    ended = drained(found, report) if isinstance(found, types.GeneratorType | types.AsyncGeneratorType) else found
+    return await ended if isinstance(ended, Awaitable) else ended
 
 
 def _run_through(steps: types.GeneratorType[Any, Any, Any], report: Callable[[str], None]) -> Any:
     yielded: list[Any] = []
     while True:
         try:
-            yielded.append(_told(next(steps), report))
+            yielded.append(_reported(next(steps), report))
         except StopIteration as done:
             return _all(yielded) if done.value is None else done.value
 
 
 async def _run_through_async(steps: AsyncIterable[Any], report: Callable[[str], None]) -> Any:
-    return _all([_told(each, report) async for each in steps])
+    return _all([_reported(each, report) async for each in steps])
 
 
-def _told(each: Any, report: Callable[[str], None]) -> Any:
+def _reported(each: Any, report: Callable[[str], None]) -> Any:
     if isinstance(each, str):
         report(each)
     return each

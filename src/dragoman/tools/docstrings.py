@@ -1,4 +1,4 @@
-"""What a docstring says: of a function, of each of its parameters, of what it returns.
+"""Docstrings: the texts about a function, each of its parameters, and its value.
 
 Reads the Google, NumPy and Sphinx (also Epydoc) conventions, and a docstring in none of them as one text.
 Contract: only the names asked for are parameters, whatever else looks like one; every docstring can be read; no word of
@@ -40,8 +40,8 @@ _OTHERS = _titles(
 
 
 def documentation(doc: str | None, names: Collection[str]) -> Documentation:
-    """What `doc` says of a function or class whose parameters are `names`."""
-    reader = _Reader(frozenset(names))
+    """The content of `doc`, of a function or class whose parameters are `names`."""
+    reader = _DocReader(frozenset(names))
     lines = inspect.cleandoc(doc or "").splitlines()
     for section in _sections(lines):
         reader.read(section)
@@ -117,8 +117,8 @@ _NUMPY_ENTRY = re.compile(r"(?P<names>\*{0,2}[^\W\d]\w*(?:\s*,\s*\*{0,2}[^\W\d]\
 _TYPE_FIRST = re.compile(r"[\w.\[\], |]+:\s+(?=\S)")
 
 
-class _Reader:
-    """Gathers what sections say of the parameters it knows."""
+class _DocReader:
+    """Gathers the texts about the parameters it knows."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
@@ -139,8 +139,8 @@ class _Reader:
 
     def found(self) -> Documentation:
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(self.texts)).strip()
-        told = {name: joined for name, lines in self.lines.items() if (joined := _joined(lines))}
-        return Documentation(text, told, self.types, " ".join(filter(None, self.returns)))
+        described = {name: joined for name, lines in self.lines.items() if (joined := _joined(lines))}
+        return Documentation(text, described, self.types, " ".join(filter(None, self.returns)))
 
     def _entries(self, lines: list[str], entry: re.Pattern[str]) -> None:
         """An entry starts where the section does; what stands deeper, or starts none, goes on with the one before."""
@@ -165,13 +165,13 @@ class _Reader:
         found = _FIELD.match(lines[0])
         assert found is not None
         *kind, name = found["about"].replace("*", "").split() or [""]
-        told = [found["text"], *lines[1:]]
+        about = [found["text"], *lines[1:]]
         if found["field"] in ("returns", "return", "yields", "yield"):
-            self.returns.append(_joined(told))
+            self.returns.append(_joined(about))
         elif found["field"] == "type" and name in self.names:
-            self._typed(name, _joined(told))
+            self._typed(name, _joined(about))
         elif name in self.names:
-            self.lines[name] = told
+            self.lines[name] = about
             self._typed(name, " ".join(kind))
 
 

@@ -1,4 +1,4 @@
-"""What a tool raised → the `ToolResult` a model is shown, with an error code it can act on.
+"""An exception of a tool → the `ToolResult` a model is shown, with an error code it can act on.
 
 Classifies by class, errno and status, never by words: the message may be in any language.  Libraries are known by the
 qualified names of their exceptions; none is imported.
@@ -41,7 +41,7 @@ def failure_of(call: ToolCall, error: BaseException) -> ToolResult:
 def code_of(error: BaseException) -> str:
     """The code of an error: its own, else that of what caused it.
 
-    `NetworkError` says little: where what lies behind it says more (`DNSError`, `ECONNREFUSED`), that is the code.
+    `NetworkError` says little: where its cause says more (`DNSError`, `ECONNREFUSED`), that is the code.
     """
     vague = ""
     for link in _links(error):
@@ -108,7 +108,7 @@ _ROWS: Mapping[str, str] = {
     "msgspec.ValidationError": _C.INVALID_ARGS,
     "pydantic.v1.error_wrappers.ValidationError": _C.INVALID_ARGS,
     "pydantic_core._pydantic_core.ValidationError": _C.INVALID_ARGS,
-    "dragoman.tools.type_schema.Unfit": _C.INVALID_ARGS,
+    "dragoman.tools.type_schema.InvalidValue": _C.INVALID_ARGS,
 }
 """Exceptions, with their subclasses, by qualified name: nearest class first.  Sources: the libraries' own modules."""
 
@@ -133,7 +133,7 @@ _STATUSES = ("status_code", "status", "code")
 
 
 def _own_code(error: BaseException) -> str:
-    """What an exception says of itself; "" where it says nothing."""
+    """The code that an exception has of its own; "" where it has none."""
     if isinstance(error, ToolError):
         return re.sub(r"[\]\s]+", "_", error.code) or ErrorCode.UNKNOWN_ERROR
     status = _exit_status(error)
@@ -176,7 +176,7 @@ def _attribute(holder: Any, name: str) -> Any:
         return None
 
 
-# ── what lies behind it ──────────────────────────────────────────────────────
+# ── causes ───────────────────────────────────────────────────────────────────
 
 
 def _links(error: BaseException) -> Iterator[BaseException]:
@@ -204,7 +204,7 @@ def _behind(error: BaseException) -> list[BaseException]:
     return [each for each in found if isinstance(each, BaseException)]
 
 
-# ── telling ──────────────────────────────────────────────────────────────────
+# ── messages ─────────────────────────────────────────────────────────────────
 
 _ADVICE: Mapping[str, str] = {
     _C.ENOENT: "check the path or name, and look first at what there is",
@@ -240,27 +240,27 @@ _ADVICE: Mapping[str, str] = {
     "ExitCode:127": "the command does not exist; use another",
     "ExitCode": "read what it printed, correct the arguments and call again",
 }
-"""What to do, by code; `HTTP:4` and the like stand for their whole family."""
+"""Advice, by code; `HTTP:4` and the like stand for their whole family."""
 
 _ANYHOW = "try other arguments or another way"
 
 
 def advice(code: str) -> str:
-    """What a model can do about an error of this code."""
+    """Advice to a model about an error of this code."""
     family = code[:6] if code.startswith("HTTP:") else code.partition(":")[0]
     return _ADVICE.get(code) or _ADVICE.get(family) or _ANYHOW
 
 
 def _message(error: BaseException, code: str) -> str:
-    said = presentable(_said(error))
+    words = presentable(_own_words(error))
     if isinstance(error, ToolError):
-        return said if error.message else f"{said}: {advice(code)}"
-    if code == ErrorCode.TOOL_CRASHED or not said:
-        said = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    return f"{said.rstrip('.')}; {advice(code)}"
+        return words if error.message else f"{words}: {advice(code)}"
+    if code == ErrorCode.TOOL_CRASHED or not words:
+        words = f"{type(error).__name__}: {words}" if words else type(error).__name__
+    return f"{words.rstrip('.')}; {advice(code)}"
 
 
-def _said(error: BaseException) -> str:
+def _own_words(error: BaseException) -> str:
     """The error's own words, without what only a programmer could use."""
     if isinstance(error, OSError) and error.strerror and error.errno is not None and not _attribute(error, "os_error"):
         files = [each for each in (error.filename, error.filename2) if each is not None]
@@ -303,9 +303,9 @@ _NAMED_SECRET = re.compile(
 
 def presentable(text: str) -> str:
     """`text` fit to be shown: no traceback, nothing that looks like a secret, at most a thousand characters."""
-    told = without_secrets(_TRACEBACK.sub("", text[:_MOST_READ])).strip()
-    told = told.encode("utf-8", "replace").decode()
-    return told if len(told) <= _LONGEST else f"{told[: _LONGEST // 2]} … {told[-_LONGEST // 2 :]}"
+    shown = without_secrets(_TRACEBACK.sub("", text[:_MOST_READ])).strip()
+    shown = shown.encode("utf-8", "replace").decode()
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} … {shown[-_LONGEST // 2 :]}"
 
 
 def _traceback(error: BaseException) -> str:

@@ -2,7 +2,7 @@
 
 Knows functions of every kind (plain, methods, partial, objects that can be called) and calls none.
 Contract: `Parameters.of` raises `UsageError` naming the parameter and what to do when one has no JSON; `read` is given
-arguments that fit the schema, and raises `Unfit` with every fault where a type refuses them all the same.
+arguments that fit the schema, and raises `InvalidValue` with every fault where a type refuses them all the same.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .constraints import description_of
 from .docstrings import Documentation, documentation
 from .records import NO_DEFAULT, Field, fields_of_typed_dict, members_reader, object_schema
 from .spec import Context
-from .type_hints import bare, function_hints, is_union, members, of_unpacked
-from .type_schema import Form, Undescribed, copied, settled
+from .type_hints import function_hints, is_union, members, of_unpacked, stripped
+from .type_schema import JsonForm, Undescribed, copied, finished_schema
 
 _MANY = inspect.Parameter.VAR_POSITIONAL
 _NAMED = inspect.Parameter.VAR_KEYWORD
@@ -33,7 +33,7 @@ _NAMED = inspect.Parameter.VAR_KEYWORD
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a function takes: the `schema` of its arguments, what its docstring says, and how a call is made of them."""
+    """A function's parameters: the `schema` of its arguments, its docstring, and how a call is made of them."""
 
     schema: JsonObject
     doc: Documentation
@@ -46,18 +46,18 @@ class Parameters:
     def of(cls, function: Any, *, skip_first: bool = False) -> Parameters:
         """The parameters of `function`; `skip_first` leaves out the `self` of a method that is not bound yet."""
         wanted = signature(function)[1 if skip_first else 0 :]
-        return _Reading(function, wanted).parameters()
+        return _FunctionReader(function, wanted).parameters()
 
     def call(self, arguments: JsonObject, context: Context) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional and the named arguments of the call."""
         found = {**self.defaults, **self.read(arguments), **dict.fromkeys(self.contexts, context)}
         names = {each.name for each in self.wanted}
         bound = inspect.BoundArguments(
-            inspect.Signature(self.wanted), OrderedDict((name, held) for name, held in found.items() if name in names)
+            inspect.Signature(self.wanted), OrderedDict((name, value) for name, value in found.items() if name in names)
         )
         rest = next((each.name for each in self.wanted if each.kind is _NAMED), None)
         if rest is not None:
-            bound.arguments[rest] = {name: held for name, held in found.items() if name not in names}
+            bound.arguments[rest] = {name: value for name, value in found.items() if name not in names}
         bound.apply_defaults()
         return bound.args, bound.kwargs
 
@@ -70,7 +70,7 @@ _UNRESOLVED: dict[str, Any] = {"annotation_format": 3} if sys.version_info >= (3
 
 
 def signature(function: Any) -> tuple[inspect.Parameter, ...]:
-    """The parameters that are left to give: what a partial fixed by name is nobody's business."""
+    """The parameters that are left to give, without those that a partial fixed by name."""
     try:
         found = inspect.signature(function, **_UNRESOLVED)
     except (TypeError, ValueError):
@@ -111,7 +111,7 @@ def doc_of(function: Any) -> str:
     return inspect.getdoc(function) or ""
 
 
-class _Reading:
+class _FunctionReader:
     """One function being read."""
 
     def __init__(self, function: Any, wanted: tuple[inspect.Parameter, ...]) -> None:
@@ -123,7 +123,7 @@ class _Reading:
         self.scope = getattr(source, "__globals__", {})
         self.forms = Forms()
         self.defaults: dict[str, Any] = {}
-        self.rest: Form | None = None
+        self.rest: JsonForm | None = None
 
     def parameters(self) -> Parameters:
         contexts = tuple(each.name for each in self.wanted if _is_context(self.hints.get(each.name)))
@@ -135,7 +135,7 @@ class _Reading:
                 fields += self._fields(each)
             except Undescribed as error:
                 raise error.inside(f"parameter {each.name!r}") from None
-        schema = settled(object_schema(fields, self.rest), self.forms.names)
+        schema = finished_schema(object_schema(fields, self.rest), self.forms.definitions)
         return Parameters(schema, self.doc, members_reader(fields, self.rest), self.wanted, contexts, self.defaults)
 
     def _fields(self, parameter: inspect.Parameter) -> list[Field]:
@@ -148,16 +148,16 @@ class _Reading:
             return []
         if parameter.kind is _MANY:
             form = self.forms.form(list[hint])  # type: ignore[valid-type]
-            return [Field(parameter.name, form, False, description=self._told(parameter.name, hint))]
+            return [Field(parameter.name, form, False, description=self._description(parameter.name, hint))]
         hint, default = _fixed_default(hint, parameter.default)
         if default is not parameter.default and default is not NO_DEFAULT:
             self.defaults[parameter.name] = default
-        told = self._told(parameter.name, hint)
-        return [Field(parameter.name, self.forms.form(hint), default is NO_DEFAULT, default, told)]
+        description = self._description(parameter.name, hint)
+        return [Field(parameter.name, self.forms.form(hint), default is NO_DEFAULT, default, description)]
 
-    def _told(self, name: str, hint: Any) -> str:
-        """What is said beside the parameter goes before what is said in the docstring."""
-        return "" if description_of(bare(hint).notes) else self.doc.parameters.get(name, "")
+    def _description(self, name: str, hint: Any) -> str:
+        """A description beside the parameter goes before the docstring's."""
+        return "" if description_of(stripped(hint).notes) else self.doc.parameters.get(name, "")
 
     def _hint(self, parameter: inspect.Parameter) -> Any:
         """Its annotation, else the type its docstring names, else the type of its default."""
@@ -183,7 +183,7 @@ _DOCUMENTED: Mapping[str, Any] = {
 
 
 def _is_context(hint: Any) -> bool:
-    hint = bare(hint).hint
+    hint = stripped(hint).hint
     return hint is Context or (is_union(hint) and any(each is Context for each in members(hint)))
 
 
@@ -220,7 +220,7 @@ def explicit(function: Any, schema: JsonObject, *, skip_first: bool = False) -> 
 def _asks_for_context(function: Any, parameter: inspect.Parameter) -> bool:
     try:
         hints = function_hints(defined_in(function), {parameter.name: parameter.annotation})
-    except Undescribed:  # what its type is matters to nobody here; a Context would be known
+    except Undescribed:  # its type matters to nobody here; a Context would be known
         return False
     return _is_context(hints[parameter.name])
 

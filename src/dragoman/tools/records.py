@@ -1,6 +1,6 @@
 """Types with named fields: dataclasses, attrs classes, TypedDicts, named tuples, and pydantic's models.
 
-Asks for the forms of the fields.  What the classes' own docstrings say of a field becomes its description.
+Asks for the forms of the fields.  The classes' own docstrings describe them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..types import JsonObject
 from .containers import Ask
 from .docstrings import documentation
 from .to_json import Unwritable, as_text, plain
-from .type_hints import applied, bare, class_hints, variables
-from .type_schema import Form, Names, Read, Undescribed, Unfit, made, read_member
+from .type_hints import applied, class_hints, stripped, variables
+from .type_schema import Definitions, InvalidValue, JsonForm, Read, Undescribed, made, read_member
 
 _LONGEST_DEFAULT = 500  # characters of JSON; a longer one tells a model nothing
 NO_DEFAULT: Any = inspect.Parameter.empty
@@ -31,25 +31,27 @@ class Field:
     """One member of an object: its `name` in JSON, its form, whether it must be there, its default where it has one."""
 
     name: str
-    form: Form
+    form: JsonForm
     required: bool = True
     default: Any = NO_DEFAULT
     description: str = ""
 
 
 def object_form(
-    fields: list[Field], make: Callable[..., Any], wanted: str, doc: str = "", rest: Form | None = None
-) -> Form:
+    fields: list[Field], make: Callable[..., Any], wanted: str, doc: str = "", rest: JsonForm | None = None
+) -> JsonForm:
     """The form of an object with these fields; `rest` is the form of any others, None where there are none."""
     schema = object_schema(fields, rest)
     if doc:
         schema = {**schema, "description": doc}
-    whole = made(lambda held: make(**held), {key: held for key, held in schema.items() if key != "properties"}, wanted)
+    whole = made(
+        lambda inner: make(**inner), {key: inner for key, inner in schema.items() if key != "properties"}, wanted
+    )
     read = members_reader(fields, rest)
-    return Form(schema, lambda value: whole(read(value)))
+    return JsonForm(schema, lambda value: whole(read(value)))
 
 
-def object_schema(fields: list[Field], rest: Form | None = None) -> JsonObject:
+def object_schema(fields: list[Field], rest: JsonForm | None = None) -> JsonObject:
     """The schema of an object with these fields."""
     schema: dict[str, Any] = {"type": "object", "properties": {each.name: _property(each) for each in fields}}
     required = [each.name for each in fields if each.required]
@@ -59,24 +61,24 @@ def object_schema(fields: list[Field], rest: Form | None = None) -> JsonObject:
     return schema
 
 
-def members_reader(fields: list[Field], rest: Form | None = None) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """From a JSON object to the values of its fields, by name; all faults are told at once."""
+def members_reader(fields: list[Field], rest: JsonForm | None = None) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """From a JSON object to the values of its fields, by name; all faults at once."""
     known = {each.name: each for each in fields}
 
     def read(value: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         faults: list[Fault] = []
-        for name, held in value.items():
+        for name, inner in value.items():
             each = known.get(name)
             form = each.form if each is not None else rest
             if form is None:
                 continue
             try:
-                found[name] = read_member(form.read, held, name)
-            except Unfit as error:
+                found[name] = read_member(form.read, inner, name)
+            except InvalidValue as error:
                 faults += error.faults
         if faults:
-            raise Unfit(*faults)
+            raise InvalidValue(*faults)
         return found
 
     return read
@@ -93,7 +95,7 @@ def _property(each: Field) -> JsonObject:
 
 
 def _default(value: Any) -> Any:
-    """The default as models are told it; none that is long, has no JSON or looks like a secret."""
+    """The default as models see it; none that is long, has no JSON or looks like a secret."""
     if value is NO_DEFAULT:
         return NO_DEFAULT
     try:
@@ -108,29 +110,31 @@ FieldsOf: TypeAlias = "Callable[[Any, Mapping[str, Any]], Iterator[Declared]]"
 # ── the classes ──────────────────────────────────────────────────────────────
 
 
-def record_form(kind: Any, arguments: tuple[Any, ...], ask: Ask, names: Names) -> Form | None:
+def record_form(kind: Any, arguments: tuple[Any, ...], ask: Ask, definitions: Definitions) -> JsonForm | None:
     """The form of a class with named fields; None for every other."""
     row = next((row for row in _RECORDS if row[0](kind)), None)
     if row is None:
         return None
     title = kind.__name__ + "".join(f"_{getattr(each, '__name__', 'x')}" for each in arguments)
-    return names.form((kind, arguments), title, lambda: _record(kind, arguments, ask, row[1], row[2]))
+    return definitions.form((kind, arguments), title, lambda: _record(kind, arguments, ask, row[1], row[2]))
 
 
-def _record(kind: Any, arguments: tuple[Any, ...], ask: Ask, fields_of: FieldsOf, make: Callable[[Any], Any]) -> Form:
-    told = documentation(_doc(kind), class_hints(kind))
-    fields = _fields(kind, arguments, ask, fields_of, told.parameters)
-    return object_form(fields, make(kind), f"a {kind.__name__}", told.text)
+def _record(
+    kind: Any, arguments: tuple[Any, ...], ask: Ask, fields_of: FieldsOf, make: Callable[[Any], Any]
+) -> JsonForm:
+    doc = documentation(_doc(kind), class_hints(kind))
+    fields = _fields(kind, arguments, ask, fields_of, doc.parameters)
+    return object_form(fields, make(kind), f"a {kind.__name__}", doc.text)
 
 
 def fields_of_typed_dict(kind: Any, ask: Ask) -> list[Field]:
     """The fields of a TypedDict that stands for the keyword arguments of a function."""
-    told = documentation(_doc(kind), class_hints(kind))
-    return _fields(kind, (), ask, _typed_dict_fields, told.parameters)
+    doc = documentation(_doc(kind), class_hints(kind))
+    return _fields(kind, (), ask, _typed_dict_fields, doc.parameters)
 
 
 def _fields(
-    kind: Any, arguments: tuple[Any, ...], ask: Ask, fields_of: FieldsOf, told: Mapping[str, str]
+    kind: Any, arguments: tuple[Any, ...], ask: Ask, fields_of: FieldsOf, texts: Mapping[str, str]
 ) -> list[Field]:
     hints, values = class_hints(kind), variables(kind, arguments)
     fields = []
@@ -139,13 +143,13 @@ def _fields(
             form = ask(applied(each.hint, values))
         except Undescribed as error:
             raise error.inside(f"field {each.name!r} of {kind.__name__}") from None
-        description = each.description or _told(each, form, told)
+        description = each.description or _documented(each, form, texts)
         fields.append(Field(each.name, form, each.required, each.default, description))
     return fields
 
 
-def _told(each: Declared, form: Form, told: Mapping[str, str]) -> str:
-    return "" if "description" in form.schema and bare(each.hint).notes else told.get(each.name, "")
+def _documented(each: Declared, form: JsonForm, texts: Mapping[str, str]) -> str:
+    return "" if "description" in form.schema and stripped(each.hint).notes else texts.get(each.name, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +172,7 @@ def _doc(kind: Any) -> str:
 def _dataclass_fields(kind: Any, hints: Mapping[str, Any]) -> Iterator[Declared]:
     for each in kind.__dataclass_fields__.values():
         hint = hints.get(each.name, Any)
-        if not each.init or "ClassVar" in bare(hint).qualifiers:
+        if not each.init or "ClassVar" in stripped(hint).qualifiers:
             continue
         description = each.metadata.get("description") or getattr(each, "doc", None) or ""
         required = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
@@ -188,7 +192,7 @@ def _attrs_fields(kind: Any, hints: Mapping[str, Any]) -> Iterator[Declared]:
 
 def _typed_dict_fields(kind: Any, hints: Mapping[str, Any]) -> Iterator[Declared]:
     for name, hint in hints.items():
-        qualifiers = bare(hint).qualifiers
+        qualifiers = stripped(hint).qualifiers
         required = "NotRequired" not in qualifiers and ("Required" in qualifiers or name in kind.__required_keys__)
         yield Declared(name, hint, required)
 
@@ -206,31 +210,33 @@ _RECORDS: tuple[tuple[Callable[[Any], bool], Any, Callable[[Any], Any]], ...] = 
     (lambda kind: hasattr(kind, "__attrs_attrs__"), _attrs_fields, lambda kind: kind),
     (lambda kind: issubclass(kind, tuple) and hasattr(kind, "_fields"), _tuple_fields, lambda kind: kind),
 )
-"""Which classes have fields, where these stand, and what makes a value of them."""
+"""Classes with fields, where these stand, and what makes a value of them."""
 
 
 # ── pydantic ─────────────────────────────────────────────────────────────────
 
 
-def model_form(kind: Any, names: Names) -> Form | None:
+def model_form(kind: Any, definitions: Definitions) -> JsonForm | None:
     """The form of a pydantic model, by its own schema and its own validation; None for what is none."""
     if not (isinstance(kind, type) and hasattr(kind, "model_json_schema") and hasattr(kind, "model_validate")):
         return None
     read = _model_reader(getattr(kind, "model_validate_json", None), kind.model_validate)
-    return names.form((kind, ()), kind.__name__, lambda: Form(_adopted(kind.model_json_schema(), names), read))
+    return definitions.form(
+        (kind, ()), kind.__name__, lambda: JsonForm(_adopted(kind.model_json_schema(), definitions), read)
+    )
 
 
-def adapted_form(hint: Any, names: Names) -> Form | None:
+def adapted_form(hint: Any, definitions: Definitions) -> JsonForm | None:
     """The form of a type that pydantic understands by itself (its URLs, validators in `Annotated` …)."""
     adapter_of = getattr(sys.modules.get("pydantic"), "TypeAdapter", None)
     if adapter_of is None:
         return None
     try:
         adapter = adapter_of(hint)
-        schema = _adopted(adapter.json_schema(), names)
+        schema = _adopted(adapter.json_schema(), definitions)
     except Exception as error:  # pydantic's own errors have no common class we could name
         raise Undescribed(f"pydantic cannot describe {hint!r}: {' '.join(str(error).split())[:200]}") from None
-    return Form(schema, _model_reader(adapter.validate_json, adapter.validate_python))
+    return JsonForm(schema, _model_reader(adapter.validate_json, adapter.validate_python))
 
 
 def _model_reader(from_json: Callable[[str], Any] | None, from_python: Callable[[Any], Any]) -> Read:
@@ -240,31 +246,31 @@ def _model_reader(from_json: Callable[[str], Any] | None, from_python: Callable[
         try:
             return from_json(as_text(value)) if from_json is not None else from_python(value)
         except Exception as error:
-            raise Unfit(*_model_faults(error)) from error
+            raise InvalidValue(*_model_faults(error)) from error
 
     return read
 
 
 def _model_faults(error: Exception) -> Iterator[Fault]:
     try:
-        told = error.errors()  # type: ignore[attr-defined]
+        errors = error.errors()  # type: ignore[attr-defined]
     except Exception:
-        told = [{"loc": (), "msg": str(error)}]
-    for each in told:
+        errors = [{"loc": (), "msg": str(error)}]
+    for each in errors:
         path = "$"
         for step in each.get("loc", ()):
             path = child(path, step)
         yield Fault(path, str(each.get("msg", error)), str(each.get("type", "value")), {})
 
 
-def _adopted(schema: JsonObject, names: Names) -> JsonObject:
+def _adopted(schema: JsonObject, definitions: Definitions) -> JsonObject:
     """Somebody else's schema as part of ours: its definitions get names of ours, generated titles go."""
     local = schema.get("$defs", {})
-    renamed = {name: names.free(name) for name in local}
-    names.schemas.update({name: {} for name in renamed.values()})
+    renamed = {name: definitions.unused_name(name) for name in local}
+    definitions.schemas.update({name: {} for name in renamed.values()})
     for name, target in renamed.items():
-        names.schemas[target] = _rewritten(local[name], renamed)
-    whole: JsonObject = _rewritten({key: held for key, held in schema.items() if key != "$defs"}, renamed)
+        definitions.schemas[target] = _rewritten(local[name], renamed)
+    whole: JsonObject = _rewritten({key: value for key, value in schema.items() if key != "$defs"}, renamed)
     return whole
 
 
@@ -274,20 +280,20 @@ _DATA = ("default", "examples", "enum", "const", "required")
 
 def _rewritten(node: Any, renamed: Mapping[str, str]) -> Any:
     if isinstance(node, list):
-        return [_rewritten(held, renamed) for held in node]
+        return [_rewritten(value, renamed) for value in node]
     if not isinstance(node, dict):
         return node
     made_of: dict[str, Any] = {}
-    for key, held in node.items():
+    for key, value in node.items():
         if key in _DATA:
-            made_of[key] = held
-        elif key in _NAMED and isinstance(held, dict):
-            made_of[key] = {name: _rewritten(each, renamed) for name, each in held.items()}
-        elif key == "$ref" and isinstance(held, str):
-            name = held.removeprefix("#/$defs/")
+            made_of[key] = value
+        elif key in _NAMED and isinstance(value, dict):
+            made_of[key] = {name: _rewritten(each, renamed) for name, each in value.items()}
+        elif key == "$ref" and isinstance(value, str):
+            name = value.removeprefix("#/$defs/")
             made_of[key] = f"#/$defs/{renamed.get(name, name)}"
-        elif key == "discriminator" and isinstance(held, dict):
+        elif key == "discriminator" and isinstance(value, dict):
             continue  # OpenAPI's; the members' own constants say the same
-        elif key != "title" or not isinstance(held, str):
-            made_of[key] = _rewritten(held, renamed)
+        elif key != "title" or not isinstance(value, str):
+            made_of[key] = _rewritten(value, renamed)
     return made_of

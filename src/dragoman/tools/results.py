@@ -1,4 +1,4 @@
-"""What a tool returned → the `ToolResult` a model is shown.
+"""A tool's return value → the `ToolResult` a model is shown.
 
 Does not know who runs tools and opens no file: `FileResult` names one, and whoever runs the tool hands in what reads
 it.
@@ -27,7 +27,7 @@ Content: TypeAlias = "tuple[Text | Media, ...]"
 class FileResult:
     """A file as a tool's result, by its path; `mime` and `name` where they are not plain from path and content.
 
-    A text reaches the model as text, an image, sound or document as media.  (A plain `Path` is told as its text.)
+    A text reaches the model as text, an image, sound or document as media.  (A plain `Path` is its text.)
     """
 
     path: str
@@ -48,8 +48,8 @@ def result_of(call: ToolCall, value: Any, read: Read | None = None) -> ToolResul
     try:
         content, metadata = _content(value, read)
     except Unwritable as error:
-        told = f"the tool ran, but what it returned cannot be shown: {error}"
-        return failure_of(call, ToolError(ErrorCode.TOOL_CRASHED, told))
+        message = f"the tool ran, but what it returned cannot be shown: {error}"
+        return failure_of(call, ToolError(ErrorCode.TOOL_CRASHED, message))
     except Exception as error:
         return failure_of(call, error)
     return ToolResult(call_id=call.id, name=call.name, content=content, metadata=metadata)
@@ -107,7 +107,7 @@ _MAGIC: Sequence[tuple[bytes, int, str]] = (
     (b"ftyp", 4, "video/mp4"),
     (b"PK\x03\x04", 0, "application/zip"),
 )
-"""How files begin: the bytes, where they stand, the media type."""
+"""Beginnings of files: the bytes, where they stand, the media type."""
 
 _ENDINGS = {
     "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",

@@ -19,14 +19,14 @@ from typing import Any
 from ..types import Json, JsonObject
 from .qualified_names import lineage, row_for
 from .to_json import is_scalar, plain
-from .type_schema import CLOSED, GENERAL, TYPED, Form, Undescribed, made, unfit
+from .type_schema import CLOSED, GENERAL, TYPED, JsonForm, Undescribed, invalid_value, made
 
 _INTEGER = r"^[+-]?[0-9]+$"
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScalarRow:
     """A type written as one text: the rest of its schema, how its values are made, and what to call them.
 
     `make` is None where the type's own constructor takes the text; `rank` is its place in a union (`type_schema.py`).
@@ -64,32 +64,33 @@ def _duration(text: str) -> dt.timedelta:
     return dt.timedelta(**parts) * (-1 if found[1] == "-" else 1)
 
 
-_BYTES = Row({"type": "string", "contentEncoding": "base64"}, "base64", _bytes, GENERAL)
-_PATH = Row({"type": "string", "format": "path"}, "a path")
-_URL = Row({"type": "string", "format": "uri"}, "a URL")
+_BYTES = ScalarRow({"type": "string", "contentEncoding": "base64"}, "base64", _bytes, GENERAL)
+_PATH = ScalarRow({"type": "string", "format": "path"}, "a path")
 
-ROWS: Mapping[str, Row] = {
+ROWS: Mapping[str, ScalarRow] = {
     "builtins.bytes": _BYTES,
-    "builtins.bytearray": Row(_BYTES.schema, "base64", lambda text: bytearray(_bytes(text)), GENERAL),
-    "datetime.datetime": Row(
+    "builtins.bytearray": ScalarRow(_BYTES.schema, "base64", lambda text: bytearray(_bytes(text)), GENERAL),
+    "datetime.datetime": ScalarRow(
         {"type": "string", "format": "date-time"}, "a date and time (2024-05-31T14:30:00Z)", _datetime
     ),
-    "datetime.date": Row({"type": "string", "format": "date"}, "a date (2024-05-31)", dt.date.fromisoformat),
-    "datetime.time": Row({"type": "string", "format": "time"}, "a time (14:30:00)", dt.time.fromisoformat),
-    "datetime.timedelta": Row({"type": "string", "format": "duration"}, "an ISO 8601 duration (PT1H30M)", _duration),
-    "decimal.Decimal": Row(
+    "datetime.date": ScalarRow({"type": "string", "format": "date"}, "a date (2024-05-31)", dt.date.fromisoformat),
+    "datetime.time": ScalarRow({"type": "string", "format": "time"}, "a time (14:30:00)", dt.time.fromisoformat),
+    "datetime.timedelta": ScalarRow(
+        {"type": "string", "format": "duration"}, "an ISO 8601 duration (PT1H30M)", _duration
+    ),
+    "decimal.Decimal": ScalarRow(
         {"type": "string", "pattern": _DECIMAL}, "a decimal number as a text (12.50)", decimal.Decimal
     ),
-    "fractions.Fraction": Row({"type": "string"}, "a fraction (3/4)"),
-    "uuid.UUID": Row({"type": "string", "format": "uuid"}, "a UUID"),
-    "re.Pattern": Row({"type": "string", "format": "regex"}, "a Python regular expression", re.compile),
-    "zoneinfo.ZoneInfo": Row({"type": "string"}, "a time zone (Europe/Paris)"),
-    "ipaddress.IPv4Address": Row({"type": "string", "format": "ipv4"}, "an IPv4 address"),
-    "ipaddress.IPv6Address": Row({"type": "string", "format": "ipv6"}, "an IPv6 address"),
-    "ipaddress.IPv4Network": Row({"type": "string"}, "an IPv4 network (10.0.0.0/8)"),
-    "ipaddress.IPv6Network": Row({"type": "string"}, "an IPv6 network"),
-    "ipaddress.IPv4Interface": Row({"type": "string"}, "an IPv4 interface (10.0.0.1/8)"),
-    "ipaddress.IPv6Interface": Row({"type": "string"}, "an IPv6 interface"),
+    "fractions.Fraction": ScalarRow({"type": "string"}, "a fraction (3/4)"),
+    "uuid.UUID": ScalarRow({"type": "string", "format": "uuid"}, "a UUID"),
+    "re.Pattern": ScalarRow({"type": "string", "format": "regex"}, "a Python regular expression", re.compile),
+    "zoneinfo.ZoneInfo": ScalarRow({"type": "string"}, "a time zone (Europe/Paris)"),
+    "ipaddress.IPv4Address": ScalarRow({"type": "string", "format": "ipv4"}, "an IPv4 address"),
+    "ipaddress.IPv6Address": ScalarRow({"type": "string", "format": "ipv6"}, "an IPv6 address"),
+    "ipaddress.IPv4Network": ScalarRow({"type": "string"}, "an IPv4 network (10.0.0.0/8)"),
+    "ipaddress.IPv6Network": ScalarRow({"type": "string"}, "an IPv6 network"),
+    "ipaddress.IPv4Interface": ScalarRow({"type": "string"}, "an IPv4 interface (10.0.0.1/8)"),
+    "ipaddress.IPv6Interface": ScalarRow({"type": "string"}, "an IPv6 interface"),
 }
 """Types that are one text, by qualified name."""
 
@@ -99,17 +100,17 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-PLAIN: Mapping[type, Form] = {
-    str: Form({"type": "string"}, str),
-    bool: Form({"type": "boolean"}, bool),
-    int: Form({"type": "integer"}, _whole),
-    float: Form({"type": "number"}, made(float, {"type": "number"}, "a number that fits a double"), GENERAL),
-    type(None): Form({"type": "null"}, lambda value: None),
+PLAIN: Mapping[type, JsonForm] = {
+    str: JsonForm({"type": "string"}, str),
+    bool: JsonForm({"type": "boolean"}, bool),
+    int: JsonForm({"type": "integer"}, _whole),
+    float: JsonForm({"type": "number"}, made(float, {"type": "number"}, "a number that fits a double"), GENERAL),
+    type(None): JsonForm({"type": "null"}, lambda value: None),
 }
 """The types JSON has itself."""
 
 
-def scalar_form(kind: type) -> Form | None:
+def scalar_form(kind: type) -> JsonForm | None:
     """The form of a class that is written as one JSON scalar; None for every other class."""
     if kind in PLAIN:
         return PLAIN[kind]
@@ -118,20 +119,20 @@ def scalar_form(kind: type) -> Form | None:
     row = row_for(kind, ROWS)
     if row is not None:
         own = row.make if f"{kind.__module__}.{kind.__qualname__}" in ROWS else None
-        return Form(row.schema, made(own or kind, row.schema, row.wanted), row.rank)
+        return JsonForm(row.schema, made(own or kind, row.schema, row.wanted), row.rank)
     if callable(getattr(kind, "__fspath__", None)):
         is_abstract = lineage(kind)[0] == "os.PathLike"  # a text will do where any path does
-        return Form(_PATH.schema, str if is_abstract else made(kind, _PATH.schema, _PATH.wanted))
+        return JsonForm(_PATH.schema, str if is_abstract else made(kind, _PATH.schema, _PATH.wanted))
     base = next((base for base in (str, int, float) if issubclass(kind, base)), None)
     if base is None:
         return None
-    return Form(PLAIN[base].schema, made(kind, PLAIN[base].schema, f"a {kind.__name__}"))
+    return JsonForm(PLAIN[base].schema, made(kind, PLAIN[base].schema, f"a {kind.__name__}"))
 
 
 # ── a closed list of values ──────────────────────────────────────────────────
 
 
-def literal_form(values: Iterable[Any]) -> Form:
+def literal_form(values: Iterable[Any]) -> JsonForm:
     """The form of `Literal[…]`: its values, enumeration members by what they are written as."""
     pairs = [(plain(value), value) for value in values]
     if any(isinstance(written, list | dict) for written, _ in pairs):
@@ -139,7 +140,7 @@ def literal_form(values: Iterable[Any]) -> Form:
     return _chosen(pairs)
 
 
-def _enum_form(kind: type[enum.Enum]) -> Form:
+def _enum_form(kind: type[enum.Enum]) -> JsonForm:
     members = list(kind)
     if not members:
         raise Undescribed(f"the enumeration {kind.__name__} has no members: give it some, or annotate with str")
@@ -148,11 +149,11 @@ def _enum_form(kind: type[enum.Enum]) -> Form:
     form = _chosen(pairs)
     if by_value and not all(isinstance(each.value, str) for each in members):
         meaning = ", ".join(f"{written} = {each.name}" for written, each in pairs)
-        form = Form({**form.schema, "description": meaning}, form.read, CLOSED)
+        form = JsonForm({**form.schema, "description": meaning}, form.read, CLOSED)
     return form
 
 
-def _flag_form(kind: type[enum.Flag]) -> Form:
+def _flag_form(kind: type[enum.Flag]) -> JsonForm:
     names = [each.name for each in kind if each.name]
     schema = {"type": "array", "items": {"type": "string", "enum": names}, "uniqueItems": True}
 
@@ -162,10 +163,10 @@ def _flag_form(kind: type[enum.Flag]) -> Form:
             joined |= kind[name]
         return joined
 
-    return Form(schema, read)
+    return JsonForm(schema, read)
 
 
-def _chosen(pairs: list[tuple[Json, Any]]) -> Form:
+def _chosen(pairs: list[tuple[Json, Any]]) -> JsonForm:
     written = [each for each, _ in pairs]
     schema: dict[str, Any] = {"enum": written}
     kinds = list(dict.fromkeys(map(_kind, written)))
@@ -175,9 +176,9 @@ def _chosen(pairs: list[tuple[Json, Any]]) -> Form:
         for each, meant in pairs:
             if each == value and isinstance(each, bool) == isinstance(value, bool):
                 return meant
-        raise unfit(f"must be one of {', '.join(map(repr, written))}, not {value!r}", schema, "enum")
+        raise invalid_value(f"must be one of {', '.join(map(repr, written))}, not {value!r}", schema, "enum")
 
-    return Form(schema, read, CLOSED)
+    return JsonForm(schema, read, CLOSED)
 
 
 def _kind(value: Json) -> str:

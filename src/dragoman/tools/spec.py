@@ -25,21 +25,21 @@ class Approval(StrEnum):
     POLICY = "policy"
 
 
-def unheard(text: str) -> None:
+def ignored(text: str) -> None:
     """Progress that nobody listens to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a tool may ask for by a parameter annotated `Context`; the model is not told of that parameter.
+    """A tool's surroundings, given to a parameter annotated `Context`; models never see that parameter.
 
     `call` is the call being answered; `key` names this execution (the same again when it is repeated after a crash),
-    for effects that must happen once; `report` tells whoever listens of progress.
+    for effects that must happen once; `report` passes progress on to whoever listens.
     """
 
     call: ToolCall
     key: str = ""
-    report: Callable[[str], None] = unheard
+    report: Callable[[str], None] = ignored
 
 
 Function: TypeAlias = Callable[[JsonObject, Context], Any]
@@ -50,14 +50,14 @@ Check: TypeAlias = Callable[[JsonObject], list[Fault]]
 class Runnable:
     """A tool and what runs it.
 
-    `tool`        what models are told
+    `tool`        the definition that models see
     `function`    takes the validated arguments and a `Context`; may return an awaitable
     `read_only`   changes nothing: may run beside others
     `idempotent`  may be run again after a crash, with the same key
     `timeout`     seconds it may take; None leaves it to whoever runs it
     `approval`    must a person allow each call?
     `final`       its result ends the run
-    `check`       finds what is wrong with arguments beyond their schema (a date that does not exist); see `faults`
+    `check`       finds faults of arguments beyond their schema (a date that does not exist); see `faults`
     """
 
     tool: Tool

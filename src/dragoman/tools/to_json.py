@@ -78,7 +78,7 @@ def is_scalar(value: Any) -> bool:
 
 
 def _mapping(value: Mapping[Any, Any], depth: int) -> Json:
-    return {_key(key, depth): _plain(held, depth) for key, held in value.items()}
+    return {_key(key, depth): _plain(inner, depth) for key, inner in value.items()}
 
 
 def _key(key: Any, depth: int) -> str:
@@ -89,11 +89,11 @@ def _key(key: Any, depth: int) -> str:
 
 
 def _items(value: Collection[Any] | Iterator[Any], depth: int) -> Json:
-    return [_plain(held, depth) for held in value]
+    return [_plain(inner, depth) for inner in value]
 
 
 def _sorted(value: AbstractSet[Any], depth: int) -> Json:
-    return sorted((_plain(held, depth) for held in value), key=lambda held: json.dumps(held, sort_keys=True))
+    return sorted((_plain(inner, depth) for inner in value), key=lambda inner: json.dumps(inner, sort_keys=True))
 
 
 def _dataclass(value: Any, depth: int) -> Json:
@@ -116,7 +116,7 @@ def duration_text(value: dt.timedelta) -> str:
 
 
 def _by_method(name: str, **options: Any) -> tuple[Callable[[Any], bool], Write]:
-    """What has a method that gives plain data of itself."""
+    """Values with a method that gives plain data of themselves."""
 
     def fits(value: Any) -> bool:
         return callable(getattr(type(value), name, None))
@@ -166,4 +166,4 @@ _WRITERS: tuple[tuple[Callable[[Any], bool], Write], ...] = (
     _by_method("to_dict"),  # pandas, and many others
     (_is(Collection, Iterator), _items),
 )
-"""Which values, and how they are written; the first that fits decides."""
+"""Kinds of values, and how they are written; the first that fits decides."""

@@ -62,7 +62,7 @@ class ToolSet(Mapping[str, Runnable]):
 
     @property
     def definitions(self) -> tuple[Tool, ...]:
-        """What models are told of the tools, in order."""
+        """The definitions that models see, in order."""
         return tuple(each.tool for each in self._runnables.values())
 
     def only(self, choice: Choice) -> ToolSet:
@@ -76,7 +76,7 @@ class ToolSet(Mapping[str, Runnable]):
         return ToolSet(*(each for each in self._runnables.values() if not chosen(each)))
 
     def renamed(self, names: Mapping[str, str]) -> ToolSet:
-        """The same tools, told to models by new names: `{old: new}`."""
+        """The same tools by new names for models: `{old: new}`."""
         for old in names:
             self[old]
         return ToolSet(*(_named(each, names.get(name, name)) for name, each in self._runnables.items()))
@@ -107,12 +107,12 @@ def _add(found: dict[str, Runnable], new: Runnable) -> None:
     old = found.setdefault(name, new)
     if old is not new and old != new:
         raise UsageError(
-            f"two tools are named {name!r} ({_told(old)} and {_told(new)}): put one in a namespace with "
+            f"two tools are named {name!r} ({_sketch(old)} and {_sketch(new)}): put one in a namespace with "
             f".namespaced('…') or rename it with .renamed({{{name!r}: '…'}})"
         )
 
 
-def _told(each: Runnable) -> str:
+def _sketch(each: Runnable) -> str:
     """A few words that tell one tool from another of the same name."""
     words = " ".join(each.tool.description.split())[:60]
     return (

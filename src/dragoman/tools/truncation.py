@@ -1,4 +1,4 @@
-"""Results too long for a model: head and tail kept, the rest to be had on demand.
+"""Results too long for a model: head and tail stay, the rest is to be had on demand.
 
 Counts characters, not tokens; keeps no store of its own: `Shortener` puts whole texts into a mapping the caller gives,
 and `read_more` is a tool that serves them from there.
@@ -45,7 +45,7 @@ def _notice(result: ToolResult, missing: int, total: int, note: str) -> str:
 
 
 def _gap(text: str, keep: int) -> tuple[int, int]:
-    """What to leave out of `text` so that about `keep` characters, and never more, are left."""
+    """The part of `text` to leave out so that about `keep` characters, and never more, are left."""
     head = keep * _HEAD[0] // _HEAD[1]
     tail = keep - head
     start = text.rfind("\n", head - head // _LEEWAY, head) + 1 or whole_before(text, head)
@@ -56,20 +56,20 @@ def _gap(text: str, keep: int) -> tuple[int, int]:
 
 def _around(content: tuple[Text | Media, ...], start: int, end: int, notice: str) -> tuple[Text | Media, ...]:
     """The parts with the characters from `start` to `end`, counted through all texts, replaced by the notice."""
-    kept: list[Text | Media] = []
-    at, told = 0, False
+    parts: list[Text | Media] = []
+    at, is_noted = 0, False
     for part in content:
         if not isinstance(part, Text):
-            kept.append(part)
+            parts.append(part)
             continue
         head, tail = part.text[: max(start - at, 0)], part.text[max(end - at, 0) :]
         is_cut = at + len(part.text) > start and at < end
         at += len(part.text)
-        text = part.text if not is_cut else head + tail if told else head + notice + tail
-        told = told or is_cut
+        text = part.text if not is_cut else head + tail if is_noted else head + notice + tail
+        is_noted = is_noted or is_cut
         if text:
-            kept.append(replace(part, text=text))
-    return tuple(kept)
+            parts.append(replace(part, text=text))
+    return tuple(parts)
 
 
 # ── where a text may be cut ──────────────────────────────────────────────────
@@ -126,16 +126,16 @@ def _is_second_of_flag(text: str, at: int) -> bool:
 # ── the rest ─────────────────────────────────────────────────────────────────
 
 
-def rest(kept: Mapping[str, str], key: str, start: int = 0, end: int | None = None, limit: int = 8000) -> str:
-    """The characters from `start` to `end` of the text kept under `key`, at most `limit` of them, and what follows.
+def rest(texts: Mapping[str, str], key: str, start: int = 0, end: int | None = None, limit: int = 8000) -> str:
+    """The characters from `start` to `end` of the text under `key`, at most `limit` of them, and what follows.
 
     Raises `ToolError` with what to do when the key is unknown or nothing stands there.
     """
-    if key not in kept:
-        near = nearest(key, kept) or list(kept)[-3:]
+    if key not in texts:
+        near = nearest(key, texts) or list(texts)[-3:]
         hint = f"; there are {', '.join(map(repr, near))}" if near else "; nothing was shortened, so nothing is kept"
         raise ToolError(ErrorCode.ENOENT, f"nothing is kept under {key!r}{hint}")
-    text = kept[key]
+    text = texts[key]
     if start >= len(text):
         raise ToolError(ErrorCode.INVALID_ARGS, f"the text has {len(text)} characters; start below that")
     start = whole_before(text, max(start, 0))
@@ -149,7 +149,7 @@ def rest(kept: Mapping[str, str], key: str, start: int = 0, end: int | None = No
 class Shortener:
     """Shortens results of more than `limit` characters and keeps their whole text under a key, for `read_more`."""
 
-    kept: MutableMapping[str, str]
+    texts: MutableMapping[str, str]
     limit: int
     tool: str = "read_more"
 
@@ -159,7 +159,7 @@ class Shortener:
         text = result.text
         cut = shortened(result, self.limit, f'the rest: {self.tool}(key="{key}", start={self.limit * 4 // 5})')
         if cut is not result:
-            self.kept[key] = text
+            self.texts[key] = text
         return cut
 
 
@@ -175,15 +175,15 @@ _PARAMETERS: JsonObject = {
 }
 
 
-def read_more(kept: Mapping[str, str], limit: int = 8000, name: str = "read_more") -> Runnable:
-    """A tool that reads the shortened texts in `kept`, `limit` characters at a time."""
+def read_more(texts: Mapping[str, str], limit: int = 8000, name: str = "read_more") -> Runnable:
+    """A tool that reads the shortened texts in `texts`, `limit` characters at a time."""
 
     def function(arguments: JsonObject, _: Context) -> Any:
         end = arguments.get("end")
         return rest(
-            kept, str(arguments["key"]), int(arguments.get("start", 0)), None if end is None else int(end), limit
+            texts, str(arguments["key"]), int(arguments.get("start", 0)), None if end is None else int(end), limit
         )
 
-    told = "Read more of a tool result that was shortened."
-    definition = Tool(name=name, description=told, parameters=_PARAMETERS)
+    description = "Read more of a tool result that was shortened."
+    definition = Tool(name=name, description=description, parameters=_PARAMETERS)
     return Runnable(tool=definition, function=function, read_only=True, idempotent=True, approval=Approval.NEVER)

@@ -62,7 +62,7 @@ def _resolved(holder: Any, local: dict[str, Any]) -> dict[str, Any]:
 
 
 def _enclosed(function: Any) -> dict[str, Any]:
-    """What a function sees of the functions around it."""
+    """The names a function takes from the functions around it."""
     names = getattr(getattr(function, "__code__", None), "co_freevars", ())
     cells = zip(names, getattr(function, "__closure__", None) or (), strict=False)
     found = {}
@@ -88,7 +88,7 @@ def _around() -> dict[str, Any]:
 # ── taking a hint apart ──────────────────────────────────────────────────────
 
 
-class Bare(NamedTuple):
+class StrippedHint(NamedTuple):
     """A type without what stands around it: the notes of `Annotated`, inner ones first, and the qualifiers."""
 
     hint: Any
@@ -96,7 +96,7 @@ class Bare(NamedTuple):
     qualifiers: frozenset[str]
 
 
-def bare(hint: Any) -> Bare:
+def stripped(hint: Any) -> StrippedHint:
     """Take `Annotated`, `Required`, `NotRequired`, `ReadOnly`, `Final`, `ClassVar` and `InitVar` off."""
     notes: tuple[Any, ...] = ()
     qualifiers: set[str] = set()
@@ -113,7 +113,7 @@ def bare(hint: Any) -> Bare:
         elif "dataclasses.InitVar" in lineage(type(hint)):
             hint = hint.type
         else:
-            return Bare(hint, notes, frozenset(qualifiers))
+            return StrippedHint(hint, notes, frozenset(qualifiers))
 
 
 def _form_name(form: Any) -> str:
@@ -128,7 +128,7 @@ def is_alias(hint: Any) -> bool:
 
 
 def alias_value(hint: Any) -> Any:
-    """What a `type` statement's alias stands for."""
+    """The type that a `type` statement's alias stands for."""
     try:
         value = hint.__value__
     except NameError as error:
@@ -142,10 +142,10 @@ def applied(hint: Any, values: Mapping[Any, Any]) -> Any:
     """`hint` with its type variables replaced."""
     if isinstance(hint, typing.TypeVar):
         return values.get(hint, hint)
-    free = getattr(hint, "__parameters__", ())
-    if not free or isinstance(hint, type):
+    open_ones = getattr(hint, "__parameters__", ())
+    if not open_ones or isinstance(hint, type):
         return hint
-    return hint[tuple(values.get(each, each) for each in free)]
+    return hint[tuple(values.get(each, each) for each in open_ones)]
 
 
 def variables(kind: Any, arguments: tuple[Any, ...]) -> dict[Any, Any]:
@@ -160,7 +160,7 @@ def variables(kind: Any, arguments: tuple[Any, ...]) -> dict[Any, Any]:
 
 
 def of_variable(variable: Any) -> Any:
-    """What a free type variable may be: its default, its bound, one of its constraints, anything."""
+    """The type of a variable that nothing fixes: its default, its bound, one of its constraints, anything."""
     default = getattr(variable, "__default__", None)
     if default is not None and type(default).__name__ not in ("NoDefaultType", "NoDefault"):
         return default

@@ -1,9 +1,9 @@
-"""What JSON a Python type is written as, and the way from that JSON back to a value of the type.
+"""The JSON of a Python type, and the way from that JSON back to a value of the type.
 
-A `Form` is both at once.  Here is what a form is and how members, unions and names are put together; which types there
-are stands in `scalars.py`, `containers.py` and `records.py`, and `annotations.py` asks them in turn.
+A `JsonForm` is both at once.  Here is what a form is and how members, unions and names are put together; the types
+there are stand in `scalars.py`, `containers.py` and `records.py`, and `annotations.py` asks them in turn.
 Contract: `read` is given JSON that fits `schema` and shares nothing with what it was given; where the type itself
-refuses (a date that does not exist), it raises `Unfit`.  A type that has no form raises `Undescribed` when asked for.
+refuses (a date that does not exist), it raises `InvalidValue`.  A type without a form raises `Undescribed`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ..types import JsonObject
 Read: TypeAlias = Callable[[Any], Any]
 
 
-class Unfit(ValueError):
+class InvalidValue(ValueError):
     """JSON that fits its schema and yet is no value of the type; `faults` say where and what would be right."""
 
     def __init__(self, *faults: Fault) -> None:
         self.faults = faults
         super().__init__("; ".join(f"{fault.path}: {fault.message}" for fault in faults))
 
-    def under(self, step: str | int) -> Unfit:
-        """The same, seen from the container that holds the value at `step`."""
+    def under(self, step: str | int) -> InvalidValue:
+        """The same error, seen from the container that holds the value at `step`."""
         start = child("$", step)
-        return Unfit(*(replace(fault, path=start + fault.path[1:]) for fault in self.faults))
+        return InvalidValue(*(replace(fault, path=start + fault.path[1:]) for fault in self.faults))
 
 
 class Undescribed(UsageError):
@@ -40,21 +40,21 @@ class Undescribed(UsageError):
         super().__init__(reason)
 
     def inside(self, where: str) -> Undescribed:
-        """The same, told by what holds the type."""
+        """The same error, with the place that holds the type."""
         return Undescribed(f"{where}: {self.reason}")
 
 
-def unfit(message: str, schema: JsonObject, keyword: str = "format") -> Unfit:
+def invalid_value(message: str, schema: JsonObject, keyword: str = "format") -> InvalidValue:
     """The one fault of a value that is wrong as a whole."""
-    return Unfit(Fault("$", message, keyword, schema))
+    return InvalidValue(Fault("$", message, keyword, schema))
 
 
 CLOSED, TYPED, GENERAL, ANY = range(4)
-"""How much a form takes: listed values, one type, what other types are also written as, anything."""
+"""Breadth of a form: listed values, one type, what other types are also written as, anything."""
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class JsonForm:
     """A type as JSON: the `schema` of its values, and `read`, from such JSON to a value.
 
     `rank` orders the members of a union: what takes less is tried first.
@@ -66,23 +66,23 @@ class Form:
 
 
 def read_member(read: Read, value: Any, step: str | int) -> Any:
-    """The value of a container's member at `step`; what is wrong with it is told from the container."""
+    """The value of a container's member at `step`; its faults are seen from the container."""
     try:
         return read(value)
-    except Unfit as error:
+    except InvalidValue as error:
         raise error.under(step) from None
 
 
 def made(make: Callable[..., Any], schema: JsonObject, wanted: str) -> Read:
-    """A reader that makes values with the type's own constructor, whose refusals it tells as faults."""
+    """A reader that makes values with the type's own constructor, whose refusals become faults."""
 
     def read(value: Any) -> Any:
         try:
             return make(value)
-        except Unfit:
+        except InvalidValue:
             raise
         except Exception as error:
-            raise unfit(f"must be {wanted}, not {_short(value)} ({_reason(error)})", schema) from error
+            raise invalid_value(f"must be {wanted}, not {_short(value)} ({_reason(error)})", schema) from error
 
     return read
 
@@ -99,34 +99,34 @@ def _short(value: Any) -> str:
 def copied(value: Any) -> Any:
     """JSON that shares no container with `value`: a tool may change what it is given."""
     if isinstance(value, Mapping):
-        return {key: copied(held) for key, held in value.items()}
+        return {key: copied(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [copied(held) for held in value]
+        return [copied(inner) for inner in value]
     return value
 
 
-ANYTHING = Form({}, copied, ANY)
+ANYTHING = JsonForm({}, copied, ANY)
 
 
 # ── types with a name ────────────────────────────────────────────────────────
 
 
 @dataclass(slots=True)
-class Names:
+class Definitions:
     """The types that have a name of their own in one schema (`$defs`), so that they may hold themselves.
 
-    `schemas` by name; `reads` by name, filled once the type is understood; `keys` which type a name stands for.
+    `schemas` by name; `reads` by name, filled once the type is understood; `keys` the type a name stands for.
     """
 
     schemas: dict[str, JsonObject] = field(default_factory=dict)
     reads: dict[str, Read] = field(default_factory=dict)
     keys: dict[Any, str] = field(default_factory=dict)
 
-    def form(self, key: Any, name: str, build: Callable[[], Form]) -> Form:
+    def form(self, key: Any, name: str, build: Callable[[], JsonForm]) -> JsonForm:
         """The form of a named type: a reference, resolved when it is read."""
         known = self.keys.get(key)
         if known is None:
-            known = self.keys[key] = self.free(name)
+            known = self.keys[key] = self.unused_name(name)
             self.schemas[known] = {}
             try:
                 built = build()
@@ -138,9 +138,9 @@ class Names:
         def read(value: Any) -> Any:
             return self.reads[known](value)  # looked up late: a type that holds itself is not known yet
 
-        return Form({"$ref": f"#/$defs/{known}"}, read)
+        return JsonForm({"$ref": f"#/$defs/{known}"}, read)
 
-    def free(self, name: str) -> str:
+    def unused_name(self, name: str) -> str:
         """A name like `name` that stands for nothing yet, and needs no escaping in a reference."""
         base = "".join(c if c.isalnum() or c in "_.-" else "_" for c in name).strip("_") or "Type"
         number, candidate = 1, base
@@ -159,16 +159,16 @@ def refs(schema: Any) -> list[str]:
     if isinstance(schema, Mapping):
         own = schema.get("$ref")
         found = [own.removeprefix("#/$defs/")] if isinstance(own, str) else []
-        return found + [name for held in schema.values() for name in refs(held)]
-    return [name for held in schema for name in refs(held)] if isinstance(schema, list | tuple) else []
+        return found + [name for value in schema.values() for name in refs(value)]
+    return [name for value in schema for name in refs(value)] if isinstance(schema, list | tuple) else []
 
 
-def settled(schema: JsonObject, names: Names) -> JsonObject:
+def finished_schema(schema: JsonObject, definitions: Definitions) -> JsonObject:
     """The finished schema: what is referred to once and holds not itself stands in its place, the rest in `$defs`."""
-    once = _inlined(schema, names.schemas)
+    once = _inlined(schema, definitions.schemas)
     whole = _placed(schema, once)
-    kept = {name: _placed(names.schemas[name], once) for name in _reached(whole, names.schemas, once)}
-    return {**whole, "$defs": kept} if kept else whole
+    left = {name: _placed(definitions.schemas[name], once) for name in _reached(whole, definitions.schemas, once)}
+    return {**whole, "$defs": left} if left else whole
 
 
 def _inlined(schema: JsonObject, schemas: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
@@ -201,11 +201,11 @@ def _reached(whole: JsonObject, schemas: Mapping[str, JsonObject], once: Mapping
 def _placed(node: Any, once: Mapping[str, JsonObject]) -> Any:
     """A copy of `node` with the definitions of `once` in place of the references to them."""
     if isinstance(node, list | tuple):
-        return [_placed(held, once) for held in node]
+        return [_placed(value, once) for value in node]
     if not isinstance(node, Mapping):
         return node
     name = node.get("$ref")
     target = once.get(name.removeprefix("#/$defs/")) if isinstance(name, str) else None
     if target is None:
-        return {key: _placed(held, once) for key, held in node.items()}
-    return _placed({**target, **{key: held for key, held in node.items() if key != "$ref"}}, once)
+        return {key: _placed(value, once) for key, value in node.items()}
+    return _placed({**target, **{key: value for key, value in node.items() if key != "$ref"}}, once)
