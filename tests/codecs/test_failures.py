@@ -144,7 +144,9 @@ def test_a_conversation_that_is_too_long_is_told_as_each_apis_clients_know_it(wh
     told = {api: json.dumps(CODECS[api].encode_error(error)[1]) for api in CODECS}
     assert '"code": "context_length_exceeded"' in told["openai_chat"]
     assert '"code": "context_length_exceeded"' in told["openai_responses"]
-    assert '"code": "context_length_exceeded"' in CODECS["openai_responses"].error_frame(error).data.replace('":"', '": "')
+    assert '"code": "context_length_exceeded"' in CODECS["openai_responses"].error_frame(error).data.replace(
+        '":"', '": "'
+    )
     assert told["anthropic_messages"].count("prompt is too long") == 1
     assert "input token count" in told["gemini"].lower()
 

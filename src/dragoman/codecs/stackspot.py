@@ -15,7 +15,7 @@ from ..errors import CodecError
 from ..events import Ended, Event, IssueReported, Started, TextDelta, assemble
 from ..jsontext import to_json
 from ..types import NOTHING, JsonObject, Message, Request, Response, Stop, Usage
-from .shared.body import an_object, count, mapping, rest, string_at, switch_at, text
+from .shared.body import an_object, count, mapping, present, rest, string_at, switch_at, text
 from .shared.encoder import Encoder
 from .shared.errors import Told, raise_error, read_failure
 from .shared.frames import Frame, FrameKind
@@ -141,7 +141,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
 def _ending(message_id: str, stop: Stop | None, usage: Usage | None) -> dict[str, Any]:
     tokens = {"input": usage.input, "output": usage.output} if usage is not None else None
     wire = {"stop_reason": _WORDS.get(stop, "stop"), "message_id": message_id, "tokens": tokens}
-    return {key: value for key, value in wire.items() if value is not None}
+    return present(wire)
 
 
 def encode_stream(

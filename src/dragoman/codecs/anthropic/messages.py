@@ -9,7 +9,7 @@ Sources: Anthropic API reference; wire-quirks.md ("Anthropic", "core -> Anthropi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ...errors import ErrorKind
@@ -19,7 +19,6 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -30,12 +29,12 @@ from ...events import (
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, items, mapping, rest, text
-from ..shared.calls import CallBook
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, odd, spent
+from ..shared.issues import odd
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
 from .messages_requests import NAME, decode_request, encode_request, write_part
 
@@ -59,12 +58,11 @@ _WORDS: Mapping[Stop | None, str] = {
     Stop.REFUSED: "refusal",
     Stop.FILTERED: "refusal",
 }
-_PLAIN_WORDS = frozenset(_WORDS.values())
 _BODY = frozenset({"id", "type", "role", "model", "content", "stop_reason", "usage"})
 _CALL = frozenset({"type", "id", "name", "input"})
+_BLOCKS = {"text": "text", "thinking": "reasoning", "redacted_thinking": "reasoning", "tool_use": "call"}
 _IN, _OUT = "input_tokens", "output_tokens"
 _READ, _WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
-_MODELLED_USAGE = frozenset({_IN, _OUT, _READ, _WRITTEN})
 _STREAMED_INPUT = ("server_tool_use", "mcp_tool_use")
 
 # ── reading ──────────────────────────────────────────────────────────────────
@@ -88,91 +86,57 @@ def decode_stream(ids: Ids | None = None) -> StreamDecoder:
     return _Decoder(ids)
 
 
-@dataclass(slots=True)
-class _Block:
-    """A content block that is being told."""
+class _Decoder(BlockDecoder):
+    api = NAME
+    stops = _STOPS
+    plain_words = frozenset(_WORDS.values())
+    counted = frozenset({_IN, _OUT, _READ, _WRITTEN})
+    unfinished = "the stream ended without saying why; the answer may be cut short"
+    terminator = None
 
-    kind: str
-    start: JsonObject
-    metadata: dict[str, Any] = field(default_factory=dict)
-    pieces: list[str] = field(default_factory=list)
-    told: bool = False
-
-
-class _Decoder:
     def __init__(self, ids: Ids | None) -> None:
-        self._calls = CallBook(ids)
-        self._started = self._over = self._closed = self._said = False
-        self._blocks: dict[int, _Block] = {}
+        super().__init__(ids)
         self._current = 0
-        self._stopped: int | None = None  # the call whose block ended and that may yet prove cut
-        self._stop_word = ""
-        self._usage: dict[str, Any] = {}
-        self._extra: dict[str, Any] = {}
         self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
-            "message_start": self._on_message,
+            "message_start": lambda body: self._begin_message(mapping(body.get("message"))),
             "content_block_start": lambda body: self._begin(self._index(body), mapping(body.get("content_block"))),
             "content_block_delta": self._on_delta,
-            "content_block_stop": lambda body: self._stop(self._index(body)),
+            "content_block_stop": lambda body: self._end_block(self._index(body)),
             "message_delta": self._on_message_delta,
             "message_stop": self._on_message_stop,
         }
 
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed:
-            return []
-        body = frame_body(frame)
-        if isinstance(body, IssueReported):
-            return [body]
-        if body.get("type") == "error" or frame.event == "error" or body.get("error"):
-            raise read_failure(200, body)
-        handler = self._on.get(text(body.get("type")) or frame.event)
-        return handler(body) if handler else []  # pings, and events invented after us
-
-    def close(self) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        events = self._start({})
-        for index in list(self._blocks):
-            events += self._stop(index)
-        stop = _STOPS.get(self._stop_word, Stop.END if self._stop_word else None)
-        dropped = stop is None and not self._over
-        events += self._calls.finish(cut=stop is Stop.LENGTH or dropped)
-        if dropped:
-            events.append(odd("the stream ended without saying why; the answer may be cut short"))
-        stop = settled(stop or (Stop.END if self._over else None), self._calls.given)
-        if stop is Stop.LENGTH and not (self._said or self._calls.any):
-            events.append(spent())
-        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
-
     def whole(self, body: JsonObject, blocks: list[Any]) -> list[Event]:
         """The events of a whole answer."""
-        self._over = True
-        events = self._on_message({"message": body})
+        self._complete = True
+        events = self._begin_message(body)
         for i, block in enumerate(blocks):
-            events += self._begin(i, block) + self._stop(i)
-        self._stop_word = text(body.get("stop_reason"))
+            events += self._begin(i, block) + self._end_block(i)
+        self._word = text(body.get("stop_reason"))
         return [*events, *self.close()]
 
     # ── events of the stream ─────────────────────────────────────────────────
 
-    def _on_message(self, body: JsonObject) -> list[Event]:
-        message = mapping(body.get("message"))
-        self._extra |= {key: value for key, value in rest(message, _BODY).items() if value is not None}
-        self._usage |= {key: value for key, value in mapping(message.get("usage")).items() if value is not None}
-        return self._start(message)
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
+        if body.get("type") == "error" or event == "error" or body.get("error"):
+            raise read_failure(200, body)
+        handler = self._on.get(text(body.get("type")) or event)
+        return handler(body) if handler else []  # pings, and events invented after us
+
+    def _begin_message(self, message: JsonObject) -> list[Event]:
+        self._extra |= present(message, _BODY)
+        self._usage |= present(mapping(message.get("usage")))
+        return self._start(text(message.get("model")), text(message.get("id")))
 
     def _on_message_delta(self, body: JsonObject) -> list[Event]:
         delta = mapping(body.get("delta"))
-        self._stop_word = text(delta.get("stop_reason")) or self._stop_word
-        others = {**rest(delta, _BODY), **rest(body, frozenset({"type", "delta", "usage"}))}
-        self._extra |= {key: value for key, value in others.items() if value is not None}
-        self._usage |= {key: value for key, value in mapping(body.get("usage")).items() if value is not None}
+        self._word = text(delta.get("stop_reason")) or self._word
+        self._extra |= present({**rest(delta, _BODY), **rest(body, ("type", "delta", "usage"))})
+        self._usage |= present(mapping(body.get("usage")))
         return []
 
     def _on_message_stop(self, body: JsonObject) -> list[Event]:
-        self._over = True
+        self._complete = True
         return self.close()
 
     def _on_delta(self, body: JsonObject) -> list[Event]:
@@ -183,23 +147,20 @@ class _Decoder:
             events += self._begin(index, {"type": "thinking" if what == "thinking_delta" else "text"})
         block = self._blocks[index]
         match what:
-            case "text_delta":
-                events += self._pour(block, text(delta.get("text")))
-            case "thinking_delta":
-                events += self._pour(block, text(delta.get("thinking")))
+            case "text_delta" | "thinking_delta":
+                key = what.removesuffix("_delta")
+                events += self._fill(block, text(delta.get(key)))
+                self._repeat_text(events, "delta", key)
             case "signature_delta":
                 block.metadata["signature"] = text(delta.get("signature"))
             case "citations_delta":
                 block.metadata["citations"] = [*items(block.metadata.get("citations")), delta.get("citation")]
+            case "input_json_delta" if block.kind == "call":
+                events += self._calls.add(index, text(delta.get("partial_json")))
+                self._repeat(partial(self._calls.add, index), "delta", "partial_json")
             case "input_json_delta":
-                events += self._pour_input(index, block, text(delta.get("partial_json")))
+                block.pieces.append(text(delta.get("partial_json")))
         return events
-
-    def _start(self, message: JsonObject) -> list[Event]:
-        if self._started:
-            return []
-        self._started = True
-        return [Started(text(message.get("model")), text(message.get("id")))]
 
     def _index(self, body: JsonObject) -> int:
         index = body.get("index")
@@ -208,16 +169,14 @@ class _Decoder:
     # ── blocks ───────────────────────────────────────────────────────────────
 
     def _begin(self, index: int, start: JsonObject) -> list[Event]:
-        events = self._start({}) + (self._stop(index) if index in self._blocks else [])
-        if self._stopped is not None:
-            events += self._calls.end(self._stopped, sure=True)
-            self._stopped = None
+        kind = text(start.get("type"))
+        events = self._begin_block(index, _BLOCKS.get(kind, ""), start)
         self._current = index
-        block = self._blocks[index] = _Block(text(start.get("type")), start)
-        match block.kind:
+        block = self._blocks[index]
+        match kind:
             case "text" | "thinking":
-                block.metadata = rest(start, frozenset({"type", block.kind}))
-                events += self._pour(block, text(start.get(block.kind)))
+                block.metadata = rest(start, ("type", kind))
+                events += self._fill(block, text(start.get(kind)))
             case "redacted_thinking":
                 block.metadata = {"redacted": text(start.get("data"))}
             case "tool_use":
@@ -227,52 +186,26 @@ class _Decoder:
                     self._calls.hand(index, start["input"])  # whole at the start (programmatic calling)
         return events
 
-    def _pour(self, block: _Block, said: str) -> list[Event]:
-        if not said:
-            return []
-        block.told = True
-        self._said = self._said or block.kind == "text"
-        return [ReasoningDelta(said) if block.kind == "thinking" else TextDelta(said)]
+    def _end_part(self, block: Block) -> list[Event]:
+        block.metadata = {key: value for key, value in block.metadata.items() if value not in ("", [])}
+        return super()._end_part(block)
 
-    def _pour_input(self, index: int, block: _Block, piece: str) -> list[Event]:
-        if block.kind == "tool_use":
-            return self._calls.add(index, piece)
-        block.pieces.append(piece)
-        return []
-
-    def _stop(self, index: int) -> list[Event]:
-        block = self._blocks.pop(index, None)
-        if block is None:
-            return []
-        if block.kind == "tool_use":
-            self._stopped = index
-            return self._calls.end(index)
-        if block.kind in ("text", "thinking", "redacted_thinking"):
-            return self._end_part(block)
-        self._said = True
-        return self._opaque(block)
-
-    def _end_part(self, block: _Block) -> list[Event]:
-        metadata = carried(NAME, {key: value for key, value in block.metadata.items() if value not in ("", [])})
-        if not metadata and not block.told:
-            return []
-        empty: Event = TextDelta("") if block.kind == "text" else ReasoningDelta("")
-        return [*([] if block.told else [empty]), PartEnded(metadata)]
-
-    def _opaque(self, block: _Block) -> list[Event]:
+    def _opaque(self, block: Block) -> list[Event]:
         written = "".join(block.pieces)
         if not written.strip():
             return [PartAdded(Opaque(api=NAME, block=block.start))]
         try:
             given = strict.loads_leniently(written)
         except ValueError:
-            return [odd(f"the input of a {block.kind} block is not JSON; the block was left out", written)]
+            kind = text(block.start.get("type"))
+            return [odd(f"the input of a {kind} block is not JSON; the block was left out", written)]
         return [PartAdded(Opaque(api=NAME, block={**block.start, "input": given}))]
 
+    def _read_usage(self) -> Usage | None:
+        return read_usage(self._usage)
+
     def _leftover(self) -> JsonObject:
-        word = self._stop_word if self._stop_word and self._stop_word not in _PLAIN_WORDS else None
-        usage = self._usage if set(self._usage) - _MODELLED_USAGE else None
-        return carried(NAME, {**self._extra, "usage": usage, "stop_reason": word})
+        return carried(NAME, {**self._extra, "usage": self._own_usage, "stop_reason": self._own_word})
 
 
 def read_usage(usage: JsonObject) -> Usage | None:

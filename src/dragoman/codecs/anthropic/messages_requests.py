@@ -45,6 +45,7 @@ from ..shared.body import (
     object_at,
     objects,
     plain,
+    present,
     rest,
     string_at,
     switch_at,
@@ -99,7 +100,7 @@ def decode_request(body: JsonObject) -> Request:
     if body.get("thread") is not None:
         message = "message threads are not served here; send the whole history, without `thread`"
         raise Unsupported(message, "$.thread", NAME, _NO_THREADS)
-    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    extra = present(body, _MODELLED)
     tools, foreign = _read_tools(body)
     if foreign is not None:
         extra["tools"] = foreign

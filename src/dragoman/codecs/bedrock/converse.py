@@ -8,7 +8,7 @@ Sources: Amazon Bedrock API reference (Converse, ConverseStream); wire-quirks.md
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ...errors import ErrorKind
@@ -18,7 +18,6 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -29,12 +28,12 @@ from ...events import (
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, items, mapping, rest, text
-from ..shared.calls import CallBook
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, odd, spent
+from ..shared.issues import odd
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
 from .converse_requests import NAME, decode_request, encode_request, write_part
 
@@ -87,95 +86,56 @@ def decode_stream(ids: Ids | None = None) -> StreamDecoder:
     return _Decoder(ids)
 
 
-@dataclass(slots=True)
-class _Block:
-    """A block that is being told: its kind is the key it stands under."""
+class _Decoder(BlockDecoder):
+    api = NAME
+    stops = _STOPS
+    plain_words = frozenset(_WORDS.values())
+    counted = _USAGE
+    unfinished = "the stream ended without a stopReason; the answer may be cut short"
+    terminator = None
+    noise = ("p",)
 
-    kind: str
-    start: JsonObject
-    metadata: dict[str, Any] = field(default_factory=dict)
-    pieces: list[Any] = field(default_factory=list)
-    told: bool = False
-
-
-class _Decoder:
     def __init__(self, ids: Ids | None) -> None:
-        self._calls = CallBook(ids)
-        self._started = self._over = self._closed = self._said = False
-        self._blocks: dict[int, _Block] = {}
-        self._stopped: int | None = None
-        self._word = ""
-        self._usage: dict[str, Any] = {}
-        self._extra: dict[str, Any] = {}
+        super().__init__(ids)
         self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
             "messageStart": lambda body: self._start(),
-            "contentBlockStart": self._on_begin,
+            "contentBlockStart": lambda body: self._begin(self._index(body), mapping(body.get("start"))),
             "contentBlockDelta": self._on_delta,
-            "contentBlockStop": lambda body: self._stop(self._index(body)),
+            "contentBlockStop": lambda body: self._end_block(self._index(body)),
             "messageStop": self._on_stop,
             "metadata": self._on_metadata,
         }
 
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed:
-            return []
-        body = frame_body(frame)
-        if isinstance(body, IssueReported):
-            return [body]
-        name = frame.event
-        if not name and len(body) == 1:  # recordings and proxies name the event inside
-            name, inner = next(iter(body.items()))
-            body = dict(mapping(inner))
-        if name.endswith("Exception") or (name not in self._on and "message" in body):
-            raise read_failure(200, {"error": {"code": name, "message": text(body.get("message")) or name}})
-        handler = self._on.get(name)
-        return handler(body) if handler else []
-
-    def close(self) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        events = self._start()
-        for index in list(self._blocks):
-            events += self._stop(index)
-        stop = _STOPS.get(self._word, Stop.END if self._word or self._over else None)
-        events += self._calls.finish(cut=stop in (None, Stop.LENGTH))
-        if stop is None:
-            events.append(odd("the stream ended without a stopReason; the answer may be cut short"))
-        stop = settled(stop, self._calls.given)
-        if stop is Stop.LENGTH and not (self._said or self._calls.any):
-            events.append(spent())
-        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
-
     def whole(self, body: JsonObject, blocks: list[Any]) -> list[Event]:
         """The events of a whole answer."""
-        self._over = True
+        self._complete = True
         events = self._start()
         for i, block in enumerate(blocks):
-            events += self._begin(i, block) + self._stop(i)
-        self._word = text(body.get("stopReason"))
-        self._extra |= {key: value for key, value in rest(body, _BODY).items() if value is not None}
-        return [*events, *self._on_metadata(body), *self.close()]
+            events += self._begin(i, block) + self._end_block(i)
+        return [*events, *self._on_stop(body), *self._on_metadata(body), *self.close()]
 
     # ── events of the stream ─────────────────────────────────────────────────
 
-    def _start(self) -> list[Event]:
-        if self._started:
-            return []
-        self._started = True
-        return [Started()]
-
-    def _on_begin(self, body: JsonObject) -> list[Event]:
-        return self._begin(self._index(body), mapping(body.get("start")))
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
+        name = event
+        if not name and len(body) == 1:  # recordings and proxies name the event inside
+            name, inner = next(iter(body.items()))
+            body = mapping(inner)
+        if name.endswith("Exception") or (name not in self._on and "message" in body):
+            raise read_failure(200, {"error": {"code": name, "message": text(body.get("message")) or name}})
+        handler = self._on.get(name)
+        events = handler(body) if handler else []
+        if name != event:
+            self._repeats = None
+        return events
 
     def _on_stop(self, body: JsonObject) -> list[Event]:
         self._word = text(body.get("stopReason"))
-        others = rest(body, _BODY)
-        self._extra |= {key: value for key, value in others.items() if value is not None}
+        self._extra |= present(body, _BODY)
         return []
 
     def _on_metadata(self, body: JsonObject) -> list[Event]:
-        self._usage |= {key: value for key, value in mapping(body.get("usage")).items() if value is not None}
+        self._usage |= present(mapping(body.get("usage")))
         if body.get("metrics") and body["metrics"] != _NO_METRICS:
             self._extra["metrics"] = body["metrics"]
         return []
@@ -188,19 +148,25 @@ class _Decoder:
             events = self._begin(index, {begun: {} if begun != "text" else ""})
         block = self._blocks[index]
         if isinstance(delta.get("text"), str):
-            return events + self._pour(block, delta["text"])
+            return self._repeat_text(events + self._fill(block, delta["text"]), "delta", "text")
         if "reasoningContent" in delta:
             return events + self._think(block, mapping(delta["reasoningContent"]))
         if "toolUse" in delta:
-            piece = text(mapping(delta["toolUse"]).get("input"))
-            if block.kind == "call":
-                return events + self._calls.add(index, piece)
-            block.pieces.append(piece)
-        elif "toolResult" in delta:
+            return events + self._on_input(index, block, mapping(delta["toolUse"]))
+        if "toolResult" in delta:
             block.pieces += items(delta["toolResult"])
         elif "citation" in delta:
             block.metadata["citations"] = [*items(block.metadata.get("citations")), delta["citation"]]
         return events
+
+    def _on_input(self, index: int, block: Block, call: JsonObject) -> list[Event]:
+        piece = text(call.get("input"))
+        if block.kind == "call":
+            if piece:
+                self._repeat(partial(self._calls.add, index), "delta", "toolUse", "input")
+            return self._calls.add(index, piece)
+        block.pieces.append(piece)
+        return []
 
     def _index(self, body: JsonObject) -> int:
         index = body.get("contentBlockIndex")
@@ -209,60 +175,37 @@ class _Decoder:
     # ── blocks ───────────────────────────────────────────────────────────────
 
     def _begin(self, index: int, start: JsonObject) -> list[Event]:
-        events = self._start() + (self._stop(index) if index in self._blocks else [])
-        if self._stopped is not None:
-            events += self._calls.end(self._stopped, sure=True)
-            self._stopped = None
         call = start.get("toolUse")
-        block = self._blocks[index] = _Block("opaque", start)
         if isinstance(call, Mapping) and call.get("type") != "server_tool_use":
-            block.kind = "call"
-            left = carried(NAME, rest(call, _CALL))
-            events += self._calls.begin(index, text(call.get("toolUseId")), text(call.get("name")), left)
-            if "input" in call:
-                self._calls.hand(index, call["input"])
-        elif isinstance(start.get("text"), str):
-            block.kind = "text"
-            block.metadata = rest(start, frozenset({"text"}))
-            events += self._pour(block, start["text"])
-        elif "reasoningContent" in start:
-            block.kind = "reasoning"
+            return self._begin_call(index, start, call)
+        kind = "text" if isinstance(start.get("text"), str) else "reasoning" if "reasoningContent" in start else ""
+        events = self._begin_block(index, kind, start)
+        block = self._blocks[index]
+        if kind == "text":
+            block.metadata = rest(start, ("text",))
+            return events + self._fill(block, start["text"])
+        if kind == "reasoning":
             content = mapping(start["reasoningContent"])
-            events += self._think(block, {**content, **mapping(content.get("reasoningText"))})
+            return events + self._think(block, {**content, **mapping(content.get("reasoningText"))})
         return events
 
-    def _pour(self, block: _Block, said: str) -> list[Event]:
-        if not said:
-            return []
-        block.told = True
-        self._said = self._said or block.kind == "text"
-        return [ReasoningDelta(said) if block.kind == "reasoning" else TextDelta(said)]
+    def _begin_call(self, index: int, start: JsonObject, call: JsonObject) -> list[Event]:
+        events = self._begin_block(index, "call", start)
+        left = carried(NAME, rest(call, _CALL))
+        events += self._calls.begin(index, text(call.get("toolUseId")), text(call.get("name")), left)
+        if "input" in call:
+            self._calls.hand(index, call["input"])
+        return events
 
-    def _think(self, block: _Block, content: JsonObject) -> list[Event]:
+    def _think(self, block: Block, content: JsonObject) -> list[Event]:
         if content.get("signature"):
             block.metadata["signature"] = content["signature"]
         if content.get("redactedContent"):
             block.metadata["redacted"] = text(block.metadata.get("redacted")) + text(content["redactedContent"])
-        return self._pour(block, text(content.get("text")))
+        return self._fill(block, text(content.get("text")))
 
-    def _stop(self, index: int) -> list[Event]:
-        block = self._blocks.pop(index, None)
-        if block is None:
-            return []
-        if block.kind == "call":
-            self._stopped = index
-            return self._calls.end(index)
-        if block.kind == "opaque":
-            return self._opaque(block)
-        metadata = carried(NAME, block.metadata)
-        if not metadata and not block.told:
-            return []
-        empty: Event = TextDelta("") if block.kind == "text" else ReasoningDelta("")
-        return [*([] if block.told else [empty]), PartEnded(metadata)]
-
-    def _opaque(self, block: _Block) -> list[Event]:
+    def _opaque(self, block: Block) -> list[Event]:
         """A block of the server: its pieces are the input of a call, or the content of a result."""
-        self._said = True
         if not block.pieces:
             return [PartAdded(Opaque(api=NAME, block=block.start))] if block.start else []
         key = next(iter(block.start), "toolResult")
@@ -275,10 +218,11 @@ class _Decoder:
         filled = {**mapping(block.start.get(key)), "input" if key == "toolUse" else "content": pieces}
         return [PartAdded(Opaque(api=NAME, block={key: filled}))]
 
+    def _read_usage(self) -> Usage | None:
+        return read_usage(self._usage)
+
     def _leftover(self) -> JsonObject:
-        word = self._word if self._word and self._word not in _WORDS.values() else None
-        usage = self._usage if set(self._usage) - _USAGE else None
-        return carried(NAME, {**self._extra, "usage": usage, "stopReason": word})
+        return carried(NAME, {**self._extra, "usage": self._own_usage, "stopReason": self._own_word})
 
 
 def read_usage(usage: JsonObject) -> Usage | None:

@@ -38,6 +38,7 @@ from ..shared.body import (
     object_at,
     objects,
     plain,
+    present,
     rest,
     string_at,
     switch_at,
@@ -90,9 +91,9 @@ _FORMAT_OF = {mime: word for word, mime in _FORMATS.items() if word != "jpg"}
 def decode_request(body: JsonObject) -> Request:
     """The request `body` makes; streaming is told by the path.  Raises `CodecError` with the path of what is wrong."""
     body = an_object(body, "$")
-    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    extra = present(body, _MODELLED)
     config = object_at(body, "inferenceConfig") or {}
-    left = {key: value for key, value in rest(config, _CONFIG).items() if value is not None}
+    left = present(config, _CONFIG)
     if left:
         extra["inferenceConfig"] = left
     calling = object_at(body, "toolConfig") or {}

@@ -7,6 +7,7 @@ Sources: Cohere API reference (v2); streaming.md §6; wire-quirks.md ("Cohere v2
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ...errors import CodecError
@@ -16,7 +17,6 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -26,14 +26,14 @@ from ...events import (
 )
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
-from ..shared.body import an_object, count, items, mapping, rest, text
-from ..shared.calls import CallBook
+from ..shared.body import an_object, count, items, mapping, present, rest, text
+from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, odd, spent
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, WireFields, carried, own, wished
-from .chat_requests import NAME, decode_request, encode_request, write_said
+from ..shared.issues import odd
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from .chat_requests import NAME, PLAN, decode_request, encode_request, write_said
 
 _STOPS: Mapping[str, Stop] = {
     "COMPLETE": Stop.END,
@@ -57,7 +57,6 @@ _WORDS: Mapping[Stop | None, str] = {
 }
 _BODY = frozenset({"id", "message", "finish_reason", "usage", "response_id", "text", "tool_calls"})
 _MESSAGE = frozenset({"role", "content", "tool_calls", "tool_plan"})
-_PLAN: JsonObject = WireFields(NAME, {"field": "tool_plan"})
 _CALL = frozenset({"id", "type", "function"})
 
 # ── reading ──────────────────────────────────────────────────────────────────
@@ -87,19 +86,21 @@ def decode_stream(ids: Ids | None = None) -> StreamDecoder:
     return _Decoder(ids)
 
 
-class _Decoder:
-    """Frames → events.  `_run` is what is being told: "text", "thinking", "plan" or nothing."""
+class _Decoder(RunDecoder):
+    """Frames → events.  Runs: "text", "thinking", "plan"."""
+
+    api = NAME
+    stops = _STOPS
+    plain_words = frozenset(_WORDS.values())
+    counted = frozenset({"tokens", "cached_tokens"})
+    unfinished = "the stream ended without a finish_reason; the answer may be cut short"
 
     def __init__(self, ids: Ids | None) -> None:
-        self._calls = CallBook(ids)
-        self._started = self._closed = self._said = self._over = False
-        self._word = self._run = ""
-        self._usage: JsonObject = {}
-        self._extra: dict[str, Any] = {}
+        super().__init__(ids)
         self._message: dict[str, Any] = {}
         self._on: Mapping[str, Callable[[JsonObject, JsonObject], list[Event]]] = {
-            "message-start": self._on_start,
-            "tool-plan-delta": lambda body, message: self._pour("plan", text(message.get("tool_plan"))),
+            "message-start": lambda body, message: self._begin(body),
+            "tool-plan-delta": lambda body, message: self._tell("plan", text(message.get("tool_plan"))),
             "content-start": self._on_content,
             "content-delta": self._on_content,
             "content-end": lambda body, message: self._end_run(),
@@ -110,35 +111,11 @@ class _Decoder:
             "message-end": self._on_end,
         }
 
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed or frame.data.strip() == "[DONE]":
-            return []
-        body = frame_body(frame)
-        if isinstance(body, IssueReported):
-            return [body]
-        raise_error(body)
-        handler = self._on.get(text(body.get("type")) or frame.event)
-        return handler(body, mapping(mapping(body.get("delta")).get("message"))) if handler else []
-
-    def close(self) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        events = self._start({}) + self._end_run()
-        stop = _STOPS.get(self._word, Stop.END if self._word or self._over else None)
-        events += self._calls.finish(cut=stop in (None, Stop.LENGTH))
-        if stop is None:
-            events.append(odd("the stream ended without a finish_reason; the answer may be cut short"))
-        stop = settled(stop, self._calls.given)
-        if stop is Stop.LENGTH and not (self._said or self._calls.any):
-            events.append(spent())
-        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
-
     def whole(self, body: JsonObject) -> list[Event]:
         """The events of a whole answer."""
-        self._over = True
+        self._complete = True
         message = mapping(body.get("message"))
-        events = self._start(body) + self._pour("plan", text(message.get("tool_plan")))
+        events = self._begin(body) + self._tell("plan", text(message.get("tool_plan")))
         content = message.get("content")
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
         for part in parts:
@@ -147,23 +124,24 @@ class _Decoder:
         for call in items(message.get("tool_calls")):
             name, arguments, call_id, left = _call(mapping(call))
             events += self._calls.whole(call_id, name, arguments, left)
-        self._message = {k: v for k, v in rest(message, _MESSAGE).items() if v is not None}
-        self._extra = {k: v for k, v in rest(body, _BODY).items() if v is not None}
+        self._message = present(message, _MESSAGE)
+        self._extra = present(body, _BODY)
         return [*events, *self._finish(body), *self.close()]
-
-    def _start(self, body: JsonObject) -> list[Event]:
-        if self._started:
-            return []
-        self._started = True
-        return [Started("", text(body.get("id")) or text(body.get("response_id")))]
 
     # ── events of the stream ─────────────────────────────────────────────────
 
-    def _on_start(self, body: JsonObject, message: JsonObject) -> list[Event]:
-        return self._start(body)
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
+        raise_error(body)
+        handler = self._on.get(text(body.get("type")) or event)
+        return handler(body, mapping(mapping(body.get("delta")).get("message"))) if handler else []
+
+    def _begin(self, body: JsonObject) -> list[Event]:
+        return self._start("", text(body.get("id")) or text(body.get("response_id")))
 
     def _on_content(self, body: JsonObject, message: JsonObject) -> list[Event]:
-        return self._content(mapping(message.get("content")))
+        content = mapping(message.get("content"))
+        key = "thinking" if "thinking" in content else "text"
+        return self._repeat_text(self._content(content), "delta", "message", "content", key)
 
     def _on_citation(self, body: JsonObject, message: JsonObject) -> list[Event]:
         self._message["citations"] = [*items(self._message.get("citations")), message.get("citations")]
@@ -178,6 +156,9 @@ class _Decoder:
         piece = text(mapping(mapping(message.get("tool_calls")).get("function")).get("arguments"))
         if not self._calls.knows(_index(body)):
             return [odd("a fragment of a call that never began; it was passed over", dict(body))]
+        if piece:
+            place = ("delta", "message", "tool_calls", "function", "arguments")
+            self._repeat(partial(self._calls.add, _index(body)), *place)
         return self._calls.add(_index(body), piece)
 
     def _on_call_end(self, body: JsonObject, message: JsonObject) -> list[Event]:
@@ -191,34 +172,32 @@ class _Decoder:
 
     def _finish(self, body: JsonObject) -> list[Event]:
         self._word = text(body.get("finish_reason"))
-        self._usage = mapping(body.get("usage"))
+        self._usage = dict(mapping(body.get("usage")))
         return []
 
     # ── text and reasoning ───────────────────────────────────────────────────
 
     def _content(self, part: JsonObject) -> list[Event]:
         if "thinking" in part:
-            return self._pour("thinking", text(part.get("thinking")))
+            return self._tell("thinking", text(part.get("thinking")))
         if "text" in part:
-            return self._pour("text", text(part.get("text")))
+            return self._tell("text", text(part.get("text")))
         return [*self._end_run(), PartAdded(Opaque(api=NAME, block=part))] if part else []
 
-    def _pour(self, run: str, said: str) -> list[Event]:
-        if not said:
+    def _tell(self, run: str, piece: str) -> list[Event]:
+        if not piece:
             return []
-        events = [] if run == self._run else self._end_run() + self._calls.settle()
-        self._run = run
-        self._said = self._said or run == "text"
-        return [*self._start({}), *events, TextDelta(said) if run == "text" else ReasoningDelta(said)]
+        events = self._start() + self._go_on(run, piece)
+        if run == "plan":
+            self._metadata = dict(PLAN)
+        return events
 
-    def _end_run(self) -> list[Event]:
-        run, self._run = self._run, ""
-        return [PartEnded(_PLAN if run == "plan" else NOTHING)] if run else []
+    def _read_usage(self) -> Usage | None:
+        return read_usage(self._usage)
 
     def _leftover(self) -> JsonObject:
-        word = self._word if self._word and self._word not in _WORDS.values() else None
-        usage = self._usage if set(self._usage) - {"tokens", "cached_tokens"} else None
-        return carried(NAME, {**self._extra, "usage": usage, "finish_reason": word, "message": self._message or None})
+        left = {"usage": self._own_usage, "finish_reason": self._own_word, "message": self._message or None}
+        return carried(NAME, {**self._extra, **left})
 
 
 def _call(call: JsonObject) -> tuple[str, Any, str, JsonObject]:

@@ -35,6 +35,7 @@ from ..shared.body import (
     object_at,
     objects,
     plain,
+    present,
     rest,
     string_at,
     switch_at,
@@ -64,7 +65,8 @@ _MODELLED = frozenset({*_OPTIONS.values(), *_OTHERS})
 _MODES = {"REQUIRED": "required", "NONE": "none"}
 _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
 _MESSAGE = frozenset({"role", "content", "tool_calls", "tool_plan"})
-_PLAN: JsonObject = {"field": "tool_plan"}
+PLAN: JsonObject = {"field": "tool_plan"}
+"""Marks reasoning that stood in `tool_plan`."""
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -72,7 +74,7 @@ _PLAN: JsonObject = {"field": "tool_plan"}
 def decode_request(body: JsonObject) -> Request:
     """The request `body` makes.  Raises `CodecError` with the path of what is not this API."""
     body = an_object(body, "$")
-    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    extra = present(body, _MODELLED)
     tools, foreign = read_tools(body)
     if foreign is not None:
         extra["tools"] = foreign
@@ -115,7 +117,7 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
     if role != "assistant":
         return Message("system" if role in ("system", "developer") else "user", parts, metadata=left)
     plan = string_at(one, "tool_plan", path)
-    planned = [Reasoning(plan, metadata=WireFields(NAME, _PLAN))] if plan else []
+    planned = [Reasoning(plan, metadata=WireFields(NAME, PLAN))] if plan else []
     calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
     pairing.see(calls)
     if calls or planned:
@@ -216,7 +218,7 @@ def _write_message(message: Message) -> list[dict[str, Any]]:
 def write_said(parts: Iterable[Part]) -> dict[str, Any]:
     """An assistant's message: its plan, its thoughts and text, its calls."""
     said = list(parts)
-    plans = [part for part in said if isinstance(part, Reasoning) and own(NAME, part.metadata) == _PLAN]
+    plans = [part for part in said if isinstance(part, Reasoning) and own(NAME, part.metadata) == PLAN]
     shown = [part for part in said if part not in plans and not isinstance(part, ToolCall)]
     wire: dict[str, Any] = {"role": "assistant"}
     if plans:

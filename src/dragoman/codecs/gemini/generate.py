@@ -28,12 +28,12 @@ from ...events import (
 from ...jsontext import dumps, to_json
 from ...types import NOTHING, Issue, IssueKind, JsonObject, Opaque, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, items, mapping, rest, text
-from ..shared.calls import CallBook
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, lossy, odd, spent
+from ..shared.issues import lossy, odd
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, wished
 from .generate_requests import (
     NAME,
@@ -76,8 +76,7 @@ _WORDS: Mapping[Stop | None, str] = {
 }
 _BODY = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId"})
 _CANDIDATE = frozenset({"content", "finishReason", "index"})
-_RUNNING = frozenset({"content", "index"})
-_RUNS = {"text": frozenset({"text"}), "thought": frozenset({"text", "thought"})}
+_TEXT = frozenset({"text", "thought"})
 _CALL = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
 _PART = frozenset({"functionCall", "thoughtSignature"})
 _USAGE = (
@@ -104,8 +103,7 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
         raise CodecError("the answer has no candidates; retry the request", "$.candidates", NAME)
     for i, candidate in enumerate(an_array(candidates if candidates is not None else [], "$.candidates")):
         an_object(candidate, f"$.candidates[{i}]")
-    decoder = _Decoder(ids)
-    return assemble([*decoder.chunk(body), *decoder.close(whole=True)])
+    return assemble(_Decoder(ids).whole(body))
 
 
 def decode_stream(ids: Ids | None = None) -> StreamDecoder:
@@ -113,79 +111,57 @@ def decode_stream(ids: Ids | None = None) -> StreamDecoder:
     return _Decoder(ids)
 
 
-class _Decoder:
-    """Chunks → events.  `_run` is what is being told: "text", "thought" or nothing; `_partial` an unfinished call."""
+class _Decoder(RunDecoder):
+    """Chunks → events.  Runs: "text", "thought".  `_partial` is an unfinished call."""
+
+    api = NAME
+    stops = _STOPS
+    plain_words = frozenset(_WORDS.values())
+    counted = frozenset(_USAGE)
+    unfinished = "the stream ended without a finishReason; the answer may be cut short"
+    noise = ("usageMetadata",)
 
     def __init__(self, ids: Ids | None) -> None:
-        self._calls = CallBook(ids)
-        self._started = self._closed = self._said = self._others = False
-        self._word = ""
-        self._usage: dict[str, Any] = {}
-        self._extra: dict[str, Any] = {}
+        super().__init__(ids)
+        self._others = False
         self._candidate: dict[str, Any] = {}
-        self._run = ""
-        self._run_data: dict[str, Any] = {}
         self._partial: dict[str, Any] | None = None
         self._key = 0
 
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed or frame.data.strip() == "[DONE]":
-            return []
-        body = frame_body(frame)
-        if isinstance(body, IssueReported):
-            return [body]
-        said = self._goes_on(body)
-        if said is not None:
-            return said
+    def whole(self, body: JsonObject) -> list[Event]:
+        """The events of a whole answer."""
+        self._complete = True
+        return [*self._chunk(body), *self.close()]
+
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
         raise_error(body)
-        return self.chunk(body)
+        events = self._chunk(body)
+        if _is_one_text(body):
+            self._repeat_text(events, "candidates", 0, "content", "parts", 0, "text")
+        return events
 
-    def _goes_on(self, body: JsonObject) -> list[Event] | None:
-        """The events of a chunk that says nothing but more of what is being told, as nearly all do; None for others."""
-        listed = body.get("candidates") if self._run and body.keys() <= _BODY else None
-        candidate = listed[0] if type(listed) is list and len(listed) == 1 else None
-        if type(candidate) is not dict or not candidate.keys() <= _RUNNING or candidate.get("index"):
-            return None
-        parts = mapping(candidate.get("content")).get("parts")
-        part = parts[0] if type(parts) is list and len(parts) == 1 else None
-        if type(part) is not dict or part.keys() != _RUNS[self._run] or type(part["text"]) is not str:
-            return None
-        thinks = self._run == "thought"
-        if thinks and part["thought"] is not True:
-            return None
-        self._count(body)
-        said = part["text"]
-        self._said = self._said or (bool(said) and not thinks)
-        return [ReasoningDelta(said) if thinks else TextDelta(said)] if said else []
+    def _read_noise(self, body: JsonObject) -> None:
+        self._usage |= present(mapping(body.get("usageMetadata")))
 
-    def _count(self, body: JsonObject) -> None:
-        given = mapping(body.get("usageMetadata"))
-        self._usage |= {key: value for key, value in given.items() if value is not None}
+    def _is_blocked(self) -> bool:
+        return not self._word and bool(mapping(self._extra.get("promptFeedback")).get("blockReason"))
 
-    def close(self, *, whole: bool = False) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        events = self._start({}) + self._end_run()
-        stop = _STOPS.get(self._word, Stop.END if self._word or whole else None)
-        if mapping(self._extra.get("promptFeedback")).get("blockReason") and not self._word:
-            stop = Stop.FILTERED
-        cut = stop in (None, Stop.LENGTH)
-        events += self._end_partial(cut=cut) + self._calls.finish(cut=cut)
-        if stop is None:
-            events.append(odd("the stream ended without a finishReason; the answer may be cut short"))
-        if self._word == "MALFORMED_FUNCTION_CALL":
-            events.append(_malformed(text(self._candidate.get("finishMessage"))))
-        stop = settled(stop, self._calls.given)
-        if stop is Stop.LENGTH and not (self._said or self._calls.any):
-            events.append(spent())
-        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
+    def _is_complete(self) -> bool:
+        return super()._is_complete() or self._is_blocked()
 
-    def chunk(self, body: JsonObject) -> list[Event]:
+    def _stop(self) -> Stop | None:
+        return Stop.FILTERED if self._is_blocked() else super()._stop()
+
+    def _faults(self) -> list[Event]:
+        malformed = self._word == "MALFORMED_FUNCTION_CALL"
+        found = [_malformed(text(self._candidate.get("finishMessage")))] if malformed else []
+        return [*super()._faults(), *found]
+
+    def _chunk(self, body: JsonObject) -> list[Event]:
         """The events of one chunk; a whole answer is one."""
-        events = self._start(body)
-        self._extra |= {key: value for key, value in rest(body, _BODY).items() if value is not None}
-        self._count(body)
+        events = self._start(text(body.get("modelVersion")), text(body.get("responseId")))
+        self._extra |= present(body, _BODY)
+        self._read_noise(body)
         for place, candidate in enumerate(items(body.get("candidates"))):
             if not isinstance(candidate, Mapping):
                 events.append(odd("a candidate is no object; it was passed over", candidate))
@@ -196,14 +172,8 @@ class _Decoder:
                 events.append(lossy("the answer has several candidates; only the first is read", candidate))
         return events
 
-    def _start(self, body: JsonObject) -> list[Event]:
-        if self._started:
-            return []
-        self._started = True
-        return [Started(text(body.get("modelVersion")), text(body.get("responseId")))]
-
     def _choose(self, candidate: JsonObject) -> list[Event]:
-        self._candidate |= {key: value for key, value in rest(candidate, _CANDIDATE).items() if value is not None}
+        self._candidate |= present(candidate, _CANDIDATE)
         if isinstance(word := candidate.get("finishReason"), str | int):
             self._word = str(word)
         parts = items(mapping(candidate.get("content")).get("parts"))
@@ -214,29 +184,26 @@ class _Decoder:
         if isinstance(part.get("functionCall"), Mapping):
             return self._end_run() + self._call(part, camel(part["functionCall"]))
         if isinstance(part.get("text"), str):
-            return self._pour("thought" if part.get("thought") is True else "text", part["text"], signature)
+            return self._tell("thought" if part.get("thought") is True else "text", part["text"], signature)
         media = read_media(part, carried(NAME, {SIGNATURE: signature or None}))
-        self._said = True
-        return [*self._end_run(), *self._calls.settle(), PartAdded(media or Opaque(api=NAME, block=part))]
+        events = self._end_run() + self._calls.settle()
+        return events + self._add_part(media or Opaque(api=NAME, block=part))
 
-    def _pour(self, run: str, said: str, signature: str) -> list[Event]:
-        events: list[Event] = []
-        if not said and not signature:
+    def _tell(self, run: str, piece: str, signature: str) -> list[Event]:
+        if not piece and not signature:
             return []
-        if run != self._run:
-            events = self._end_run() + self._end_partial(cut=False) + self._calls.settle()
-            self._run = run
-        self._said = self._said or (run == "text" and bool(said))
-        events.append(ReasoningDelta(said) if run == "thought" else TextDelta(said))
-        if signature:
-            self._run_data[SIGNATURE] = signature
-            events += self._end_run()
-        return events
+        events = self._go_on(run, piece)
+        if not signature:
+            return events
+        self._metadata[SIGNATURE] = signature
+        empty: Event = ReasoningDelta("") if run == "thought" else TextDelta("")
+        return [*events, *([] if piece else [empty]), *self._end_run()]
 
-    def _end_run(self) -> list[Event]:
-        run, data = self._run, self._run_data
-        self._run, self._run_data = "", {}
-        return [PartEnded(carried(NAME, data))] if run else []
+    def _begin_run(self, run: str) -> list[Event]:
+        return self._end_partial(cut=False) + super()._begin_run(run)
+
+    def _end_open(self, *, cut: bool) -> list[Event]:
+        return self._end_run() + self._end_partial(cut=cut)
 
     # ── calls ────────────────────────────────────────────────────────────────
 
@@ -275,11 +242,19 @@ class _Decoder:
         self._calls.hand(self._key, given)
         return self._calls.end(self._key)
 
+    def _read_usage(self) -> Usage | None:
+        return read_usage(self._usage)
+
     def _leftover(self) -> JsonObject:
-        usage = self._usage if set(self._usage) - set(_USAGE) else None
-        word = self._word if self._word and self._word not in _WORDS.values() else None
-        candidate = {**self._candidate, **({"finishReason": word} if word else {})}
-        return carried(NAME, {**self._extra, "usageMetadata": usage, "candidate": candidate or None})
+        candidate = {**self._candidate, **({"finishReason": self._own_word} if self._own_word else {})}
+        return carried(NAME, {**self._extra, "usageMetadata": self._own_usage, "candidate": candidate or None})
+
+
+def _is_one_text(body: JsonObject) -> bool:
+    """Does this chunk hold one part only, and that a text without a signature?"""
+    candidates = items(body.get("candidates"))
+    parts = items(mapping(mapping(candidates[0]).get("content")).get("parts")) if len(candidates) == 1 else ()
+    return len(parts) == 1 and _TEXT.issuperset(mapping(parts[0]))
 
 
 def _steps(path: str) -> list[str | int]:

@@ -41,6 +41,7 @@ from ..shared.body import (
     object_at,
     objects,
     plain,
+    present,
     rest,
     string_at,
     strings_at,
@@ -93,7 +94,7 @@ def decode_request(body: JsonObject) -> Request:
     Raises `CodecError` with the path of what is not this API.
     """
     body = camel(an_object(body, "$"))
-    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    extra = present(body, _MODELLED)
     config = camel(object_at(body, "generationConfig") or {})
     tools, foreign = _read_tools(body)
     if foreign is not None:
@@ -114,7 +115,7 @@ def _read_sampling(config: JsonObject, extra: dict[str, Any]) -> Sampling:
     path = "$.generationConfig"
     thinking = camel(object_at(config, "thinkingConfig", path) or {})
     level = string_at(thinking, "thinkingLevel", f"{path}.thinkingConfig")
-    left = {key: value for key, value in rest(config, _CONFIG).items() if value is not None}
+    left = present(config, _CONFIG)
     others = rest(thinking, frozenset({"thinkingLevel"}))
     left |= {"thinkingConfig": others} if others else {}
     if level and not others:

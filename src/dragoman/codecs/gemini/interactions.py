@@ -9,7 +9,7 @@ Sources: Gemini API reference (Interactions, and its migration guide of May 2026
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ...errors import ErrorKind
@@ -19,7 +19,6 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    IssueReported,
     PartAdded,
     PartEnded,
     ReasoningDelta,
@@ -29,12 +28,11 @@ from ...events import (
 )
 from ...jsontext import to_json
 from ...types import JsonObject, Media, Opaque, Request, Response, Stop, ToolCall, Usage
-from ..shared.body import an_array, an_object, count, items, mapping, rest, text
-from ..shared.calls import CallBook
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, odd, spent
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
 from .generate_requests import SIGNATURE
 from .interactions_requests import NAME, about, decode_request, encode_request, read_media, thought, write_steps
@@ -68,7 +66,9 @@ _USAGE = (
     "total_tool_use_tokens",
     "total_tokens",
 )
-_RUNS = {"model_output": "text", "text": "text", "thought": "thought"}
+_KINDS = {"model_output": "text", "text": "text", "thought": "reasoning", "function_call": "call"}
+_PARTS = frozenset({"model_output", "text", "thought"})
+"""Steps that go on while parts of their kind come."""
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -89,180 +89,133 @@ def decode_stream(ids: Ids | None = None) -> StreamDecoder:
     return _Decoder(ids)
 
 
-@dataclass(slots=True)
-class _Step:
-    """A step that is being told; `run` is what its deltas pour into: "text", "thought", "call" or nothing."""
-
-    run: str
-    start: JsonObject
-    metadata: dict[str, Any] = field(default_factory=dict)
-    told: bool = False
-    poured: bool = False
-
-
-class _Decoder:
-    def __init__(self, ids: Ids | None) -> None:
-        self._calls = CallBook(ids)
-        self._started = self._over = self._closed = self._said = False
-        self._steps: dict[int, _Step] = {}
-        self._status = ""
-        self._usage: dict[str, Any] = {}
-        self._extra: dict[str, Any] = {}
-
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed or frame.data.strip() == "[DONE]":
-            return []
-        body = frame_body(frame)
-        if isinstance(body, IssueReported):
-            return [body]
-        kind = text(body.get("event_type")) or frame.event
-        if kind == "error" or body.get("error"):
-            raise read_failure(200, body if body.get("error") else {"error": body})
-        what, _, deed = kind.partition(".")
-        if what == "interaction":
-            return self._on_interaction(body, deed)
-        if what not in ("step", "content"):
-            return []  # events invented after us
-        match deed:
-            case "start":
-                return self._begin(_index(body), mapping(body.get(what)))
-            case "delta":
-                return self._delta(_index(body), mapping(body.get("delta")))
-            case "stop":
-                return self._stop(_index(body))
-        return []
-
-    def close(self) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        events = self._start({})
-        for index in list(self._steps):
-            events += self._stop(index)
-        stop = _STOPS.get(self._status, Stop.END if self._over else None)
-        events += self._calls.finish(cut=stop in (None, Stop.LENGTH))
-        if not self._over:
-            events.append(odd("the stream ended before the answer was complete"))
-        stop = settled(stop, self._calls.given)
-        if stop is Stop.LENGTH and not (self._said or self._calls.any):
-            events.append(spent())
-        return [*events, Ended(stop, read_usage(self._usage), self._leftover())]
+class _Decoder(BlockDecoder):
+    api = NAME
+    stops = _STOPS
+    plain_words = frozenset(_WORDS.values())
+    counted = frozenset(_USAGE)
+    unfinished = "the stream ended before the answer was complete"
 
     def whole(self, body: JsonObject, steps: list[Any]) -> list[Event]:
         """The events of a whole answer: its steps after the last of those that repeat what was asked."""
         asked = [i for i, step in enumerate(steps) if text(step.get("type")) in _ASKED]
         events = self._on_interaction({"interaction": body}, "completed")
         for i, step in enumerate(steps[asked[-1] + 1 if asked else 0 :]):
-            events += self._begin(i, step) + self._stop(i)
+            events += self._begin(i, step) + self._end_block(i)
         return [*events, *self.close()]
 
-    def _on_interaction(self, body: JsonObject, deed: str) -> list[Event]:
-        told = mapping(body.get("interaction"))
-        self._status = text(told.get("status")) or text(body.get("status")) or self._status
-        if self._status == "failed":
-            faults = [mapping(one) for one in items(told.get("errors"))]
+    def _is_complete(self) -> bool:
+        return self._complete
+
+    # ── events of the stream ─────────────────────────────────────────────────
+
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
+        kind = text(body.get("event_type")) or event
+        if kind == "error" or body.get("error"):
+            raise read_failure(200, body if body.get("error") else {"error": body})
+        what, _, change = kind.partition(".")
+        if what == "interaction":
+            return self._on_interaction(body, change)
+        if what not in ("step", "content"):
+            return []  # events invented after us
+        match change:
+            case "start":
+                return self._begin(_index(body), mapping(body.get(what)))
+            case "delta":
+                return self._on_delta(_index(body), mapping(body.get("delta")))
+            case "stop":
+                return self._end_block(_index(body))
+        return []
+
+    def _on_interaction(self, body: JsonObject, change: str) -> list[Event]:
+        answer = mapping(body.get("interaction"))
+        self._word = text(answer.get("status")) or text(body.get("status")) or self._word
+        if self._word == "failed":
+            faults = [mapping(one) for one in items(answer.get("errors"))]
             raise read_failure(200, {"error": faults[0] if faults else {"message": "failed"}})
-        self._over = self._over or deed in ("completed", "complete")
-        self._extra |= {key: value for key, value in rest(told, _BODY).items() if value is not None}
-        self._usage |= {key: value for key, value in mapping(told.get("usage")).items() if value is not None}
-        return self._start(told) if told else []
+        self._complete = self._complete or change in ("completed", "complete")
+        self._extra |= present(answer, _BODY)
+        self._usage |= present(mapping(answer.get("usage")))
+        return self._start(text(answer.get("model")), text(answer.get("id"))) if answer else []
 
-    def _start(self, told: JsonObject) -> list[Event]:
-        if self._started:
-            return []
-        self._started = True
-        return [Started(text(told.get("model")), text(told.get("id")))]
-
-    # ── steps ────────────────────────────────────────────────────────────────
-
-    def _begin(self, index: int, start: JsonObject) -> list[Event]:
-        events = self._start({}) + (self._stop(index) if index in self._steps else [])
-        kind = text(start.get("type"))
-        if kind == "function_call":
-            self._steps[index] = _Step("call", start)
-            left = carried(NAME, about(start, "id", "name", "arguments"))
-            events += self._calls.begin(index, text(start.get("id")), text(start.get("name")), left)
-            if start.get("arguments") not in (None, {}):
-                self._calls.hand(index, start["arguments"])
-            return events
-        step = self._steps[index] = _Step(_RUNS.get(kind, ""), start)
-        events += self._calls.settle()
-        if step.run == "thought":
-            step.metadata = about(start, "summary")
-            return events + self._pour(step, thought(start))
-        if step.run == "text":
-            step.metadata = rest(start, frozenset({"type", "text", "content"}))
-            events += self._pour(step, text(start.get("text")))
-            for content in items(start.get("content")):
-                events += self._content(step, mapping(content))
-        return events
-
-    def _delta(self, index: int, delta: JsonObject) -> list[Event]:
+    def _on_delta(self, index: int, delta: JsonObject) -> list[Event]:
         kind = text(delta.get("type"))
         events: list[Event] = []
-        if index not in self._steps:  # a delta without its start: its kind says what it is
+        if index not in self._blocks:  # a delta without its start: its kind says what it is
             events += self._begin(index, {"type": "thought" if kind.startswith("thought") else "model_output"})
-        step = self._steps[index]
+        step = self._blocks[index]
         match kind:
             case "text":
-                return events + self._pour(step, text(delta.get("text")))
+                return self._repeat_text(events + self._fill(step, text(delta.get("text"))), "delta", "text")
             case "thought_summary":
-                return events + self._pour(step, text(mapping(delta.get("content")).get("text")))
+                events += self._fill(step, text(mapping(delta.get("content")).get("text")))
+                return self._repeat_text(events, "delta", "content", "text")
             case "thought_signature":
                 step.metadata[SIGNATURE] = text(delta.get("signature")) or None
             case "text_annotation" | "text_annotation_delta":
                 annotations = [*items(step.metadata.get("annotations")), *items(delta.get("annotations"))]
                 step.metadata["annotations"] = annotations
-            case "arguments_delta" if step.run == "call":
-                return events + self._calls.add(index, text(delta.get("arguments")))
-            case "function_call" if step.run == "call":  # before May 2026: whole
-                self._calls.hand(index, delta.get("arguments"))
-                return events + self._calls.name(index, text(delta.get("name")))
-            case _ if step.run == "text":
+            case _ if step.kind == "call":
+                return events + self._on_arguments(index, step, delta)
+            case _ if step.kind == "text":
                 return events + self._content(step, delta)
             case _:
-                step.start = {**step.start, **rest(delta, frozenset({"type"}))}
+                step.start = {**step.start, **rest(delta, ("type",))}
         return events
 
-    def _content(self, step: _Step, content: JsonObject) -> list[Event]:
+    def _on_arguments(self, index: int, step: Block, delta: JsonObject) -> list[Event]:
+        match delta.get("type"):
+            case "arguments_delta":
+                if isinstance(delta.get("arguments"), str):
+                    self._repeat(partial(self._calls.add, index), "delta", "arguments")
+                return self._calls.add(index, text(delta.get("arguments")))
+            case "function_call":  # before May 2026: whole
+                self._calls.hand(index, delta.get("arguments"))
+                return self._calls.name(index, text(delta.get("name")))
+        step.start = {**step.start, **rest(delta, ("type",))}
+        return []
+
+    # ── steps ────────────────────────────────────────────────────────────────
+
+    def _begin(self, index: int, start: JsonObject) -> list[Event]:
+        kind = _KINDS.get(text(start.get("type")), "")
+        events = self._begin_block(index, kind, start)
+        step = self._blocks[index]
+        match kind:
+            case "call":
+                left = carried(NAME, about(start, "id", "name", "arguments"))
+                events += self._calls.begin(index, text(start.get("id")), text(start.get("name")), left)
+                if start.get("arguments") not in (None, {}):
+                    self._calls.hand(index, start["arguments"])
+            case "reasoning":
+                step.metadata = about(start, "summary")
+                events += self._fill(step, thought(start))
+            case "text":
+                step.metadata = rest(start, ("type", "text", "content"))
+                events += self._fill(step, text(start.get("text")))
+                for content in items(start.get("content")):
+                    events += self._content(step, mapping(content))
+        return events
+
+    def _follow_call(self) -> list[Event]:
+        return self._calls.settle()
+
+    def _content(self, step: Block, content: JsonObject) -> list[Event]:
         """A content of a step of text: each ends the one before."""
-        ended = self._end_run(step)
+        ended = self._end_part(step)
         if content.get("type") == "text":
-            step.metadata = {key: v for key, v in rest(content, frozenset({"type", "text"})).items() if v != []}
-            return ended + self._pour(step, text(content.get("text")))
-        self._said = True
-        return [*ended, PartAdded(read_media(content) or Opaque(api=NAME, block=content))]
+            step.metadata = {key: v for key, v in rest(content, ("type", "text")).items() if v != []}
+            return ended + self._fill(step, text(content.get("text")))
+        return ended + self._add_part(read_media(content) or Opaque(api=NAME, block=content))
 
-    def _pour(self, step: _Step, said: str) -> list[Event]:
-        if not said:
-            return []
-        step.told = True
-        self._said = self._said or step.run == "text"
-        return [ReasoningDelta(said) if step.run == "thought" else TextDelta(said)]
+    def _opaque(self, block: Block) -> list[Event]:
+        return [PartAdded(Opaque(api=NAME, block=block.start))] if block.start else []
 
-    def _end_run(self, step: _Step) -> list[Event]:
-        metadata, told = carried(NAME, step.metadata), step.told
-        step.metadata, step.told = {}, False
-        if not told and not metadata:
-            return []
-        empty: Event = ReasoningDelta("") if step.run == "thought" else TextDelta("")
-        return [*([] if told else [empty]), PartEnded(metadata)]
-
-    def _stop(self, index: int) -> list[Event]:
-        step = self._steps.pop(index, None)
-        if step is None:
-            return []
-        if step.run == "call":
-            return self._calls.end(index)
-        if step.run:
-            return self._end_run(step)
-        self._said = True
-        return [PartAdded(Opaque(api=NAME, block=step.start))] if step.start else []
+    def _read_usage(self) -> Usage | None:
+        return read_usage(self._usage)
 
     def _leftover(self) -> JsonObject:
-        usage = self._usage if set(self._usage) - set(_USAGE) else None
-        word = self._status if self._status and self._status not in _WORDS.values() else None
-        return carried(NAME, {**self._extra, "usage": usage, "status": word})
+        return carried(NAME, {**self._extra, "usage": self._own_usage, "status": self._own_word})
 
 
 def _index(body: JsonObject) -> int:
@@ -395,8 +348,8 @@ class _Encoder(Encoder):
     # ── steps ────────────────────────────────────────────────────────────────
 
     def _begin(self, step: Mapping[str, Any]) -> list[Frame]:
-        kind = text(step.get("type")) if text(step.get("type")) in _RUNS else "other"
-        if kind == self._open and kind in _RUNS:
+        kind = text(step.get("type")) if text(step.get("type")) in _PARTS else "other"
+        if kind == self._open and kind in _PARTS:
             return []
         frames = [*self._on_started(Started()), *self._end()]
         self._place += 1

@@ -37,6 +37,7 @@ from ..shared.body import (
     object_at,
     objects,
     plain,
+    present,
     rest,
     string_at,
     switch_at,
@@ -94,9 +95,9 @@ def decode_request(body: JsonObject) -> Request:
         if body.get(key):
             message = f"conversations are not stored here; send all steps as input, without `{key}`"
             raise Unsupported(message, f"$.{key}", NAME, {"code": "unsupported_parameter"})
-    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    extra = present(body, _MODELLED)
     config = object_at(body, "generation_config") or {}
-    left = {key: value for key, value in rest(config, _CONFIG).items() if value is not None}
+    left = present(config, _CONFIG)
     choice = _read_choice(config, left)
     if left:
         extra["generation_config"] = left

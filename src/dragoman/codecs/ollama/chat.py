@@ -12,16 +12,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...errors import CodecError
-from ...events import CallDelta, CallStarted, Ended, Event, IssueReported, ReasoningDelta, Started, TextDelta, assemble
+from ...events import CallDelta, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, assemble
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import an_object, count, items, mapping, rest, text
-from ..shared.calls import CallBook
+from ..shared.body import an_object, count, items, mapping, present, rest, text
+from ..shared.decoder import AnswerDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, odd, spent
+from ..shared.issues import odd
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, wished
 from .chat_requests import NAME, call_fields, decode_request, encode_request, write_call
 
@@ -30,8 +30,8 @@ _BODY = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "prompt_eval_count", "eval_count"}
 )
 _SAID = frozenset({"role", "content", "thinking", "tool_calls"})
-_RUNNING = frozenset({"model", "created_at", "message", "done"})
-_RUNNING_SAID = frozenset({"role", "content"})
+_TELLING = ("content", "thinking", "tool_calls")
+_COUNTS = ("prompt_eval_count", "eval_count")
 _DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 _NO_TIME = "1970-01-01T00:00:00Z"
 
@@ -54,87 +54,58 @@ def decode_stream(ids: Ids | None = None) -> StreamDecoder:
     return Decoder(ids)
 
 
-class Decoder:
+class Decoder(AnswerDecoder):
     """Lines → events.  Every line is a whole answer so far said; calls come whole, in any line."""
 
+    api = NAME
+    stops = _STOPS
+    plain_words = frozenset({"stop", "length"})
+    unfinished = "the stream ended without `done`; the answer may be cut short"
+    terminator = None
+    noise = ("created_at",)
+
     def __init__(self, ids: Ids | None) -> None:
-        self._calls = CallBook(ids)
-        self._started = self._closed = self._said = self._over = False
-        self._word = ""
-        self._counts: dict[str, Any] = {}
-        self._extra: dict[str, Any] = {}
+        super().__init__(ids)
         self._message: dict[str, Any] = {}
-
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed:
-            return []
-        body = frame_body(frame)
-        if isinstance(body, IssueReported):
-            return [body]
-        said = self._goes_on(body)
-        if said is not None:
-            return said
-        raise_error(body)
-        return self._line(body)
-
-    def _goes_on(self, body: JsonObject) -> list[Event] | None:
-        """The events of a line that says nothing but more text, as nearly all do; None for any other."""
-        if body.keys() != _RUNNING or body["done"] is not False or "created_at" not in self._extra:
-            return None  # the first line is read to the end: it says who speaks and when
-        message = body["message"]
-        if type(message) is not dict or message.keys() != _RUNNING_SAID or type(message["content"]) is not str:
-            return None
-        if not self._calls.idle:
-            return None
-        said = message["content"]
-        self._said = self._said or bool(said)
-        return [TextDelta(said)] if said else []
 
     def whole(self, body: JsonObject) -> list[Event]:
         """The events of a whole answer."""
-        self._over = True
+        self._complete = True
         return [*self._line(body), *self.close()]
 
-    def close(self) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        stop = _STOPS.get(self._word, Stop.END if self._over else None)
-        events = self._start({}) + self._calls.finish(cut=stop in (None, Stop.LENGTH))
-        if not self._over:
-            events.append(odd("the stream ended without `done`; the answer may be cut short"))
-        stop = settled(stop, self._calls.given)
-        if stop is Stop.LENGTH and not (self._said or self._calls.any):
-            events.append(spent())
-        return [*events, Ended(stop, self._usage(), self._leftover())]
-
-    def _start(self, body: JsonObject) -> list[Event]:
-        if self._started:
-            return []
-        self._started = True
-        return [Started(text(body.get("model")))]
-
-    def _line(self, body: JsonObject) -> list[Event]:
-        events = self._start(body)
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
+        raise_error(body)
+        events = self._line(body)
         message = mapping(body.get("message"))
-        thought = text(message.get("thinking")) or text(body.get("thinking"))
-        said = text(message.get("content")) or text(body.get("response"))
-        if thought or said:
-            events += self._calls.settle()
-        events += [ReasoningDelta(thought)] if thought else []
-        events += [TextDelta(said)] if said else []
-        self._said = self._said or bool(said)
-        for call in items(message.get("tool_calls")):
-            events += self._call(mapping(call))
-        self._message |= {key: value for key, value in rest(message, _SAID).items() if value is not None}
-        self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, 0)}
-        self._counts |= {key: body[key] for key in ("prompt_eval_count", "eval_count") if body.get(key) is not None}
+        places: list[tuple[str, ...]] = [("message", key) for key in _TELLING if message.get(key)]
+        places += [(key,) for key in ("thinking", "response") if body.get(key)]
+        return self._repeat_text(events, *places[0]) if len(places) == 1 else events
+
+    def _read_noise(self, body: JsonObject) -> None:
         if body.get("created_at") not in (None, _NO_TIME):
             self._extra.setdefault("created_at", body["created_at"])
-        if body.get("done") is True:
-            self._over = True
-            self._word = text(body.get("done_reason"))
+
+    def _line(self, body: JsonObject) -> list[Event]:
+        events = self._start(text(body.get("model")))
+        message = mapping(body.get("message"))
+        thinking = text(message.get("thinking")) or text(body.get("thinking"))
+        content = text(message.get("content")) or text(body.get("response"))
+        if thinking or content:
+            events += self._calls.settle()
+        events += self._emit_reasoning(thinking) + self._emit_text(content)
+        for call in items(message.get("tool_calls")):
+            events += self._call(mapping(call))
+        self._gather(body, message)
         return events
+
+    def _gather(self, body: JsonObject, message: JsonObject) -> None:
+        self._message |= present(message, _SAID)
+        self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, 0)}
+        self._usage |= {key: body[key] for key in _COUNTS if body.get(key) is not None}
+        self._read_noise(body)
+        if body.get("done") is True:
+            self._complete = True
+            self._word = text(body.get("done_reason"))
 
     def _call(self, call: JsonObject) -> list[Event]:
         function = mapping(call.get("function"))
@@ -143,14 +114,14 @@ class Decoder:
         name, arguments = text(function.get("name")), function.get("arguments")
         return self._calls.whole(text(call.get("id")), name, arguments, call_fields(call, function))
 
-    def _usage(self) -> Usage | None:
-        if not self._counts:
+    def _read_usage(self) -> Usage | None:
+        if not self._usage:
             return None
-        return Usage(input=count(self._counts.get("prompt_eval_count")), output=count(self._counts.get("eval_count")))
+        given, made = (count(self._usage.get(key)) for key in _COUNTS)
+        return Usage(input=given, output=made)
 
     def _leftover(self) -> JsonObject:
-        word = self._word if self._word and self._word not in ("stop", "length") else None
-        return carried(NAME, {**self._extra, "done_reason": word, "message": self._message or None})
+        return carried(NAME, {**self._extra, "done_reason": self._own_word, "message": self._message or None})
 
 
 # ── writing ─────────────────────────────────────────────────────────

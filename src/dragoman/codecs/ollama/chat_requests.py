@@ -36,6 +36,7 @@ from ..shared.body import (
     object_at,
     objects,
     plain,
+    present,
     rest,
     string_at,
     strings_at,
@@ -114,9 +115,9 @@ def _all(values: Sequence[Any]) -> Any:
 
 def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: frozenset[str]) -> Request:
     """The request of `body` around its `messages`: what /api/chat and /api/generate have in common."""
-    extra = {key: value for key, value in rest(body, modelled).items() if value is not None}
+    extra = present(body, modelled)
     options = object_at(body, "options") or {}
-    others = {key: value for key, value in rest(options, frozenset(_OPTIONS.values())).items() if value is not None}
+    others = present(options, frozenset(_OPTIONS.values()))
     if others:
         extra["options"] = others
     tools, foreign = read_tools(body)
@@ -209,7 +210,7 @@ def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
 
 def call_fields(call: JsonObject, function: JsonObject) -> JsonObject:
     """What a call holds beside its id, name and arguments."""
-    others = {key: value for key, value in rest(function, _FUNCTION).items() if value is not None}
+    others = present(function, _FUNCTION)
     return carried(NAME, {**rest(call, _CALL), "function": others or None})
 
 

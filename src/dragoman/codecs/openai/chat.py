@@ -16,9 +16,7 @@ from ...events import (
     CallStarted,
     Ended,
     Event,
-    IssueReported,
     PartAdded,
-    PartEnded,
     ReasoningDelta,
     Started,
     TextDelta,
@@ -27,11 +25,11 @@ from ...events import (
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared.body import an_array, an_object, count, items, mapping, rest, text
-from ..shared.calls import CallBook
+from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, lossy, odd, spent
+from ..shared.issues import lossy
 from ..shared.media import joined
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
 from .chat_fragments import Fragments
@@ -66,7 +64,6 @@ _WORDS: Mapping[Stop | None, str] = {
     Stop.REFUSED: "content_filter",
     Stop.ERROR: "error",
 }
-_PLAIN_WORDS = frozenset(_WORDS.values())
 _BODY = frozenset({"id", "object", "model", "choices", "usage", "created", "obfuscation", "error"})
 _CHOICE = frozenset({"index", "message", "delta", "finish_reason"})
 _MESSAGE = frozenset(
@@ -82,17 +79,10 @@ _MESSAGE = frozenset(
     }
 )
 _BARE = frozenset({"index", "delta", "finish_reason", "logprobs"})
-_NO_RUN = "", frozenset[str]()
-_RUNS = {
-    "text": ("content", frozenset({"role", "reasoning_content", "reasoning"})),
-    "reasoning": ("reasoning_content", frozenset({"role", "content"})),
-}
-"""What is being told, by the field that goes on with it; and the fields that may stand beside it, empty."""
-_UNLIKE: JsonObject = {"": object()}  # as no chunk
+_DELTA = ("choices", 0, "delta")
 _REASONING = ("reasoning_content", "reasoning")
 _CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")  # DeepSeek, Kimi, Mistral
 _MODELLED_USAGE = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
-_DONE = "[DONE]"
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -113,91 +103,64 @@ def decode_stream(ids: Ids | None = None) -> StreamDecoder:
     return _Decoder(ids)
 
 
-class _Decoder:
-    """Chunks → events.  `_run` is what is being told: "text", "refusal", "reasoning" or nothing."""
+class _Decoder(RunDecoder):
+    """Chunks → events.  Runs: "text", "refusal", "reasoning"."""
+
+    api = NAME
+    stops = _STOPS
+    plain_words = frozenset(_WORDS.values())
+    counted = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+    unfinished = "the stream ended without saying why; the answer may be cut short"
+    noise = ("obfuscation",)  # of another length in every chunk, against listeners on the line
 
     def __init__(self, ids: Ids | None) -> None:
-        self._calls = CallBook(ids)
+        super().__init__(ids)
         self._fragments = Fragments(self._calls)
-        self._started = self._over = self._closed = self._refused = self._said = self._others = False
+        self._refused = self._others = False
         self._chosen: Any = None
-        self._stop_word = ""
-        self._usage: dict[str, Any] = {}
-        self._extra: dict[str, Any] = {}
         self._choice: dict[str, Any] = {}
         self._message: dict[str, Any] = {}
-        self._run = ""
-        self._run_data: dict[str, Any] = {}
         self._thoughts: list[str] = []
-        self._around = _UNLIKE  # what the chunk before said beside its choices
-
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed:
-            return []
-        if frame.data.strip() == _DONE:
-            self._over = True
-            return self.close()
-        chunk = frame_body(frame)
-        if isinstance(chunk, IssueReported):
-            return [chunk]
-        choices = chunk.pop("choices", None)
-        chunk.pop("obfuscation", None)  # noise of another length in every chunk, against listeners on the line
-        said = self._goes_on(choices) if chunk == self._around else None
-        if said is not None:
-            return said
-        around, chunk["choices"] = dict(chunk), choices
-        raise_error(chunk)
-        events = self.chunk(chunk)
-        self._around = around if "logprobs" not in around else _UNLIKE
-        return events
-
-    def _goes_on(self, choices: Any) -> list[Event] | None:
-        """The events of a chunk that says nothing but more of what is being told; None for any other.
-
-        Nearly all chunks are such: all around their text is as it was in the chunk before.
-        """
-        choice = choices[0] if type(choices) is list and len(choices) == 1 else None
-        if type(choice) is not dict or not _BARE.issuperset(choice) or (choice.get("index") or 0) != self._chosen:
-            return None
-        delta = choice.get("delta")
-        if type(delta) is not dict or choice.get("finish_reason") or choice.get("logprobs") is not None:
-            return None
-        if not self._run:
-            calls = delta.get("tool_calls")
-            return self._fragments.add(calls) if len(delta) == 1 and type(calls) is list else None
-        key, others = _RUNS.get(self._run, _NO_RUN)
-        said = delta.get(key)
-        if type(said) is not str or (len(delta) > 1 and not _says_only(delta, key, others)):
-            return None
-        self._said = self._said or (bool(said) and key == "content")
-        return [TextDelta(said) if key == "content" else ReasoningDelta(said)] if said else []
-
-    def close(self) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        events = self._start({}) + self._end_run()
-        stop = _STOPS.get(self._stop_word.lower(), Stop.END if self._stop_word else None)
-        dropped = stop is None and not self._over
-        events += self._calls.finish(cut=stop is Stop.LENGTH or dropped)
-        if dropped:
-            events.append(odd("the stream ended without saying why; the answer may be cut short"))
-        if self._refused and stop in (None, Stop.END):
-            stop = Stop.REFUSED
-        stop = settled(stop or (Stop.END if self._over else None), self._calls.given)
-        if stop is Stop.LENGTH and not (self._said or self._calls.any):
-            events.append(spent())
-        return [*events, Ended(stop, self._read_usage(), self._leftover())]
 
     def whole(self, body: JsonObject) -> list[Event]:
         """The events of a whole answer."""
-        self._over = True
-        return [*self.chunk(body), *self.close()]
+        self._complete = True
+        return [*self._chunk(body), *self.close()]
 
-    def chunk(self, body: JsonObject) -> list[Event]:
+    def _on_terminator(self) -> list[Event]:
+        self._complete = True
+        return self.close()
+
+    def _stop(self) -> Stop | None:
+        return self.stops.get(self._word.lower(), Stop.END if self._is_complete() else None)
+
+    def _final_stop(self, stop: Stop | None) -> Stop | None:
+        return super()._final_stop(Stop.REFUSED if self._refused and stop in (None, Stop.END) else stop)
+
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
+        raise_error(body)
+        events = self._chunk(body)
+        key, delta = self._only_field(body)
+        if key == "tool_calls":
+            self._repeat(self._fragments.more(items(delta[key])), *_DELTA, key, 0, "function", "arguments")
+        elif key in ("content", *_REASONING):
+            self._repeat_text(events, *_DELTA, key)
+        return events
+
+    def _only_field(self, body: JsonObject) -> tuple[str, JsonObject]:
+        """The one field of a chunk's delta that says something, "" where there are others or none; and the delta."""
+        choices = items(body.get("choices")) if "logprobs" not in body else ()
+        choice: JsonObject = mapping(choices[0]) if len(choices) == 1 else NOTHING
+        if not _BARE.issuperset(choice) or choice.get("logprobs") is not None:  # log probabilities add up
+            return "", NOTHING
+        delta = mapping(choice.get("delta")) if (choice.get("index") or 0) == self._chosen else NOTHING
+        fields = [key for key, value in delta.items() if value and key != "role"]
+        return fields[0] if len(fields) == 1 else "", delta
+
+    def _chunk(self, body: JsonObject) -> list[Event]:
         """The events of one chunk."""
         choices = [choice for choice in items(body.get("choices")) if isinstance(choice, Mapping)]
-        events = self._start(body) if choices else []
+        events = self._start(text(body.get("model")), text(body.get("id"))) if choices else []
         _gather(self._extra, rest(body, _BODY))
         if count(body.get("created")):
             self._extra["created"] = body["created"]
@@ -213,23 +176,18 @@ class _Decoder:
                 events.append(lossy("the answer has several choices; only the first is read", choice))
         return events
 
-    def _start(self, body: JsonObject) -> list[Event]:
-        if self._started:
-            return []
-        self._started = True
-        return [Started(text(body.get("model")), text(body.get("id")))]
-
     def _choose(self, choice: JsonObject) -> list[Event]:
         delta = mapping(choice.get("delta")) or mapping(choice.get("message"))  # Writer's chunks hold both
         _gather(self._choice, rest(choice, _CHOICE))
-        self._stop_word = text(choice.get("finish_reason")) or self._stop_word
+        self._word = text(choice.get("finish_reason")) or self._word
         return self._delta(delta, whole="delta" not in choice)
 
     def _delta(self, delta: JsonObject, *, whole: bool) -> list[Event]:
-        events = self._think(delta) + self._say(delta.get("content"))
+        events = self._think(delta) + self._content(delta.get("content"))
         if refusal := text(delta.get("refusal")):
             self._refused = True
-            events += self._pour("refusal", refusal)
+            events += self._go_on("refusal", refusal)
+            self._metadata["type"] = "refusal"
         given = delta.get("tool_calls")
         if calls := [given] if isinstance(given, Mapping) and given else items(given):
             events += self._end_run() + (self._fragments.whole(calls) if whole else self._fragments.add(calls))
@@ -249,50 +207,36 @@ class _Decoder:
         details = items(delta.get("reasoning_details"))
         if not given and not details:
             return []
-        said = delta[given[0]] if given else ""
-        events = self._pour("reasoning", said)
-        names = [key for key in given if delta[key] == said]
+        piece = delta[given[0]] if given else ""
+        events = self._go_on("reasoning", piece)
+        names = [key for key in given if delta[key] == piece]
         if names and names != ["reasoning_content"]:
-            self._run_data["fields"] = names
+            self._metadata["fields"] = names
         if details:
-            self._run_data.setdefault("reasoning_details", []).extend(details)
+            self._metadata.setdefault("reasoning_details", []).extend(details)
         return events
 
-    def _say(self, content: Any) -> list[Event]:
+    def _content(self, content: Any) -> list[Event]:
         if isinstance(content, str):
-            return self._pour("text", content) if content else []
-        return [event for part in items(content) for event in self._say_part(mapping(part))]
+            return self._go_on("text", content) if content else []
+        return [event for part in items(content) for event in self._part(mapping(part))]
 
-    def _say_part(self, part: JsonObject) -> list[Event]:
+    def _part(self, part: JsonObject) -> list[Event]:
         """A part of an answer in parts: Mistral's reasoning models write so."""
         if part.get("type") == "thinking":
-            said = thought(part)
-            events = self._pour("reasoning", said)
-            self._thoughts.append(said)
+            events = self._go_on("reasoning", thought(part))
+            self._thoughts.append(thought(part))
             return events
         if part.get("type") == "text":
-            return self._pour("text", text(part.get("text")))
+            return self._go_on("text", text(part.get("text")))
         return [*self._end_run(), PartAdded(Opaque(api=NAME, block=part))] if part else []
 
-    def _pour(self, run: str, said: str) -> list[Event]:
-        events: list[Event] = []
-        if run != self._run:
-            events = self._end_run() + self._calls.settle()
-            self._run = run
-        if run == "refusal":
-            self._run_data["type"] = "refusal"
-        self._said = self._said or (run != "reasoning" and bool(said))
-        if said:
-            events.append(ReasoningDelta(said) if run == "reasoning" else TextDelta(said))
-        return events
-
     def _end_run(self) -> list[Event]:
-        run, data = self._run, self._run_data
         if self._thoughts:
             whole = {"type": "text", "text": "".join(self._thoughts)}
-            data["part"] = {"type": "thinking", "thinking": [whole]}
-        self._run, self._run_data, self._thoughts = "", {}, []
-        return [PartEnded(carried(NAME, data))] if run else []
+            self._metadata["part"] = {"type": "thinking", "thinking": [whole]}
+            self._thoughts = []
+        return super()._end_run()
 
     # ── what is left ─────────────────────────────────────────────────────────
 
@@ -300,17 +244,9 @@ class _Decoder:
         return read_usage(self._usage or mapping(mapping(self._extra.get("x_groq")).get("usage")))
 
     def _leftover(self) -> JsonObject:
-        choice = dict(self._choice)
-        if self._stop_word and self._stop_word not in _PLAIN_WORDS:
-            choice["finish_reason"] = self._stop_word
-        usage = self._usage if set(self._usage) - _MODELLED_USAGE else None
-        left = {"usage": usage, "choice": choice or None, "message": self._message or None}
+        choice = {**self._choice, **({"finish_reason": self._own_word} if self._own_word else {})}
+        left = {"usage": self._own_usage, "choice": choice or None, "message": self._message or None}
         return carried(NAME, {**self._extra, **left})
-
-
-def _says_only(delta: JsonObject, key: str, others: frozenset[str]) -> bool:
-    """Do only `others` stand beside `key`, and say nothing?  A role is repeated by some."""
-    return all(name == key or (name in others and (name == "role" or not delta[name])) for name in delta)
 
 
 def _gather(into: dict[str, Any], fields: Mapping[str, Any]) -> None:
@@ -469,7 +405,7 @@ class _Encoder(Encoder):
         return [*head, finish, Frame(to_json(told))]
 
     def _last(self) -> list[Frame]:
-        return [Frame(_DONE)]
+        return [Frame("[DONE]")]
 
     def _tell(self, delta: dict[str, Any]) -> list[Frame]:
         return [*self._on_started(Started()), self._chunk(delta)]

@@ -6,12 +6,13 @@ Source: wire-quirks.md, "Streaming deltas"; each rule of `_find` is a recording.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ...events import Event
 from ...types import JsonObject
-from ..shared.body import kind, mapping, rest, text
+from ..shared.body import kind, mapping, present, rest, text
 from ..shared.calls import CallBook
 from ..shared.issues import odd
 from ..shared.spec import carried
@@ -48,6 +49,14 @@ class Fragments:
         """The fragments of one chunk."""
         self._fresh.clear()
         return [e for call in calls for e in (self._add(call) if isinstance(call, Mapping) else [_no_call(call)])]
+
+    def more(self, calls: Sequence[Any]) -> Callable[[str], list[Event]] | None:
+        """What adds more arguments to the call of these fragments, where they are one that says nothing else."""
+        call = mapping(calls[0]) if len(calls) == 1 else {}
+        index = _index(call)
+        if index is None or index not in self._by_index or text(call.get("id")) or _function(call)[0]:
+            return None
+        return partial(self._calls.add, self._by_index[index])
 
     def is_legacy(self, call: JsonObject) -> bool:
         """Is the deprecated `function_call` a call?  Snowflake fills it with empty strings, where it is none."""
@@ -119,7 +128,7 @@ def _function(call: JsonObject) -> tuple[str, Any]:
 
 
 def _left(call: JsonObject) -> JsonObject:
-    others = {k: v for k, v in rest(mapping(call.get("function")), _FUNCTION).items() if v is not None}
+    others = present(mapping(call.get("function")), _FUNCTION)
     custom = "custom" if text(mapping(call.get("custom")).get("name")) else None
     return carried(NAME, {**rest(call, _CALL), "function": others or None, "type": custom})
 

@@ -13,7 +13,7 @@ from ...errors import CodecError
 from ...memo import JSON_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..shared.arguments import written
-from ..shared.body import an_array, an_object, items, mapping, name_at, objects, rest, string_at, text
+from ..shared.body import an_array, an_object, items, mapping, name_at, objects, present, rest, string_at, text
 from ..shared.media import data_url, from_url, joined, media_kind, note
 from ..shared.requests import past_call, results_merged
 from ..shared.results import Pairing, attached, marked, read_mark, results_first, texts_only
@@ -122,7 +122,7 @@ def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
     others = rest(function, frozenset({"name", "arguments"}))
     left = rest(one, frozenset({"id", "type", "function", "index"}))
     name = name_at(function, "name", f"{path}.function")
-    others = {key: value for key, value in others.items() if value is not None}
+    others = present(others)
     return past_call(call_id, name, function.get("arguments"), carried(NAME, {**left, "function": others or None}))
 
 
@@ -183,7 +183,7 @@ def _read_media(part: JsonObject, path: str) -> Media | None:
     if kind in ("image_url", "video_url"):
         given = part.get(kind)
         source = {"url": given} if isinstance(given, str) else an_object(given, f"{path}.{kind}")
-        inner = {key: value for key, value in rest(source, frozenset({"url"})).items() if value is not None}
+        inner = present(source, frozenset({"url"}))
         left |= {"inner": inner or None, "plain": isinstance(given, str) or None}
         mime = "video/*" if kind == "video_url" else ""
         return from_url(name_at(source, "url", f"{path}.{kind}"), mime=mime, metadata=carried(NAME, left))

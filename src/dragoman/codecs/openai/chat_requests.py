@@ -19,6 +19,7 @@ from ..shared.body import (
     object_at,
     objects,
     plain,
+    present,
     rest,
     string_at,
     switch_at,
@@ -55,7 +56,7 @@ _USAGE_WANTED = {"include_usage": True}
 def decode_request(body: JsonObject) -> Request:
     """The request `body` makes.  Raises `CodecError` with the path of what is not this API."""
     body = an_object(body, "$")
-    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    extra = present(body, _MODELLED)
     tools, foreign = read_tools(body)
     if foreign is not None:
         extra["tools"] = foreign

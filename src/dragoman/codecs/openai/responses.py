@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
-from ...events import Ended, Event, IssueReported, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta, assemble
+from ...events import Event, PartAdded, PartEnded, ReasoningDelta, TextDelta, assemble
 from ...types import NOTHING, JsonObject, Opaque, Response, Stop, Text, Usage
-from ..shared.body import an_array, an_object, count, items, mapping, rest, text
-from ..shared.calls import CallBook
-from ..shared.encoder import settled
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
-from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, odd, spent
+from ..shared.frames import FrameKind
 from ..shared.spec import Codec, Ids, StreamDecoder, carried
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_requests import decode_request, encode_request
@@ -60,20 +59,24 @@ class _Item:
     written: list[str] = field(default_factory=list)
 
 
-class _Decoder:
+class _Decoder(AnswerDecoder):
+    api = NAME
+    unfinished = "the stream ended before the answer was complete"
+    noise = ("sequence_number", "obfuscation")
+
     def __init__(self, ids: Ids | None) -> None:
-        self._calls = CallBook(ids)
-        self._started = self._over = self._closed = self._said = self._refused = False
+        super().__init__(ids)
+        self._refused = False
         self._id = ""
         self._items: dict[int, _Item] = {}
         self._done: set[int] = set()
         self._response: JsonObject = {}
         self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
-            "response.created": lambda body: self._start(mapping(body.get("response"))),
-            "response.in_progress": lambda body: self._start(mapping(body.get("response"))),
+            "response.created": lambda body: self._begin(mapping(body.get("response"))),
+            "response.in_progress": lambda body: self._begin(mapping(body.get("response"))),
             "response.output_item.added": self._on_added,
             "response.output_item.done": self._on_done,
-            "response.output_text.delta": self._on_more,
+            "response.output_text.delta": lambda body: self._repeat_text(self._on_text(body, "delta"), "delta"),
             "response.output_text.done": lambda body: self._on_text(body, "text"),
             "response.refusal.delta": lambda body: self._on_text(body, "delta"),
             "response.refusal.done": lambda body: self._on_text(body, "refusal"),
@@ -88,13 +91,12 @@ class _Decoder:
             "response.cancelled": self._on_over,
         }
 
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed or frame.data.strip() == "[DONE]":
-            return []
-        body = frame_body(frame)
-        if isinstance(body, IssueReported):
-            return [body]
-        kind = text(body.get("type")) or frame.event
+    def whole(self, body: JsonObject) -> list[Event]:
+        """The events of a whole answer."""
+        return [*self._begin(body), *self._on_over({"response": body}), *self.close()]
+
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
+        kind = text(body.get("type")) or event
         if kind == "error" or body.get("error"):
             raise read_failure(200, body if body.get("error") else {"error": body})
         if kind == "response.failed":
@@ -102,48 +104,34 @@ class _Decoder:
         handler = self._on.get(kind)
         return handler(body) if handler else []
 
-    def close(self) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        events = self._start({})
-        for index in sorted(self._items):
-            events += self._end(index, self._items[index].start)
-        stop = self._stop()
-        events += self._calls.finish(cut=stop is Stop.LENGTH or not self._over)
-        if not self._over:
-            events.append(odd("the stream ended before the answer was complete"))
-        stop = settled(stop, self._calls.given)
-        if self._refused and stop is Stop.END:
-            stop = Stop.REFUSED
-        if stop is Stop.LENGTH and not (self._said or self._calls.any):
-            events.append(spent())
-        return [*events, Ended(stop, read_usage(mapping(self._response.get("usage"))), self._leftover())]
+    def _begin(self, response: JsonObject) -> list[Event]:
+        if not self._started:
+            self._id = text(response.get("id"))
+        return self._start(text(response.get("model")), self._id)
 
-    def whole(self, body: JsonObject) -> list[Event]:
-        """The events of a whole answer."""
-        return [*self._start(body), *self._on_over({"response": body}), *self.close()]
+    def _end_open(self, *, cut: bool) -> list[Event]:
+        return [event for index in sorted(self._items) for event in self._end(index, self._items[index].start)]
 
-    def _start(self, response: JsonObject) -> list[Event]:
-        if self._started:
-            return []
-        self._started = True
-        self._id = text(response.get("id"))
-        return [Started(text(response.get("model")), self._id)]
+    def _is_complete(self) -> bool:
+        return self._complete
 
     def _stop(self) -> Stop | None:
-        if not self._over:
+        if not self._complete:
             return None
         status = self._response.get("status")
         if status == "incomplete":
             return _REASONS.get(text(mapping(self._response.get("incomplete_details")).get("reason")), Stop.LENGTH)
         return Stop.ERROR if status == "cancelled" else Stop.END
 
+    def _final_stop(self, stop: Stop | None) -> Stop | None:
+        final = super()._final_stop(stop)
+        return Stop.REFUSED if self._refused and final is Stop.END else final
+
     # ── events of the stream ─────────────────────────────────────────────────
 
     def _on_over(self, body: JsonObject) -> list[Event]:
         self._response = mapping(body.get("response"))
-        self._over = self._response.get("status", "completed") in _OVER
+        self._complete = self._response.get("status", "completed") in _OVER
         events: list[Event] = []
         for index, item in enumerate(items(self._response.get("output"))):
             if index not in self._done and isinstance(item, Mapping):
@@ -154,7 +142,7 @@ class _Decoder:
         item = mapping(body.get("item"))
         index = self._index(body)
         self._items[index] = _Item(item, kind=text(item.get("type")))
-        return self._start({}) + (self._begin_call(index, item) if item.get("type") in CALLS else [])
+        return self._start() + (self._begin_call(index, item) if item.get("type") in CALLS else [])
 
     def _on_done(self, body: JsonObject) -> list[Event]:
         return self._end(self._index(body), mapping(body.get("item")))
@@ -174,16 +162,6 @@ class _Decoder:
 
     # ── text and reasoning ───────────────────────────────────────────────────
 
-    def _on_more(self, body: JsonObject) -> list[Event]:
-        """More text; nearly always of the content that is being told."""
-        index, place, said = body.get("output_index"), body.get("content_index"), body.get("delta")
-        item = self._items.get(index) if isinstance(index, int) else None
-        if item is None or type(place) is not int or item.current != place or place not in item.told:
-            return self._on_text(body, "delta")
-        if type(said) is not str or not self._calls.idle:
-            return self._on_text(body, "delta")
-        return [TextDelta(said)] if said else []
-
     def _on_text(self, body: JsonObject, key: str) -> list[Event]:
         item, place = self._open(body, "message"), count(body.get("content_index"))
         if key != "delta" and place in item.told:
@@ -191,11 +169,10 @@ class _Decoder:
         said = text(body.get(key))
         if not said:
             return []
-        events = self._start({}) + self._next_content(item, place)
-        self._said = True
+        events = self._start() + self._next_content(item, place)
         self._refused = self._refused or "refusal" in text(body.get("type"))
         item.told.add(place)
-        return [*events, TextDelta(said)]
+        return events + self._emit_text(said)
 
     def _next_content(self, item: _Item, place: int) -> list[Event]:
         """Another content of a message begins: the one before ends, with what is known of it by now."""
@@ -209,11 +186,15 @@ class _Decoder:
         if item.kind not in ("reasoning", kind):
             return []  # the summary counts, or the text where it came first: they tell the same twice
         item.kind = kind
-        said, place = text(body.get("delta")), count(body.get("summary_index"))
+        place = count(body.get("summary_index"))
         new = kind == "summary" and item.current not in (-1, place)
         item.current = place
-        item.written += ["\n\n", said] if new else [said]
-        return self._start({}) + [ReasoningDelta(piece) for piece in (["\n\n", said] if new else [said]) if piece]
+        self._repeat(partial(self._think, item), "delta")
+        return self._start() + self._think(item, "\n\n" if new else "") + self._think(item, text(body.get("delta")))
+
+    def _think(self, item: _Item, piece: str) -> list[Event]:
+        item.written.append(piece)
+        return self._emit_reasoning(piece)
 
     # ── calls ────────────────────────────────────────────────────────────────
 
@@ -225,11 +206,13 @@ class _Decoder:
 
     def _on_arguments(self, body: JsonObject, key: str) -> list[Event]:
         index, item = self._index(body), self._open(body, CALLS[0])
-        if not self._calls.knows(index):
+        if not self._calls.knows(index) or (key != "delta" and item.written):
             return []
-        piece = text(body.get(key))
-        if key != "delta" and item.written:
-            return []
+        if key == "delta":
+            self._repeat(partial(self._add_arguments, index, item), key)
+        return self._add_arguments(index, item, text(body.get(key)))
+
+    def _add_arguments(self, index: int, item: _Item, piece: str) -> list[Event]:
         item.written.append(piece)
         return self._calls.add(index, piece)
 
@@ -255,7 +238,7 @@ class _Decoder:
             return events + self._end_message(index, begun, item)
         if kind == "reasoning":
             return events + self._end_reasoning(index, begun, item)
-        self._said = True
+        self._answered = True
         return [*events, PartAdded(Opaque(api=NAME, block=item))]
 
     def _end_call(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:
@@ -278,7 +261,7 @@ class _Decoder:
             if not isinstance(part, Text):
                 events.append(PartAdded(part))
             elif place not in begun.told and part.text:
-                self._said = True
+                self._answered = True
                 events += [TextDelta(part.text), PartEnded(message_text(part, about).metadata)]
             elif place == begun.current:
                 events.append(PartEnded(message_text(part, about).metadata))
@@ -291,7 +274,7 @@ class _Decoder:
         about = rest(item, frozenset({"type", "role", "content", "status"}))
         if about.get("id") == minted(item, self._id, index):
             del about["id"]
-        return {key: value for key, value in about.items() if value is not None}
+        return present(about)
 
     def _about_text(self, item: JsonObject, part: Text) -> JsonObject:
         return message_text(part, self._about(-1, item)).metadata
@@ -303,6 +286,9 @@ class _Decoder:
         if not told and not said and part.metadata:
             return [ReasoningDelta(""), PartEnded(part.metadata)]
         return [*([ReasoningDelta(said)] if said and not told else []), PartEnded(part.metadata)]
+
+    def _read_usage(self) -> Usage | None:
+        return read_usage(mapping(self._response.get("usage")))
 
     def _leftover(self) -> JsonObject:
         usage = self._response.get("usage")

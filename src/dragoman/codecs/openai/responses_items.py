@@ -15,7 +15,7 @@ from typing import Any
 
 from ...types import JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
 from ..shared.arguments import written
-from ..shared.body import items, mapping, rest, text
+from ..shared.body import items, mapping, present, rest, text
 from ..shared.media import data_url, from_url, media_kind, note
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, read_mark
@@ -110,7 +110,7 @@ def _read_file(part: JsonObject) -> Media | None:
 
 def read_message(item: JsonObject, apart: int | None = None) -> list[Text | Media | Opaque]:
     """The parts of an assistant's message item; each keeps what the item says beside its content."""
-    about = {key: value for key, value in rest(item, _MESSAGE).items() if value is not None}
+    about = present(item, _MESSAGE)
     content = item.get("content")
     parts = [Text(content)] if isinstance(content, str) else [read_part(mapping(part)) for part in items(content)]
     return [message_text(part, about, apart) if isinstance(part, Text) else part for part in parts]

@@ -35,6 +35,7 @@ from ..shared.body import (
     object_at,
     objects,
     plain,
+    present,
     rest,
     string_at,
     switch_at,
@@ -81,7 +82,7 @@ def decode_request(body: JsonObject) -> Request:
         if body.get(key):
             message = f"conversations are not stored here; send the whole input, without `{key}`"
             raise Unsupported(message, f"$.{key}", NAME, {"code": "unsupported_parameter"})
-    extra = {key: value for key, value in rest(body, _MODELLED).items() if value is not None}
+    extra = present(body, _MODELLED)
     tools, foreign = _read_tools(body)
     if foreign is not None:
         extra["tools"] = foreign
@@ -102,7 +103,7 @@ def decode_request(body: JsonObject) -> Request:
 
 def _read_sampling(body: JsonObject, extra: dict[str, Any]) -> Sampling:
     thinking = object_at(body, "reasoning") or {}
-    others = {key: value for key, value in rest(thinking, frozenset({"effort"})).items() if value is not None}
+    others = present(thinking, frozenset({"effort"}))
     if others:
         extra["reasoning"] = others
     return replace(read_options(body, _OPTIONS), effort=string_at(thinking, "effort", "$.reasoning") or None)
@@ -111,7 +112,7 @@ def _read_sampling(body: JsonObject, extra: dict[str, Any]) -> Sampling:
 def _read_text(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
     wanted = object_at(body, "text") or {}
     form = object_at(wanted, "format", "$.text") or {}
-    others = {key: value for key, value in rest(wanted, frozenset({"format"})).items() if value is not None}
+    others = present(wanted, frozenset({"format"}))
     output: OutputSchema | None = None
     match form.get("type"):
         case "json_object":

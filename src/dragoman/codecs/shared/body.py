@@ -5,7 +5,7 @@ Knows JSON kinds and paths, no API.  Contract: a field that is absent or null gi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -117,9 +117,14 @@ def strings_at(body: JsonObject, key: str, path: str = "$") -> tuple[str, ...]:
     return tuple(a_string(one, f"{path}.{key}[{i}]") for i, one in enumerate(listed))
 
 
-def rest(body: JsonObject, known: frozenset[str]) -> dict[str, Any]:
+def rest(body: JsonObject, known: Collection[str]) -> dict[str, Any]:
     """The fields of `body` that are not `known`."""
     return {key: value for key, value in body.items() if key not in known}
+
+
+def present(fields: JsonObject, known: Collection[str] = ()) -> dict[str, Any]:
+    """The fields that are not null, nor `known`."""
+    return {key: value for key, value in fields.items() if value is not None and key not in known}
 
 
 # ── writing ──────────────────────────────────────────────────────────────────

@@ -106,7 +106,6 @@ _BY_STATUS: Mapping[int, ErrorKind] = {
 }
 
 
-
 _ADVICE: Mapping[ErrorKind, str] = {
     ErrorKind.AUTH: "check the key and what it may do",
     ErrorKind.NOT_FOUND: "check the model's name and the base URL",
@@ -123,8 +122,6 @@ _ADVICE: Mapping[ErrorKind, str] = {
     ErrorKind.CANCELED: "send the request again if it is still wanted",
     ErrorKind.UNKNOWN: "see the provider's documentation",
 }
-
-
 
 
 def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[str, str] = NOTHING) -> ProviderError:

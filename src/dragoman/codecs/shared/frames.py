@@ -308,14 +308,3 @@ writers: Mapping[FrameKind, Callable[[Frame], bytes]] = MappingProxyType(
     {FrameKind.SSE: write_sse, FrameKind.NDJSON: write_ndjson, FrameKind.AWS: write_aws}
 )
 """Kind → the function that writes one frame."""
-
-
-
-
-
-
-
-
-
-
-

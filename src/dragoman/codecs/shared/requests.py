@@ -15,7 +15,7 @@ from ...jsontext import to_json
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import NOTHING, Issue, JsonObject, Message, Report, Request, Tier, Tool, ToolCall, ToolChoice, Verdict
 from .arguments import read_arguments
-from .body import items
+from .body import items, present
 from .media import joined
 from .spec import Quirks, WireFields
 
@@ -25,7 +25,7 @@ _WEAKER = {"named": "required", "required": "auto"}
 
 def finished(body: dict[str, Any], extra: Mapping[str, Any], quirks: Quirks) -> dict[str, Any]:
     """`body` with the fields no value models, and with the peer's quirks.  A field of `extra` wins over ours."""
-    body |= {key: value for key, value in extra.items() if value is not None}
+    body |= present(extra)
     for ours, theirs in quirks.rename.items():
         if ours in body:
             body[theirs] = body.pop(ours)

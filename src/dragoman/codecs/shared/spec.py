@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol
 from ...errors import CodecError, ProviderError
 from ...events import Event
 from ...types import NOTHING, JsonObject, Message, Request, Response
+from .body import present
 from .frames import Frame, FrameKind
 
 Ids = Callable[[int], str]
@@ -49,7 +50,7 @@ MARKS = frozenset(
 
 def carried(api: str, fields: Mapping[str, Any]) -> JsonObject:
     """`fields` without those that are null, as fields of wire `api`; `NOTHING` when none is left."""
-    kept = {key: value for key, value in fields.items() if value is not None}
+    kept = present(fields)
     return WireFields(api, kept) if kept else NOTHING
 
 

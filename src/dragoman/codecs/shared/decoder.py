@@ -1,0 +1,296 @@
+"""What the stream decoders of all wires share: the frame's body, runs and blocks of text, the order of the end.
+
+Knows frames, events and native calls; no API: a wire says what a frame means (`_read`), why the answer stopped and what
+of it no value models.  Nearly all frames are like the one before but for one string; a wire says where it stands
+(`_repeat`), and such a frame is read by comparison alone.
+
+Contract: `feed` raises the peer's own error and nothing else; whatever the frames, `close` gives `Ended` last, once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ...events import Ended, Event, IssueReported, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta
+from ...types import JsonObject, Media, Opaque, Stop, Usage
+from .calls import CallBook
+from .encoder import settled
+from .frames import Frame
+from .issues import frame_body, odd, spent
+from .spec import Ids, carried
+
+Emit = Callable[[str], list[Event]]
+Path = tuple[str | int, ...]
+
+
+class _Repeat:
+    """A frame, and where the string stands by which the next frames may differ from it."""
+
+    __slots__ = ("_body", "_emit", "_event", "_holder", "_key", "_noise", "_steps")
+
+    def __init__(self, body: dict[str, Any], event: str, noise: tuple[str, ...], emit: Emit, path: Path) -> None:
+        self._body, self._event, self._noise, self._emit = body, event, noise, emit
+        *self._steps, self._key = path
+        self._holder = self._find(body)
+
+    def _find(self, body: Any) -> Any:
+        """What holds the string in `body`; None where there is none."""
+        holder = body
+        try:
+            for step in self._steps:
+                holder = holder[step]
+            return holder if type(holder[self._key]) is str else None
+        except (KeyError, IndexError, TypeError):
+            return None
+
+    def read(self, body: dict[str, Any], event: str) -> list[Event] | None:
+        """The events of a frame that differs in the string only, and in the noise; None for any other."""
+        holder, mine = self._find(body), self._holder
+        if holder is None or mine is None:
+            return None
+        mine[self._key] = string = holder[self._key]
+        for key in self._noise:
+            if key in body:
+                self._body[key] = body[key]
+        return self._emit(string) if body == self._body and event == self._event else None
+
+
+class AnswerDecoder(ABC):
+    """Frames of one streamed answer → events.  A whole answer goes through the same methods, as one frame."""
+
+    api: ClassVar[str]
+    stops: ClassVar[Mapping[str, Stop]]
+    """The wire's reasons to stop."""
+    plain_words: ClassVar[Collection[str]] = ()
+    """Those of them that our own reason says too."""
+    counted: ClassVar[frozenset[str]] = frozenset()
+    """The token counts that `Usage` models."""
+    unfinished: ClassVar[str]
+    """What to report of a stream that broke off."""
+    terminator: ClassVar[str | None] = "[DONE]"
+    noise: ClassVar[tuple[str, ...]] = ()
+    """Fields in which frames differ that are alike otherwise."""
+
+    def __init__(self, ids: Ids | None = None) -> None:
+        self._calls = CallBook(ids)
+        self._started = self._closed = False
+        self._complete = False  # the wire said that this is all
+        self._answered = False  # there was more than reasoning
+        self._word = ""  # the wire's own for why it stopped
+        self._usage: dict[str, Any] = {}
+        self._extra: dict[str, Any] = {}
+        self._like: _Repeat | None = None
+        self._repeats: tuple[Emit, Path] | None = None
+
+    def feed(self, frame: Frame) -> list[Event]:
+        """The events `frame` tells.  Raises `ProviderError` when the peer reports an error."""
+        if self._closed:
+            return []
+        body = frame_body(frame)
+        if isinstance(body, IssueReported):
+            return self._on_terminator() if frame.data.strip() == self.terminator else [body]
+        like = self._like
+        if like is not None:
+            events = like.read(body, frame.event)
+            if events is not None:
+                if self.noise:
+                    self._read_noise(body)
+                return events
+        self._like = self._repeats = None
+        events = self._read(body, frame.event)
+        if self._repeats is not None:
+            self._like = _Repeat(body, frame.event, self.noise, *self._repeats)
+        return events
+
+    def close(self) -> list[Event]:
+        """The events still due when the stream has ended, `Ended` last."""
+        if self._closed:
+            return []
+        self._closed = True
+        stop = self._stop()
+        cut = stop in (None, Stop.LENGTH)
+        events = [*self._start(), *self._end_open(cut=cut), *self._calls.finish(cut=cut), *self._faults()]
+        stop = self._final_stop(stop)
+        if stop is Stop.LENGTH and not (self._answered or self._calls.any):
+            events.append(spent())
+        return [*events, Ended(stop, self._read_usage(), self._leftover())]
+
+    # ── for a wire to say ────────────────────────────────────────────────────
+
+    @abstractmethod
+    def _read(self, body: dict[str, Any], event: str) -> list[Event]:
+        """The events of a frame that is like no other."""
+
+    @abstractmethod
+    def _read_usage(self) -> Usage | None:
+        """What the answer cost."""
+
+    @abstractmethod
+    def _leftover(self) -> JsonObject:
+        """The fields of the answer that no value models."""
+
+    def _read_noise(self, body: JsonObject) -> None:  # noqa: B027  most say nothing by it
+        """Take from a frame that is like the one before what its noise says."""
+
+    def _on_terminator(self) -> list[Event]:
+        return []
+
+    def _is_complete(self) -> bool:
+        return self._complete or bool(self._word)
+
+    def _stop(self) -> Stop | None:
+        """Why the answer stopped, None where the stream broke off."""
+        return self.stops.get(self._word, Stop.END if self._is_complete() else None)
+
+    def _final_stop(self, stop: Stop | None) -> Stop | None:
+        return settled(stop, self._calls.given)
+
+    def _end_open(self, *, cut: bool) -> list[Event]:
+        """End the parts that are still open; `cut` where the answer was cut off."""
+        return []
+
+    def _faults(self) -> list[Event]:
+        return [] if self._is_complete() else [odd(self.unfinished)]
+
+    # ── for a wire to use ────────────────────────────────────────────────────
+
+    def _start(self, model: str = "", id_: str = "") -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        return [Started(model, id_)]
+
+    def _emit_text(self, text: str) -> list[Event]:
+        if not text:
+            return []
+        self._answered = True
+        return [TextDelta(text)]
+
+    def _emit_reasoning(self, text: str) -> list[Event]:
+        return [ReasoningDelta(text)] if text else []
+
+    def _add_part(self, part: Media | Opaque) -> list[Event]:
+        self._answered = True
+        return [PartAdded(part)]
+
+    def _repeat(self, emit: Emit | None, *path: str | int) -> None:
+        """The next frames may differ from the one being read in nothing but the string at `path`: read such a frame by
+        `emit`, which does with its string what `_read` would do with the frame."""
+        self._repeats = None if emit is None else (emit, path)
+
+    def _repeat_text(self, events: list[Event], *path: str | int) -> list[Event]:
+        """`events`; where the last of them is the text at `path`, the next frames may go on with it."""
+        last = type(events[-1]) if events else None
+        if last is TextDelta or last is ReasoningDelta:
+            self._repeat(self._emit_text if last is TextDelta else self._emit_reasoning, *path)
+        return events
+
+    @property
+    def _own_word(self) -> str | None:
+        """The wire's reason to stop, where ours does not say it."""
+        return self._word if self._word and self._word not in self.plain_words else None
+
+    @property
+    def _own_usage(self) -> JsonObject | None:
+        """The wire's token counts, where there are others than ours."""
+        return self._usage if not self._usage.keys() <= self.counted else None
+
+
+class RunDecoder(AnswerDecoder):
+    """For wires that do not announce their parts: deltas of one kind are one part until another kind comes.
+
+    `_run` is what is being told: "text" or "refusal", any other name for reasoning, "" for nothing.
+    """
+
+    def __init__(self, ids: Ids | None = None) -> None:
+        super().__init__(ids)
+        self._run = ""
+        self._metadata: dict[str, Any] = {}
+
+    def _go_on(self, run: str, text: str) -> list[Event]:
+        """More of `run`, which begins unless it runs already."""
+        begun = self._begin_run(run)
+        return begun + (self._emit_text(text) if run in ("text", "refusal") else self._emit_reasoning(text))
+
+    def _begin_run(self, run: str) -> list[Event]:
+        if run == self._run:
+            return []
+        events = self._end_run() + self._calls.settle()
+        self._run = run
+        return events
+
+    def _end_run(self) -> list[Event]:
+        run, metadata = self._run, self._metadata
+        self._run, self._metadata = "", {}
+        return [PartEnded(carried(self.api, metadata))] if run else []
+
+    def _end_open(self, *, cut: bool) -> list[Event]:
+        return self._end_run()
+
+
+@dataclass(slots=True)
+class Block:
+    """A block under way: its kind is "text", "reasoning", "call", or "" for one only its own API reads."""
+
+    kind: str
+    start: JsonObject
+    metadata: dict[str, Any] = field(default_factory=dict)
+    pieces: list[Any] = field(default_factory=list)
+    emitted: bool = False
+
+
+class BlockDecoder(AnswerDecoder):
+    """For wires that tell an answer in numbered blocks, each begun, filled and ended."""
+
+    def __init__(self, ids: Ids | None = None) -> None:
+        super().__init__(ids)
+        self._blocks: dict[int, Block] = {}
+        self._last_call: int | None = None  # its block ended; it may yet prove cut
+
+    @abstractmethod
+    def _opaque(self, block: Block) -> list[Event]:
+        """The part that a block of no other kind is."""
+
+    def _begin_block(self, index: int, kind: str, start: JsonObject) -> list[Event]:
+        events = self._start() + self._end_block(index) + self._follow_call()
+        self._blocks[index] = Block(kind, start)
+        return events
+
+    def _follow_call(self) -> list[Event]:
+        """Another block begins, so the call before it was not cut off."""
+        index, self._last_call = self._last_call, None
+        return [] if index is None else self._calls.end(index, sure=True)
+
+    def _fill(self, block: Block, text: str) -> list[Event]:
+        if not text:
+            return []
+        block.emitted = True
+        return self._emit_reasoning(text) if block.kind == "reasoning" else self._emit_text(text)
+
+    def _end_block(self, index: int) -> list[Event]:
+        block = self._blocks.pop(index, None)
+        match block:
+            case None:
+                return []
+            case Block(kind="call"):
+                self._last_call = index
+                return self._calls.end(index)
+            case Block(kind="text" | "reasoning"):
+                return self._end_part(block)
+        self._answered = True
+        return self._opaque(block)
+
+    def _end_part(self, block: Block) -> list[Event]:
+        """End what the block has told so far; metadata alone make a part too."""
+        metadata, emitted = carried(self.api, block.metadata), block.emitted
+        block.metadata, block.emitted = {}, False
+        if not metadata and not emitted:
+            return []
+        empty: Event = TextDelta("") if block.kind == "text" else ReasoningDelta("")
+        return [*([] if emitted else [empty]), PartEnded(metadata)]
+
+    def _end_open(self, *, cut: bool) -> list[Event]:
+        return [event for index in list(self._blocks) for event in self._end_block(index)]
