@@ -99,9 +99,9 @@ function folded(stages) {
     else if (one.kind === "CallStarted") told.calls.set(one.index, { name: one.name, json: "", ended: "" });
     else if (one.kind === "CallDelta") told.calls.get(one.index).json += one.json;
     else if (one.kind === "CallEnded") told.calls.get(one.index).ended = one.report?.verdict ?? "ended";
-    else if (one.kind === "Noticed") told.issues.push(one.issue);
-    else if (one.kind === "Recast" && one.answer) told.reasoning = "";
-    else if (one.kind === "Recast") { told.reasoning = told.text + told.reasoning; told.text = ""; told.calls.clear(); }
+    else if (one.kind === "IssueReported") told.issues.push(one.issue);
+    else if (one.kind === "Reclassified" && one.answer) told.reasoning = "";
+    else if (one.kind === "Reclassified") { told.reasoning = told.text + told.reasoning; told.text = ""; told.calls.clear(); }
   }
   return told;
 }
