@@ -43,7 +43,7 @@ def connect(run: Run, name: str, *more: str) -> Any:
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_says_where_the_gateway_is_and_by_what_api(row: Client) -> None:
     for api in row.api:
-        told = row.told(TARGET, api)
+        told = row.settings(TARGET, api)
         settings = repr((told.files, dict(told.variables), told.commands, told.code))
         assert TARGET.url in settings
         places = ("url", "model", "key", *row.words.get(api, ()))
@@ -56,14 +56,14 @@ def test_a_row_says_where_the_gateway_is_and_by_what_api(row: Client) -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_settings_that_differ_by_api_are_told_for_every_api_of_the_row(row: Client) -> None:
-    told = {repr(row.told(TARGET, api)) for api in row.api}
+    told = {repr(row.settings(TARGET, api)) for api in row.api}
     assert len(told) == len(row.api)
     assert not row.words or tuple(row.words) == row.api
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_the_files_of_a_row_are_of_their_form_and_of_nothing_else(row: Client) -> None:
-    for file in row.told(TARGET).files:
+    for file in row.settings(TARGET).files:
         assert read(merged("", file.form, file.content), file.form) == file.content
         assert file.path.startswith(("~/", "{config}/"))
 

@@ -35,7 +35,7 @@ def test_every_dialect_of_the_documents_carries_it(run: Run, dialect: str) -> No
         "write_file",
     ]
     assert {call["report"]["dialect"] for turn in told["turns"] for call in turn["judged"]["calls"]} == {dialect}
-    assert told["turns"][-1]["told"]["finish_reason"] == "stop"
+    assert told["turns"][-1]["answer"]["finish_reason"] == "stop"
 
 
 def test_with_every_mendable_mistake_at_once_it_still_does_the_task(run: Run) -> None:

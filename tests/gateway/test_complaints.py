@@ -153,7 +153,7 @@ def written(file: Path, text: str) -> None:
 
 def watched(file: Path) -> Watched:
     made = Watched(file)
-    made.held = load(file)
+    made.settings = load(file)
     return made
 
 

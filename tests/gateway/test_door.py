@@ -17,7 +17,7 @@ import pytest
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import Access, GatewayConfig, Limits, create_app
 from dragoman.gateway.http import keys as door
-from dragoman.gateway.http.keys import Door, known, sent_key
+from dragoman.gateway.http.keys import AccessControl, known, sent_key
 from dragoman.gateway.reload import Watched, keep_current
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
@@ -174,14 +174,14 @@ class Clock:
         return self.now
 
 
-def come(at: Door, config: GatewayConfig) -> None:
+def come(at: AccessControl, config: GatewayConfig) -> None:
     with at.enter(config, bearer()):
         pass
 
 
 def test_so_many_a_minute_and_again_once_the_first_is_a_minute_old() -> None:
     clock = Clock()
-    at, config = Door(clock), GatewayConfig(access=(row(per_minute=2),))
+    at, config = AccessControl(clock), GatewayConfig(access=(row(per_minute=2),))
     come(at, config)
     clock.now = 50
     come(at, config)
@@ -197,7 +197,7 @@ def test_so_many_a_minute_and_again_once_the_first_is_a_minute_old() -> None:
 
 def test_a_refused_request_does_not_count_against_the_minute() -> None:
     clock = Clock()
-    at, config = Door(clock), GatewayConfig(access=(row(per_minute=1, max_concurrent=1),))
+    at, config = AccessControl(clock), GatewayConfig(access=(row(per_minute=1, max_concurrent=1),))
     with at.enter(config, bearer()), pytest.raises(ProviderError, match="wait until one of them"):
         come(at, config)
     clock.now = 60
@@ -205,7 +205,7 @@ def test_a_refused_request_does_not_count_against_the_minute() -> None:
 
 
 def test_each_key_has_a_minute_of_its_own() -> None:
-    at, config = Door(Clock()), GatewayConfig(access=(row(per_minute=1), row("bobs", "bob", per_minute=1)))
+    at, config = AccessControl(Clock()), GatewayConfig(access=(row(per_minute=1), row("bobs", "bob", per_minute=1)))
     come(at, config)
     with at.enter(config, bearer("bobs")) as access:
         assert access is not None
@@ -271,7 +271,7 @@ def test_whatever_goes_wrong_the_place_is_free_again(
 
 
 def test_a_door_counts_down_when_its_guest_fails() -> None:
-    at = Door(Clock())
+    at = AccessControl(Clock())
     inside = []
 
     def fail() -> None:

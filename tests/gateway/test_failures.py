@@ -16,6 +16,7 @@ from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import Event, assemble
 from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.exchange import Exchange as Served
+from dragoman.gateway.exchange import ExchangeServices, RequestOptions
 from dragoman.gateway.fronts import FRONTS
 from dragoman.io.aio import AsyncPool
 from dragoman.io.scripted import Answer, ScriptedPeer
@@ -286,7 +287,8 @@ def test_only_event_streams_may_hold_comments(front: str, stream: bool) -> None:
     served = next(row for row in FRONTS if row.codec is CODECS[front])
     _, body = asking(front, stream=stream)
     said_by_path = {"model": "m", "stream": stream} if front == "gemini" else {}
-    exchange = Served(served, body, lambda _: (to,), path=said_by_path)
+    services = ExchangeServices(config=GatewayConfig(default=to))
+    exchange = Served(served, body, services, RequestOptions(said_by_path))
     run(exchange.steps(), model("openai_chat", said("hi")).sync_performer())
     assert exchange.pings is (stream and front != "ollama_chat")
 

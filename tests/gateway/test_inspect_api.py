@@ -115,7 +115,7 @@ def keyed(**more: Any) -> Any:
     return gateway
 
 
-@pytest.mark.parametrize("path", ["about", "exchanges", "exchanges/1", "exchanges/1/wire/asked", "search?q=a"])
+@pytest.mark.parametrize("path", ["about", "exchanges", "exchanges/1", "exchanges/1/wire/request", "search?q=a"])
 def test_where_keys_are_asked_for_the_inspector_asks_too(path: str) -> None:
     gateway = keyed()
     assert look(gateway, path).status == 401
@@ -131,7 +131,7 @@ def numbers(gateway: Any, key: str) -> list[int]:
 def test_a_key_sees_what_was_asked_with_it() -> None:
     gateway = keyed()
     assert (numbers(gateway, KEY), numbers(gateway, OTHER)) == ([1], [2])
-    for path in ("exchanges/2", "exchanges/2/wire/told", "exchanges/2/export/curl"):
+    for path in ("exchanges/2", "exchanges/2/wire/response", "exchanges/2/export/curl"):
         assert look(gateway, path, **bearer(KEY)).status == 404
     assert see(gateway, "search?q=for%20bob", **bearer(KEY))["numbers"] == []
     assert tell(gateway, "exchanges/2/again", {}, **bearer(KEY)).status == 404
@@ -150,7 +150,7 @@ def test_a_request_asked_again_is_asked_with_the_key_of_whoever_asks() -> None:
     call(gateway, PATHS["openai_chat"], asking("openai_chat", stream=False)[1], headers=bearer(OTHER))
     repeat(gateway, recorder, 1, **bearer(KEY))
     (_, second) = recorder
-    assert (second.again, second.account and second.account.key, second.status) == (1, "alice", 200)
+    assert (second.again, second.exchange and second.exchange.key, second.status) == (1, "alice", 200)
 
 
 # ── news, search, bytes ──────────────────────────────────────────────────────
@@ -216,10 +216,10 @@ def test_judged_again_as_it_was_it_comes_to_the_same() -> None:
     gateway = answered(f"Look:\n{SLANTED}")
     shown = see(gateway, "exchanges/1")["steps"][0]["wrote"]
     again = judged(gateway)
-    assert {key: again[key] for key in ("text", "spans", "findings", "hearing", "marks")} == {
-        key: shown[key] for key in ("text", "spans", "findings", "hearing", "marks")
+    assert {key: again[key] for key in ("text", "spans", "findings", "parser", "marks")} == {
+        key: shown[key] for key in ("text", "spans", "findings", "parser", "marks")
     }
-    assert again["told"]["calls"] == [{"name": "look", "arguments": {"at": "sky"}}]
+    assert again["result"]["calls"] == [{"name": "look", "arguments": {"at": "sky"}}]
 
 
 @pytest.mark.parametrize("chunk", ["as it came", 1, 5, 0])
@@ -229,19 +229,19 @@ def test_however_it_is_cut_the_steps_come_to_the_same(chunk: Any) -> None:
     assert again["stages"][-1]["read"] == len(text)
     assert sorted(stage["read"] for stage in again["stages"]) == [stage["read"] for stage in again["stages"]]
     events = [event for stage in again["stages"] for event in stage["events"]]
-    assert "".join(event["text"] for event in events if event["kind"] == "TextDelta") == again["told"]["text"]
+    assert "".join(event["text"] for event in events if event["kind"] == "TextDelta") == again["result"]["text"]
     assert json.loads("".join(event["json"] for event in events if event["kind"] == "CallDelta")) == {"at": "sky"}
 
 
 def test_judged_otherwise_it_comes_to_something_else() -> None:
     gateway = answered(SLANTED)
-    assert judged(gateway, dialect="hermes")["told"]["calls"] == []
-    assert judged(gateway, dialect="auto")["told"]["calls"] != []
-    assert judged(gateway, strict=True)["told"]["calls"] == []
-    assert judged(gateway, tools=[])["told"]["calls"] == []
+    assert judged(gateway, dialect="hermes")["result"]["calls"] == []
+    assert judged(gateway, dialect="auto")["result"]["calls"] != []
+    assert judged(gateway, strict=True)["result"]["calls"] == []
+    assert judged(gateway, tools=[])["result"]["calls"] == []
     other = judged(gateway, tools=[{"name": "peek", "parameters": {"type": "object"}}])
     assert [found["rule"] for found in other["findings"]] == ["unknown_tool"]
-    assert judged(gateway, text=SLANTED[:-20], finish_reason="length")["told"]["issues"][0]["kind"] == "truncated"
+    assert judged(gateway, text=SLANTED[:-20], finish_reason="length")["result"]["issues"][0]["kind"] == "truncated"
 
 
 def test_a_long_text_is_told_in_no_more_steps_than_a_page_can_show() -> None:
@@ -259,7 +259,7 @@ def test_every_dialect_may_be_listened_for() -> None:
     gateway = answered("Up.")
     assert see(gateway, "about")["dialects"] == sorted(DIALECTS)
     for name in DIALECTS:
-        assert judged(gateway, dialect=name)["told"]["text"] == "Up."
+        assert judged(gateway, dialect=name)["result"]["text"] == "Up."
 
 
 # ── ask again ────────────────────────────────────────────────────────────────
@@ -286,7 +286,7 @@ def test_a_request_is_asked_again_as_it_was(front: str) -> None:
     first, second = recorder
     assert told == {"of": 1, "after": 1}
     assert (second.number, second.again) == (2, 1)
-    assert second.asked.data == first.asked.data
+    assert second.request.data == first.request.data
     assert memory.sent[0].body == memory.sent[1].body
     assert see(gateway, "exchanges/2")["answer"]["response"]["text"] == "two"
 

@@ -12,8 +12,8 @@ import pytest
 from dragoman.effects import Read
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.load import Server, read
-from dragoman.gateway.inspector.record import PACKED, WITHHELD
 from dragoman.gateway.inspector.recorder import Recorder
+from dragoman.gateway.inspector.recording import PACKED, WITHHELD
 from dragoman.gateway.inspector.redaction import is_secret, shown_query, shown_url, spellings
 from dragoman.gateway.observers import INSPECT, observers
 from dragoman.io.scripted import Answer, ScriptedPeer
@@ -42,8 +42,8 @@ def test_both_wires_are_kept_byte_for_byte(front: str, back: str, stream: bool) 
     gateway, recorder = recording(memory, back, tools=Tools.TEXT)
     reply = ask(gateway, front, stream=stream)
     (record,), (hop,) = list(recorder), next(iter(recorder)).hops
-    assert json.loads(record.asked.data) == {**asking(front, stream=stream)[1]}
-    assert (record.told.data, record.status) == (reply.body, reply.status)
+    assert json.loads(record.request.data) == {**asking(front, stream=stream)[1]}
+    assert (record.response.data, record.status) == (reply.body, reply.status)
     assert hop.sent.data == memory.sent[0].body
     answer = see(gateway, f"exchanges/{record.number}/wire/got-0")
     assert answer["text"].encode() == hop.got.data
@@ -134,7 +134,7 @@ def test_a_request_that_cannot_be_read_is_shown_with_the_reason(body: bytes, say
     assert row["status"] == 400
     assert "failed" in row["marks"]
     assert see(gateway, "exchanges/1")["client"]["size"] == len(body)
-    assert see(gateway, "exchanges/1/wire/asked")["text"] == body.decode()
+    assert see(gateway, "exchanges/1/wire/request")["text"] == body.decode()
     assert says in row["error"]
 
 
@@ -218,7 +218,7 @@ def test_the_oldest_go_first_when_they_are_too_large_and_what_is_kept_is_counted
 def test_a_body_longer_than_is_kept_is_cut_and_says_so() -> None:
     gateway, _ = recording(model("openai_chat", said("y" * 9000, size=500)), recorder=Recorder(longest=1000))
     reply = ask(gateway, "openai_chat", stream=True)
-    told = see(gateway, "exchanges/1/wire/told")
+    told = see(gateway, "exchanges/1/wire/response")
     assert (told["cut"], told["size"]) == (True, len(reply.body))
     assert reply.body.decode().startswith(told["text"])
     assert see(gateway, "exchanges/1")["answer"]["response"]["text"] == "y" * 9000
@@ -241,7 +241,7 @@ def everything(gateway: Any, recorder: Recorder) -> str:
     told = [see(gateway, "exchanges?since=0")]
     for record in recorder:
         told.append(see(gateway, f"exchanges/{record.number}"))
-        wires = ["asked", "told", *(f"{way}-{n}" for n in range(len(record.hops)) for way in ("sent", "got"))]
+        wires = ["request", "response", *(f"{way}-{n}" for n in range(len(record.hops)) for way in ("sent", "got"))]
         told += [see(gateway, f"exchanges/{record.number}/wire/{which}") for which in wires]
         paths = ["export/curl", "export/curl?hop=0", "export/dialect", "export/wire"]
         told += [look(gateway, f"exchanges/{record.number}/{path}").json for path in paths]
@@ -259,9 +259,9 @@ def test_no_secret_is_kept_wherever_it_stood(stream: bool) -> None:
         call(gateway, f"{CHAT}?api_key=quite-secret&a=1", body, headers=headers)
     shown = everything(gateway, recorder)
     assert not [secret for secret in (SECRET, CLIENT, "abcdefgh", "t0psecret", "quite-secret") if secret in shown]
-    kept = [body.data for r in recorder for body in (r.asked, r.told, *(b for h in r.hops for b in (h.sent, h.got)))]
+    kept = [body.data for r in recorder for body in (r.request, r.response, *(b for h in r.hops for b in (h.sent, h.got)))]
     assert not [data for data in kept if SECRET.encode() in data or CLIENT.encode() in data]
-    assert all(dict(record.account.headers) == {} for record in recorder if record.account)
+    assert all(dict(record.exchange.headers) == {} for record in recorder if record.exchange)
     assert "a=1" in next(iter(recorder)).query
 
 
@@ -270,7 +270,7 @@ def test_a_packed_request_is_kept_as_what_is_in_it_or_not_at_all(coding: str) ->
     gateway, recorder = recording(model("openai_chat", said("Up.")))
     body = json.dumps({**asking("openai_chat", stream=False)[1], "user": SECRET}).encode()
     call(gateway, CHAT, gzip.compress(body), headers={"content-encoding": coding})
-    shown = see(gateway, "exchanges/1/wire/asked")["text"]
+    shown = see(gateway, "exchanges/1/wire/request")["text"]
     assert shown == (body.decode().replace(SECRET, "*" * len(SECRET)) if coding == "gzip" else PACKED.decode())
     assert SECRET not in everything(gateway, recorder)
 
@@ -280,7 +280,7 @@ def test_a_secret_that_came_in_pieces_is_withheld_with_its_bytes() -> None:
     ask(gateway, "openai_chat", stream=True)
     assert SECRET not in everything(gateway, recorder)
     (record,) = recorder
-    assert (record.told.data, record.hops[0].got.data) == (WITHHELD, WITHHELD)
+    assert (record.response.data, record.hops[0].got.data) == (WITHHELD, WITHHELD)
 
 
 def test_a_secret_is_not_shown_while_it_is_still_being_spelt() -> None:
@@ -291,7 +291,7 @@ def test_a_secret_is_not_shown_while_it_is_still_being_spelt() -> None:
         client = Client(gateway, CHAT, asking("openai_chat", stream=True)[1])
         serving = asyncio.ensure_future(client.run())
         await begun.wait()
-        told = [await _asked(gateway, f"exchanges/1{path}") for path in ("", "/wire/got-0", "/wire/told")]
+        told = [await _asked(gateway, f"exchanges/1{path}") for path in ("", "/wire/got-0", "/wire/response")]
         judged = await Client(gateway, "/inspect/api/exchanges/1/judge", {}, headers=JSON).run()
         client.hang_up()
         await serving
@@ -378,7 +378,7 @@ def test_tools_that_were_run_here_stand_between_the_answers_that_called_them() -
 
     with serving(lab.app()) as url:
         whole = asyncio.run(go())
-    assert [step["kind"] for step in whole["steps"]] == ["asked", "ran", "asked"]
-    ((ran,),) = [step["results"] for step in whole["steps"] if step["kind"] == "ran"]
+    assert [step["kind"] for step in whole["steps"]] == ["attempt", "server_tools", "attempt"]
+    ((ran,),) = [step["results"] for step in whole["steps"] if step["kind"] == "server_tools"]
     assert (ran["call"]["name"], ran["text"]) == ("echo", "blue")
     assert "tools run here" in whole["row"]["marks"]

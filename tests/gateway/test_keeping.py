@@ -18,7 +18,7 @@ from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.factory import from_file
 from dragoman.gateway.state.sqlite_cache import FILE, Store
-from dragoman.gateway.state.stores import DIRECTORY, Keeping, keeping
+from dragoman.gateway.state.stores import DIRECTORY, StateStores, open_stores
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -36,7 +36,7 @@ def gateway(memory: ScriptedPeer, directory: Path | None, **limits: Any) -> Any:
     """One process: what it keeps besides is in the directory."""
     rows = [Access(name=n, sha256=hashlib.sha256(key.encode()).hexdigest(), **limits) for n, key in KEYS.items()]
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    return create_app(GatewayConfig(default=route, access=tuple(rows)), memory, keeping=Keeping(directory))
+    return create_app(GatewayConfig(default=route, access=tuple(rows)), memory, stores=StateStores(directory))
 
 
 def of(name: str) -> dict[str, str]:
@@ -127,7 +127,7 @@ def test_reasoning_a_client_drops_comes_back_from_another_process_and_to_no_othe
 
 
 def test_everything_a_model_must_get_back_passes_through_the_file(tmp_path: Path) -> None:
-    here, there = Keeping(tmp_path).learned.sidecar, Keeping(tmp_path).learned.sidecar
+    here, there = StateStores(tmp_path).learned.sidecar, StateStores(tmp_path).learned.sidecar
     asked = [Message("user", "What is up?")]
     signed = WireFields("gemini", {"thought_signature": "AbC=", "nested": [{"n": 1}, None]})
     thought = Reasoning("hm \udcff", metadata={"signature": "s", "!": "kept"})
@@ -140,7 +140,7 @@ def test_everything_a_model_must_get_back_passes_through_the_file(tmp_path: Path
 
 
 def test_what_cannot_be_written_down_is_kept_in_memory_alone(tmp_path: Path) -> None:
-    here, there = Keeping(tmp_path).memory, Keeping(tmp_path).memory
+    here, there = StateStores(tmp_path).memory, StateStores(tmp_path).memory
     deep: Any = 1
     for _ in range(400):
         deep = [deep]
@@ -153,10 +153,10 @@ def test_what_cannot_be_written_down_is_kept_in_memory_alone(tmp_path: Path) -> 
 
 
 def test_what_another_version_wrote_is_as_good_as_not_kept(tmp_path: Path) -> None:
-    store, sidecar = Store(tmp_path / FILE), Keeping(tmp_path).learned.sidecar
+    store, sidecar = Store(tmp_path / FILE), StateStores(tmp_path).learned.sidecar
     asked = [Message("user", "What is up?"), Message("assistant", [ToolCall(id="c", name="look")])]
     for text in ("", "[]", '{"!":"tuple","is":["c",{},["no reasoning"]]}', '{"!":"Unknown"}'):
-        Keeping(tmp_path).learned.sidecar.remember(asked[:1], Message("assistant", [Reasoning("hm"), *asked[1].calls]))
+        StateStores(tmp_path).learned.sidecar.remember(asked[:1], Message("assistant", [Reasoning("hm"), *asked[1].calls]))
         with sqlite3.connect(store.path) as database:
             database.execute("UPDATE kept SET value = ?", (text.encode(),))
         database.close()
@@ -164,7 +164,7 @@ def test_what_another_version_wrote_is_as_good_as_not_kept(tmp_path: Path) -> No
 
 
 def test_what_the_house_did_passes_through_the_file(tmp_path: Path) -> None:
-    here, there = Keeping(tmp_path).memory, Keeping(tmp_path).memory
+    here, there = StateStores(tmp_path).memory, StateStores(tmp_path).memory
     asked, answer = [Message("user", "What time is it?")], Message("assistant", "I look.\n\nNoon.")
     result = ToolResult(call_id="c", name="now", content=[Text("12:00"), Media(mime="image/png", data="AA==")])
     turns = (
@@ -191,9 +191,9 @@ def test_a_limit_of_a_key_holds_for_all_processes_together(tmp_path: Path) -> No
 
 
 def test_the_directory_is_made_for_its_owner_only_and_where_none_is_named_there_is_none(tmp_path: Path) -> None:
-    keeping("").items.keep({"output": [{"id": "a"}]})
+    open_stores("").items.keep({"output": [{"id": "a"}]})
     assert list(tmp_path.iterdir()) == []
-    kept = keeping(str(tmp_path / "deep" / "state"))
+    kept = open_stores(str(tmp_path / "deep" / "state"))
     kept.items.keep({"output": [{"id": "a"}]})
     kept.close()
     assert (tmp_path / "deep" / "state" / FILE).is_file()
@@ -205,7 +205,7 @@ def test_a_directory_that_cannot_be_made_is_told_and_costs_only_the_sharing(
 ) -> None:
     (tmp_path / "file").touch()
     with caplog.at_level(logging.WARNING, "dragoman.gateway"):
-        kept = keeping(str(tmp_path / "file" / "state"))
+        kept = open_stores(str(tmp_path / "file" / "state"))
     kept.items.keep({"output": [{"id": "a", "type": "message"}]})
     assert kept.items.resolve({"input": [{"id": "a"}]}, "")["input"] == [{"id": "a", "type": "message"}]
     assert "cannot be used" in caplog.text
@@ -232,7 +232,7 @@ def test_what_is_no_directory_is_said_before_anything_is_served(tmp_path: Path) 
 
 
 def test_while_a_gateway_serves_what_is_too_old_is_wiped(tmp_path: Path) -> None:
-    kept = Keeping(tmp_path)
+    kept = StateStores(tmp_path)
 
     async def go() -> None:
         tidying = asyncio.ensure_future(kept.tidy(every=0.001))
@@ -242,5 +242,5 @@ def test_while_a_gateway_serves_what_is_too_old_is_wiped(tmp_path: Path) -> None
         tidying.cancel()
 
     asyncio.run(asyncio.wait_for(go(), 20))
-    asyncio.run(asyncio.wait_for(Keeping().tidy(), 20))  # where there is no file there is nothing to do
+    asyncio.run(asyncio.wait_for(StateStores().tidy(), 20))  # where there is no file there is nothing to do
     kept.close()

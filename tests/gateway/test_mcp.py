@@ -22,7 +22,7 @@ from dragoman.gateway import mcp_tools as houses
 from dragoman.gateway.app import Gateway, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.config.model import Attachment, GatewayConfig, Mcp
-from dragoman.gateway.telemetry.exchange_record import Account
+from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
 from dragoman.gateway.telemetry.logs import Logs
 from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.io.scripted import Answer, ScriptedPeer
@@ -238,7 +238,7 @@ def test_a_destructive_tool_that_was_allowed_runs_and_a_whole_answer_says_what_r
         assert shown(memory) == ["gone: it"]
         assert 'dragoman_server_tool_calls_total{outcome="ok",tool="wipe"} 1.0' in counted
         assert reply.headers["x-dragoman-server-tools"] == "wipe"
-        (access,) = [record.told for record in caplog.records if record.name == "dragoman.access"]  # type: ignore[attr-defined]
+        (access,) = [record.fields for record in caplog.records if record.name == "dragoman.access"]  # type: ignore[attr-defined]
         assert (access["server_tools"], access["attempts"], access["reasks"]) == ({"wipe": 1}, 2, 0)
 
     asyncio.run(go())
@@ -334,7 +334,7 @@ def test_a_server_that_dies_is_an_error_for_the_model_and_its_tools_come_back(
 
 def test_servers_are_changed_while_it_runs_and_the_others_stay(web: dict[str, Any]) -> None:
     async def go() -> None:
-        house = houses.House(Mcp(servers={"a": {"mcpServers": {"a": web}}}))
+        house = houses.McpTools(Mcp(servers={"a": {"mcpServers": {"a": web}}}))
         await house.open()
         both = Mcp(servers={"a": {"mcpServers": {"a": web}}, "b": {"mcpServers": {"b": web}}})
         house.take(both)
@@ -451,14 +451,14 @@ def test_each_tool_that_runs_here_is_a_span_below_its_exchange(web: dict[str, An
 
 
 def test_a_tool_that_fails_or_is_let_go_of_is_a_span_that_says_so() -> None:
-    told, account = Told(), Account()
+    told, record = Told(), ExchangeRecord()
     call = ToolCall(id="c", name="look", arguments={})
-    told.tracing.began(account)
-    told.tracing.running(account, call)
+    told.tracing.exchange_began(record)
+    told.tracing.tool_began(record, call)
     failed = ToolResult(call_id="c", name="look", content="no", is_error=True, error_code="ENOENT")
-    told.tracing.ran(account, call, failed)
-    told.tracing.running(account, replace(call, id="d"))
-    told.tracing.ended(account)
+    told.tracing.tool_ended(record, call, failed)
+    told.tracing.tool_began(record, replace(call, id="d"))
+    told.tracing.exchange_ended(record)
     assert [attributes(span).get("error.type") for span in told.spans[1:]] == ["ENOENT", "canceled"]
 
 

@@ -253,10 +253,10 @@ class Broken:
     def take(self, config: GatewayConfig) -> None:
         """Only this it can."""
 
-    def began(self, *_: Any) -> None:
+    def exchange_began(self, *_: Any) -> None:
         raise ZeroDivisionError
 
-    asked = answered = ended = began
+    attempt_began = attempt_ended = exchange_ended = exchange_began
 
 
 @every_front
@@ -275,10 +275,10 @@ def test_an_observer_that_fails_is_told_of_and_nobody_else_notices(
 
 BUSY = """
 import os
-from dragoman.gateway.telemetry.exchange_record import Account
+from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
 from dragoman.gateway.telemetry.metrics import Metrics
 metrics = Metrics()
-metrics.began(Account(front="openai_chat"))
+metrics.exchange_began(ExchangeRecord(front="openai_chat"))
 print(metrics.exposed()[1].decode(), flush=True)
 os._exit(9 if os.environ.get("KILLED") else 0)
 """

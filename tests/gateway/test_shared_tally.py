@@ -18,8 +18,8 @@ import pytest
 from dragoman.errors import ProviderError
 from dragoman.gateway import Access
 from dragoman.gateway.state import shared_quota as shared_tally
-from dragoman.gateway.state.quota import Tally
-from dragoman.gateway.state.shared_quota import FILE, LOOK, REST, SEATS, SharedTally
+from dragoman.gateway.state.quota import Quota
+from dragoman.gateway.state.shared_quota import FILE, LOOK, REST, SEATS, SharedQuota
 
 
 class Clock:
@@ -33,9 +33,9 @@ def key(name: str = "alice", **limits: Any) -> Access:
     return Access(name=name, sha256="", **limits)
 
 
-def comes(tally: Tally, access: Access) -> bool:
+def comes(quota: Quota, access: Access) -> bool:
     try:
-        tally.enter(access)
+        quota.enter(access)
     except ProviderError:
         return False
     return True
@@ -47,14 +47,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def two(tmp_path: Path, clock: Clock) -> tuple[SharedTally, SharedTally]:
-    return SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+def two(tmp_path: Path, clock: Clock) -> tuple[SharedQuota, SharedQuota]:
+    return SharedQuota(tmp_path, clock), SharedQuota(tmp_path, clock)
 
 
-def test_requests_of_a_minute_count_over_processes(two: tuple[SharedTally, SharedTally], clock: Clock) -> None:
+def test_requests_of_a_minute_count_over_processes(two: tuple[SharedQuota, SharedQuota], clock: Clock) -> None:
     here, there = two
     alice = key(per_minute=4)
-    assert [comes(tally, alice) for tally in (here, there, here, there, here, there)] == [True] * 4 + [False] * 2
+    assert [comes(quota, alice) for quota in (here, there, here, there, here, there)] == [True] * 4 + [False] * 2
     clock.now += 30
     assert not comes(there, alice)
     clock.now += 29.9
@@ -62,10 +62,10 @@ def test_requests_of_a_minute_count_over_processes(two: tuple[SharedTally, Share
         here.enter(alice)
     assert 0 < (refused.value.retry_after or 0) <= 2
     clock.now += refused.value.retry_after or 0
-    assert [comes(tally, alice) for tally in (here, there, here, there, here)] == [True] * 4 + [False]
+    assert [comes(quota, alice) for quota in (here, there, here, there, here)] == [True] * 4 + [False]
 
 
-def test_in_no_minute_more_begin_than_may(two: tuple[SharedTally, SharedTally], clock: Clock) -> None:
+def test_in_no_minute_more_begin_than_may(two: tuple[SharedQuota, SharedQuota], clock: Clock) -> None:
     begun: list[float] = []
     for n in range(3000):
         clock.now += 0.13
@@ -75,15 +75,15 @@ def test_in_no_minute_more_begin_than_may(two: tuple[SharedTally, SharedTally], 
     assert len(begun) >= 6 * 20
 
 
-def test_requests_at_the_same_time_count_over_processes(two: tuple[SharedTally, SharedTally]) -> None:
+def test_requests_at_the_same_time_count_over_processes(two: tuple[SharedQuota, SharedQuota]) -> None:
     here, there = two
     alice = key(max_concurrent=2)
-    assert [comes(tally, alice) for tally in (here, there, here, there)] == [True, True, False, False]
+    assert [comes(quota, alice) for quota in (here, there, here, there)] == [True, True, False, False]
     there.leave(alice)
-    assert [comes(tally, alice) for tally in (here, there)] == [True, False]
+    assert [comes(quota, alice) for quota in (here, there)] == [True, False]
 
 
-def test_keys_count_apart_and_a_refusal_does_not_count(two: tuple[SharedTally, SharedTally]) -> None:
+def test_keys_count_apart_and_a_refusal_does_not_count(two: tuple[SharedQuota, SharedQuota]) -> None:
     here, there = two
     alice, bob = key(per_minute=2, max_concurrent=1), key("bob", per_minute=1)
     assert comes(here, alice)
@@ -94,14 +94,14 @@ def test_keys_count_apart_and_a_refusal_does_not_count(two: tuple[SharedTally, S
     assert not comes(here, bob)
 
 
-def test_a_key_without_limits_costs_no_file(two: tuple[SharedTally, SharedTally], tmp_path: Path) -> None:
-    for tally in two:
-        tally.enter(key())
-        tally.leave(key())
+def test_a_key_without_limits_costs_no_file(two: tuple[SharedQuota, SharedQuota], tmp_path: Path) -> None:
+    for quota in two:
+        quota.enter(key())
+        quota.leave(key())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_limits_that_change_hold_from_then_on(two: tuple[SharedTally, SharedTally]) -> None:
+def test_limits_that_change_hold_from_then_on(two: tuple[SharedQuota, SharedQuota]) -> None:
     here, there = two
     assert [comes(here, key(per_minute=2)) for _ in range(3)] == [True, True, False]
     assert comes(there, key(per_minute=3))
@@ -115,17 +115,17 @@ import sys
 from pathlib import Path
 from typing import Any
 from dragoman.gateway import Access
-from dragoman.gateway.state.shared_quota import SharedTally
-tally = SharedTally(Path(sys.argv[1]), lambda: 5000.25)
+from dragoman.gateway.state.shared_quota import SharedQuota
+quota = SharedQuota(Path(sys.argv[1]), lambda: 5000.25)
 for _ in range(int(sys.argv[2])):
-    tally.enter(Access(name="alice", sha256="", max_concurrent=3, per_minute=100))
+    quota.enter(Access(name="alice", sha256="", max_concurrent=3, per_minute=100))
 print("inside", flush=True)
 sys.stdin.read()
 """
 
 
 def test_a_process_that_is_killed_holds_no_place_and_what_it_began_counts_on(
-    two: tuple[SharedTally, SharedTally], tmp_path: Path
+    two: tuple[SharedQuota, SharedQuota], tmp_path: Path
 ) -> None:
     here, there = two
     alice = key(max_concurrent=3)
@@ -148,20 +148,20 @@ from pathlib import Path
 from typing import Any
 from dragoman.errors import ProviderError
 from dragoman.gateway import Access
-from dragoman.gateway.state.shared_quota import SharedTally
+from dragoman.gateway.state.shared_quota import SharedQuota
 
 def come(told):
-    tally, came = SharedTally(Path(sys.argv[1]), lambda: 5000.25), 0
+    quota, came = SharedQuota(Path(sys.argv[1]), lambda: 5000.25), 0
     for _ in range(400):
         try:
-            tally.enter(Access(name="alice", sha256="", per_minute=500))
+            quota.enter(Access(name="alice", sha256="", per_minute=500))
             came += 1
         except ProviderError:
             pass
     os.write(told, came.to_bytes(4, "big"))
     os._exit(0)
 
-stays = SharedTally(Path(sys.argv[1]), lambda: 5000.25)
+stays = SharedQuota(Path(sys.argv[1]), lambda: 5000.25)
 stays.enter(Access(name="bob", sha256="", max_concurrent=1))
 reads, writes = os.pipe()
 for _ in range(3):
@@ -177,22 +177,22 @@ def test_of_many_at_once_exactly_as_many_come_in_as_may(tmp_path: Path) -> None:
 
 
 def test_who_takes_the_seat_of_one_that_ended_begins_with_nothing(tmp_path: Path, clock: Clock) -> None:
-    stays, goes = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+    stays, goes = SharedQuota(tmp_path, clock), SharedQuota(tmp_path, clock)
     alice = key(max_concurrent=2)
     assert comes(stays, key("bob", max_concurrent=1))
     assert comes(goes, alice)
     goes.close()
-    comes_next = SharedTally(tmp_path, clock)
+    comes_next = SharedQuota(tmp_path, clock)
     assert comes(comes_next, key("carol", max_concurrent=1))
     assert [comes(stays, alice) for _ in range(3)] == [True, True, False]
 
 
 def test_counts_of_another_life_of_the_machine_count_for_nothing(tmp_path: Path, clock: Clock) -> None:
-    first = SharedTally(tmp_path, clock)
+    first = SharedQuota(tmp_path, clock)
     assert [comes(first, key(per_minute=1)) for _ in range(2)] == [True, False]
     first.close()
     clock.now = 5.0
-    assert comes(SharedTally(tmp_path, clock), key(per_minute=1))
+    assert comes(SharedQuota(tmp_path, clock), key(per_minute=1))
 
 
 # ── never a reason to fail ───────────────────────────────────────────────────
@@ -202,19 +202,19 @@ def test_without_a_usable_file_each_process_counts_for_itself_and_the_log_says_s
     tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / FILE).mkdir()
-    tally, alice = SharedTally(tmp_path, clock), key(per_minute=1, max_concurrent=1)
+    quota, alice = SharedQuota(tmp_path, clock), key(per_minute=1, max_concurrent=1)
     with caplog.at_level(logging.WARNING, "dragoman.gateway"):
-        assert [comes(tally, alice) for _ in range(2)] == [True, False]
-        tally.leave(alice)
+        assert [comes(quota, alice) for _ in range(2)] == [True, False]
+        quota.leave(alice)
         clock.now += 61 + REST
-        assert comes(tally, alice)
+        assert comes(quota, alice)
     assert len(caplog.records) == 1
     (tmp_path / FILE).rmdir()
     clock.now += 61 + REST
-    assert not comes(tally, alice)  # he is still inside
-    tally.leave(alice)
-    assert comes(tally, alice)
-    assert not comes(SharedTally(tmp_path, clock), alice)
+    assert not comes(quota, alice)  # he is still inside
+    quota.leave(alice)
+    assert comes(quota, alice)
+    assert not comes(SharedQuota(tmp_path, clock), alice)
 
 
 @pytest.mark.parametrize("limits", [{"SEATS": 1}, {"KEYS": 1}], ids=str)
@@ -223,33 +223,33 @@ def test_beyond_what_the_file_holds_a_process_counts_for_itself(
 ) -> None:
     for name, value in limits.items():
         monkeypatch.setattr(shared_tally, name, value)
-    one, two = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+    one, two = SharedQuota(tmp_path, clock), SharedQuota(tmp_path, clock)
     assert [comes(one, key(max_concurrent=1)) for _ in range(2)] == [True, False]
     bob = key("bob", max_concurrent=1)
     assert [comes(two, bob) for _ in range(2)] == [True, False]
 
 
 def test_a_file_that_is_deleted_is_made_anew_for_all(
-    two: tuple[SharedTally, SharedTally], tmp_path: Path, clock: Clock
+    two: tuple[SharedQuota, SharedQuota], tmp_path: Path, clock: Clock
 ) -> None:
     alice = key(per_minute=2)
-    assert [comes(tally, alice) for tally in two] == [True, True]
+    assert [comes(quota, alice) for quota in two] == [True, True]
     (tmp_path / FILE).unlink()
     for _ in range(3):  # they are never idle for so long that a look would be due
         clock.now += LOOK / 2
-        assert [comes(tally, key(max_concurrent=9)) for tally in two] == [True, True]
-    assert [comes(tally, alice) for tally in (*two, *two)] == [True, True, False, False]
+        assert [comes(quota, key(max_concurrent=9)) for quota in two] == [True, True]
+    assert [comes(quota, alice) for quota in (*two, *two)] == [True, True, False, False]
 
 
 def test_rubbish_in_the_file_lets_nobody_in_for_long_and_raises_nothing(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / FILE).write_bytes(os.urandom(300_000))
-    tally, other = SharedTally(tmp_path, clock), SharedTally(tmp_path, clock)
+    quota, other = SharedQuota(tmp_path, clock), SharedQuota(tmp_path, clock)
     alice = key(max_concurrent=2)
-    assert [comes(each, alice) for each in (tally, other, tally)] == [True, True, False]
+    assert [comes(each, alice) for each in (quota, other, quota)] == [True, True, False]
 
 
 @pytest.fixture
-def standing(two: tuple[SharedTally, SharedTally], tmp_path: Path) -> Iterator[int]:
+def standing(two: tuple[SharedQuota, SharedQuota], tmp_path: Path) -> Iterator[int]:
     """A process that stands still with the lock in its hand; one of alice's requests came in before."""
     assert comes(two[0], key(max_concurrent=2))
     lock = os.open(tmp_path / FILE, os.O_RDWR)
@@ -259,7 +259,7 @@ def standing(two: tuple[SharedTally, SharedTally], tmp_path: Path) -> Iterator[i
 
 
 def test_the_lock_is_waited_for(
-    two: tuple[SharedTally, SharedTally], standing: int, monkeypatch: pytest.MonkeyPatch
+    two: tuple[SharedQuota, SharedQuota], standing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
 
@@ -274,22 +274,22 @@ def test_the_lock_is_waited_for(
 
 
 def test_nobody_waits_long_for_a_process_that_stands_still(
-    two: tuple[SharedTally, SharedTally], standing: int, monkeypatch: pytest.MonkeyPatch
+    two: tuple[SharedQuota, SharedQuota], standing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_tally, "PATIENCE", 0.02)
     alice = key(max_concurrent=2)
-    assert [comes(tally, alice) for tally in (two[1], two[0])] == [True, False]
+    assert [comes(quota, alice) for quota in (two[1], two[0])] == [True, False]
 
 
 def test_as_many_processes_as_there_are_seats_count_together(tmp_path: Path, clock: Clock) -> None:
-    tallies = [SharedTally(tmp_path, clock) for _ in range(SEATS)]
+    quotas = [SharedQuota(tmp_path, clock) for _ in range(SEATS)]
     alice = key(max_concurrent=SEATS - 1)
-    assert [comes(tally, alice) for tally in tallies] == [True] * (SEATS - 1) + [False]
-    for tally in tallies:
-        tally.close()
+    assert [comes(quota, alice) for quota in quotas] == [True] * (SEATS - 1) + [False]
+    for quota in quotas:
+        quota.close()
 
 
-def test_only_the_owner_may_read_the_files(two: tuple[SharedTally, SharedTally], tmp_path: Path) -> None:
+def test_only_the_owner_may_read_the_files(two: tuple[SharedQuota, SharedQuota], tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         assert comes(two[0], key(max_concurrent=1))

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.telemetry.trace_context import carried
+from dragoman.gateway.telemetry.trace_context import trace_headers
 from dragoman.gateway.telemetry.tracing import CAPTURE, Tracing, configured
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
@@ -112,7 +112,7 @@ def test_without_tracing_the_clients_trace_is_passed_on_as_it_came() -> None:
 
 @pytest.mark.parametrize("parent", ["", "x", PARENT.upper(), PARENT + "\r\nx-evil: 1", PARENT[:-1], "٠" * 55])
 def test_what_is_no_trace_is_not_passed_on(parent: str) -> None:
-    assert carried({"traceparent": parent, "tracestate": "vendor=1"}) == {}
+    assert trace_headers({"traceparent": parent, "tracestate": "vendor=1"}) == {}
 
 
 def test_each_asking_again_is_a_span_and_says_what_was_judged() -> None:

@@ -97,25 +97,25 @@ class _Talk:
 
     def _answer(self, line: str, session: Session) -> None:
         cancel = self.cancel = Cancel()
-        said = (*self._chat.messages, Message("user", line))
+        messages = (*self._chat.messages, Message("user", line))
         with stopping(cancel):
-            run = session.client.run(messages=said, on_event=self._tell, cancel=cancel)
+            run = session.client.run(messages=messages, on_event=self._on_event, cancel=cancel)
         self.cancel = None
         self._chat.replace(run.messages)
         self._end(run)
 
-    def _tell(self, step: Any) -> None:
+    def _on_event(self, step: Any) -> None:
         if self._json:
             print_step(step)
         elif isinstance(step, TextDelta):
-            self._say(step.text)
+            self._write(step.text)
         else:
             if isinstance(step, TurnEnded):
                 self._break()
             if not self._quiet:
                 show(step)
 
-    def _say(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         """More of the answer; what a turn leaves blank before it speaks, or calls, is not shown."""
         text = text if self._speaking else text.lstrip()
         if text:

@@ -32,10 +32,10 @@ def new_path() -> Path:
 
 def latest() -> Path:
     """The file of the last conversation.  Raises UsageError when there is none."""
-    kept = sorted(folder().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime_ns)
-    if not kept:
+    files = sorted(folder().glob(f"*{SUFFIX}"), key=lambda path: path.stat().st_mtime_ns)
+    if not files:
         raise UsageError("there is no conversation to go on with; begin one without --continue")
-    return kept[-1]
+    return files[-1]
 
 
 class Chat:

@@ -54,10 +54,10 @@ def _rows(settings: Settings) -> Iterator[tuple[str, ...]]:
 
 def _row(name: str, number: int, route: Route) -> tuple[str, ...]:
     model = route.model or ("(as asked)" if name == "(any other)" else name)
-    told = route.prompt_dialect_for(model).name
-    heard = "all" if route.dialects == "auto" else ", ".join(row.name for row in route.parser_dialects(model))
+    prompted = route.prompt_dialect_for(model).name
+    parsed_for = "all" if route.dialects == "auto" else ", ".join(row.name for row in route.parser_dialects(model))
     known = profile(model).dialect
-    dialect = f"{told}; heard: {heard}" + (f"; taught: {known}" if known and known != told else "")
+    dialect = f"{prompted}; parsed for: {parsed_for}" + (f"; taught: {known}" if known and known != prompted else "")
     where = f"{number}. {route.provider.name}/{model}"
     return name, where, route.provider.codec, str(route.mode), dialect, route.root()
 

@@ -44,12 +44,12 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     if api and api not in row.api:
         raise UsageError(f"{name} does not speak {api!r} to a gateway; choose one of: {', '.join(row.api)}")
     root = _root(url)
-    told = row.told(Target(root, model or _first_model(root), key), api)
-    written = [_write(file) for file in told.files] if writing else []
+    settings = row.settings(Target(root, model or _first_model(root), key), api)
+    written = [_write(file) for file in settings.files] if writing else []
     if as_json:
-        print_json({**_as_json(told), "written": written})
+        print_json({**_as_json(settings), "written": written})
         return
-    _print(told, files=not writing)
+    _print(settings, files=not writing)
 
 
 def _list(*, as_json: bool) -> None:
@@ -100,8 +100,8 @@ def _first_model(root: str) -> str:
 
 def _write(file: File) -> dict[str, Any]:
     done = write(file)
-    kept = f"; as it was: {done.backup}" if done.backup else ""
-    click.echo(f"{'wrote' if done.changed else 'already set:'} {done.path}{kept}", err=True)
+    backup = f"; as it was: {done.backup}" if done.backup else ""
+    click.echo(f"{'wrote' if done.changed else 'already set:'} {done.path}{backup}", err=True)
     return {"path": str(done.path), "changed": done.changed, "backup": str(done.backup) if done.backup else None}
 
 

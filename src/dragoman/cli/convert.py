@@ -104,15 +104,15 @@ def _response(events: Iterable[Event], goal: Codec) -> dict[str, Any]:
     return {"response": body, "issues": [*response.issues, *response_losses(response, goal)]}
 
 
-def _stream(events: Iterable[Event], goal: Codec, tell: Callable[[Frame], None]) -> dict[str, Any]:
+def _stream(events: Iterable[Event], goal: Codec, write: Callable[[Frame], None]) -> dict[str, Any]:
     """The frames of the answer, each told as soon as it is made.  A peer's error is told in the stream, then raised."""
     assembler, frames = Assembler(), list[Frame]()
     try:
         for frame in _encoded(events, goal, assembler):
             frames.append(frame)
-            tell(frame)
+            write(frame)
     except ProviderError as error:
-        tell(goal.error_frame(error))
+        write(goal.error_frame(error))
         raise
     response: Response = assembler.response()
     return {"stream": frames, "issues": [*response.issues, *stream_losses(response, goal, frames)]}

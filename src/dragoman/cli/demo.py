@@ -32,7 +32,7 @@ from ..providers.route import Route
 from ..providers.rows import COMPATIBLE
 from ..sim import Journal, WeakModel, running, serving
 from ..sim.faults import HARMLESS
-from .demo_client import Piece, Ran, Spoke, work
+from .demo_client import ModelAnswer, Piece, Ran, work
 from .demo_tools import TOOLS, Workshop
 from .outputs import parsed_as_json, print_json, verdict_line
 
@@ -54,15 +54,15 @@ class Turn:
 
     written: str
     judged: Parsed
-    spoke: Spoke
+    answer: ModelAnswer
     pieces: int
     ran: list[Ran] = field(default_factory=list)
 
     @property
     def told_right(self) -> bool:
         """Was the client told exactly the calls that were judged?"""
-        told = [(c["function"]["name"], json.loads(c["function"]["arguments"])) for c in self.spoke.calls]
-        return told == [(call.name, dict(call.arguments)) for call in self.judged.calls]
+        calls = [(c["function"]["name"], json.loads(c["function"]["arguments"])) for c in self.answer.calls]
+        return calls == [(call.name, dict(call.arguments)) for call in self.judged.calls]
 
 
 @click.command(name="demo")
@@ -113,7 +113,7 @@ def _play(model: WeakModel, dialect: str, workshop: Workshop) -> Iterator[Turn]:
             match step:
                 case Piece():
                     pieces += 1
-                case Spoke():
+                case ModelAnswer():
                     if turn is not None:
                         yield turn
                     reply = journal.exchanges[-1].reply
@@ -157,8 +157,8 @@ def _show(console: Console, turn: Turn, number: int) -> None:
     for ran in turn.ran:
         arguments = ", ".join(f"{key}={value!r}" for key, value in ran.arguments.items())
         console.print(f"  [cyan]ran[/]     {ran.name}({escape(arguments)}) → {escape(repr(ran.result))}")
-    if not turn.spoke.calls:
-        console.print(f"  [bold]answer[/]  {escape(turn.spoke.text.strip())}  [dim]({turn.pieces} pieces streamed)[/]")
+    if not turn.answer.calls:
+        console.print(f"  [bold]answer[/]  {escape(turn.answer.text.strip())}  [dim]({turn.pieces} pieces streamed)[/]")
 
 
 def _show_end(console: Console, turns: list[Turn], written: str, success: bool) -> None:
@@ -174,9 +174,10 @@ def _show_end(console: Console, turns: list[Turn], written: str, success: bool) 
 
 
 def _as_json(turn: Turn) -> Mapping[str, Any]:
+    answer = turn.answer
     return {
         "written": turn.written,
         "judged": parsed_as_json(turn.judged),
-        "told": {"text": turn.spoke.text, "tool_calls": list(turn.spoke.calls), "finish_reason": turn.spoke.finish},
+        "answer": {"text": answer.text, "tool_calls": list(answer.calls), "finish_reason": answer.finish},
         "ran": [{"name": r.name, "arguments": dict(r.arguments), "result": r.result} for r in turn.ran],
     }

@@ -29,7 +29,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoke:
+class ModelAnswer:
     """An answer is complete: its text, its tool calls as the wire has them, and why it ended."""
 
     text: str
@@ -46,7 +46,7 @@ class Ran:
     result: str
 
 
-Step: TypeAlias = Piece | Spoke | Ran
+Step: TypeAlias = Piece | ModelAnswer | Ran
 
 
 @dataclass(slots=True)
@@ -74,8 +74,8 @@ class _Folded:
         for key, text in delta.get("function", {}).items():
             call["function"][key] += text or ""
 
-    def spoke(self) -> Spoke:
-        return Spoke("".join(self.text), tuple(self.calls[i] for i in sorted(self.calls)), self.finish)
+    def answer(self) -> ModelAnswer:
+        return ModelAnswer("".join(self.text), tuple(self.calls[i] for i in sorted(self.calls)), self.finish)
 
 
 def work(
@@ -85,12 +85,12 @@ def work(
     messages: list[Body] = [{"role": "user", "content": task}]
     for _ in range(turns):
         body = {"model": model, "messages": messages, "tools": list(tools), "stream": True}
-        spoke = yield from _ask(client, url, body)
-        yield spoke
-        if not spoke.calls:
+        answer = yield from _ask(client, url, body)
+        yield answer
+        if not answer.calls:
             return
-        messages.append({"role": "assistant", "content": spoke.text or None, "tool_calls": list(spoke.calls)})
-        for call in spoke.calls:
+        messages.append({"role": "assistant", "content": answer.text or None, "tool_calls": list(answer.calls)})
+        for call in answer.calls:
             ran = _run(call, run)
             yield ran
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": ran.result})
@@ -101,7 +101,7 @@ def _run(call: Body, run: RunTool) -> Ran:
     return Ran(name, arguments, run(name, arguments))
 
 
-def _ask(client: httpx2.Client, url: str, body: Body) -> Generator[Piece, None, Spoke]:
+def _ask(client: httpx2.Client, url: str, body: Body) -> Generator[Piece, None, ModelAnswer]:
     folded, reader = _Folded(), SseReader()
     with client.stream("POST", f"{url}/v1/chat/completions", json=body) as answer:
         if answer.status_code != httpx2.codes.OK:
@@ -110,7 +110,7 @@ def _ask(client: httpx2.Client, url: str, body: Body) -> Generator[Piece, None, 
             for frame in reader.feed(data):
                 if frame.data != DONE:
                     yield from folded.add(_checked(json.loads(frame.data)))
-    return folded.spoke()
+    return folded.answer()
 
 
 def _checked(chunk: Body) -> Body:

@@ -91,7 +91,7 @@ def _text(**properties: str) -> dict[str, Any]:
     """The schema of an object of strings, all required."""
     return {
         "type": "object",
-        "properties": {key: {"type": "string", "description": told} for key, told in properties.items()},
+        "properties": {key: {"type": "string", "description": text} for key, text in properties.items()},
         "required": list(properties),
     }
 

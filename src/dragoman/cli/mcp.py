@@ -37,16 +37,16 @@ def serve_command(tools: tuple[str, ...], http: str | None, name: str, instructi
     MODULE:TOOLSET names a ToolSet, a list of tools or one tool; a MODULE alone stands for its @tool functions.
     """
     found = load_tools(tools)
-    told = f"serving {len(found)} tools: {', '.join(found)}"
+    summary = f"serving {len(found)} tools: {', '.join(found)}"
     if http is None:
         # The SDK waits for the next line of a terminal before it ends; a host closes the input instead.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        click.echo(f"{told}; speaking MCP on stdin and stdout", err=True)
+        click.echo(f"{summary}; speaking MCP on stdin and stdout", err=True)
         serve(found, name=name, instructions=instructions)
         return
     with listen(http) as listening, interruptible():
         host, port = listening.getsockname()[:2]
-        click.echo(f"{told}; listening on http://{host}:{port}{PATH} (Ctrl-C ends it)", err=True)
+        click.echo(f"{summary}; listening on http://{host}:{port}{PATH} (Ctrl-C ends it)", err=True)
         serve(found, listening, name=name, instructions=instructions)
 
 

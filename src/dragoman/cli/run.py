@@ -16,7 +16,7 @@ from ..io.cancel import Cancel
 from ..loop import Interrupted, Run, TurnEnded
 from .interrupts import stopping
 from .progress import outcome, print_step, show, why
-from .session import opened, said, with_options
+from .session import opened, task_text, with_options
 
 INTERRUPTED = 130
 
@@ -35,17 +35,17 @@ def command(
     """
     if resume and not journal:
         raise click.UsageError("--resume needs --journal PATH: the run to go on with")
-    prompt = "" if resume else said(task)
-    cancel, tell = Cancel(), _teller(as_json=as_json, quiet=quiet)
+    prompt = "" if resume else task_text(task)
+    cancel, on_event = Cancel(), _printer(as_json=as_json, quiet=quiet)
     with opened(lambda: cancel, **options) as session, stopping(cancel):
         if resume and journal:
-            run = session.client.resume(journal, on_event=tell, cancel=cancel)
+            run = session.client.resume(journal, on_event=on_event, cancel=cancel)
         else:
-            run = session.client.run(prompt, journal=journal, on_event=tell, cancel=cancel)
+            run = session.client.run(prompt, journal=journal, on_event=on_event, cancel=cancel)
     return finish(run, as_json=as_json)
 
 
-def _teller(*, as_json: bool, quiet: bool) -> Callable[[Any], None]:
+def _printer(*, as_json: bool, quiet: bool) -> Callable[[Any], None]:
     if as_json:
         return print_step
     return _nothing if quiet else _show

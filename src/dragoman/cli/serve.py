@@ -115,13 +115,13 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
 
     Clients of OpenAI chat completions, Anthropic messages and Ollama chat find their API below the address shown.
     """
-    said = (
+    variables = (
         (FORMAT, log_format),
         (LEVEL, log_level),
         (MCP_VARIABLE, mcp and str(mcp.resolve())),
         (INSPECT, None if inspect is None else str(inspect).lower()),
     )
-    os.environ.update({name: told for name, told in said if told})
+    os.environ.update({name: value for name, value in variables if value})
     if litellm is not None and litellm.suffix not in YAML:
         raise UsageError(f"{litellm} is no YAML file by its name; give a LiteLLM proxy's file, ending in .yaml")
     file = _file(litellm or config, of_a_model=bool(upstream or demo))
@@ -210,9 +210,9 @@ def _announce(host: str, port: int, *, secure: bool, inspect: bool) -> None:
 
 def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
     """The options as fields of a route."""
-    heard = {} if dialect == "auto" else {"dialects": DIALECTS[dialect], "prompt_dialect": DIALECTS[dialect]}
+    dialects = {} if dialect == "auto" else {"dialects": DIALECTS[dialect], "prompt_dialect": DIALECTS[dialect]}
     plain["compact"] = plain["compact"] or None
-    return {**plain, **heard, "tools": Tools(tools) if tools else None}
+    return {**plain, **dialects, "tools": Tools(tools) if tools else None}
 
 
 def _config(upstream: str | None, api: str | None, fields: dict[str, Any]) -> GatewayConfig:

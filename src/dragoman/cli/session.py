@@ -89,8 +89,8 @@ def opened(
         elif not model:
             model, base_url = _discovered(base_url)
         policy = Policy(max_turns=max_turns, approve=Approver(approve, cancel))
-        speak: dict[str, Any] = {"prompt_dialect": DIALECTS[dialect]} if dialect else {}
-        client = Client(model, base_url=base_url, system=system, tools=found, policy=policy, **speak)
+        prompt: dict[str, Any] = {"prompt_dialect": DIALECTS[dialect]} if dialect else {}
+        client = Client(model, base_url=base_url, system=system, tools=found, policy=policy, **prompt)
         yield Session(stack.enter_context(client), found, model)
 
 
@@ -116,7 +116,7 @@ def _discovered(base_url: str) -> tuple[str, str]:
     return name, server.base_url
 
 
-def said(words: Sequence[str]) -> str:
+def task_text(words: Sequence[str]) -> str:
     """The task: the words of the command line, or standard input where there are none, or only "-"."""
     text = " ".join(words)
     if text not in ("", "-"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,13 +23,25 @@ from ..io.aio import AsyncPool
 from ..io.ids import mint
 from ..providers.route import Route as To
 from ..version import __version__
-from .config.model import Access, GatewayConfig
-from .exchange import ALONE, Attached, Exchange, failure
+from .config.model import GatewayConfig
+from .exchange import ALONE, Attached, Exchange, ExchangeServices, RequestOptions, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .http import endpoints
 from .http.asgi import Receive, Scope, Send, answer, run_exchange
-from .http.endpoints import Exposed, Fixed, Guarded, Methods, Models, Reads, Ready, Words, headers_of, problem, tell
-from .http.keys import Door, check_model
+from .http.endpoints import (
+    Exposed,
+    Fixed,
+    Guarded,
+    Methods,
+    Models,
+    Reads,
+    Ready,
+    Words,
+    headers_of,
+    problem,
+    send_json,
+)
+from .http.keys import AccessControl
 from .http.models import GEMINI, OLLAMA, list_models
 from .http.openapi import document
 from .http.origins import Origins
@@ -40,13 +52,13 @@ from .inspector.api import Inspector, Off
 from .inspector.recorder import Recorder
 from .process.shutdown import on_sigterm
 from .reload import Watched, keep_current, on_sighup
-from .state.stores import Keeping
-from .telemetry.exchange_record import GONE, Account, Observer
+from .state.stores import StateStores
+from .telemetry.exchange_record import GONE, ExchangeRecord, Observer
 from .telemetry.metrics import Metrics
-from .telemetry.trace_context import carried, carrying
+from .telemetry.trace_context import trace_headers, with_headers
 
 if TYPE_CHECKING:
-    from .mcp_tools import House
+    from .mcp_tools import McpTools
 
 OLLAMA_VERSIONS = ("", "/v1")
 ALIVE = ("/healthz", "/health", "/health/liveliness")
@@ -79,13 +91,13 @@ class Gateway:
         observers: Sequence[Observer] = (),
         *,
         draining: bool = False,
-        keeping: Keeping | None = None,
+        stores: StateStores | None = None,
     ) -> None:
         self.upstreams, self.observers, self.draining = upstreams, tuple(observers), draining
-        self.kept = keeping or Keeping()
+        self.stores = stores or StateStores()
         self.health = Health()
-        self.door = Door(time.monotonic, self.kept.tally)
-        self._house: House | None = None
+        self.access_control = AccessControl(time.monotonic, self.stores.quota)
+        self._mcp_tools: McpTools | None = None
         self._open = False
         for metrics in self.metrics:
             metrics.health = self.health
@@ -94,12 +106,20 @@ class Gateway:
     def take(self, config: GatewayConfig) -> None:
         """From the next request on `config` holds."""
         self.config = config
-        if config.mcp.servers and self._house is None:
-            self._house = import_module(".mcp_tools", __package__).House(config.mcp)  # it brings in MCP's SDK
+        self.services = ExchangeServices(
+            config=config,
+            learned=self.stores.learned,
+            health=self.health,
+            items=self.stores.items,
+            memory=self.stores.memory,
+            attach=lambda model: self.attached(config, model),
+        )
+        if config.mcp.servers and self._mcp_tools is None:
+            self._mcp_tools = import_module(".mcp_tools", __package__).McpTools(config.mcp)  # it brings in MCP's SDK
             if self._open:
-                self._opening = asyncio.ensure_future(self._house.open())
-        elif self._house is not None:
-            self._house.take(config.mcp)
+                self._opening = asyncio.ensure_future(self._mcp_tools.open())
+        elif self._mcp_tools is not None:
+            self._mcp_tools.take(config.mcp)
         for observer in self.observers:
             observer.take(config)
 
@@ -111,20 +131,20 @@ class Gateway:
     async def open(self) -> None:
         """Reach what is to be reached before requests are taken."""
         self._open = True
-        if self._house is not None:
-            await self._house.open()
+        if self._mcp_tools is not None:
+            await self._mcp_tools.open()
 
     async def aclose(self) -> None:
         """Let go of everything."""
-        if self._house is not None:
-            await self._house.aclose()
+        if self._mcp_tools is not None:
+            await self._mcp_tools.aclose()
         await self.upstreams.aclose()
-        self.kept.close()
+        self.stores.close()
 
     def attached(self, config: GatewayConfig, model: str) -> Attached:
         """The tools `model` gets besides its client's."""
-        told = config.attached(model)
-        return self._house.attached(told) if self._house is not None and told else ALONE
+        attachments = config.attached(model)
+        return self._mcp_tools.attached(attachments) if self._mcp_tools is not None and attachments else ALONE
 
     def drain(self) -> None:
         """Take nothing new any more."""
@@ -158,22 +178,22 @@ def create_app(
     watched: Watched | None = None,
     observers: Sequence[Observer] = (),
     drain_seconds: float = 0.0,
-    keeping: Keeping | None = None,
+    stores: StateStores | None = None,
 ) -> ASGIApp:
     """The application; `upstreams` are real connections unless something else is given.
 
-    `watched` is the file whose settings are taken when it changes, `observers` hear of every exchange (`Metrics` among
-    them are shown at /metrics), `drain_seconds` is how many seconds it says that it is about to end before it ends,
-    `keeping` is what is kept between requests and where: in this process alone when not given.
+    `watched` is the file whose settings are taken when it changes, `observers` are notified of every exchange
+    (`Metrics` among them are shown at /metrics), `drain_seconds` pass with 503 at /readyz after SIGTERM before it ends,
+    `stores` keep what one request leaves for the next: in this process alone when not given.
     """
     recorder = next((observer for observer in observers if isinstance(observer, Recorder)), None)
     through = upstreams or AsyncPool()
-    gateway = Gateway(config, through if recorder is None else recorder.around(through), observers, keeping=keeping)
+    gateway = Gateway(config, through if recorder is None else recorder.around(through), observers, stores=stores)
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
         await gateway.open()
-        beside = [asyncio.ensure_future(gateway.kept.tidy())]
+        beside = [asyncio.ensure_future(gateway.stores.tidy())]
         hangup = ExitStack()
         if watched is not None:
             asked = asyncio.Event()
@@ -197,8 +217,8 @@ def create_app(
 class _Router(Router):
     """A router that finds an address without variables at once: the ones most asked for have dozens before them."""
 
-    def __init__(self, **told: Any) -> None:
-        super().__init__(**told)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         plain = [one for one in self.routes if isinstance(one, Route) and not one.param_convertors]
         self._plain = {one.path: one.app for one in reversed(plain)}
 
@@ -227,7 +247,7 @@ def _routes(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
     if recorder is None:
         yield from (Route(path, Off()) for path in (INSPECT, f"{INSPECT}/{{rest:path}}"))
     else:
-        yield from (Route(*told) for told in Inspector(recorder, lambda: gateway.config.access).routes())
+        yield from (Route(*route) for route in Inspector(recorder, lambda: gateway.config.access).routes())
     yield Route("/openapi.json", Methods(GET=Fixed(document())))
     yield Route("/", Methods(GET=Words(BANNER)))
 
@@ -235,10 +255,8 @@ def _routes(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
 def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoint]]]:
     """What is served beside the fronts to whoever has a key: the address, and an endpoint per method."""
 
-    def reads(
-        say: Callable[[Mapping[str, Any]], dict[str, Any]], api: str = "openai_chat"
-    ) -> dict[str, endpoints.Endpoint]:
-        return {"POST": Reads(say, lambda: gateway.config.limits, api)}
+    def reads(respond: endpoints.Respond, api: str = "openai_chat") -> dict[str, endpoints.Endpoint]:
+        return {"POST": Reads(respond, lambda: gateway.config.limits, api)}
 
     for version in VERSIONS:
         yield f"{version}/messages/count_tokens", reads(endpoints.count_anthropic, "anthropic_messages")
@@ -266,90 +284,73 @@ class Serve:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         gateway, headers = self._gateway, headers_of(scope)
-        config = gateway.config  # what holds now holds for all of this request
-        account = Account(
+        services = gateway.services  # what holds now holds for all of this request
+        config = services.config
+        record = ExchangeRecord(
             request_id=headers.get("x-request-id", "")[:128] or mint("req_"),
             front=self._front.codec.name,
             headers=headers,
-            carried=carried(headers),
+            trace_headers=trace_headers(headers),
             clock=time.monotonic,
             observers=gateway.observers,
         )
-        account.begin()
+        record.begin()
         try:
             if gateway.draining:
                 ending = ProviderError(ENDING, kind=ErrorKind.OVERLOADED, code="ending", retry_after=1.0)
-                await self._refuse(send, ending, account, 503)  # what balancers know; Anthropic's own is 529
+                await self._refuse(send, ending, record, 503)  # what balancers know; Anthropic's own is 529
                 return
-            with gateway.door.enter(config, headers, scope.get("query_string", b"").decode("latin-1")) as access:
-                account.key = access.name if access is not None else ""
-                read = await self._body(scope, receive, send, config, account)
+            query = scope.get("query_string", b"").decode("latin-1")
+            with gateway.access_control.enter(config, headers, query) as access:
+                record.key = access.name if access is not None else ""
+                read = await self._body(scope, receive, send, config, record)
                 if read is not None:
-                    exchange = self._exchange(scope, read[0], config, access, account)
-                    await self._run(exchange, receive, send, config, account, size=read[1])
+                    options = RequestOptions(self._path_fields(scope), access)
+                    exchange = Exchange(self._front, read[0], services, options, record)
+                    await self._run(exchange, receive, send, config, record, size=read[1])
         except ProviderError as error:
-            await self._refuse(send, error, account)
+            await self._refuse(send, error, record)
         finally:
-            account.end()
+            record.end()
 
-    async def _refuse(self, send: Send, error: DragomanError, account: Account, status: int = 0) -> None:
-        head, body = failure(self._front, error, account.request_id, status)
-        account.failed(error, head.status)
+    async def _refuse(self, send: Send, error: DragomanError, record: ExchangeRecord, status: int = 0) -> None:
+        head, body = failure(self._front, error, record.request_id, status)
+        record.failed(error, head.status)
         await answer(send, head, body)
 
-    def _exchange(
-        self, scope: Scope, body: Mapping[str, Any], config: GatewayConfig, access: Access | None, account: Account
-    ) -> Exchange:
-        gateway = self._gateway
-
-        def pick(model: str) -> tuple[To, ...]:
-            check_model(access, model)
-            return config.routes(model)
-
-        return Exchange(
-            self._front,
-            body,
-            pick,
-            learned=gateway.kept.learned.of(account.key),
-            health=gateway.health,
-            rules=config.rules,
-            request_id=account.request_id,
-            stream_arguments=config.stream_arguments,
-            reasks=config.reasks,
-            path=self._said(scope),
-            items=gateway.kept.items,
-            account=account,
-            attach=lambda model: gateway.attached(config, model),
-            memory=gateway.kept.memory,
-            tools=config.limits.tools,
-        )
-
     async def _run(
-        self, exchange: Exchange, receive: Receive, send: Send, config: GatewayConfig, account: Account, *, size: int
+        self,
+        exchange: Exchange,
+        receive: Receive,
+        send: Send,
+        config: GatewayConfig,
+        record: ExchangeRecord,
+        *,
+        size: int,
     ) -> None:
         perform, seconds = self._gateway.upstreams.performer(), config.limits.timeout
-        if account.carried or account.observers:
-            perform = carrying(perform, account.carried)
+        if record.trace_headers or record.observers:
+            perform = with_headers(perform, record.trace_headers)
         await run_exchange(exchange, perform, receive, send, keep_alive=config.keep_alive, seconds=seconds, size=size)
 
     async def _body(
-        self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, account: Account
+        self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, record: ExchangeRecord
     ) -> tuple[Mapping[str, Any], int] | None:
-        """The request's body and its size; None where there is none to serve: the client is gone, or was told why."""
+        """The request's body and its size; None where there is none to serve: the client is gone, or was refused."""
         try:
             return await read_request(scope, receive, config.limits)
         except Gone:
-            account.status = GONE
+            record.status = GONE
         except Refused as error:
-            await self._refuse(send, CodecError(str(error), ""), account, error.status)
+            await self._refuse(send, CodecError(str(error), ""), record, error.status)
         except CodecError as error:
-            await self._refuse(send, error, account)
+            await self._refuse(send, error, record)
         return None
 
-    def _said(self, scope: Scope) -> dict[str, Any]:
-        """What the address says of the request."""
-        said: dict[str, Any] = dict(scope.get("path_params", {}))
-        return said if self._endpoint.stream is None else {**said, "stream": self._endpoint.stream}
+    def _path_fields(self, scope: Scope) -> dict[str, Any]:
+        """The fields of the request that stand in its address."""
+        fields: dict[str, Any] = dict(scope.get("path_params", {}))
+        return fields if self._endpoint.stream is None else {**fields, "stream": self._endpoint.stream}
 
 
 async def _no_such_endpoint(scope: Scope, receive: Receive, send: Send) -> None:
@@ -357,7 +358,7 @@ async def _no_such_endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         return
     served = ", ".join(front.shown for front in FRONTS)
     message = f"no such endpoint: {scope['method']} {scope['path'][:200]}; this gateway serves {served}"
-    await tell(send, problem(message, "not_found_error"), 404)
+    await send_json(send, problem(message, "not_found_error"), 404)
 
 
 def serve(config: GatewayConfig, host: str = "127.0.0.1", port: int = 4242) -> None:

@@ -2,8 +2,8 @@
 
 Front codec decodes → turn → front codec encodes.  Knows codecs, the turn and effects; nothing of ASGI or sockets.
 Contract of `Exchange.steps`: yields effects, then exactly one `Head`, then the bytes of the body; what one read brought
-goes out as one piece, before the next effect.  Whatever goes wrong is told in the caller's own shape: with the right
-status while nothing was sent, in the stream's own form after that.
+goes out as one piece, before the next effect.  Whatever goes wrong is answered in the caller's own shape: with the
+right status while nothing was sent, in the stream's own form after that.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from ..turn.capabilities import Learned
 from ..turn.machine import turn
 from ..turn.reask import Ask, loses_a_call, reask
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
+from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
 from .state.response_items import Items
-from .telemetry.exchange_record import GONE, Account
+from .telemetry.exchange_record import GONE, ExchangeRecord
 
 JSON_TYPE = "application/json"
-PATIENT = Rules()
 MANY_TOOLS = "{tools} tools are more than the {most} this gateway takes; send fewer, or raise limits.tools"
 MOST_SHOWN = 500
 """Characters of one of our headers: what made it longer is in the answer itself."""
@@ -61,46 +61,52 @@ class Attached:
 ALONE = Attached()
 
 
-class Exchange:
-    """Serves one request.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeServices:
+    """What the exchanges under one configuration share.
 
-    `pick` says where a model goes, `attach` which tools it gets besides its client's, `memory` what those did
-    before, `health` and `rules` how several places are asked, `path` what the address said of the request (model,
-    stream). `items` keeps what a client may refer to, `account` is written while it runs; `committed` is whether
-    the head has been sent, `pings` whether comments may be sent while the provider is silent.  More than `tools`
-    tools are refused, 0 for no limit.
+    learned  what models refused before;  health  of places, where several are asked
+    items    what clients may refer to;  memory  what server tools did for answers before
+    attach   the tools a model gets besides its client's
+    """
+
+    config: GatewayConfig
+    learned: Learned | None = None
+    health: Health | None = None
+    items: Items | None = None
+    memory: Memory | None = None
+    attach: Callable[[str], Attached] = lambda _: ALONE
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """What holds for one request: what its address said of it (model, stream), and the access of its client's key."""
+
+    path: Mapping[str, Any] = NOTHING
+    access: Access | None = None
+
+
+class Exchange:
+    """Serves one request; `record` is written while it runs.
+
+    `committed` is whether the head has been sent, `pings` whether comments may be sent while the provider is silent.
     """
 
     def __init__(
         self,
         front: Front,
         body: JsonObject,
-        pick: Callable[[str], Sequence[Route]],
-        *,
-        learned: Learned | None = None,
-        health: Health | None = None,
-        rules: Rules = PATIENT,
-        request_id: str = "",
-        stream_arguments: bool = False,
-        reasks: int = 0,
-        path: Mapping[str, Any] = NOTHING,
-        items: Items | None = None,
-        account: Account | None = None,
-        attach: Callable[[str], Attached] | None = None,
-        memory: Memory | None = None,
-        tools: int = 0,
+        services: ExchangeServices,
+        options: RequestOptions = RequestOptions(),
+        record: ExchangeRecord | None = None,
     ) -> None:
-        self._front, self._body, self._pick = front, body, pick
-        self._learned, self._health, self._rules = learned, health, rules
-        self._request_id = request_id
-        self._whole_calls = not stream_arguments
-        self._reasks = reasks
-        self._path = path
-        self._items = items if front.refers else None
-        self._account = account or Account(request_id=request_id, front=front.codec.name)
-        self._attach, self._memory, self._most_tools = attach, memory, tools
+        self._front, self._body = front, body
+        self._services, self._options, self._config = services, options, services.config
+        self._record = record or ExchangeRecord(front=front.codec.name)
+        self._items = services.items if front.refers else None
+        self._whole_calls = not services.config.stream_arguments
         self._streams = False
-        self._lost: list[str] = []
+        self._unsupported: list[str] = []
         self.committed = False
 
     @property
@@ -109,19 +115,19 @@ class Exchange:
         return self._streams and self._front.codec.frames is FrameKind.SSE
 
     def commit(self) -> Head:
-        """The head of a stream, now: from here on errors are told inside it."""
+        """The head of a stream, now: from here on errors stand inside it."""
         self.committed = True
         kind = STREAM_TYPES[self._front.codec.frames]
         return self._head(200, kind, {"cache-control": "no-cache", "x-accel-buffering": "no"})
 
     def steps(self) -> Machine[None]:
-        """Serve; yields effects, a `Head` and bytes.  An exception that is our bug is told to the client and raised."""
+        """Serve; yields effects, a `Head` and bytes.  An exception that is our bug is answered, and raised."""
         try:
             yield from self._serve()
         except DragomanError as error:
             yield from self.fail(error)
         except GeneratorExit:
-            self._account.status = GONE  # what is told after this (a time limit) overrides it
+            self._record.status = GONE  # what comes after this (a time limit) overrides it
             raise
         except Exception as error:
             yield from self.fail(error)
@@ -129,48 +135,56 @@ class Exchange:
 
     def _serve(self) -> Machine[None]:
         request = self._request()
-        self._account.model, self._account.stream = request.model, request.stream
-        routes = self._pick(request.model)
+        self._record.model, self._record.stream = request.model, request.stream
+        routes = self._routes(request.model)
         if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
         stamp = Stamp(id=(yield NewId(self._front.ids)), created=int((yield Now())), model=request.model)
         self._streams = request.stream
-        attached = self._attach(request.model) if self._attach is not None else ALONE
-        request = _offered(request, attached.offered)
+        attached = self._services.attach(request.model)
+        request = _offering(request, attached.offered)
         alone = len(routes) == 1
-        ask = self._at_home(self._asking(routes), attached, self._rules if alone else None)
-        steps = reask(request, ask, self._reasks, whole_calls=self._whole_calls)
+        ask = self._with_tools(self._ask_of(routes), attached, self._config.rules if alone else None)
+        steps = reask(request, ask, self._config.reasks, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
             steps.close()
 
-    def _asking(self, routes: Sequence[Route]) -> Ask:
-        """One route is asked as it is: its client has patience of its own.  Several are a chain."""
-        if len(routes) == 1:
-            ask = partial(turn, route=routes[0], learned=self._learned)
-            return self._account.watch(ask, routes[0])
-        asks = partial(chain, routes=routes, health=self._health, learned=self._learned, rules=self._rules)
-        return self._account.watch(asks, None)
+    def _routes(self, model: str) -> Sequence[Route]:
+        """Where `model` goes.  Raises ProviderError where it is not served, or not to this key."""
+        if self._options.access is not None:
+            self._options.access.check(model)
+        return self._config.routes(model)
 
-    def _at_home(self, ask: Ask, attached: Attached, patience: Rules | None) -> Ask:
-        """`ask`, with the house's tools; what they did is written into the account."""
-        key = self._account.key
-        home = with_tools(ask, attached.tools, attached.policy, self._memory, key, patience=patience)
-        if home is ask:
+    def _ask_of(self, routes: Sequence[Route]) -> Ask:
+        """One route is asked as it is: its client has patience of its own.  Several are a chain."""
+        services = self._services
+        learned = services.learned.of(self._record.key) if services.learned is not None else None
+        if len(routes) == 1:
+            return self._record.watch(partial(turn, route=routes[0], learned=learned), routes[0])
+        asks = partial(chain, routes=routes, health=services.health, learned=learned, rules=self._config.rules)
+        return self._record.watch(asks, None)
+
+    def _with_tools(self, ask: Ask, attached: Attached, patience: Rules | None) -> Ask:
+        """`ask`, with the server tools; what they did is written into the record."""
+        key, memory = self._record.key, self._services.memory
+        looped = with_tools(ask, attached.tools, attached.policy, memory, key, patience=patience)
+        if looped is ask:
             return ask
 
-        return lambda request: relay(home(request), hear=self._account.at_home)
+        return lambda request: relay(looped(request), hear=self._record.note_tools)
 
     def _request(self) -> Request:
         codec, body = self._front.codec, self._body
         if self._items is not None:
-            body = self._items.resolve(body, codec.name, self._account.key)
+            body = self._items.resolve(body, codec.name, self._record.key)
         request = codec.decode_request(body)
-        if self._most_tools and len(request.tools) > self._most_tools:
-            message = MANY_TOOLS.format(tools=len(request.tools), most=self._most_tools)
-            raise CodecError(message, "$.tools", codec.name)
-        return replace(request, **self._path) if self._path else request
+        most = self._config.limits.tools
+        if len(request.tools) > most:
+            raise CodecError(MANY_TOOLS.format(tools=len(request.tools), most=most), "$.tools", codec.name)
+        path = self._options.path
+        return replace(request, **path) if path else request
 
     def _stream(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
         codec = self._front.codec
@@ -178,10 +192,10 @@ class Exchange:
         write = writers[codec.frames]
         pieces: list[bytes] = []
 
-        def hear(step: Any) -> tuple[()]:
+        def on_step(step: Any) -> tuple[()]:
             if type(step) in EVENTS:
                 if type(step) is IssueReported:
-                    self._lost += lost_wishes([step.issue])
+                    self._unsupported += unsupported_parameters([step.issue])
                 for frame in encoder.feed(step):
                     pieces.append(write(frame))
             return ()
@@ -190,11 +204,11 @@ class Exchange:
             return self._send(pieces) if pieces else ()
 
         try:
-            response = yield from relay(steps, hear=hear, before=before)
+            response = yield from relay(steps, hear=on_step, before=before)
         except DragomanError:
-            yield from self._send(pieces)  # what the provider said before it failed is told before the failure
+            yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise
-        self._account.response = response
+        self._record.response = response
         pieces += map(write, encoder.close())
         self._keep(lambda: codec.encode_response(response, stamp, request))
         yield from self._send(pieces)
@@ -202,61 +216,62 @@ class Exchange:
     def _keep(self, answer: Callable[[], JsonObject]) -> None:
         """What may be referred to is kept, unless the client says that it sends everything itself."""
         if self._items is not None and self._body.get("store") is not False:
-            self._items.keep(answer(), self._account.key)
+            self._items.keep(answer(), self._record.key)
 
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
         if not pieces:
             return
         if not self.committed:
             yield self.commit()
-        self._account.flowing()
+        self._record.flowing()
         data = b"".join(pieces)
         pieces.clear()
         yield data
 
     def _whole(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
         response = yield from relay(steps, hear=lambda _: ())
-        self._account.response = response
-        self._account.flowing()
+        self._record.response = response
+        self._record.flowing()
         answer = self._front.codec.encode_response(response, stamp, request)
         self._keep(lambda: answer)
-        self._lost = lost_wishes(response.issues)
+        self._unsupported = unsupported_parameters(response.issues)
         body = to_json(answer).encode()
         self.committed = True
-        told = {**audit(response), **self._ran(), "content-length": str(len(body))}
-        yield self._head(200, JSON_TYPE, told)
+        headers = {**audit(response), **self._tools_header(), "content-length": str(len(body))}
+        yield self._head(200, JSON_TYPE, headers)
         yield body
 
-    def _ran(self) -> dict[str, str]:
-        """Which tools were run here."""
-        names = [call.name for results in self._account.house for call, _ in results]
+    def _tools_header(self) -> dict[str, str]:
+        """Which server tools ran."""
+        names = [call.name for results in self._record.server_tools for call, _ in results]
         return {"x-dragoman-server-tools": _printable(",".join(names))} if names else {}
 
     def fail(self, error: Exception) -> Iterator[Head | bytes]:
         """Tell `error`: as an answer where none was begun, inside the stream where one was."""
         codec = self._front.codec
         if self.committed:
-            self._account.failed(error, codec.encode_error(error)[0])
+            self._record.failed(error, codec.encode_error(error)[0])
             yield writers[codec.frames](codec.error_frame(error))
             return
         self.committed = True
-        head, body = failure(self._front, error, self._request_id)
-        self._account.failed(error, head.status)
-        yield Head(head.status, {**head.headers, **self._asked()})
+        head, body = failure(self._front, error, self._record.request_id)
+        self._record.failed(error, head.status)
+        yield Head(head.status, {**head.headers, **self._route_headers()})
         yield body
 
     def _head(self, status: int, kind: str, more: Mapping[str, str]) -> Head:
-        self._account.status = status
-        return Head(status, {"content-type": kind, "x-request-id": self._request_id, **self._asked(), **more})
+        self._record.status = status
+        named = {"content-type": kind, "x-request-id": self._record.request_id}
+        return Head(status, {**named, **self._route_headers(), **more})
 
-    def _asked(self) -> dict[str, str]:
-        """Who answers, and what of the request they cannot be told, as far as is known when the head goes out."""
-        unsupported = ",".join(dict.fromkeys(self._lost))
-        headers = {"x-dragoman-route": self._account.route, "x-dragoman-unsupported-params": unsupported}
+    def _route_headers(self) -> dict[str, str]:
+        """The route, and what of the request it does not support, as far as is known when the head goes out."""
+        unsupported = ",".join(dict.fromkeys(self._unsupported))
+        headers = {"x-dragoman-route": self._record.route, "x-dragoman-unsupported-params": unsupported}
         return {name: _printable(value) for name, value in headers.items() if value}
 
 
-def _offered(request: Request, offered: Sequence[Tool]) -> Request:
+def _offering(request: Request, offered: Sequence[Tool]) -> Request:
     """`request` with tools its client is to run besides its own; its own keep their names."""
     own = {tool.name for tool in request.tools}
     more = tuple(tool for tool in offered if tool.name not in own)
@@ -265,34 +280,41 @@ def _offered(request: Request, offered: Sequence[Tool]) -> Request:
 
 def failure(front: Front, error: Exception, request_id: str = "", status: int = 0) -> tuple[Head, bytes]:
     """`error` as a whole answer in the shape of `front`; `status` replaces the one it would have."""
-    told, body = front.codec.encode_error(error)
+    own_status, body = front.codec.encode_error(error)
     data = to_json(body).encode()
     headers = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": request_id}
     if isinstance(error, ProviderError) and error.retry_after is not None:
         headers["retry-after"] = str(math.ceil(error.retry_after))
-    return Head(status or told, headers), data
+    return Head(status or own_status, headers), data
 
 
-def lost_wishes(issues: Iterable[Issue]) -> list[str]:
-    """The fields of a request that were lost on the way to the model, but for what was cut from a tool's schema."""
-    told = [issue for issue in issues if issue.kind is IssueKind.UNSUPPORTED and issue.path.startswith("$.")]
-    paths = [issue.path for issue in told if not issue.name or issue.path == "$.tool_choice"]
+def unsupported_parameters(issues: Iterable[Issue]) -> list[str]:
+    """The fields of a request that its route does not support, but for what was cut from a tool's schema."""
+    unsupported = [issue for issue in issues if issue.kind is IssueKind.UNSUPPORTED and issue.path.startswith("$.")]
+    paths = [issue.path for issue in unsupported if not issue.name or issue.path == "$.tool_choice"]
     return [path.removeprefix("$.").removeprefix("extra.") for path in paths]
 
 
 def audit(response: Response) -> dict[str, str]:
     """What the calls of an answer went through, as headers; none where there were no calls."""
     reports = [call.report for call in response.calls if call.report is not None]
-    refused = sum(map(loses_a_call, response.issues))
-    told = {
+    values = {
         "x-dragoman-dialect": [report.dialect for report in reports],
         "x-dragoman-tier": [(call.report.tier if call.report else Tier.NATIVE).value for call in response.calls],
         "x-dragoman-edits": [edit.kind for report in reports for edit in report.edits],
-        "x-dragoman-refused": [str(refused)] if refused else [],
-        "x-dragoman-reasks": [issue.raw for issue in response.issues if issue.kind is IssueKind.REASKED],
+        **_losses(response.issues),
     }
-    joined = {name: ",".join(dict.fromkeys(filter(None, values))) for name, values in told.items()}
+    joined = {name: ",".join(dict.fromkeys(filter(None, each))) for name, each in values.items()}
     return {name: _printable(value) for name, value in joined.items() if value}
+
+
+def _losses(issues: Sequence[Issue]) -> dict[str, list[str]]:
+    """How many calls were refused, and how often the model was asked again."""
+    refused = sum(map(loses_a_call, issues))
+    return {
+        "x-dragoman-refused": [str(refused)] if refused else [],
+        "x-dragoman-reasks": [issue.raw for issue in issues if issue.kind is IssueKind.REASKED],
+    }
 
 
 def _printable(text: str) -> str:

@@ -16,7 +16,7 @@ from .app import create_app
 from .config.load import Server, load
 from .observers import log_as, observers
 from .reload import Watched
-from .state.stores import keeping
+from .state.stores import open_stores
 
 log = logging.getLogger("dragoman.gateway")
 
@@ -26,14 +26,14 @@ VARIABLE = "DRAGOMAN_CONFIG"
 def from_file(path: Path) -> ASGIApp:
     """The application that serves by the settings in `path`.  Raises UsageError for settings that are wrong."""
     watched = Watched(path)  # before it is read: what changes meanwhile is a change
-    watched.held = settings = load(path)
+    watched.settings = settings = load(path)
     server = settings.server
     return create_app(
         settings.config,
         watched=watched if server.reload else None,
         observers=observers(server, settings.config),
         drain_seconds=server.drain_seconds,
-        keeping=keeping(server.state_dir),
+        stores=open_stores(server.state_dir),
     )
 
 

@@ -32,7 +32,7 @@ class Endpoint:
 class Front:
     """One API as we serve it: its codec, endpoints, the versions before them, and how the ids of its answers begin.
 
-    `refers` says that its clients may send back what they were told by its id alone (Responses' `item_reference`).
+    `refers` says that its clients may send back what they got by its id alone (Responses' `item_reference`).
     """
 
     codec: Codec
@@ -49,7 +49,7 @@ class Front:
 
     @property
     def shown(self) -> str:
-        """Its path, as people are told it."""
+        """Its path, as people are shown it."""
         return self.versions[0] + self.endpoints[0].path.replace(":path}", "}")
 
 

@@ -35,15 +35,15 @@ LOST = "MCP server %r has failed; its tools are not offered until it is back: %s
 NO_TOOLS = ToolSet()
 
 
-class House:
+class McpTools:
     """The servers of one process; open between `open` and `aclose`, in one event loop."""
 
     def __init__(self, mcp: Mcp, environ: Mapping[str, str] | None = None) -> None:
         self._mcp, self._environ = mcp, environ
-        self._kept: dict[str, _Kept] = {}
+        self._servers: dict[str, _Server] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._open = False
-        self._told: dict[Attachment, tuple[ToolSet, ToolSet]] = {}
+        self._chosen: dict[Attachment, tuple[ToolSet, ToolSet]] = {}
 
     async def open(self, seconds: float = READY) -> None:
         """Reach the servers; returns when each was tried, or `seconds` are over."""
@@ -51,37 +51,37 @@ class House:
         self.take(self._mcp)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                for kept in list(self._kept.values()):
-                    await kept.tried.wait()
+                for server in list(self._servers.values()):
+                    await server.tried.wait()
 
     async def aclose(self) -> None:
         """Leave all servers; their processes have ended when this returns."""
         self._open = False
-        kept, self._kept = self._kept, {}
-        await asyncio.gather(*(each.close() for each in kept.values()), *self._tasks)
+        server, self._servers = self._servers, {}
+        await asyncio.gather(*(each.close() for each in server.values()), *self._tasks)
 
     def take(self, mcp: Mcp) -> None:
         """From now on these are the servers; those that are configured as before stay as they are."""
         self._mcp = mcp
         if not self._open:
             return
-        for name, kept in list(self._kept.items()):
-            if mcp.servers.get(name) != kept.config:
-                self._later(self._kept.pop(name).close())
+        for name, server in list(self._servers.items()):
+            if mcp.servers.get(name) != server.config:
+                self._later(self._servers.pop(name).close())
         for name, config in mcp.servers.items():
-            if name not in self._kept:
-                self._kept[name] = _Kept(name, config, self._environ)
+            if name not in self._servers:
+                self._servers[name] = _Server(name, config, self._environ)
 
     def attached(self, attachments: Iterable[Attachment]) -> Attached:
         """What there is now of the tools of these attachments."""
         runs: dict[str, ToolSet] = {}
         offers: dict[str, ToolSet] = {}
         for each in attachments:
-            listed = self._kept[each.server].tools() if each.server in self._kept else NO_TOOLS
-            seen, tools = self._told.get(each, (None, NO_TOOLS))
+            listed = self._servers[each.server].tools() if each.server in self._servers else NO_TOOLS
+            seen, tools = self._chosen.get(each, (None, NO_TOOLS))
             if seen is not listed:
                 tools = chosen(listed, each)
-                self._told[each] = listed, tools
+                self._chosen[each] = listed, tools
             (runs if each.run_on == "server" else offers)[each.server] = tools
         return Attached(tools=runs, offered=apart(offers, ()).definitions, policy=self._mcp.policy)
 
@@ -104,18 +104,18 @@ def may_run(each: Runnable, attachment: Attachment) -> bool:
     return each.read_only or each.approval is Approval.NEVER or named(each.tool.name, attachment.allow)
 
 
-class _Kept:
+class _Server:
     """One server, as long as it is configured."""
 
     def __init__(self, name: str, config: Mapping[str, Any] | str, environ: Mapping[str, str] | None) -> None:
         self.name, self.config, self._environ = name, config, environ
         self.tried = asyncio.Event()
-        self._servers: McpServers | None = None
+        self._client: McpServers | None = None
         self._task = asyncio.ensure_future(self._live())
 
     def tools(self) -> ToolSet:
         """Its tools as it lists them now; none while it cannot be used."""
-        return NO_TOOLS if self._servers is None or self._servers.failures else self._servers.tools()
+        return NO_TOOLS if self._client is None or self._client.failures else self._client.tools()
 
     async def close(self) -> None:
         """Leave it."""
@@ -133,16 +133,16 @@ class _Kept:
             except ProviderError as error:
                 log.warning(FAILED, self.name, wait, error)
             except Exception:
-                log.exception("MCP server %r could not be held for a reason of our own", self.name)
+                log.exception("MCP server %r failed for a reason of our own", self.name)
             finally:
-                self._servers = None
+                self._client = None
                 self.tried.set()
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST)
 
     async def _serve(self, servers: McpServers) -> None:
         """Until it fails."""
-        self._servers = servers
+        self._client = servers
         self.tried.set()
         log.info("MCP server %r offers %s", self.name, ", ".join(servers.tools()) or "no tools")
         while not servers.failures:

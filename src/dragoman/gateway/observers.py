@@ -1,4 +1,4 @@
-"""Who watches a gateway: what settings and environment ask for, made once in every process.
+"""Observers of a gateway: what settings and environment ask for, made once in every process.
 
 Knows metrics, spans and logs; nothing of requests.  Contract: what is not asked for, or not installed, costs nothing.
 """
@@ -19,25 +19,25 @@ from .telemetry.tracing import Tracing, configured
 
 FORMAT, LEVEL = "DRAGOMAN_LOG_FORMAT", "DRAGOMAN_LOG_LEVEL"
 INSPECT = "DRAGOMAN_INSPECT"
-QUIET, SPOKEN = "warning", "info"
+QUIET, TALKATIVE = "warning", "info"
 
 
 def observers(server: Server, config: GatewayConfig, environ: Mapping[str, str] = os.environ) -> list[Observer]:
     """Those that `server` and the environment ask for; also says how and what is logged.  The environment counts first.
 
-    Spans are told where an OpenTelemetry SDK was set up before (`opentelemetry-instrument`).
+    Spans are emitted where an OpenTelemetry SDK was set up before (`opentelemetry-instrument`).
     """
     logs = Logs()
     logs.take(config)
     log_as(server, environ, lambda: logs.secrets)
-    told: list[Observer] = [logs]
+    found: list[Observer] = [logs]
     if server.metrics:
-        told.append(Metrics())
+        found.append(Metrics())
     if configured():
-        told.append(Tracing())
+        found.append(Tracing())
     if FLAGS.get(environ.get(INSPECT, "").strip().lower(), server.inspect):
-        told.append(Recorder())
-    return told
+        found.append(Recorder())
+    return found
 
 
 def log_as(
@@ -45,5 +45,5 @@ def log_as(
 ) -> None:
     """Say how and what is logged; `hidden` gives what must not be."""
     form = environ.get(FORMAT, "") or server.log_format
-    level = environ.get(LEVEL, "") or server.log_level or (SPOKEN if form else QUIET)
+    level = environ.get(LEVEL, "") or server.log_level or (TALKATIVE if form else QUIET)
     configure(Form(form or Form.TEXT), level, hidden)

@@ -1,7 +1,7 @@
 """A settings file that is read again when it changes, while the gateway serves.
 
 Knows files and settings; nothing of requests.  Contract: what is being served goes on under the settings it began with;
-a file that is wrong changes nothing and is told once, in the log; so is one that would let in whoever has no key, where
+a file that is wrong changes nothing and is logged once; so is one that would let in whoever has no key, where
 keys are asked for: half a file may look like that.  A file still being written is left alone until it rests.
 """
 
@@ -35,13 +35,13 @@ Stamp: TypeAlias = "tuple[int, int, int, int]"
 class Watched:
     """One file; `look` gives its settings where they have changed since the last look.
 
-    `held` are the settings that hold now, where they are known.
+    `settings` are those that hold now, where they are known.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._seen = self._stamp()
-        self.held: Settings | None = None
+        self.settings: Settings | None = None
 
     def changed(self) -> Stamp | None:
         """What the file is now; None where that was seen, or while it is not there."""
@@ -63,14 +63,14 @@ class Watched:
         except DragomanError as error:
             log.warning(NOT_TAKEN, " ".join(str(error).split()))
             return None
-        if self.held is not None and self.held.config.access and not settings.config.access:
+        if self.settings is not None and self.settings.config.access and not settings.config.access:
             log.warning(NOT_TAKEN, OPENED % self._path)
             return None
         self._take(settings)
         return settings.config
 
     def _take(self, settings: Settings) -> None:
-        before, self.held = self.held, settings
+        before, self.settings = self.settings, settings
         log.info("the settings of %s are taken", self._path)
         if before is not None and (later := _differing(before.server, settings.server)):
             log.warning(LATER, self._path, ", ".join(later))

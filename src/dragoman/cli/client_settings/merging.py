@@ -45,8 +45,8 @@ def read(text: str, form: Form) -> Any:
     try:
         return _WRITINGS[form].read(text) if text.strip() else None
     except (ValueError, RecursionError) as error:
-        said = re.sub(r"\s+", " ", str(error))[:200]
-        raise UsageError(f"the file is not {form.upper()}: {said}; mend it, or move it away") from None
+        message = re.sub(r"\s+", " ", str(error))[:200]
+        raise UsageError(f"the file is not {form.upper()}: {message}; mend it, or move it away") from None
 
 
 def merged(text: str, form: Form, template: Any) -> str:

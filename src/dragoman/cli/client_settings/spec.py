@@ -74,7 +74,7 @@ class Client:
     start: tuple[str, ...] = ()
     note: str = ""
 
-    def told(self, target: Target, api: str = "") -> Client:
+    def settings(self, target: Target, api: str = "") -> Client:
         """The row with its templates filled, for the API called `api`: its first when not given."""
         api = api or self.api[0]
         own = {f"{{{place}}}": word for place, word in self.words.get(api, NOTHING).items()}

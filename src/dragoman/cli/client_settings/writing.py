@@ -32,9 +32,9 @@ class Written:
 
 def located(path: str, environ: Mapping[str, str] | None = None) -> Path:
     """Where a settings file is on this machine."""
-    told = os.environ if environ is None else environ
-    home = Path(told.get("HOME") or Path.home())
-    config = Path(told.get("XDG_CONFIG_HOME") or home / ".config")
+    variables = os.environ if environ is None else environ
+    home = Path(variables.get("HOME") or Path.home())
+    config = Path(variables.get("XDG_CONFIG_HOME") or home / ".config")
     if path.startswith(CONFIG):
         return config / path.removeprefix(CONFIG).lstrip("/")
     return home / path.removeprefix("~/")
@@ -75,8 +75,8 @@ def _keep(path: Path, text: str) -> Path:
         except FileExistsError:
             number += 1
             continue
-        with os.fdopen(handle, "w", encoding="utf-8") as kept:
-            kept.write(text)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
         return backup
 
 

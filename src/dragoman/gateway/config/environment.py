@@ -33,13 +33,13 @@ VARIABLES: Mapping[str, tuple[str, str, str]] = _variables()
 
 def overlaid(data: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """`data` with what the environment sets, and path → variable of what that is."""
-    told, places = dict(data), dict[str, str]()
+    merged, places = dict(data), dict[str, str]()
     for variable, (section, name, kind) in VARIABLES.items():
         written = environ.get(variable, "").strip()
-        if written and isinstance(told.get(section, {}), Mapping):
-            told[section] = {**told.get(section, {}), name: _value(written, kind)}
+        if written and isinstance(merged.get(section, {}), Mapping):
+            merged[section] = {**merged.get(section, {}), name: _value(written, kind)}
             places[f"$.{section}.{name}"] = variable
-    return told, places
+    return merged, places
 
 
 def _value(written: str, kind: str) -> Any:

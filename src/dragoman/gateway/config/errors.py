@@ -35,7 +35,7 @@ def complaints(data: Mapping[str, Any]) -> list[Complaint]:
     """All that is wrong with the form of `data`."""
     places = _places(data)
     odd = {path: word for path, steps in places.items() if (word := _no_json(_at(data, steps)))}
-    told = [Complaint(path, word) for path, word in odd.items()]
+    found = [Complaint(path, word) for path, word in odd.items()]
     seen = set(odd)
     for fault in faults(FORM, _as_json(data)):
         if fault.path in odd or (fault.path in seen and fault.keyword in {"anyOf", "oneOf"}):
@@ -44,10 +44,10 @@ def complaints(data: Mapping[str, Any]) -> list[Complaint]:
         steps = places.get(fault.path, ())
         shape = _shape(steps)
         if fault.keyword == "additionalProperties":
-            told += _unknown(fault.path, shape, _at(data, steps))
+            found += _unknown(fault.path, shape, _at(data, steps))
         else:
-            told.append(Complaint(fault.path, shape.get("errorMessage") or f"{fault.message}; mend it there"))
-    return told
+            found.append(Complaint(fault.path, shape.get("errorMessage") or f"{fault.message}; mend it there"))
+    return found
 
 
 def _unknown(path: str, shape: Mapping[str, Any], row: Any) -> Iterator[Complaint]:
@@ -80,11 +80,11 @@ def _as_json(value: Any) -> Any:
 
 def _places(data: Any, path: str = "$", steps: Steps = ()) -> dict[str, Steps]:
     """Path → steps, of every value in `data`."""
-    told = {path: steps}
+    places = {path: steps}
     inside = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list) else ()
     for step, value in inside:
-        told |= _places(value, child(path, step), (*steps, step))
-    return told
+        places |= _places(value, child(path, step), (*steps, step))
+    return places
 
 
 def _at(data: Any, steps: Steps) -> Any:
@@ -109,7 +109,7 @@ def _shape(steps: Steps) -> Mapping[str, Any]:
 # ── lines ────────────────────────────────────────────────────────────────────
 
 
-def shown(told: Sequence[Complaint], text: str, variables: Mapping[str, str], source: str) -> str:
+def shown(wrong: Sequence[Complaint], text: str, variables: Mapping[str, str], source: str) -> str:
     """All complaints about a file, each with its line, or with its variable (`variables`: by path), as one message."""
     lines = text.splitlines(keepends=True)
     places = _places(tomllib.loads(text)) if text else {}
@@ -117,7 +117,7 @@ def shown(told: Sequence[Complaint], text: str, variables: Mapping[str, str], so
     def where(path: str) -> str:
         return f"the variable {variables[path]}: " if path in variables else _where(lines, places, path)
 
-    rows = [f"{where(one.path)}{one.path}: {one.message}" for one in dict.fromkeys(told)]
+    rows = [f"{where(one.path)}{one.path}: {one.message}" for one in dict.fromkeys(wrong)]
     apart = "\n  "
     return f"{source} is not right: {rows[0]}" if len(rows) == 1 else f"{source} is not right:{apart}{apart.join(rows)}"
 

@@ -1,7 +1,7 @@
 """A LiteLLM proxy's YAML file → what `dragoman.toml` says of the same.
 
 Knows LiteLLM's words and our file's form; nothing of routes or serving.
-Contract: what cannot be carried over is told as a notice, never dropped in silence; a key that stands in the file
+Contract: what cannot be carried over becomes a notice, never dropped in silence; a key that stands in the file
 becomes a reference to a variable, and is in no notice and no text.
 """
 
@@ -106,14 +106,14 @@ class _Import:
             self._deployment(f"model_list[{place}]", row)
         fallbacks = self._fallbacks()
         data = self._out.data
-        told: dict[str, Any] = {
-            "fallback": self._patience(),
+        sections: dict[str, Any] = {
+            "fallback": self._fallback_settings(),
             "keys": self._keys(),
             "providers": self._providers,
             "models": {name: self._model(name, fallbacks) for name in self._groups} | self._aliases(fallbacks),
             "default": {"routes": self._default} if self._default else {},
         }
-        data.update({name: value for name, value in told.items() if value})
+        data.update({name: value for name, value in sections.items() if value})
         for name in sorted(set(self._data) - KEPT):
             self._notice(f"{name}: not carried over")
         return self._out
@@ -142,7 +142,7 @@ class _Import:
                 self._timeouts[name] = max(float(timeout), SHORTEST, self._timeouts.get(name, 0.0))
 
     def _route(self, path: str, name: str, params: Mapping[str, Any]) -> str:
-        """`provider/model`; "" for a deployment that cannot be asked, which is told."""
+        """`provider/model`; "" for a deployment that cannot be asked, with a notice."""
         for key in sorted(set(params) - CARRIED):
             self._notice(f"{path}: {key} is not carried over; {UNHEEDED.get(key, 'set it with the provider')}")
         provider, model = _split(params["model"], params.get("custom_llm_provider"))
@@ -190,7 +190,7 @@ class _Import:
             return ""
         if FROM_ENVIRONMENT.fullmatch(value.strip()):
             return self._filled(value)
-        known = next((var for var, held in self._out.environ.items() if held == value.strip()), "")
+        known = next((var for var, known_value in self._out.environ.items() if known_value == value.strip()), "")
         variable = known or self._variable(name)
         self._out.environ[variable] = value.strip()
         self._notice(f"a key stands in the file: {name}'s; set {variable} to it, keys do not belong into files")
@@ -217,22 +217,22 @@ class _Import:
 
     def _fallbacks(self) -> dict[str, list[str]]:
         """Model → the models asked after it; "*" for every model."""
-        told: dict[str, list[str]] = {}
+        fallbacks: dict[str, list[str]] = {}
         for _, key, value in self._settings():
             if key in {"fallbacks", "context_window_fallbacks"} and isinstance(value, list | Mapping):
                 for row in [value] if isinstance(value, Mapping) else value:
                     for name, others in row.items() if isinstance(row, Mapping) else ():
-                        told.setdefault(str(name), []).extend(
+                        fallbacks.setdefault(str(name), []).extend(
                             map(str, others if isinstance(others, list) else [others])
                         )
             elif key == "default_fallbacks" and isinstance(value, list):
-                told.setdefault("*", []).extend(map(str, value))
-        return told
+                fallbacks.setdefault("*", []).extend(map(str, value))
+        return fallbacks
 
     def _model(self, name: str, fallbacks: Mapping[str, list[str]]) -> dict[str, Any]:
-        return self._asked([name], fallbacks)
+        return self._routes_of([name], fallbacks)
 
-    def _asked(self, names: Sequence[str], fallbacks: Mapping[str, list[str]]) -> dict[str, Any]:
+    def _routes_of(self, names: Sequence[str], fallbacks: Mapping[str, list[str]]) -> dict[str, Any]:
         """The row that asks these models, in order, and then their fallbacks."""
         routes = [route for name in names for route in self._groups[name]]
         for name in names:
@@ -240,15 +240,15 @@ class _Import:
                 if other not in self._groups:
                     self._notice(f"the fallback {other!r} of {name!r} is no model of the list; it is left out")
                 routes += self._groups.get(other, ())
-        told: dict[str, Any] = {"routes": list(dict.fromkeys(routes))}
-        if len(told["routes"]) == 1:
-            told = {"route": told["routes"][0]}
+        row: dict[str, Any] = {"routes": list(dict.fromkeys(routes))}
+        if len(row["routes"]) == 1:
+            row = {"route": row["routes"][0]}
         timeouts = [self._timeouts[name] for name in names if name in self._timeouts]
-        return told | ({"timeout": max(timeouts)} if timeouts else {})
+        return row | ({"timeout": max(timeouts)} if timeouts else {})
 
     def _aliases(self, fallbacks: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
         """Other names of models; several for one name are asked in order."""
-        told: dict[str, dict[str, Any]] = {}
+        aliases: dict[str, dict[str, Any]] = {}
         for section, key, value in self._settings():
             rows = value.items() if key == "model_group_alias" and isinstance(value, Mapping) else ()
             for alias, target in rows:
@@ -261,21 +261,21 @@ class _Import:
                 elif not names:
                     self._notice(f"{section}.model_group_alias: {alias!r} stands for no model of the list; left out")
                 else:
-                    told[str(alias)] = self._asked(names, fallbacks)
-        return told
+                    aliases[str(alias)] = self._routes_of(names, fallbacks)
+        return aliases
 
-    def _patience(self) -> dict[str, Any]:
-        told: dict[str, Any] = {}
+    def _fallback_settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = {}
         taken = {"num_retries": "retries", "cooldown_time": "cooldown"}
         heeded = {"fallbacks", "context_window_fallbacks", "default_fallbacks", "model_group_alias"}
         for section, key, value in self._settings():
             if key in taken and _is_number(value) and value >= 0:
-                told[taken[key]] = int(value) if key == "num_retries" else value
+                settings[taken[key]] = int(value) if key == "num_retries" else value
             elif key == "routing_strategy":
                 self._notice(f"{section}.routing_strategy: deployments are asked in the order of the file")
             elif key not in heeded:
                 self._notice(f"{section}.{key}: not carried over")
-        return told
+        return settings
 
 
 def _split(model: str, provider: Any) -> tuple[str, str]:

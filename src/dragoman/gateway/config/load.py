@@ -1,7 +1,7 @@
 """A gateway's settings: `dragoman.toml` → `GatewayConfig`.
 
 Knows the file's form (`json_schema.py`), provider rows and the environment's names; nothing of serving.
-Contract: a file is taken whole or not at all: everything that is wrong with its form is said at once, then everything
+Contract: a file is taken whole or not at all: everything that is wrong with its form is listed at once, then everything
 that is wrong with what it means, each with its line, its path and what to do; the environment counts before the file
 (`environment.py`); keys stand in the file only as references to the environment, and are in no message; a file that
 asks for keys never comes out as one that asks for none.
@@ -44,7 +44,7 @@ NOT_SET = "the environment variable {name} is not set; set it, or write ${{{name
 PLAIN_KEY = "write a key as ${NAME} and set the variable NAME; keys do not belong into files"
 NO_PROVIDER = "{name!r} names no provider; {near} (dragoman list providers)"
 WRITE_BOTH = "write provider/model"
-ONE_OF_TWO = "an api is said as well; leave one of the two out"
+ONE_OF_TWO = "an api is given as well; leave one of the two out"
 NOBODY = "{name!r} is no provider; take {near} or another of: dragoman list providers"
 EMPTY_KEY = "the key is empty, and nobody could use it; set its variable, or leave the row out"
 TWICE = "{what} is another key's already; give every key its own"
@@ -134,8 +134,8 @@ def read(
     data, variables = overlaid(data, environ)
     wrong = complaints(data)
     if wrong:
-        told = shown(wrong, text, variables, source)
-        raise UsageError(f"{told} (dragoman check --schema shows the form)")
+        message = shown(wrong, text, variables, source)
+        raise UsageError(f"{message} (dragoman check --schema shows the form)")
     reader = _Reader(data, environ)
     settings = reader.settings()
     if reader.wrong:
@@ -184,12 +184,12 @@ class _Reader:
             file = self._environ.get(MCP_VARIABLE, "")
             every = servers_in(file, self._environ) if file else ()
         except DragomanError as error:
-            self._say("$.mcpServers", str(error))
+            self._complain("$.mcpServers", str(error))
             return Mcp()
-        used = {each.server for told in (*models.values(), default) for each in told}
+        used = {each.server for attachments in (*models.values(), default) for each in attachments}
         return Mcp(
             servers={n: {"mcpServers": {n: rows[n]}} for n in on if n in used} | dict.fromkeys(every, file),
-            models={name: told for name, told in models.items() if told},
+            models={name: attachments for name, attachments in models.items() if attachments},
             default=default,
             every=tuple(Attachment(server=name) for name in every),
             policy=replace(DEFAULT_POLICY, **self._data.get("mcp", {})),
@@ -197,12 +197,12 @@ class _Reader:
 
     def _attachments(self, row: Mapping[str, Any], path: str) -> tuple[Attachment, ...]:
         known = self._data.get("mcpServers", {})
-        told = [{"server": each} if isinstance(each, str) else each for each in row.get("mcp", ())]
-        for each in told:
+        named = [{"server": each} if isinstance(each, str) else each for each in row.get("mcp", ())]
+        for each in named:
             if each["server"] not in known:
                 names = ", ".join(known) or "none is there"
-                self._say(f"{path}.mcp", NO_SERVER.format(name=each["server"], known=names))
-        return tuple(map(_attachment, told))
+                self._complain(f"{path}.mcp", NO_SERVER.format(name=each["server"], known=names))
+        return tuple(map(_attachment, named))
 
     # ── values ───────────────────────────────────────────────────────────────
 
@@ -213,7 +213,7 @@ class _Reader:
             name, otherwise = found.groups()
             value = self._environ.get(name, "").strip()
             if not value and otherwise is None:
-                self._say(path, NOT_SET.format(name=name))
+                self._complain(path, NOT_SET.format(name=name))
             return value or otherwise or ""
 
         return REFERENCE.sub(one, text)
@@ -221,15 +221,15 @@ class _Reader:
     def _key(self, row: Mapping[str, Any], path: str) -> str:
         written = str(row.get("key", ""))
         if written and not REFERENCE.fullmatch(written.strip()):
-            self._say(f"{path}.key", PLAIN_KEY)
+            self._complain(f"{path}.key", PLAIN_KEY)
             return ""
         return self._filled(written.strip(), f"{path}.key")
 
     def _limits(self, row: Mapping[str, Any]) -> Limits:
-        told = dict(row)
-        if "body" in told:
-            told["body"] = _bytes(told["body"])
-        return Limits(**told)
+        limits = dict(row)
+        if "body" in limits:
+            limits["body"] = _bytes(limits["body"])
+        return Limits(**limits)
 
     def _access(self) -> Iterable[Access]:
         names, digests = set[str](), set[str]()
@@ -237,26 +237,26 @@ class _Reader:
             path, before = f"$.keys[{n}]", len(self.wrong)
             digest = row.get("sha256", "").lower() or _digest(self._key(row, path))
             if not digest and len(self.wrong) == before:
-                self._say(path, EMPTY_KEY)  # left out, it could leave nobody out
+                self._complain(path, EMPTY_KEY)  # left out, it could leave nobody out
             for what, value, seen in (("this name", row["name"], names), ("this key", digest, digests)):
                 if value and value in seen:
-                    self._say(path, TWICE.format(what=what))
+                    self._complain(path, TWICE.format(what=what))
                 seen.add(value)
-            told = {key: row[key] for key in ("per_minute", "max_concurrent", "inspect") if key in row}
-            yield Access(name=row["name"], sha256=digest, models=tuple(row.get("models", ("*",))), **told)
+            rights = {key: row[key] for key in ("per_minute", "max_concurrent", "inspect") if key in row}
+            yield Access(name=row["name"], sha256=digest, models=tuple(row.get("models", ("*",))), **rights)
 
     def _server(self) -> Server:
         row = self._data.get("server", {})
         server = Server(**{key: row[key] for key in Server.__dataclass_fields__ if key in row})
         if server.tls_key and not server.tls_cert:
-            self._say("$.server.tls_key", NO_CERTIFICATE)
+            self._complain("$.server.tls_key", NO_CERTIFICATE)
         elif server.tls_cert and (why := _no_certificate(server)):
-            self._say("$.server.tls_cert", BAD_CERTIFICATE.format(why=why))
+            self._complain("$.server.tls_cert", BAD_CERTIFICATE.format(why=why))
         if server.state_dir and Path(server.state_dir).exists() and not Path(server.state_dir).is_dir():
-            self._say("$.server.state_dir", NO_DIRECTORY.format(path=server.state_dir))
+            self._complain("$.server.state_dir", NO_DIRECTORY.format(path=server.state_dir))
         return server
 
-    def _say(self, path: str, message: str) -> None:
+    def _complain(self, path: str, message: str) -> None:
         self.wrong.append(Complaint(path, message))
 
     # ── places ───────────────────────────────────────────────────────────────
@@ -274,13 +274,14 @@ class _Reader:
                 made = self._row(name, row, path)
                 self._rows = Providers((*(self._rows[known] for known in self._rows), made))
             elif {"headers", "api", "extends"} & set(row):
-                self._say(path, f"{name} has a row already; give base_url, key or tools, or another name")
+                self._complain(path, f"{name} has a row already; give base_url, key or tools, or another name")
 
     def _row(self, name: str, row: Mapping[str, Any], path: str) -> Provider:
         base = COMPATIBLE[row.get("api", "openai_chat")]
         if "extends" in row and ("api" in row or row["extends"] not in PROVIDERS):
             near = " or ".join(map(repr, nearest(row["extends"], PROVIDERS)))
-            self._say(f"{path}.extends", ONE_OF_TWO if "api" in row else NOBODY.format(name=row["extends"], near=near))
+            why = ONE_OF_TWO if "api" in row else NOBODY.format(name=row["extends"], near=near)
+            self._complain(f"{path}.extends", why)
         elif "extends" in row:
             base = PROVIDERS[row["extends"]]
         headers = dict[str, str]()
@@ -288,7 +289,7 @@ class _Reader:
             where = child(f"{path}.headers", key)
             headers[key] = self._filled(value, where)
             if not (HEADER_NAME.fullmatch(key) and HEADER_VALUE.fullmatch(headers[key])):
-                self._say(where, NO_HEADER)
+                self._complain(where, NO_HEADER)
         return replace(base, name=name, headers={**base.headers, **headers}, aliases=(), port=0, url_env=())
 
     def _routes(self, row: Mapping[str, Any], path: str) -> tuple[Route, ...]:
@@ -300,17 +301,17 @@ class _Reader:
 
     def _fields(self, row: Mapping[str, Any], path: str) -> dict[str, Any]:
         """What a model's row says of all its routes."""
-        told: dict[str, Any] = {key: row[key] for key in ("compact", "nonce", "prefix", "budget") if key in row}
+        fields: dict[str, Any] = {key: row[key] for key in ("compact", "nonce", "prefix", "budget") if key in row}
         for word, sets in (("dialect", ("dialects", "prompt_dialect")), ("prompt_dialect", ("prompt_dialect",))):
             try:
-                told |= dict.fromkeys(sets, DIALECTS[row[word]]) if word in row else {}
+                fields |= dict.fromkeys(sets, DIALECTS[row[word]]) if word in row else {}
             except UnknownName as error:
-                self._say(f"{path}.{word}", str(error))
+                self._complain(f"{path}.{word}", str(error))
         if "tools" in row:
-            told["tools"] = Tools(row["tools"])
+            fields["tools"] = Tools(row["tools"])
         if "timeout" in row:
-            told["timeouts"] = Timeouts(idle=float(row["timeout"]))
-        return told
+            fields["timeouts"] = Timeouts(idle=float(row["timeout"]))
+        return fields
 
     def _route(self, name: str, fields: Mapping[str, Any], path: str) -> Route | None:
         provider, model = self._rows.split(name)
@@ -318,7 +319,7 @@ class _Reader:
             provider, model = self._rows[name], ""
         if provider is None:
             near = " or ".join(map(repr, nearest(name.partition("/")[0], self._rows)))
-            self._say(path, NO_PROVIDER.format(name=name, near=f"did you mean {near}?" if near else WRITE_BOTH))
+            self._complain(path, NO_PROVIDER.format(name=name, near=f"did you mean {near}?" if near else WRITE_BOTH))
             return None
         own = self._own.get(provider.name, {})
         try:
@@ -328,7 +329,7 @@ class _Reader:
             if root.scheme not in {"http", "https"} or not root.hostname:
                 raise UsageError(NO_URL.format(url=route.root()))
         except (DragomanError, ValueError) as error:
-            self._say(path, str(error))
+            self._complain(path, str(error))
             return None
         return route
 

@@ -1,4 +1,4 @@
-"""What a gateway is told: which models go where, and its limits.
+"""The configuration of a gateway: which models go where, and its limits.
 
 Data only; nothing here reads files or environments (`load.py` does).
 """
@@ -21,6 +21,7 @@ from ...types import NOTHING
 
 Routes = Route | Sequence[Route]
 """Where a model goes: one place, or several in the order in which they are asked."""
+NOT_FOR = "this key may not ask for the model {model!r}; ask for another, or for a key that may"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,12 @@ class Access:
     def allows(self, model: str) -> bool:
         """May `model` be asked for with it?"""
         return any(fnmatchcase(model, pattern) for pattern in self.models)
+
+    def check(self, model: str) -> None:
+        """Raises ProviderError (403) where `model` may not be asked for with it."""
+        if not self.allows(model):
+            message = NOT_FOR.format(model=model[:100])
+            raise ProviderError(message, status=403, kind=ErrorKind.AUTH, code="model_not_allowed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +134,8 @@ class GatewayConfig:
 
     def all_routes(self) -> tuple[Route, ...]:
         """Every place this gateway may ask."""
-        told = [*self.models.values(), *([] if self.default is None else [self.default])]
-        return tuple(route for found in told for route in ([found] if isinstance(found, Route) else found))
+        rows = [*self.models.values(), *([] if self.default is None else [self.default])]
+        return tuple(route for row in rows for route in ([row] if isinstance(row, Route) else row))
 
     def attached(self, model: str) -> tuple[Attachment, ...]:
         """The MCP servers whose tools `model` gets."""
@@ -168,5 +175,5 @@ def _filled(route: Route, stars: Sequence[str]) -> Route:
     if "*" not in route.model:
         return route
     first, *others = route.model.split("*")
-    told = [*stars, *[stars[-1]] * len(others)]
-    return replace(route, model=first + "".join(star + other for star, other in zip(told, others, strict=False)))
+    enough = [*stars, *[stars[-1]] * len(others)]
+    return replace(route, model=first + "".join(star + other for star, other in zip(enough, others, strict=False)))

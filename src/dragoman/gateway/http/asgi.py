@@ -72,11 +72,11 @@ async def run_exchange(
 
 
 async def _give_up(exchange: Exchange, job: asyncio.Future[None], out: _Out, seconds: float) -> None:
-    """End an exchange that takes too long, and tell the client."""
+    """End an exchange that takes too long, and answer so."""
     await _end(job)
     message = TOO_LONG.format(seconds=seconds)
     for step in exchange.fail(ProviderError(message, status=504, kind=ErrorKind.TIMEOUT, code="timeout")):
-        await out.tell(step)
+        await out.write(step)
     await out.end()
 
 
@@ -90,7 +90,7 @@ async def _end(task: asyncio.Future[None]) -> None:
 
 async def _pump(exchange: Exchange, perform: PerformAsync, out: _Out, steps: Steps) -> None:
     try:
-        await arun(exchange.steps(), perform, out.tell, steps)
+        await arun(exchange.steps(), perform, out.write, steps)
     except Exception:
         log.exception("an exchange failed for a reason of our own")
     await out.end()
@@ -111,14 +111,14 @@ class _Out:
         self._clock = asyncio.get_running_loop().time
         self._begun = self._last = self._clock()
         self._started = self._ended = False
-        self._left = -1  # bytes of a body whose length was told; below 0 where it was not
+        self._left = -1  # bytes of a body whose length was sent; below 0 where it was not
 
     @property
     def age(self) -> float:
         """Seconds since the request was taken."""
         return self._clock() - self._begun
 
-    async def tell(self, step: Head | bytes) -> None:
+    async def write(self, step: Head | bytes) -> None:
         """Send a step of an exchange."""
         await (self.start(step) if isinstance(step, Head) else self.body(step))
 

@@ -22,22 +22,24 @@ from ..exchange import JSON_TYPE, Head
 from .asgi import Receive, Scope, Send, answer
 from .keys import known, sent_key
 from .models import Shape, shape_for, shown
-from .offload import aside
+from .offload import offload
 from .request_body import Gone, Refused, read_body, read_request
 
 Endpoint: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Named: TypeAlias = Callable[[], Awaitable[list[str]]]
 """Gives the names of the models served."""
+Respond: TypeAlias = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Answers one JSON body."""
 
 
-async def tell(send: Send, body: Mapping[str, Any], status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
+async def send_json(send: Send, body: Mapping[str, Any], status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
     """Answer with JSON."""
-    await _tell(send, to_json(body).encode(), status, more)
+    await _send_data(send, to_json(body).encode(), status, more)
 
 
-async def _tell(send: Send, data: bytes, status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
-    told = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": mint("req_")}
-    await answer(send, Head(status, {**told, **more}), data)
+async def _send_data(send: Send, data: bytes, status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
+    headers = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": mint("req_")}
+    await answer(send, Head(status, {**headers, **more}), data)
 
 
 def problem(message: str, kind: str) -> dict[str, Any]:
@@ -60,7 +62,7 @@ class Methods:
         elif found is None:
             allowed = ", ".join(self._endpoints)
             message = f"{method} is not served at {scope['path'][:200]}; use {allowed}"
-            await tell(send, problem(message, "invalid_request_error"), 405, {"allow": allowed})
+            await send_json(send, problem(message, "invalid_request_error"), 405, {"allow": allowed})
         else:
             await found(scope, receive, send)
 
@@ -73,27 +75,27 @@ def _headless(send: Send) -> Send:
 
 
 class Fixed:
-    """Always says the same."""
+    """The same JSON, always."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         self._body = dict(body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say it."""
-        await tell(send, self._body)
+        """Send it."""
+        await send_json(send, self._body)
 
 
 class Ready:
-    """Says whether requests should be sent here; `why_not` gives the reason and for how many seconds, "" for none."""
+    """Whether requests should be sent here; `why_not` gives the reason and for how many seconds, "" for none."""
 
     def __init__(self, why_not: Callable[[], tuple[str, float]]) -> None:
         self._why_not = why_not
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say it."""
+        """Send it."""
         why, seconds = self._why_not()
         more = {"retry-after": str(max(math.ceil(seconds), 1))} if why else {}
-        await tell(send, {"status": why or "ok"}, 503 if why else 200, more)
+        await send_json(send, {"status": why or "ok"}, 503 if why else 200, more)
 
 
 class Guarded:
@@ -113,7 +115,7 @@ class Guarded:
             if rows:
                 scope[ACCESS] = known(rows, sent_key(headers, scope.get("query_string", b"").decode("latin-1")))
         except ProviderError as error:
-            await tell(send, problem(error.message, "authentication_error"), error.status)
+            await send_json(send, problem(error.message, "authentication_error"), error.status)
             return
         await self._endpoint(scope, receive, send)
 
@@ -144,18 +146,18 @@ class Exposed:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Show it."""
         kind, body = self._exposed(headers_of(scope).get("accept", ""))
-        told = {"content-type": kind, "content-length": str(len(body)), "x-request-id": mint("req_")}
-        await answer(send, Head(200, told), body)
+        headers = {"content-type": kind, "content-length": str(len(body)), "x-request-id": mint("req_")}
+        await answer(send, Head(200, headers), body)
 
 
 class Words:
-    """Always says the same words."""
+    """The same words, always."""
 
     def __init__(self, words: str) -> None:
         self._data = words.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say them."""
+        """Send them."""
         headers = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(self._data))}
         await answer(send, Head(200, headers), self._data)
 
@@ -173,12 +175,12 @@ class Models:
         access = scope.get(ACCESS)
         names = [one for one in await self._named() if access is None or access.allows(one)]
         if not name:
-            await tell(send, shape.all(names))
+            await send_json(send, shape.all(names))
         elif names and name not in names:
             message = f"the model {name[:100]!r} is not served here; ask for one of: {', '.join(names[:20])}"
-            await tell(send, problem(message, "not_found_error"), 404)
+            await send_json(send, problem(message, "not_found_error"), 404)
         else:
-            await tell(send, shape.one(name))
+            await send_json(send, shape.one(name))
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
@@ -191,19 +193,17 @@ SHORT = 8 * 1024
 
 
 class Reads:
-    """Answers a JSON body by a function, within `limits`; what is wrong with it is told in the shape of `api`."""
+    """Answers a JSON body by a function, within `limits`; what is wrong with it is answered in the shape of `api`."""
 
-    def __init__(
-        self, say: Callable[[Mapping[str, Any]], dict[str, Any]], limits: Callable[[], Limits], api: str = "openai_chat"
-    ) -> None:
-        self._say, self._limits, self._api = say, limits, api
+    def __init__(self, respond: Respond, limits: Callable[[], Limits], api: str = "openai_chat") -> None:
+        self._respond, self._limits, self._api = respond, limits, api
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         limits = self._limits()
         try:
             body, size = await read_request(scope, receive, limits)
-            data = self._said(body) if size <= SHORT else await aside(self._said, body)
+            data = self._answer(body) if size <= SHORT else await offload(self._answer, body)
         except Gone:
             return
         except Refused as error:
@@ -211,18 +211,18 @@ class Reads:
         except DragomanError as error:
             await self._refuse(send, error)
         else:
-            await _tell(send, data)
+            await _send_data(send, data)
 
-    def _said(self, body: Mapping[str, Any]) -> bytes:
-        return to_json(self._say(body)).encode()
+    def _answer(self, body: Mapping[str, Any]) -> bytes:
+        return to_json(self._respond(body)).encode()
 
     async def _refuse(self, send: Send, error: DragomanError, status: int = 0) -> None:
         own, refused = CODECS[self._api].encode_error(error)
-        await tell(send, refused, status or own)
+        await send_json(send, refused, status or own)
 
 
 def count_anthropic(body: Mapping[str, Any]) -> dict[str, Any]:
-    """`count_tokens`: an estimate, for no API tells how a foreign model counts."""
+    """`count_tokens`: an estimate, for no API says how a foreign model counts."""
     counted = {key: body[key] for key in ("system", "messages", "tools") if key in body}
     return {"input_tokens": estimate(to_json(counted))}
 
@@ -248,4 +248,4 @@ async def take(scope: Scope, receive: Receive, send: Send) -> None:
         await read_body(scope, receive, 4 * 1024 * 1024, 30.0)
     except (Gone, Refused):
         return
-    await tell(send, {})
+    await send_json(send, {})

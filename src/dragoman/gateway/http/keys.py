@@ -1,9 +1,9 @@
-"""Who may come in: keys of clients, and how much each of them, and all together, may ask at a time.
+"""Access control: keys of clients, and how much each of them, and all together, may ask at a time.
 
 Knows headers and limits; nothing of requests or routes.
 Contract: keys are compared by their hashes and in constant time, and stand in no message; whoever came in goes out
-again (`with door.enter(…)`).  What all together may ask is counted for this process, which it protects; what each key
-may ask by the tally, for one process or for all of a machine.
+again (`with access_control.enter(…)`).  What all together may ask is counted for this process, which it protects; what
+each key may ask by the quota, for one process or for all of a machine.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from urllib.parse import parse_qs
 
 from ...errors import ErrorKind, ProviderError
 from ..config.model import Access, GatewayConfig
-from ..state.quota import Tally, refused
+from ..state.quota import Quota, refused
 
 HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
 """Where clients of Anthropic, Google and Azure send a key; the others send a bearer."""
 BUSY = "this gateway serves {most} requests at the same time, and all are taken; come again in a moment"
 NO_KEY = "a key is needed here; send it as 'Authorization: Bearer KEY' or as 'x-api-key'"
 WRONG_KEY = "this key is not known here; ask whoever runs this gateway for one"
-NOT_FOR = "this key may not ask for the model {model!r}; ask for another, or for a key that may"
 
 
-class Door:
-    """Lets requests in; `clock` gives seconds that only grow, `tally` counts what keys ask."""
+class AccessControl:
+    """Lets requests in; `clock` gives seconds that only grow, `quota` counts what keys ask."""
 
-    def __init__(self, clock: Callable[[], float], tally: Tally | None = None) -> None:
-        self._tally = tally or Tally(clock)
+    def __init__(self, clock: Callable[[], float], quota: Quota | None = None) -> None:
+        self._quota = quota or Quota(clock)
         self._inside = 0
 
     @property
@@ -48,14 +47,14 @@ class Door:
         if self._inside >= config.limits.max_concurrent:
             raise refused(BUSY.format(most=config.limits.max_concurrent), 1.0)
         if access is not None:
-            self._tally.enter(access)
+            self._quota.enter(access)
         self._inside += 1
         try:
             yield access
         finally:
             self._inside -= 1
             if access is not None:
-                self._tally.leave(access)
+                self._quota.leave(access)
 
 
 def sent_key(headers: Mapping[str, str], query: str = "") -> str:
@@ -75,10 +74,3 @@ def known(rows: tuple[Access, ...], key: str) -> Access:
         message = WRONG_KEY if key else NO_KEY
         raise ProviderError(message, status=401, kind=ErrorKind.AUTH, code="invalid_api_key")
     return found[0]
-
-
-def check_model(access: Access | None, model: str) -> None:
-    """Raises ProviderError (403) where this key may not ask for `model`."""
-    if access is not None and not access.allows(model):
-        message = NOT_FOR.format(model=model[:100])
-        raise ProviderError(message, status=403, kind=ErrorKind.AUTH, code="model_not_allowed")

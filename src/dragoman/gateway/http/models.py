@@ -1,4 +1,4 @@
-"""Which models there are: asked of the provider, told in each caller's shape.
+"""Which models there are: asked of the provider, shown in each caller's shape.
 
 Knows the list's path and keys from the provider's row; performs nothing.
 """
@@ -80,7 +80,7 @@ def _ollama(name: str) -> dict[str, Any]:
 
 
 UNKNOWN_CONTEXT = 8192
-"""Tokens told where no profile knows better; clients that cut by it cut early."""
+"""Tokens shown where no profile knows better; clients that cut by it cut early."""
 DETAILS: Mapping[str, Any] = {
     "parent_model": "", "format": "", "family": "", "families": None, "parameter_size": "", "quantization_level": "",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Long work beside the event loop: a few threads, so that one large request does not keep the others waiting.
+"""Long work off the event loop: a few threads, so that one large request does not keep the others waiting.
 
 Knows functions and machines; nothing of requests.  Contract: what runs here runs to its end, also when whoever waits
 for it is cancelled: only then does the cancelling go on.  Steps of one machine are never taken at the same time.
@@ -28,10 +28,10 @@ SWITCH = 0.001
 @cache
 def _threads() -> ThreadPoolExecutor:
     sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
-    return ThreadPoolExecutor(THREADS, "dragoman-aside")
+    return ThreadPoolExecutor(THREADS, "dragoman-offload")
 
 
-async def aside(work: Callable[..., T], *given: Any) -> T:
+async def offload(work: Callable[..., T], *given: Any) -> T:
     """What `work` gives, worked out in a thread."""
     context = contextvars.copy_context()
     doing = asyncio.get_running_loop().run_in_executor(_threads(), lambda: context.run(work, *given))
@@ -45,7 +45,7 @@ async def aside(work: Callable[..., T], *given: Any) -> T:
 
 
 class Steps:
-    """Takes the steps of one machine, aside where they may be long: what begins and ends a large request or answer.
+    """Takes the steps of one machine, off the loop where they may be long: what begins and ends a large exchange.
 
     What a piece of an answer makes is as short as the piece is, and is taken at once.
     """
@@ -64,10 +64,10 @@ class Steps:
 
     async def take(self, resume: Callable[[Any], Any], reply: Any) -> Any:
         """The step.  Raises what it raises, and Over at the machine's end."""
-        return await aside(_taken, resume, reply)
+        return await offload(_step, resume, reply)
 
 
-def _taken(resume: Callable[[Any], Any], reply: Any) -> Any:
+def _step(resume: Callable[[Any], Any], reply: Any) -> Any:
     try:
         return resume(reply)
     except StopIteration as done:

@@ -2,7 +2,7 @@
 
 Knows fronts and the shapes of their requests in outline; nothing of serving.
 Contract: the document is as loose as what is served: it demands what is really demanded, and allows whatever a client
-of these APIs may add.  Every front is told under its first address; the others are the same (docs/clients.md).
+of these APIs may add.  Every front is shown under its first address; the others are the same (docs/clients.md).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def _list(items: Mapping[str, Any]) -> dict[str, Any]:
 
 def _some(required: str = "", **properties: Any) -> dict[str, Any]:
     """An object of at least these fields; `required` names those that must be there."""
-    told: dict[str, Any] = {"type": "object", "properties": properties}
-    return told | ({"required": required.split()} if required else {})
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    return schema | ({"required": required.split()} if required else {})
 
 
 NAME: dict[str, Any] = {"type": "string", "minLength": 1}
@@ -114,20 +114,20 @@ def _paths() -> Iterator[tuple[str, dict[str, Any]]]:
     for front in FRONTS:
         for endpoint in front.endpoints:
             path = (front.versions[0] + endpoint.path).replace(":path}", "}")
-            says, body = f"Ask a model, in the {front.codec.name} API.", _body(ASKED.get(front.codec.name, OBJECT))
-            yield path, {"post": _operation(path, says, _answers(front, endpoint)) | body}
-    for path, (method, says, asked) in OTHERS.items():
+            summary, body = f"Ask a model, in the {front.codec.name} API.", _body(ASKED.get(front.codec.name, OBJECT))
+            yield path, {"post": _operation(path, summary, _answers(front, endpoint)) | body}
+    for path, (method, summary, schema) in OTHERS.items():
         answers = {
             "200": _answer("The answer.", "application/json"),
             "default": _answer("An error.", "application/json"),
         }
-        yield path, {method: _operation(path, says, answers) | (_body(asked) if asked is not None else {})}
+        yield path, {method: _operation(path, summary, answers) | (_body(schema) if schema is not None else {})}
 
 
-def _operation(path: str, says: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+def _operation(path: str, summary: str, answers: Mapping[str, Any]) -> dict[str, Any]:
     named = [{"name": "model", "in": "path", "required": True, "schema": {**TEXT, "minLength": 1}}]
-    told = {"summary": says, "operationId": path.strip("/").replace("/", "_"), "responses": answers}
-    return told | ({"parameters": named} if "{model}" in path else {})
+    operation = {"summary": summary, "operationId": path.strip("/").replace("/", "_"), "responses": answers}
+    return operation | ({"parameters": named} if "{model}" in path else {})
 
 
 def _body(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,6 +143,6 @@ def _answers(front: Front, endpoint: Endpoint) -> dict[str, Any]:
     }
 
 
-def _answer(says: str, *kinds: str) -> dict[str, Any]:
+def _answer(summary: str, *kinds: str) -> dict[str, Any]:
     shapes = {kind: {"schema": OBJECT} if kind == "application/json" else {} for kind in kinds}
-    return {"description": says, "content": shapes}
+    return {"description": summary, "content": shapes}

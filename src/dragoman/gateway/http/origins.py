@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 
 from ..config.model import GatewayConfig
 from .asgi import Receive, Scope, Send
-from .endpoints import problem, tell
+from .endpoints import problem, send_json
 
 PROGRAMS = frozenset({
     "app", "capacitor", "chrome-extension", "file", "moz-extension", "tauri", "vscode-file", "vscode-webview",
@@ -56,7 +56,7 @@ class Origins(CORSMiddleware):
             await super().__call__(scope, receive, send)
         else:
             message = REFUSED.format(origin=origin[:200])
-            await tell(send, problem(message, "permission_error"), 403, {"vary": "Origin"})
+            await send_json(send, problem(message, "permission_error"), 403, {"vary": "Origin"})
 
 
 def is_local(origin: str) -> bool:
@@ -74,8 +74,8 @@ def _is_its_own(origin: str, host: str) -> bool:
 
 def _scheme_and_host(origin: str) -> tuple[str, str]:
     try:
-        told = urlsplit(origin)
-        return told.scheme, told.hostname or ""
+        parts = urlsplit(origin)
+        return parts.scheme, parts.hostname or ""
     except ValueError:
         return "", ""
 

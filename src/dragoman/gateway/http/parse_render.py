@@ -52,7 +52,7 @@ def render_body(body: JsonObject) -> dict[str, Any]:
 
 
 def _usable(path: str, made: Callable[[], T]) -> T:
-    """What `made` gives; a caller's mistake is told with its place."""
+    """What `made` gives; a caller's mistake is a CodecError with its place."""
     try:
         return made()
     except (ValueError, TypeError) as error:

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope
 
 from ...errors import CodecError, DragomanError
 from ..config.model import Limits
-from .offload import LARGE, aside
+from .offload import LARGE, offload
 
 DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 LONG_NUMBER = b"0" * 16
@@ -60,7 +60,7 @@ async def read_request(scope: Scope, receive: Receive, limits: Limits) -> tuple[
     coding = header(scope, b"content-encoding")
     if len(body) <= LARGE and not coding:
         return read_json(body, limits), len(body)
-    return await aside(_understood, body, coding, limits)
+    return await offload(_understood, body, coding, limits)
 
 
 def _understood(body: bytes, coding: str, limits: Limits) -> tuple[Mapping[str, Any], int]:

@@ -1,7 +1,7 @@
 """`/inspect`: the page, and what it asks: exchanges as they happen, their bytes, readings, repetitions, exports.
 
 Knows ASGI, records and what shows them; nothing of how they are recorded.
-Contract: what was said is told only to whoever may come in: a key where keys are asked for (one sees what was asked
+Contract: recordings are shown only to whoever may come in: a key where keys are asked for (one sees what was asked
 with it, unless it may see all), this machine's own pages where none are; what others' pages ask is refused.
 """
 
@@ -23,11 +23,11 @@ from ...version import __version__
 from ..config.model import Access, Limits
 from ..exchange import Head
 from ..http.asgi import Receive, Scope, Send, answer
-from ..http.endpoints import ACCESS, Endpoint, Guarded, Methods, headers_of, problem, tell
+from ..http.endpoints import ACCESS, Endpoint, Guarded, Methods, headers_of, problem, send_json
 from ..http.request_body import Gone, read_body, read_json
 from .export import curl, curl_upstream, dialect_vector, wire_vector
-from .record import Body, Hop, Record
 from .recorder import Recorder
+from .recording import Body, Hop, Recording
 from .replay_request import reading
 from .view import row, whole, wire
 
@@ -41,7 +41,6 @@ API = f"{ROOT}/api"
 LONGEST_WAIT = 2.0
 """Seconds a page may wait for news: no longer than a gateway that ends is held up by it."""
 MOST_ASKED = 32 * 1024 * 1024
-MOST_ROWS = 2000
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -71,7 +70,7 @@ WAS_CUT = "the request was longer than is kept, so it cannot be sent again; send
 FAILED = "the inspector failed here, which is a mistake of ours; the gateway's log says where"
 RUNNING = "the exchange still runs; wait for its end"
 
-Says: TypeAlias = Callable[[Scope, Mapping[str, Any]], Any]
+Handler: TypeAlias = Callable[[Scope, Mapping[str, Any]], Any]
 
 
 class Off:
@@ -79,7 +78,7 @@ class Off:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Say it."""
-        await tell(send, problem(OFF, "not_found_error"), 404)
+        await send_json(send, problem(OFF, "not_found_error"), 404)
 
 
 class Inspector:
@@ -104,29 +103,29 @@ class Inspector:
         yield f"{exchange}/again", self._served(POST=self._again)
         yield f"{exchange}/judge", self._served(POST=self._judge)
 
-    def _served(self, **says: Says) -> Endpoint:
-        asked = {method: Guarded(_Asked(say), self._access) for method, say in says.items()}
+    def _served(self, **handlers: Handler) -> Endpoint:
+        asked = {method: Guarded(_Question(handle), self._access) for method, handle in handlers.items()}
         return _Own(Methods(**asked), lambda: bool(self._access()))
 
     # ── whose exchanges ──────────────────────────────────────────────────────
 
-    def _seen(self, scope: Scope) -> Iterator[Record]:
+    def _seen(self, scope: Scope) -> Iterator[Recording]:
         """The exchanges this asker may see."""
-        return (record for record in self._recorder if _may_see(scope, record))
+        return (recording for recording in self._recorder if _may_see(scope, recording))
 
-    def _record(self, scope: Scope) -> Record:
+    def _record(self, scope: Scope) -> Recording:
         number = int(scope["path_params"]["number"])
-        record = self._recorder.get(number)
-        if record is None or not _may_see(scope, record):
+        recording = self._recorder.get(number)
+        if recording is None or not _may_see(scope, recording):
             raise _Missing(FORGOTTEN.format(number=number))
-        return record
+        return recording
 
-    def _hop(self, record: Record, asked: Any) -> Hop:
+    def _hop(self, recording: Recording, asked: Any) -> Hop:
         """The step asked for, the last one where none is named."""
-        hops, text = record.hops, str(asked if asked is not None else "")
+        hops, text = recording.hops, str(asked if asked is not None else "")
         at = int(text) if text.lstrip("-").isdigit() else len(hops) - 1
         if not 0 <= at < len(hops):
-            raise _Missing(NO_STEP.format(number=record.number, hop=at))
+            raise _Missing(NO_STEP.format(number=recording.number, hop=at))
         return hops[at]
 
     # ── what is asked ────────────────────────────────────────────────────────
@@ -146,7 +145,7 @@ class Inspector:
         since = int(asked.get("since", "0") or 0)
         await self._recorder.changed(since, min(float(asked.get("wait", "0") or 0), LONGEST_WAIT))
         seen = list(self._seen(scope))
-        rows = [row(record) for record in seen if record.version > since]
+        rows = [row(recording) for recording in seen if recording.version > since]
         return {
             "process": os.getpid(),
             "version": self._recorder.version,
@@ -157,69 +156,69 @@ class Inspector:
         }
 
     def _clear(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        for record in self._seen(scope):
-            self._recorder.forget(record.number)
+        for recording in self._seen(scope):
+            self._recorder.forget(recording.number)
         return {}
 
     def _search(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
         """The numbers of the exchanges in whose words or bytes something stands."""
         wanted = str(asked.get("q", ""))
         seen = list(self._seen(scope))
-        return lambda: {"numbers": [record.number for record in seen if record.mentions(wanted)]}
+        return lambda: {"numbers": [recording.number for recording in seen if recording.mentions(wanted)]}
 
     def _whole(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        record = self._record(scope)
-        return lambda: whole(record)
+        recording = self._record(scope)
+        return lambda: whole(recording)
 
     def _wire(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        record, which = self._record(scope), scope["path_params"]["which"]
-        body = self._body(record, which)
-        return lambda: wire(record, body)
+        recording, which = self._record(scope), scope["path_params"]["which"]
+        body = self._body(recording, which)
+        return lambda: wire(recording, body)
 
-    def _body(self, record: Record, which: str) -> Body:
+    def _body(self, recording: Recording, which: str) -> Body:
         name, _, number = which.partition("-")
-        if name in {"asked", "told"} and not number:
-            return record.asked if name == "asked" else record.told
-        hop = self._hop(record, number)
+        if name in {"request", "response"} and not number:
+            return recording.request if name == "request" else recording.response
+        hop = self._hop(recording, number)
         if name not in {"sent", "got"}:
-            raise UsageError(f"there are no bytes {which!r}; ask for asked, told, sent-N or got-N")
+            raise UsageError(f"there are no bytes {which!r}; ask for request, response, sent-N or got-N")
         return hop.sent if name == "sent" else hop.got
 
     def _export(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        record, form, hop = self._record(scope), scope["path_params"]["form"], asked.get("hop")
+        recording, form, hop = self._record(scope), scope["path_params"]["form"], asked.get("hop")
         if form == "curl":
             origin = f"{scope.get('scheme', 'http')}://{headers_of(scope).get('host', '127.0.0.1')}"
-            return {"text": curl_upstream(self._hop(record, hop)) if hop else curl(record, origin)}
-        if record.live:
+            return {"text": curl_upstream(self._hop(recording, hop)) if hop else curl(recording, origin)}
+        if recording.live:
             raise UsageError(RUNNING)
         if form == "wire":
-            return lambda: _as_line(*wire_vector(record, self._hop(record, hop)))
+            return lambda: _as_line(*wire_vector(recording, self._hop(recording, hop)))
         if form == "dialect":
             name = str(asked.get("dialect", ""))
             if name and name not in DIALECTS:
                 raise UsageError(f"there is no dialect {name!r}; see dragoman list dialects")
-            return lambda: _as_line("", dialect_vector(record, self._hop(record, hop), name))
+            return lambda: _as_line("", dialect_vector(recording, self._hop(recording, hop), name))
         raise UsageError(f"there is no export {form!r}; ask for dialect, wire or curl")
 
     def _judge(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        record = self._record(scope)
-        hop = self._hop(record, asked.get("hop"))
-        if record.live:
+        recording = self._record(scope)
+        hop = self._hop(recording, asked.get("hop"))
+        if recording.live:
             raise UsageError(RUNNING)
-        return lambda: reading(record, hop, asked)
+        return lambda: reading(recording, hop, asked)
 
     def _again(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
         """Send the client's request once more; the new exchange is found by its number."""
-        record = self._record(scope)
-        if record.asked.is_cut:
+        recording = self._record(scope)
+        if recording.request.is_cut:
             raise UsageError(WAS_CUT)
-        repeat = self._recorder.repeat(record.number, _keys_of(scope))
+        repeat = self._recorder.repeat(recording.number, _keys_of(scope))
         if repeat is None:
-            raise _Missing(FORGOTTEN.format(number=record.number))
+            raise _Missing(FORGOTTEN.format(number=recording.number))
         task = asyncio.ensure_future(_run(repeat))
         self._repeating.add(task)
         task.add_done_callback(self._repeating.discard)
-        return {"of": record.number, "after": self._recorder.count}
+        return {"of": recording.number, "after": self._recorder.count}
 
 
 async def _run(repeat: Callable[[], Any]) -> None:
@@ -232,12 +231,12 @@ def _as_line(name: str, vector: Mapping[str, Any]) -> dict[str, Any]:
     return {"file": f"tests/vectors/{where}.jsonl", "text": json.dumps(vector, ensure_ascii=False)}
 
 
-def _may_see(scope: Scope, record: Record) -> bool:
+def _may_see(scope: Scope, recording: Recording) -> bool:
     """What was asked with a key is seen with that key, or with one that may see all."""
     access: Access | None = scope.get(ACCESS)
     if access is None or access.inspect:
         return True
-    return record.account is not None and record.account.key == access.name
+    return recording.exchange is not None and recording.exchange.key == access.name
 
 
 def _keys_of(scope: Scope) -> dict[bytes, bytes]:
@@ -250,29 +249,29 @@ class _Missing(UsageError):
     """What is asked for is not here."""
 
 
-class _Asked:
+class _Question:
     """A question with its parameters, or its JSON; what takes long is answered from a thread."""
 
-    def __init__(self, say: Says) -> None:
-        self._say = say
+    def __init__(self, handle: Handler) -> None:
+        self._handle = handle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one question."""
         try:
-            said = self._say(scope, await self._asked(scope, receive))
-            said = await said if asyncio.iscoroutine(said) else said
-            said = await asyncio.to_thread(said) if callable(said) else said
+            answer = self._handle(scope, await self._asked(scope, receive))
+            answer = await answer if asyncio.iscoroutine(answer) else answer
+            answer = await asyncio.to_thread(answer) if callable(answer) else answer
         except Gone:
             return
         except _Missing as error:
-            await _tell(send, problem(str(error), "not_found_error"), 404)
+            await _send(send, problem(str(error), "not_found_error"), 404)
         except (DragomanError, ValueError) as error:
-            await _tell(send, problem(str(error), "invalid_request_error"), 400)
+            await _send(send, problem(str(error), "invalid_request_error"), 400)
         except Exception:
             log.exception("the inspector failed at %s", scope["path"])
-            await _tell(send, problem(FAILED, "api_error"), 500)
+            await _send(send, problem(FAILED, "api_error"), 500)
         else:
-            await _tell(send, said)
+            await _send(send, answer)
 
     async def _asked(self, scope: Scope, receive: Receive) -> Mapping[str, Any]:
         if scope["method"] != "POST":
@@ -282,7 +281,7 @@ class _Asked:
         return read_json(await read_body(scope, receive, MOST_ASKED, 30.0) or b"{}", Limits())
 
 
-async def _tell(send: Send, body: Any, status: int = 200) -> None:
+async def _send(send: Send, body: Any, status: int = 200) -> None:
     """Answer with JSON in ASCII: halves of characters are no trouble in it."""
     data = await asyncio.to_thread(lambda: json.dumps(body, default=str).encode())
     headers = {"content-type": "application/json", "content-length": str(len(data)), **SAFE}
@@ -299,7 +298,7 @@ class _Own:
         """Serve one request, unless it is a stranger's."""
         why = stranger(headers_of(scope), keyed=self._keyed())
         if why:
-            await _tell(send, problem(why, "permission_error"), 403)
+            await _send(send, problem(why, "permission_error"), 403)
             return
         await self._endpoint(scope, receive, send)
 
@@ -335,5 +334,5 @@ class _File:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
-        told = {"content-type": f"{self._kind}; charset=utf-8", "content-length": str(len(self._data))}
-        await answer(send, Head(200, {**told, **SAFE, "cache-control": "no-cache"}), self._data)
+        headers = {"content-type": f"{self._kind}; charset=utf-8", "content-length": str(len(self._data))}
+        await answer(send, Head(200, {**headers, **SAFE, "cache-control": "no-cache"}), self._data)

@@ -20,9 +20,9 @@ from ...dialects.rows.table import DIALECTS
 from ...errors import UsageError
 from ...types import IssueKind, ToolCall
 from ...version import __version__
-from .record import Hop, Record
+from .recording import Hop, Recording
 from .redaction import blotted, is_secret
-from .replay import Hearing, answer_of, hearing_of, read_object
+from .replay import ParserInput, answer_of, parser_input_of, read_object
 from .view import plain
 
 NO_TEXT = "nothing was listened for in this answer's text; export it as a wire vector"
@@ -33,52 +33,52 @@ VARIABLE = "$DRAGOMAN_KEY"
 UNKNOWN = "tool_call_fence"
 
 
-def source(record: Record) -> str:
+def source(recording: Recording) -> str:
     """Where a vector comes from."""
-    account = record.account
-    return f"recorded by dragoman {__version__}: {account.route if account is not None else 'unknown'}"
+    exchange = recording.exchange
+    return f"recorded by dragoman {__version__}: {exchange.route if exchange is not None else 'unknown'}"
 
 
 # ── a dialect's vector ───────────────────────────────────────────────────────
 
 
-def dialect_vector(record: Record, hop: Hop, dialect: str = "") -> dict[str, Any]:
+def dialect_vector(recording: Recording, hop: Hop, dialect: str = "") -> dict[str, Any]:
     """A row of `tests/vectors/dialects/DIALECT.jsonl`.  Raises UsageError where there is no text to read."""
-    heard = answer_of(hop)
-    if heard is None:
+    answer = answer_of(hop)
+    if answer is None:
         raise UsageError(NO_ANSWER)
-    hearing = hearing_of(hop, heard)
-    if hearing is None or not hearing.text:
+    given = parser_input_of(hop, answer)
+    if given is None or not given.text:
         raise UsageError(NO_TEXT)
-    name = dialect or _spoken(hearing)
-    told: dict[str, Any] = {
-        "id": f"{name}-{_slug(record)}",
-        "source": source(record),
-        "tools": [{"name": t["name"], "parameters": t["parameters"]} for t in map(plain, hearing.tools or ())],
-        "prefix": hearing.prefix,
-        "text": hearing.text,
+    name = dialect or _dialect_of(given)
+    vector: dict[str, Any] = {
+        "id": f"{name}-{_slug(recording)}",
+        "source": source(recording),
+        "tools": [{"name": t["name"], "parameters": t["parameters"]} for t in map(plain, given.tools or ())],
+        "prefix": given.prefix,
+        "text": given.text,
     }
-    told |= {"finish": hearing.finish_reason} if hearing.finish_reason == "length" else {}
-    clean: dict[str, Any] = blotted(told, record.spelt)
+    vector |= {"finish": given.finish_reason} if given.finish_reason == "length" else {}
+    clean: dict[str, Any] = blotted(vector, recording.spelt)
     own, blind = _read(clean, name), _read(clean, "auto")
     other = {key: blind[key] for key in own if json.dumps(blind[key]) != json.dumps(own[key])}
     return {**clean, **own, **({"blind": other} if other else {})}
 
 
-def _spoken(hearing: Hearing) -> str:
+def _dialect_of(given: ParserInput) -> str:
     """The dialect the model wrote; failing that the one it was asked to write."""
-    called = [found.dialect for found in hearing.findings() if found.dialect in DIALECTS]
-    return next(iter([*called, hearing.prompted_dialect]), "") or UNKNOWN
+    called = [found.dialect for found in given.findings() if found.dialect in DIALECTS]
+    return next(iter([*called, given.prompted_dialect]), "") or UNKNOWN
 
 
 def _read(vector: Mapping[str, Any], dialects: str) -> dict[str, Any]:
     """What the tests find in a vector."""
     finish = vector.get("finish")
     parser = Parser(tools=vector["tools"], prefix=vector["prefix"], finish_reason=finish, dialects=dialects)
-    return _told(fold([*parser.feed(vector["text"]), *parser.close()]))
+    return _outcome(fold([*parser.feed(vector["text"]), *parser.close()]))
 
 
-def _told(parsed: Parsed) -> dict[str, Any]:
+def _outcome(parsed: Parsed) -> dict[str, Any]:
     return {
         "calls": [{"name": call.name, "arguments": plain(call.arguments)} for call in parsed.calls],
         "content": parsed.text,
@@ -88,22 +88,22 @@ def _told(parsed: Parsed) -> dict[str, Any]:
     }
 
 
-def _slug(record: Record) -> str:
-    named = record.account.request_id if record.account is not None else ""
-    return "".join(c if c.isalnum() else "-" for c in named).strip("-") or str(record.number)
+def _slug(recording: Recording) -> str:
+    named = recording.exchange.request_id if recording.exchange is not None else ""
+    return "".join(c if c.isalnum() else "-" for c in named).strip("-") or str(recording.number)
 
 
 # ── a codec's vector ─────────────────────────────────────────────────────────
 
 
-def wire_vector(record: Record, hop: Hop) -> tuple[str, dict[str, Any]]:
+def wire_vector(recording: Recording, hop: Hop) -> tuple[str, dict[str, Any]]:
     """A row of `tests/vectors/codecs/CODEC.jsonl`, and the codec.  Raises UsageError where there is no answer."""
-    heard = answer_of(hop)
-    if heard is None or hop.route is None:
+    answer = answer_of(hop)
+    if answer is None or hop.route is None:
         raise UsageError(NO_ANSWER)
-    codec, response = CODECS[hop.route.provider.codec], heard.response
-    told: dict[str, Any] = {"id": f"recorded-{_slug(record)}", "source": source(record), **_body(codec, hop)}
-    told["calls"] = [_wire_call(call, hop.got.data) for call in response.calls]
+    codec, response = CODECS[hop.route.provider.codec], answer.response
+    vector: dict[str, Any] = {"id": f"recorded-{_slug(recording)}", "source": source(recording), **_body(codec, hop)}
+    vector["calls"] = [_wire_call(call, hop.got.data) for call in response.calls]
     optional = {
         "text": response.text,
         "reasoning": response.reasoning,
@@ -111,15 +111,15 @@ def wire_vector(record: Record, hop: Hop) -> tuple[str, dict[str, Any]]:
         "usage": {k: v for k, v in asdict(response.usage).items() if v} if response.usage is not None else None,
         "issues": [str(issue.kind) for issue in response.issues],
     }
-    told |= {key: value for key, value in optional.items() if value}
-    clean: dict[str, Any] = blotted(told, record.spelt)
+    vector |= {key: value for key, value in optional.items() if value}
+    clean: dict[str, Any] = blotted(vector, recording.spelt)
     return codec.name, clean
 
 
 def _wire_call(call: ToolCall, body: bytes) -> dict[str, Any]:
     """A call with its id where the wire has one; those we mint differ from one reading to the next."""
-    told = {"name": call.name, "arguments": plain(call.arguments)}
-    return {"id": call.id, **told} if json.dumps(call.id).encode() in body else told
+    vector = {"name": call.name, "arguments": plain(call.arguments)}
+    return {"id": call.id, **vector} if json.dumps(call.id).encode() in body else vector
 
 
 def _body(codec: Codec, hop: Hop) -> dict[str, Any]:
@@ -142,10 +142,10 @@ def _frame(data: str) -> Any:
 # ── a command ────────────────────────────────────────────────────────────────
 
 
-def curl(record: Record, origin: str) -> str:
+def curl(recording: Recording, origin: str) -> str:
     """The client's request as a command; `origin` is where the gateway listens."""
-    query = f"?{record.query}" if record.query else ""
-    return _curl(record.method, f"{origin}{record.path}{query}", record.headers, record.asked.data)
+    query = f"?{recording.query}" if recording.query else ""
+    return _curl(recording.method, f"{origin}{recording.path}{query}", recording.headers, recording.request.data)
 
 
 def curl_upstream(hop: Hop) -> str:

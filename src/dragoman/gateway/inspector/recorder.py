@@ -1,6 +1,6 @@
 """Exchanges recorded while they run: a watcher of both wires, beside the gateway and not in it.
 
-An observer hears accounts, a wrapper of the served endpoints the client's bytes, a wrapper of the connections the
+An observer gets exchange records, a wrapper of the served endpoints the client's bytes, one of the connections the
 providers'; which exchange they belong to stands in a context variable.  Knows ASGI messages, effects and records;
 nothing of pages.
 Contract: where nobody records, nothing of this is in the way; memory is bounded by bytes and by count, the oldest go
@@ -23,9 +23,9 @@ from ...errors import DragomanError
 from ...providers.route import Route
 from ..config.model import GatewayConfig
 from ..http.asgi import Receive, Scope, Send
-from ..telemetry.exchange_record import Account, Asking
+from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from ..telemetry.logs import hidden
-from .record import Hop, Record
+from .recording import Hop, Recording
 from .redaction import is_secret
 
 MOST = 5000
@@ -37,8 +37,9 @@ LONGEST = 16 * 1024 * 1024
 AGAIN = "dragoman.again"
 """In the scope of a request that repeats a recorded one: the number of that."""
 
-_CURRENT: ContextVar[Record | None] = ContextVar("dragoman_inspected", default=None)
+_CURRENT: ContextVar[Recording | None] = ContextVar("dragoman_inspected", default=None)
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
+_RouteOf = Callable[[Recording], Route | None]
 
 
 class Upstreams(Protocol):
@@ -52,7 +53,7 @@ class Upstreams(Protocol):
 
 
 class Recorder:
-    """Keeps what was said lately: an observer, and the wrappers that hand it bytes."""
+    """Keeps the latest exchanges: an observer, and the wrappers that hand it bytes."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Recorder:
     ) -> None:
         self.most, self.most_bytes, self._longest = most, most_bytes, min(longest, max(most_bytes // 8, 1))
         self._clock, self._now = clock, now
-        self._kept: OrderedDict[int, Record] = OrderedDict()
+        self._kept: OrderedDict[int, Recording] = OrderedDict()
         self._served: dict[int, tuple[Endpoint, Scope]] = {}
         self._lock = Lock()
         self._waiting: set[asyncio.Future[None]] = set()
@@ -80,11 +81,11 @@ class Recorder:
         """What holds now."""
         return self._config
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[Recording]:
         with self._lock:
             return iter(tuple(self._kept.values()))
 
-    def get(self, number: int) -> Record | None:
+    def get(self, number: int) -> Recording | None:
         """The exchange of this number, as long as it is kept."""
         return self._kept.get(number)
 
@@ -108,19 +109,19 @@ class Recorder:
             self._waiting.discard(waiting)
 
     def _drop(self, number: int) -> None:
-        record = self._kept.pop(number)
+        recording = self._kept.pop(number)
         self._served.pop(number, None)
-        record.gone = True
-        self.size -= record.size
+        recording.gone = True
+        self.size -= recording.size
         self.dropped += 1
 
-    def _note(self, record: Record, size: int) -> None:
-        """`record` has changed, and takes so much more; a large request is prepared in a thread."""
+    def _note(self, recording: Recording, size: int) -> None:
+        """`recording` has changed, and takes so much more; a large request is prepared in a thread."""
         with self._lock:
-            if record.gone:
+            if recording.gone:
                 return
             self.version += 1
-            record.version = self.version
+            recording.version = self.version
             self.size += size
             while len(self._kept) > 1 and (self.size > self.most_bytes or len(self._kept) > self.most):
                 self._drop(next(iter(self._kept)))
@@ -133,29 +134,29 @@ class Recorder:
         """From now on `config` holds."""
         self._config, self._secrets = config, hidden(config)
 
-    def began(self, account: Account) -> None:
+    def exchange_began(self, record: ExchangeRecord) -> None:
         """An exchange begins."""
-        record = _CURRENT.get()
-        if record is not None:
-            record.account = account
-            self._note(record, 0)
+        recording = _CURRENT.get()
+        if recording is not None:
+            recording.exchange = record
+            self._note(recording, 0)
 
-    def asked(self, account: Account, asking: Asking) -> None:
+    def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A place is about to be asked."""
         self._touch()
 
-    def answered(self, account: Account, asking: Asking) -> None:
+    def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """It answered, failed, or is not listened to any more."""
         self._touch()
 
-    def ended(self, account: Account) -> None:
+    def exchange_ended(self, record: ExchangeRecord) -> None:
         """The exchange is over; what goes out after this is recorded still."""
         self._touch()
 
     def _touch(self) -> None:
-        record = _CURRENT.get()
-        if record is not None:
-            self._note(record, 0)
+        recording = _CURRENT.get()
+        if recording is not None:
+            self._note(recording, 0)
 
     # ── the wires ────────────────────────────────────────────────────────────
 
@@ -163,9 +164,9 @@ class Recorder:
         """`endpoint`, with its requests recorded."""
 
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
-            with self._recording(scope) as record:
-                self._served[record.number] = (served, _without_keys(scope))
-                await endpoint(scope, _hearing(record, receive), _telling(record, send))
+            with self._recorded(scope) as recording:
+                self._served[recording.number] = (served, _without_keys(scope))
+                await endpoint(scope, _receiving(recording, receive), _sending(recording, send))
 
         return served
 
@@ -175,20 +176,20 @@ class Recorder:
 
     def repeat(self, number: int, headers: dict[bytes, bytes]) -> Callable[[], Awaitable[None]] | None:
         """What serves the request of exchange `number` once more, with these headers instead; None if it is gone."""
-        record, served = self._kept.get(number), self._served.get(number)
-        if record is None or served is None:
+        recording, served = self._kept.get(number), self._served.get(number)
+        if recording is None or served is None:
             return None
         endpoint, scope = served
-        body = record.asked.data
+        body = recording.request.data
         kept = [(k, v) for k, v in scope["headers"] if k not in headers]
         fresh = [*kept, *headers.items(), (b"content-length", str(len(body)).encode())]
-        again: Scope = {**scope, "headers": fresh, "query_string": record.query.encode(), AGAIN: number}
+        again: Scope = {**scope, "headers": fresh, "query_string": recording.query.encode(), AGAIN: number}
         return lambda: endpoint(again, _once(body), _nowhere)
 
     @contextmanager
-    def _recording(self, scope: Scope) -> Iterator[Record]:
+    def _recorded(self, scope: Scope) -> Iterator[Recording]:
         self.count += 1
-        record = Record(
+        recording = Recording(
             number=self.count,
             began=self._now(),
             clock=self._clock,
@@ -202,27 +203,27 @@ class Recorder:
             headers={k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]},
             again=scope.get(AGAIN, 0),
         )
-        self._kept[record.number] = record
-        self._note(record, 0)
-        token = _CURRENT.set(record)
+        self._kept[recording.number] = recording
+        self._note(recording, 0)
+        token = _CURRENT.set(recording)
         try:
-            yield record
+            yield recording
         finally:
             _CURRENT.reset(token)
-            record.seal()
+            recording.seal()
 
-    def _routes(self, record: Record) -> Route | None:
-        """Where the asking that runs now goes."""
-        account = record.account
-        if account is None or not account.askings:
+    def _routes(self, recording: Recording) -> Route | None:
+        """Where the attempt that runs now goes."""
+        exchange = recording.exchange
+        if exchange is None or not exchange.attempts:
             return None
-        asking = account.askings[-1]
+        attempt = exchange.attempts[-1]
         try:
-            routes = self._config.routes(account.model)
+            routes = self._config.routes(exchange.model)
         except DragomanError:
             return None
-        there = (asking.place.provider, asking.place.model, asking.place.address)
-        found = [r for r in routes if (r.provider.name, r.model or asking.request.model, r.base_url) == there]
+        there = (attempt.place.provider, attempt.place.model, attempt.place.address)
+        found = [r for r in routes if (r.provider.name, r.model or attempt.request.model, r.base_url) == there]
         return next(iter([*found, *routes]), None)
 
 
@@ -235,28 +236,28 @@ _NOT_REPEATED = frozenset(
 def _without_keys(scope: Scope) -> Scope:
     """What is needed to send the same request again, without what must not be kept."""
     fields = ("type", "asgi", "http_version", "method", "scheme", "path", "raw_path", "root_path", "path_params")
-    told = [(k, v.decode("latin-1")) for k, v in scope["headers"] if k not in _NOT_REPEATED]
-    headers = [(k, v.encode("latin-1")) for k, v in told if not is_secret(k.decode("latin-1"), v)]
+    texts = [(k, v.decode("latin-1")) for k, v in scope["headers"] if k not in _NOT_REPEATED]
+    headers = [(k, v.encode("latin-1")) for k, v in texts if not is_secret(k.decode("latin-1"), v)]
     return {**{name: scope[name] for name in fields if name in scope}, "headers": headers}
 
 
-def _hearing(record: Record, receive: Receive) -> Receive:
+def _receiving(recording: Recording, receive: Receive) -> Receive:
     async def received() -> Any:
         message = await receive()
         if message["type"] == "http.request":
-            record.asks(message.get("body", b""))
+            recording.on_request_data(message.get("body", b""))
         return message
 
     return received
 
 
-def _telling(record: Record, send: Send) -> Send:
+def _sending(recording: Recording, send: Send) -> Send:
     async def sent(message: Any) -> None:
         if message["type"] == "http.response.start":
             headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in message["headers"]}
-            record.answers(message["status"], headers)
+            recording.on_response_head(message["status"], headers)
         elif message.get("body"):
-            record.tells(message["body"])
+            recording.on_response_data(message["body"])
         await send(message)
 
     return sent
@@ -265,13 +266,13 @@ def _telling(record: Record, send: Send) -> Send:
 class _Recorded:
     """Connections whose bytes are recorded, where the exchange they serve is."""
 
-    def __init__(self, upstreams: Upstreams, route: Callable[[Record], Route | None]) -> None:
+    def __init__(self, upstreams: Upstreams, route: _RouteOf) -> None:
         self._upstreams, self._route = upstreams, route
 
     def performer(self) -> PerformAsync:
         """Performs the effects of one machine."""
-        perform, record = self._upstreams.performer(), _CURRENT.get()
-        return perform if record is None else _performing(perform, record, self._route)
+        perform, recording = self._upstreams.performer(), _CURRENT.get()
+        return perform if recording is None else _performing(perform, recording, self._route)
 
     async def aclose(self) -> None:
         """Let go of everything."""
@@ -283,25 +284,26 @@ def _wake(waiting: asyncio.Future[None]) -> None:
         waiting.set_result(None)
 
 
-def _performing(perform: PerformAsync, record: Record, route: Callable[[Record], Route | None]) -> PerformAsync:
+def _performing(perform: PerformAsync, recording: Recording, route: _RouteOf) -> PerformAsync:
     hops: list[Hop] = []
 
     async def performed(effect: Effect) -> Any:
         if isinstance(effect, Open):
-            hops[:] = [record.sends(effect, route(record))]
+            hops[:] = [recording.on_upstream_request(effect, route(recording))]
         elif not isinstance(effect, Read):
             reply = await perform(effect)
             if isinstance(effect, NewId) and not effect.prefix:
-                record.nonce = str(reply)
+                recording.nonce = str(reply)
             return reply
         try:
             reply = await perform(effect)
         except Exception as error:
             if hops:
-                record.fails(hops[0], error)
+                recording.on_upstream_failure(hops[0], error)
             raise
         if hops:
-            record.opens(hops[0], reply) if isinstance(effect, Open) else record.hears(hops[0], reply)
+            on_reply = recording.on_upstream_head if isinstance(effect, Open) else recording.on_upstream_data
+            on_reply(hops[0], reply)
         return reply
 
     return performed
@@ -320,4 +322,4 @@ def _once(body: bytes) -> Receive:
 
 
 async def _nowhere(_: Any) -> None:
-    """An answer that only the recorder hears."""
+    """An answer that only the recorder reads."""

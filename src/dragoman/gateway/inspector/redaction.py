@@ -34,9 +34,9 @@ def without_scheme(value: str) -> str:
 
 def secrets_in(headers: Mapping[str, str], query: str = "") -> set[str]:
     """What these headers and this query hold that must not be shown."""
-    told = {without_scheme(value) for name, value in headers.items() if is_secret(name, value)}
-    told |= {value for name, value in parse_qsl(query) if is_secret(name, value)}
-    return {secret for secret in told if len(secret) >= SHORTEST}
+    secrets = {without_scheme(value) for name, value in headers.items() if is_secret(name, value)}
+    secrets |= {value for name, value in parse_qsl(query) if is_secret(name, value)}
+    return {secret for secret in secrets if len(secret) >= SHORTEST}
 
 
 def shown_headers(headers: Mapping[str, str], secrets: Iterable[str]) -> dict[str, str]:
@@ -55,8 +55,8 @@ def shown_query(query: str, secrets: Iterable[str]) -> str:
     """A query as it may be shown; it stays as it was written where it holds nothing secret."""
     pairs = parse_qsl(query, keep_blank_values=True)
     if any(is_secret(name, value) for name, value in pairs):
-        told = ((name, HIDDEN if is_secret(name, value) else value) for name, value in pairs)
-        query = "&".join(f"{quote(name)}={quote(value, safe='[]')}" for name, value in told)
+        shown = ((name, HIDDEN if is_secret(name, value) else value) for name, value in pairs)
+        query = "&".join(f"{quote(name)}={quote(value, safe='[]')}" for name, value in shown)
     return redact(query, secrets)
 
 
@@ -65,17 +65,17 @@ def shown_url(url: str, secrets: Iterable[str]) -> str:
     known = tuple(secrets)
     parts = urlsplit(url)
     _, at, host = parts.netloc.rpartition("@")
-    told = parts._replace(netloc=f"{HIDDEN}@{host}" if at else host, query=shown_query(parts.query, known))
-    return redact(urlunsplit(told), known)
+    shown = parts._replace(netloc=f"{HIDDEN}@{host}" if at else host, query=shown_query(parts.query, known))
+    return redact(urlunsplit(shown), known)
 
 
 def spellings(secrets: Iterable[str]) -> tuple[str, ...]:
     """Every way in which the secrets may be written in a body, the longest first."""
-    told: set[str] = set()
+    found: set[str] = set()
     for secret in secrets:
         if len(secret) >= SHORTEST:
-            told |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, "")}
-    return tuple(sorted(told, key=len, reverse=True))
+            found |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, "")}
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 def blot(data: bytes, spelt: Iterable[str]) -> bytes:

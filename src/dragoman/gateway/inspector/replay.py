@@ -27,17 +27,17 @@ from ...turn.constrain import decoding_constraint
 from ...turn.prepare import wants_thinking
 from ...turn.send import STREAMS
 from ...types import Request, Response, Stop, Tool, Verdict
-from .record import Body, Hop
+from .recording import Body, Hop
 
 MOST_STAGES = 2000
-"""Steps of one reading that are told; a longer text is read in larger pieces."""
+"""Steps of one reading that are shown; a longer text is read in larger pieces."""
 RUNS = frozenset({Verdict.ACCEPTED, Verdict.MENDED})
 GAVE_WAY = "the answer made native calls, and what stood in its text was not run"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """An answer as its wire told it: events with the second each came, and why it could not be read further."""
+class DecodedAnswer:
+    """A decoded answer: events with the second each came, and why it could not be read further."""
 
     events: tuple[tuple[float, Event], ...]
     error: str = ""
@@ -56,16 +56,16 @@ class Heard:
         return [event.text for _, event in self.events if isinstance(event, TextDelta)]
 
 
-def hear(codec: Codec, body: Body, *, streamed: bool) -> Heard:
+def decode_body(codec: Codec, body: Body, *, streamed: bool) -> DecodedAnswer:
     """What a body says in an API."""
-    told: list[tuple[float, Event]] = []
+    events: list[tuple[float, Event]] = []
     try:
-        told.extend(_streamed(codec, body) if streamed else _whole(codec, body))
+        events.extend(_streamed(codec, body) if streamed else _whole(codec, body))
     except (ProviderError, CodecError) as error:
-        return Heard(tuple(told), str(error))
+        return DecodedAnswer(tuple(events), str(error))
     except (ValueError, RecursionError) as error:
-        return Heard(tuple(told), f"it is not what the {codec.name} API says: {error}")
-    return Heard(tuple(told))
+        return DecodedAnswer(tuple(events), f"it is not what the {codec.name} API says: {error}")
+    return DecodedAnswer(tuple(events))
 
 
 def _streamed(codec: Codec, body: Body) -> Iterator[tuple[float, Event]]:
@@ -89,14 +89,14 @@ def read_object(data: bytes) -> Any:
     return json.loads(data)
 
 
-def answer_of(hop: Hop) -> Heard | None:
+def answer_of(hop: Hop) -> DecodedAnswer | None:
     """What the provider answered; None where it refused, or nobody knows in which API."""
     if hop.route is None or not 200 <= hop.status < 300 or hop.is_exchange_of_keys:
         return None
     kind = hop.got_headers.get("content-type", "").partition(";")[0].strip().lower()
     wanted = hop.headers.get("accept", "") in STREAMS
     streamed = kind in STREAMS or (wanted and kind != "application/json")
-    return hear(CODECS[hop.route.provider.codec], hop.got, streamed=streamed)
+    return decode_body(CODECS[hop.route.provider.codec], hop.got, streamed=streamed)
 
 
 def sent_by(hop: Hop) -> Request | None:
@@ -113,7 +113,7 @@ def sent_by(hop: Hop) -> Request | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hearing:
+class ParserInput:
     """How one text is read; the fields are the parser's.  `native` calls of the same answer make its own give way."""
 
     text: str
@@ -127,7 +127,7 @@ class Hearing:
     native: bool = False
 
     @property
-    def listens(self) -> str:
+    def dialect_names(self) -> str:
         """For whom is listened, in a word: "auto", or names."""
         rows = resolve(self.dialects)
         return "auto" if len(rows) == len(ALL) else ", ".join(row.name for row in rows)
@@ -174,12 +174,12 @@ def _gave_way(found: Finding) -> Finding:
     return replace(found, verdict=Verdict.QUOTED, rule="gave_way", reason=GAVE_WAY)
 
 
-def hearing_of(hop: Hop, heard: Heard) -> Hearing | None:
+def parser_input_of(hop: Hop, answer: DecodedAnswer) -> ParserInput | None:
     """How the gateway listened to this answer; None where text was only text."""
-    asking, route = hop.asking, hop.route
-    if asking is None or route is None:
+    attempt, route = hop.attempt, hop.route
+    if attempt is None or route is None:
         return None
-    request, response = asking.request, heard.response
+    request, response = attempt.request, answer.response
     choice = request.tool_choice
     if not request.tools or (choice is not None and choice.mode == "none"):
         return None
@@ -187,42 +187,42 @@ def hearing_of(hop: Hop, heard: Heard) -> Hearing | None:
     native = sent is not None and bool(sent.tools)
     model = route.model or request.model
     request = replace(request, model=model)
-    tongue = _tongue(request, route, native=native)
-    return Hearing(
-        text="".join(heard.pieces),
+    dialect = _prompted_dialect(request, route, native=native)
+    return ParserInput(
+        text="".join(answer.pieces),
         tools=request.tools,
-        dialects=_ears(tongue, route, model, hop.nonce if route.nonce and not native else ""),
-        prompted_dialect="" if native else tongue.name,
-        prefix=_prefix(request, route, heard),
+        dialects=_parser_dialects(dialect, route, model, hop.nonce if route.nonce and not native else ""),
+        prompted_dialect="" if native else dialect.name,
+        prefix=_prefix(request, route, answer),
         finish_reason=str(response.stop) if response.stop is not None else None,
         shown=tuple(result.text for message in request.messages for result in message.results),
         native=native and bool(response.calls),
     )
 
 
-def _tongue(request: Request, route: Route, *, native: bool) -> Dialect:
-    spoken = route.prompt_dialect_for(request.model)
+def _prompted_dialect(request: Request, route: Route, *, native: bool) -> Dialect:
+    dialect = route.prompt_dialect_for(request.model)
     if native or route.nonce:
-        return spoken
-    return decoding_constraint(request, route.provider, spoken).dialect or spoken
+        return dialect
+    return decoding_constraint(request, route.provider, dialect).dialect or dialect
 
 
-def _ears(tongue: Dialect, route: Route, model: str, nonce: str) -> Dialects:
+def _parser_dialects(dialect: Dialect, route: Route, model: str, nonce: str) -> Dialects:
     try:
-        return with_nonce(tongue, nonce[:8]) if nonce else route.parser_dialects(model)
+        return with_nonce(dialect, nonce[:8]) if nonce else route.parser_dialects(model)
     except UsageError:
         return route.parser_dialects(model)
 
 
-def _prefix(request: Request, route: Route, heard: Heard) -> str:
+def _prefix(request: Request, route: Route, answer: DecodedAnswer) -> str:
     """What the template had opened, as it turned out: a model that opens or never ends its thinking began outside."""
     provider = route.provider
     if route.prefix or (provider.base_url and not provider.port):
         return route.prefix
     thinks = wants_thinking(request)
     opener = "" if thinks is False else route.family(request.model).prefix(thinking=bool(thinks))
-    text, response = "".join(heard.pieces), heard.response
-    first = next((e for _, e in heard.events if isinstance(e, TextDelta | ReasoningDelta)), None)
+    text, response = "".join(answer.pieces), answer.response
+    first = next((e for _, e in answer.events if isinstance(e, TextDelta | ReasoningDelta)), None)
     if not opener or isinstance(first, ReasoningDelta) or text.lstrip().startswith(opener):
         return ""
     parser = Parser(tools=request.tools, prefix=opener)
@@ -234,22 +234,22 @@ def _prefix(request: Request, route: Route, heard: Heard) -> str:
 # ── step by step ─────────────────────────────────────────────────────────────
 
 
-def stages(hearing: Hearing, pieces: Iterable[str]) -> list[tuple[int, list[Event]]]:
+def stages(given: ParserInput, pieces: Iterable[str]) -> list[tuple[int, list[Event]]]:
     """(characters read, what they settled) for each piece; what only the end settles comes with one more."""
-    parser, read, told = hearing.parser(), 0, list[tuple[int, list[Event]]]()
+    parser, read, steps = given.parser(), 0, list[tuple[int, list[Event]]]()
     for piece in pieces:
         read += len(piece)
-        told.append((read, parser.feed(piece)))
-    return [*told, (read, parser.close())]
+        steps.append((read, parser.feed(piece)))
+    return [*steps, (read, parser.close())]
 
 
 def chunks(text: str, size: int) -> list[str]:
-    """`text` in pieces of `size` characters, or of as many as make no more steps than are told."""
+    """`text` in pieces of `size` characters, or of as many as make no more steps than are shown."""
     size = max(size or len(text), -(-len(text) // MOST_STAGES), 1)
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
 def regrouped(pieces: Sequence[str]) -> list[str]:
-    """The pieces in which a text came, some together where there are more than are told."""
+    """The pieces in which a text came, some together where there are more than are shown."""
     count = -(-len(pieces) // MOST_STAGES) or 1
     return ["".join(pieces[at : at + count]) for at in range(0, len(pieces), count)]

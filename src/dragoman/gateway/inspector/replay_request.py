@@ -14,9 +14,9 @@ from ...dialects.rows.table import DIALECTS
 from ...errors import UsageError
 from ...events import assemble
 from ...schema.definitions import tools as as_tools
-from .record import Hop, Record
+from .recording import Hop, Recording
 from .redaction import blotted
-from .replay import Heard, Hearing, answer_of, chunks, hearing_of, regrouped, stages
+from .replay import DecodedAnswer, ParserInput, answer_of, chunks, parser_input_of, regrouped, stages
 from .view import folded, judged, plain
 
 NO_ANSWER = "the provider gave no answer here; choose a step that has one"
@@ -25,46 +25,46 @@ AS_IT_CAME = "as it came"
 TEXTS = {"text": str, "prefix": str, "strict": bool}
 
 
-def reading(record: Record, hop: Hop, asked: Mapping[str, Any]) -> dict[str, Any]:
+def reading(recording: Recording, hop: Hop, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What the text of `hop` comes to; `asked` says what is otherwise than it was."""
-    heard = answer_of(hop)
-    if heard is None:
+    answer = answer_of(hop)
+    if answer is None:
         raise UsageError(NO_ANSWER)
-    hearing = _otherwise(hearing_of(hop, heard) or Hearing(text="".join(heard.pieces)), asked)
-    steps = stages(hearing, _pieces(hearing, heard, asked.get("chunk")))
+    given = _otherwise(parser_input_of(hop, answer) or ParserInput(text="".join(answer.pieces)), asked)
+    steps = stages(given, _pieces(given, answer, asked.get("chunk")))
     response = assemble(event for _, events in steps for event in events)
-    told = {
-        "text": hearing.text,
-        **judged(hearing),
-        "tools": [plain(tool) for tool in as_tools(hearing.tools) or ()] if hearing.tools is not None else None,
+    result = {
+        "text": given.text,
+        **judged(given),
+        "tools": [plain(tool) for tool in as_tools(given.tools) or ()] if given.tools is not None else None,
         "stages": [{"read": read, "events": folded((0.0, event) for event in events)} for read, events in steps],
-        "told": {
+        "result": {
             "text": response.text,
             "reasoning": response.reasoning,
             "calls": [{"name": call.name, "arguments": plain(call.arguments)} for call in response.calls],
             "issues": [{"kind": str(issue.kind), "message": issue.message} for issue in response.issues],
         },
     }
-    clean: dict[str, Any] = blotted(told, record.spelt)
+    clean: dict[str, Any] = blotted(result, recording.spelt)
     return clean
 
 
-def _otherwise(hearing: Hearing, asked: Mapping[str, Any]) -> Hearing:
-    """`hearing`, with what is asked for instead."""
-    told: dict[str, Any] = {}
+def _otherwise(given: ParserInput, asked: Mapping[str, Any]) -> ParserInput:
+    """`given`, with what is asked for instead."""
+    changes: dict[str, Any] = {}
     for name, kind in TEXTS.items():
         if asked.get(name) is not None:
             if not isinstance(asked[name], kind):
                 raise UsageError(f"{name} must be {kind.__name__}; see what was used before")
-            told[name] = asked[name]
+            changes[name] = asked[name]
     if "finish_reason" in asked:
-        told["finish_reason"] = str(asked["finish_reason"]) if asked["finish_reason"] else None
+        changes["finish_reason"] = str(asked["finish_reason"]) if asked["finish_reason"] else None
     dialect = asked.get("dialect") or AS_IT_WAS
     if dialect != AS_IT_WAS:
-        told |= {"dialects": _dialect(str(dialect)), "prompted_dialect": ""}
+        changes |= {"dialects": _dialect(str(dialect)), "prompted_dialect": ""}
     if "tools" in asked:
-        told["tools"] = None if asked["tools"] is None else tuple(as_tools(asked["tools"]) or ())
-    return replace(hearing, **told)
+        changes["tools"] = None if asked["tools"] is None else tuple(as_tools(asked["tools"]) or ())
+    return replace(given, **changes)
 
 
 def _dialect(name: str) -> str:
@@ -73,9 +73,9 @@ def _dialect(name: str) -> str:
     return name
 
 
-def _pieces(hearing: Hearing, heard: Heard, chunk: Any) -> Sequence[str]:
+def _pieces(given: ParserInput, answer: DecodedAnswer, chunk: Any) -> Sequence[str]:
     """The text in the pieces asked for: a number of characters, or as it came."""
-    came = regrouped(heard.pieces)
-    if chunk in (None, AS_IT_CAME) and "".join(came) == hearing.text:
+    came = regrouped(answer.pieces)
+    if chunk in (None, AS_IT_CAME) and "".join(came) == given.text:
         return came
-    return chunks(hearing.text, chunk if isinstance(chunk, int) and chunk > 0 else 0)
+    return chunks(given.text, chunk if isinstance(chunk, int) and chunk > 0 else 0)

@@ -1,7 +1,7 @@
 """A recorded exchange as plain data: a row of the list, and everything there is to see of it.
 
 Knows records and what reads them again; nothing of ASGI.  Contract: everything shown is JSON without secrets, and
-nothing raises on what a client, a peer or a model sent; raw bytes are told apart (`wire`), for they may be long.
+nothing raises on what a client, a peer or a model sent; raw bytes come apart (`wire`), for they may be long.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from ...types import (
     Verdict,
 )
 from ..fronts import FRONTS
-from ..telemetry.exchange_record import GONE, Account, Asking
-from .record import WITHHELD, Body, Hop, Record
+from ..telemetry.exchange_record import GONE, ExchangeRecord, UpstreamAttempt
+from .recording import WITHHELD, Body, Hop, Recording
 from .redaction import blotted, holds
-from .replay import Heard, Hearing, answer_of, hear, hearing_of, read_object, sent_by
+from .replay import DecodedAnswer, ParserInput, answer_of, decode_body, parser_input_of, read_object, sent_by
 
 SHORT = 160
 """Characters of a text in the list."""
 MOST_PIECES = 5000
-"""Pieces of a body whose times are told."""
+"""Pieces of a body whose times are shown."""
 QUOTES = frozenset({IssueKind.QUOTED, IssueKind.IN_REASONING, IssueKind.COPIED})
 MERGED = (TextDelta, ReasoningDelta, CallDelta)
 CODECS = {front.codec.name: front.codec for front in FRONTS}
@@ -53,55 +53,55 @@ CODECS = {front.codec.name: front.codec for front in FRONTS}
 # ── the list ─────────────────────────────────────────────────────────────────
 
 
-def row(record: Record) -> dict[str, Any]:
+def row(recording: Recording) -> dict[str, Any]:
     """One line of the list."""
-    account, status = record.account, record.status
-    told: dict[str, Any] = {
-        "number": record.number,
-        "version": record.version,
-        "at": record.began,
-        "live": record.live,
-        "path": record.path,
-        "again": record.again,
+    exchange, status = recording.exchange, recording.status
+    fields: dict[str, Any] = {
+        "number": recording.number,
+        "version": recording.version,
+        "at": recording.began,
+        "live": recording.live,
+        "path": recording.path,
+        "again": recording.again,
         "status": status,
-        "size": record.size,
+        "size": recording.size,
         "marks": [],
     }
-    if account is not None:
-        told |= _of_account(account) | {"marks": _marks(account, record)}
-    told["seconds"] = record.now if record.live else told.get("seconds", 0.0)
-    return _clean(told, record)
+    if exchange is not None:
+        fields |= _of_exchange(exchange) | {"marks": _marks(exchange, recording)}
+    fields["seconds"] = recording.now if recording.live else fields.get("seconds", 0.0)
+    return _clean(fields, recording)
 
 
-def _of_account(account: Account) -> dict[str, Any]:
-    response = account.response
+def _of_exchange(exchange: ExchangeRecord) -> dict[str, Any]:
+    response = exchange.response
     usage = response.usage if response is not None else None
     return {
-        "request_id": account.request_id,
-        "front": account.front,
-        "model": account.model,
-        "route": account.route,
-        "key": account.key,
-        "stream": account.stream,
-        "status": account.status,
-        "outcome": account.outcome,
-        "seconds": account.seconds,
-        "first": account.first - account.begun if account.first is not None else None,
+        "request_id": exchange.request_id,
+        "front": exchange.front,
+        "model": exchange.model,
+        "route": exchange.route,
+        "key": exchange.key,
+        "stream": exchange.stream,
+        "status": exchange.status,
+        "outcome": exchange.outcome,
+        "seconds": exchange.seconds,
+        "first": exchange.first - exchange.begun if exchange.first is not None else None,
         "tokens": [usage.input, usage.output] if usage is not None else None,
-        "reasks": account.reasks,
-        "attempts": len(account.askings),
-        "asked": _last_words(account),
-        "said": _short(response.text) if response is not None else "",
+        "reasks": exchange.reasks,
+        "attempts": len(exchange.attempts),
+        "prompt": _last_words(exchange),
+        "answer": _short(response.text) if response is not None else "",
         "calls": [call.name for call in response.calls] if response is not None else [],
-        "error": str(account.error) if account.error is not None else "",
+        "error": str(exchange.error) if exchange.error is not None else "",
     }
 
 
-def _last_words(account: Account) -> str:
-    """What the user, or a tool, said last."""
-    if not account.askings:
+def _last_words(exchange: ExchangeRecord) -> str:
+    """The last words of the user, or of a tool."""
+    if not exchange.attempts:
         return ""
-    for message in reversed(account.askings[0].request.messages):
+    for message in reversed(exchange.attempts[0].request.messages):
         if message.results:
             return _short(", ".join(f"{result.name or 'a tool'} → {result.text[:SHORT]}" for result in message.results))
         if message.role == "user" and message.text.strip():
@@ -114,114 +114,114 @@ def _short(text: str) -> str:
     return plain if len(plain) <= SHORT else f"{plain[:SHORT]}…"
 
 
-def _marks(account: Account, record: Record) -> list[str]:
+def _marks(exchange: ExchangeRecord, recording: Recording) -> list[str]:
     """What sets this exchange apart, in words that the page filters by."""
-    answers = [asking.response for asking in account.askings if asking.response is not None]
-    answers += [account.response] if account.response is not None else []
+    answers = [attempt.response for attempt in exchange.attempts if attempt.response is not None]
+    answers += [exchange.response] if exchange.response is not None else []
     verdicts = {call.report.verdict for answer in answers for call in answer.calls if call.report is not None}
     kinds = {issue.kind for answer in answers for issue in answer.issues}
-    failed = [asking for asking in account.askings if asking.failure is not None]
-    told = {
-        "failed": account.error is not None and account.status != GONE,
-        "client_closed": account.status == GONE,
+    failed = [attempt for attempt in exchange.attempts if attempt.failure is not None]
+    marks_of = {
+        "failed": exchange.error is not None and exchange.status != GONE,
+        "client_closed": exchange.status == GONE,
         "mended": Verdict.MENDED in verdicts,
         "refused": bool(kinds & LOST),
         "quoted": bool(kinds & QUOTES),
-        "reasked": account.reasks > 0,
-        "fallback": bool(failed) and account.error is None,
-        "tools run here": bool(account.house),
-        "calls": account.response is not None and bool(account.response.calls),
-        "asked again": record.again > 0,
+        "reasked": exchange.reasks > 0,
+        "fallback": bool(failed) and exchange.error is None,
+        "tools run here": bool(exchange.server_tools),
+        "calls": exchange.response is not None and bool(exchange.response.calls),
+        "asked again": recording.again > 0,
     }
-    return [name for name, holds in told.items() if holds]
+    return [name for name, holds in marks_of.items() if holds]
 
 
 # ── everything ───────────────────────────────────────────────────────────────
 
 
-def whole(record: Record) -> dict[str, Any]:
+def whole(recording: Recording) -> dict[str, Any]:
     """All there is to see of an exchange but the raw bytes."""
-    account = record.account
-    asked, error = _asked(record)
-    told = {
-        "row": row(record),
+    exchange = recording.exchange
+    asked, error = _client_request(recording)
+    shown = {
+        "row": row(recording),
         "client": {
-            "method": record.method,
-            "path": record.path,
-            "query": record.query,
-            "headers": dict(record.headers),
-            "size": record.asked.size,
+            "method": recording.method,
+            "path": recording.path,
+            "query": recording.query,
+            "headers": dict(recording.headers),
+            "size": recording.request.size,
             "error": error,
             "request": _request(asked) if asked is not None else None,
         },
-        "steps": list(_steps(record, asked)),
+        "steps": list(_steps(recording, asked)),
         "answer": {
-            "status": record.status,
-            "headers": dict(record.told_headers),
-            "size": record.told.size,
-            "response": _response(account.response) if account is not None and account.response else None,
-            "events": _events_told(record),
+            "status": recording.status,
+            "headers": dict(recording.response_headers),
+            "size": recording.response.size,
+            "response": _response(exchange.response) if exchange is not None and exchange.response else None,
+            "events": _client_events(recording),
         },
     }
-    return _clean(told, record)
+    return _clean(shown, recording)
 
 
-def _clean(told: dict[str, Any], record: Record) -> dict[str, Any]:
-    clean: dict[str, Any] = blotted(told, record.spelt)
+def _clean(shown: dict[str, Any], recording: Recording) -> dict[str, Any]:
+    clean: dict[str, Any] = blotted(shown, recording.spelt)
     return clean
 
 
-def _asked(record: Record) -> tuple[Request | None, str]:
+def _client_request(recording: Recording) -> tuple[Request | None, str]:
     """The client's request as it was read; why it could not be."""
-    codec = CODECS.get(record.account.front) if record.account is not None else None
-    if codec is None or not record.asked.size or (record.live and "content-encoding" in record.headers):
+    codec = CODECS.get(recording.exchange.front) if recording.exchange is not None else None
+    if codec is None or not recording.request.size or (recording.live and "content-encoding" in recording.headers):
         return None, ""
     try:
-        return codec.decode_request(read_object(record.asked.data)), ""
+        return codec.decode_request(read_object(recording.request.data)), ""
     except (DragomanError, ValueError, RecursionError) as error:
         return None, str(error)
 
 
-def _events_told(record: Record) -> list[dict[str, Any]]:
+def _client_events(recording: Recording) -> list[dict[str, Any]]:
     """The events that went out, read from the bytes."""
-    codec = CODECS.get(record.account.front) if record.account is not None else None
-    if codec is None or not 200 <= record.status < 300:
+    codec = CODECS.get(recording.exchange.front) if recording.exchange is not None else None
+    if codec is None or not 200 <= recording.status < 300:
         return []
-    kind = record.told_headers.get("content-type", "")
-    heard = hear(codec, record.told, streamed=not kind.startswith("application/json"))
-    return [*folded(heard.events), *([{"kind": "error", "said": heard.error}] if heard.error else [])]
+    kind = recording.response_headers.get("content-type", "")
+    answer = decode_body(codec, recording.response, streamed=not kind.startswith("application/json"))
+    return [*folded(answer.events), *([{"kind": "error", "message": answer.error}] if answer.error else [])]
 
 
 # ── steps ────────────────────────────────────────────────────────────────────
 
 
-def _steps(record: Record, asked: Request | None) -> Iterator[dict[str, Any]]:
-    """Every asking of every place in order, and the tools run here between them."""
-    account, ran = record.account, 0
-    if account is None:
+def _steps(recording: Recording, asked: Request | None) -> Iterator[dict[str, Any]]:
+    """Every attempt at every place in order, and the server tools between them."""
+    exchange, ran = recording.exchange, 0
+    if exchange is None:
         return
     met: set[int] = set()
-    for number, hop in enumerate(tuple(record.hops)):
-        for results in account.house[ran : hop.ran]:
-            yield {"kind": "ran", "results": [_ran(call, result) for call, result in results]}
+    for number, hop in enumerate(tuple(recording.hops)):
+        for results in exchange.server_tools[ran : hop.ran]:
+            yield {"kind": "server_tools", "results": [_ran(call, result) for call, result in results]}
         ran = max(ran, hop.ran)
-        met.add(id(hop.asking))
+        met.add(id(hop.attempt))
         yield _hop(hop, number, asked)
-    for asking in account.askings:
-        if id(asking) not in met and asking.failure is not None:
-            yield {"kind": "asked", "hop": None, **_asking(asking)}
-    for results in account.house[ran:]:
-        yield {"kind": "ran", "results": [_ran(call, result) for call, result in results]}
+    for attempt in exchange.attempts:
+        if id(attempt) not in met and attempt.failure is not None:
+            yield {"kind": "attempt", "hop": None, **_attempt(attempt)}
+    for results in exchange.server_tools[ran:]:
+        yield {"kind": "server_tools", "results": [_ran(call, result) for call, result in results]}
 
 
-def _asking(asking: Asking) -> dict[str, Any]:
-    failure = asking.failure
+def _attempt(attempt: UpstreamAttempt) -> dict[str, Any]:
+    failed = attempt.failure
     return {
-        "place": str(asking.place),
-        "address": asking.place.address,
-        "attempt": asking.attempt,
-        "reask": asking.reask,
-        "failure": {"kind": str(failure.kind), "status": failure.status, "said": failure.message} if failure else None,
+        "place": str(attempt.place),
+        "address": attempt.place.address,
+        "attempt": attempt.number,
+        "reask": attempt.reask,
+        "failure": {"kind": str(failed.kind), "status": failed.status, "message": failed.message} if failed else None,
     }
 
 
@@ -231,13 +231,13 @@ def _ran(call: ToolCall, result: ToolResult) -> dict[str, Any]:
 
 def _hop(hop: Hop, number: int, asked: Request | None) -> dict[str, Any]:
     """One request to a provider: what was sent, what came, what was judged of it."""
-    heard, sent = answer_of(hop), sent_by(hop)
-    hearing = hearing_of(hop, heard) if heard is not None else None
-    asking = hop.asking
+    answer, sent = answer_of(hop), sent_by(hop)
+    parser_input = parser_input_of(hop, answer) if answer is not None else None
+    attempt = hop.attempt
     return {
-        "kind": "keys" if hop.is_exchange_of_keys else "asked",
+        "kind": "keys" if hop.is_exchange_of_keys else "attempt",
         "hop": number,
-        **(_asking(asking) if asking is not None else {"place": "", "attempt": 1, "reask": 0, "failure": None}),
+        **(_attempt(attempt) if attempt is not None else {"place": "", "attempt": 1, "reask": 0, "failure": None}),
         "codec": hop.route.provider.codec if hop.route is not None else "",
         "method": hop.method,
         "url": hop.url,
@@ -250,82 +250,82 @@ def _hop(hop: Hop, number: int, asked: Request | None) -> dict[str, Any]:
         "first": hop.got.pieces[0][0] if hop.got.pieces else None,
         "error": hop.error,
         "sizes": [hop.sent.size, hop.got.size],
-        "refusal": "" if heard is not None else _decoded(hop.got)[:4000],
-        "tools_as": _tools_as(asking, sent),
+        "refusal": "" if answer is not None else _decoded(hop.got)[:4000],
+        "tools_as": _tools_as(attempt, sent),
         "sent": _request(sent, asked) if sent is not None else None,
-        "correction": _correction(asking, asked),
-        "wrote": _wrote(heard, hearing) if heard is not None else None,
+        "correction": _correction(attempt, asked),
+        "wrote": _wrote(answer, parser_input) if answer is not None else None,
     }
 
 
-def _tools_as(asking: Asking | None, sent: Request | None) -> str:
+def _tools_as(attempt: UpstreamAttempt | None, sent: Request | None) -> str:
     """How the model learnt of its tools: "native", "text", or "" where there were none."""
-    if asking is None or not asking.request.tools or sent is None:
+    if attempt is None or not attempt.request.tools or sent is None:
         return ""
     return "native" if sent.tools else "text"
 
 
-def _correction(asking: Asking | None, asked: Request | None) -> list[dict[str, Any]]:
-    """What a model that is asked again is told besides."""
-    if asking is None or not asking.reask or asked is None:
+def _correction(attempt: UpstreamAttempt | None, asked: Request | None) -> list[dict[str, Any]]:
+    """The messages added for a model that is asked again."""
+    if attempt is None or not attempt.reask or asked is None:
         return []
-    return [_message(message) for message in asking.request.messages[len(asked.messages) :]]
+    return [_message(message) for message in attempt.request.messages[len(asked.messages) :]]
 
 
-def _wrote(heard: Heard, hearing: Hearing | None) -> dict[str, Any]:
-    response = heard.response
-    text = "".join(heard.pieces)
-    told: dict[str, Any] = {
+def _wrote(answer: DecodedAnswer, parser_input: ParserInput | None) -> dict[str, Any]:
+    response = answer.response
+    text = "".join(answer.pieces)
+    fields: dict[str, Any] = {
         "text": text,
-        "pieces": len(heard.pieces),
+        "pieces": len(answer.pieces),
         "reasoning": response.reasoning,
         "calls": [_call(call) for call in response.calls],
         "stop": str(response.stop or ""),
         "usage": asdict(response.usage) if response.usage is not None else None,
-        "error": heard.error,
-        "hearing": None,
+        "error": answer.error,
+        "parser": None,
         "spans": [[0, len(text), "text", None]] if text else [],
         "findings": [],
     }
-    return told | judged(hearing) if hearing is not None else told
+    return fields | judged(parser_input) if parser_input is not None else fields
 
 
-def judged(hearing: Hearing) -> dict[str, Any]:
+def judged(parser_input: ParserInput) -> dict[str, Any]:
     """A text cut by what was judged of it, and every candidate with its verdict."""
-    findings = hearing.findings()
+    findings = parser_input.findings()
     return {
-        "hearing": {
-            "dialects": hearing.listens,
-            "prompted_dialect": hearing.prompted_dialect,
-            "prefix": hearing.prefix,
-            "finish_reason": hearing.finish_reason,
-            "strict": hearing.strict,
-            "shown": len(hearing.shown),
-            "tools": None if hearing.tools is None else [tool.name for tool in as_tools(hearing.tools) or ()],
+        "parser": {
+            "dialects": parser_input.dialect_names,
+            "prompted_dialect": parser_input.prompted_dialect,
+            "prefix": parser_input.prefix,
+            "finish_reason": parser_input.finish_reason,
+            "strict": parser_input.strict,
+            "shown": len(parser_input.shown),
+            "tools": None if parser_input.tools is None else [tool.name for tool in as_tools(parser_input.tools) or ()],
         },
-        "spans": [[s.start, s.end, str(s.kind), s.finding] for s in hearing.spans(findings)],
+        "spans": [[s.start, s.end, str(s.kind), s.finding] for s in parser_input.spans(findings)],
         "findings": [_finding(found) for found in findings],
-        "marks": [[m.start, m.end, m.finding, m.edit] for m in marks(hearing.text, findings)],
+        "marks": [[m.start, m.end, m.finding, m.edit] for m in marks(parser_input.text, findings)],
     }
 
 
 def _finding(found: Finding) -> dict[str, Any]:
-    told = asdict(found)
-    return {**told, "verdict": str(found.verdict) if found.verdict else "dropped"}
+    fields = asdict(found)
+    return {**fields, "verdict": str(found.verdict) if found.verdict else "dropped"}
 
 
 # ── values ───────────────────────────────────────────────────────────────────
 
 
 def _request(request: Request, asked: Request | None = None) -> dict[str, Any]:
-    """A request; where `asked` is what it was made of, each message says what became of it."""
-    said = Counter(_identity(message) for message in asked.messages) if asked is not None else Counter()
+    """A request; where `request` is what it was made of, each message says what became of it."""
+    originals = Counter(_identity(message) for message in asked.messages) if asked is not None else Counter()
     texts = [m.text for m in asked.messages if m.text.strip()] if asked is not None else []
     messages = []
     for message in request.messages:
-        same = said[_identity(message)] > 0
-        held = any(text in message.text for text in texts)
-        origin = "" if asked is None else "same" if same else "changed" if held else "added"
+        same = originals[_identity(message)] > 0
+        quoted = any(text in message.text for text in texts)
+        origin = "" if asked is None else "same" if same else "changed" if quoted else "added"
         messages.append({**_message(message), "origin": origin})
     choice = request.tool_choice
     sampling = {name: value for name, value in asdict(request.sampling).items() if value not in (None, (), "")}
@@ -363,8 +363,8 @@ def _part(part: Part) -> dict[str, Any]:
         case ToolCall():
             return {"kind": "call", **_call(part)}
         case ToolResult():
-            told = {"kind": "result", "id": part.call_id, "name": part.name, "text": part.text}
-            return {**told, "is_error": part.is_error, "code": part.error_code}
+            fields = {"kind": "result", "id": part.call_id, "name": part.name, "text": part.text}
+            return {**fields, "is_error": part.is_error, "code": part.error_code}
         case Media():
             return {"kind": "media", "text": part.mime}
         case Opaque():
@@ -410,31 +410,31 @@ def plain(value: Any) -> Any:
 
 def folded(events: Iterable[tuple[float, Event]]) -> list[dict[str, Any]]:
     """The events with their times; deltas that follow each other as one, with how many they were."""
-    told: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     last: type[Event] | None = None
     for at, event in events:
         same = type(event) is last and isinstance(event, MERGED)
-        if same and not (isinstance(event, CallDelta) and told[-1]["index"] != event.index):
+        if same and not (isinstance(event, CallDelta) and rows[-1]["index"] != event.index):
             kind = "json" if isinstance(event, CallDelta) else "text"
-            told[-1][kind].append(getattr(event, kind))
-            told[-1]["until"], told[-1]["count"] = at, told[-1]["count"] + 1
+            rows[-1][kind].append(getattr(event, kind))
+            rows[-1]["until"], rows[-1]["count"] = at, rows[-1]["count"] + 1
             continue
         last = type(event)
-        told.append({"kind": type(event).__name__, "at": at, "until": at, "count": 1, **plain(event)})
+        rows.append({"kind": type(event).__name__, "at": at, "until": at, "count": 1, **plain(event)})
         for key in ("text", "json") if isinstance(event, MERGED) else ():
-            if key in told[-1]:
-                told[-1][key] = [told[-1][key]]
-    for one in told:
+            if key in rows[-1]:
+                rows[-1][key] = [rows[-1][key]]
+    for one in rows:
         one.update({key: "".join(one[key]) for key in ("text", "json") if isinstance(one.get(key), list)})
-    return told
+    return rows
 
 
 # ── the bytes ────────────────────────────────────────────────────────────────
 
 
-def wire(record: Record, body: Body) -> dict[str, Any]:
+def wire(recording: Recording, body: Body) -> dict[str, Any]:
     """A body as text, and when each piece of it came (seconds, and the character it ends at)."""
-    if record.live and _spells(record):
+    if recording.live and _spells(recording):
         return {"text": WITHHELD.decode(), "size": body.size, "cut": body.is_cut, "count": 0, "pieces": []}
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     start, at, text, pieces = 0, 0, list[str](), list[tuple[float, int]]()
@@ -444,14 +444,14 @@ def wire(record: Record, body: Body) -> dict[str, Any]:
         start = end
         pieces.append((round(seconds, 4), at))
     text.append(decoder.decode(b"", final=True))
-    told = {"text": "".join(text), "size": body.size, "cut": body.is_cut, "count": len(pieces)}
-    return {**blotted(told, record.spelt), "pieces": pieces[:MOST_PIECES]}
+    shown = {"text": "".join(text), "size": body.size, "cut": body.is_cut, "count": len(pieces)}
+    return {**blotted(shown, recording.spelt), "pieces": pieces[:MOST_PIECES]}
 
 
-def _spells(record: Record) -> bool:
+def _spells(recording: Recording) -> bool:
     """Has a model written a secret in pieces?"""
-    heard = [told for hop in tuple(record.hops) if (told := answer_of(hop)) is not None]
-    return any(holds("".join(one.pieces), record.spelt) for one in heard)
+    answers = [one for hop in tuple(recording.hops) if (one := answer_of(hop)) is not None]
+    return any(holds("".join(one.pieces), recording.spelt) for one in answers)
 
 
 def _decoded(body: Body) -> str:

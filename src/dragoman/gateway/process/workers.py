@@ -1,6 +1,6 @@
 """Several processes that serve one socket, and one that minds them.
 
-uvicorn's supervisor, whose wait for the end hears no more signals.  Knows processes and signals; nothing of requests.
+uvicorn's supervisor, whose wait for the end heeds no more signals.  Knows processes and signals; nothing of requests.
 Contract: a process that dies is replaced; SIGHUP replaces them one after the other; SIGTERM ends them all as each ends
 by itself (`shutdown.py`), and a second one ends the waiting; SIGINT does the same, and raises KeyboardInterrupt then.
 """

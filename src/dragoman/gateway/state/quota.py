@@ -1,4 +1,4 @@
-"""How much each key asks for: requests it has at the same time, and those it began in the last minute.
+"""The quota of each key: requests it has at the same time, and those it began in the last minute.
 
 Knows keys by their names and limits; nothing of secrets or requests.  This one counts for one process,
 `shared_quota.py` for all of a machine.
@@ -19,7 +19,7 @@ MANY = "this key may have {most} requests at the same time; wait until one of th
 
 
 def refused(message: str, seconds: float) -> ProviderError:
-    """What a client hears that comes one time too many."""
+    """The answer to a request that is one too many."""
     return ProviderError(message, status=429, kind=ErrorKind.RATE_LIMIT, code="rate_limited", retry_after=seconds)
 
 
@@ -33,7 +33,7 @@ def too_often(access: Access, wait: float) -> ProviderError:
     return refused(OFTEN.format(most=access.per_minute, wait=wait), wait)
 
 
-class Tally:
+class Quota:
     """What this process counts; `clock` gives seconds that only grow."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

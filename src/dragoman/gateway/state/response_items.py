@@ -1,8 +1,8 @@
-"""What was told lately, by its id: a client of Responses may send an answer back as a reference to its items.
+"""Items of recent answers by id: a client of Responses may send an answer back as a reference to its items.
 
 A cache of bounded size, of one process or of several.  Contract: a reference that is known becomes the item it stands
 for; one that is not is refused with the words of the API itself, for a conversation with a hole is no conversation.
-Items are known only to the owner they were told to.
+Items are known only to the owner who got them.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ LOST = "the item {id!r} is not kept here any more; send the whole item, or set s
 
 
 class Items:
-    """The items told last, up to about `limit` bytes; `behind` are those other processes told."""
+    """The latest items, up to about `limit` bytes; `behind` are those of other processes."""
 
     def __init__(self, limit: int = MAX_BYTES, behind: Backing[str] | None = None) -> None:
-        self._kept = BackedCache(limit, _size, behind)
+        self._cache = BackedCache(limit, _size, behind)
 
     def keep(self, body: JsonObject, owner: str = "") -> None:
         """Keep the items of a whole answer."""
         items = [item for item in body.get("output", ()) if isinstance(item, Mapping)]
-        self._kept.put({_key(owner, item["id"]): dumps(item) for item in items if isinstance(item.get("id"), str)})
+        self._cache.put({_key(owner, item["id"]): dumps(item) for item in items if isinstance(item.get("id"), str)})
 
     def resolve(self, body: JsonObject, api: str, owner: str = "") -> JsonObject:
         """`body` with its references replaced by what they stand for.  Raises Unsupported for one that is not kept."""
@@ -44,7 +44,7 @@ class Items:
         items: dict[str, Any] = {}
         for first in range(0, len(names), AT_ONCE):
             some = {name: _key(owner, name) for name in names[first : first + AT_ONCE]}
-            found = self._kept.get(list(some.values()))
+            found = self._cache.get(list(some.values()))
             items |= {name: json.loads(found[key]) for name, key in some.items() if key in found}
             if len(items) < first + len(some):
                 break

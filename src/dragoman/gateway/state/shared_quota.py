@@ -1,8 +1,8 @@
-"""The tally of all processes of a machine that name the same directory: one file, and a lock for each process.
+"""The quota of all processes of a machine that name the same directory: one file, and a lock for each process.
 
 Knows keys by their names and limits.  In the file stands, of each key, how many requests each process has now, and how
 many began in each second of the last minute.
-Contract: as `Tally`, over all processes; a process that has ended holds nothing any more, however it ended, for the
+Contract: as `Quota`, over all processes; a process that has ended holds nothing any more, however it ended, for the
 system takes its lock away; nobody waits long for one that stands still with the lock of all in its hand: until it lets
 go the others count without the lock, and of two that come in the same instant one may be too many.  Where the file
 cannot be used a process counts for itself, and the log says so once.  Seconds are whole here, so that a minute may be a
@@ -22,7 +22,7 @@ from math import inf
 from pathlib import Path
 
 from ..config.model import Access
-from .quota import MINUTE, Tally, too_many, too_often
+from .quota import MINUTE, Quota, too_many, too_often
 
 try:
     import fcntl
@@ -59,7 +59,7 @@ NO_SEAT = f"{SEATS} processes use it"
 NO_PLACE = f"it holds {KEYS} keys"
 
 
-class SharedTally(Tally):
+class SharedQuota(Quota):
     """What the processes count that name `directory`; `clock` is the same for all processes of the machine."""
 
     def __init__(self, directory: Path, clock: Callable[[], float]) -> None:

@@ -1,4 +1,4 @@
-"""What a gateway keeps from one request to the next: in this process, or together with others of its machine.
+"""Stores of what one request leaves for the next: in this process, or together with others of its machine.
 
 Knows what is kept and in which directory; nothing of requests.  Contract: a directory that cannot be used costs nothing
 but the sharing: each process then keeps for itself, and the log says so; what is made there only its owner may read.
@@ -18,9 +18,9 @@ from ...memo import Backing
 from ...server_tools.memory import Memory, Turns
 from ...turn.capabilities import Learned
 from ...types import Message, Reasoning
-from .quota import Tally
+from .quota import Quota
 from .response_items import Items
-from .shared_quota import SharedTally
+from .shared_quota import SharedQuota
 from .sqlite_cache import FILE, Drawer, Store
 
 log = logging.getLogger("dragoman.gateway")
@@ -34,19 +34,19 @@ SOON = 1.0
 UNUSABLE = "the directory %s cannot be used (%s); every process keeps for itself what others may need"
 
 
-class Keeping:
-    """What is kept.  Without a `directory` in this process alone."""
+class StateStores:
+    """The stores of one process; shared with others where they name the same `directory`."""
 
     def __init__(self, directory: Path | None = None) -> None:
         self._store = None if directory is None else Store(directory / FILE)
         store = self._store
         items: Backing[str] | None = None if store is None else Drawer(store, "item", str, str)
-        turns: Backing[Turns] | None = None if store is None else Drawer(store, "turns", encode, _turns)
-        kept: Backing[Kept] | None = None if store is None else Drawer(store, "call", _written, _kept)
+        turns: Backing[Turns] | None = None if store is None else Drawer(store, "turns", encode, _read_turns)
+        calls: Backing[Kept] | None = None if store is None else Drawer(store, "call", _write_call, _read_call)
         self.items = Items(behind=items)
         self.memory = Memory(behind=turns)
-        self.learned = Learned(SideCar(kept))
-        self.tally = Tally(time.monotonic) if directory is None else SharedTally(directory, time.monotonic)
+        self.learned = Learned(SideCar(calls))
+        self.quota = Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
 
     async def tidy(self, every: float = EVERY) -> None:
         """Wipe what is too old, and write what had to wait, for ever."""
@@ -60,36 +60,36 @@ class Keeping:
 
     def close(self) -> None:
         """Let go of the files."""
-        self.tally.close()
+        self.quota.close()
         if self._store is not None:
             self._store.close()
 
 
-def keeping(place: str = "") -> Keeping:
-    """What is kept in the directory at `place`, which is made where it is missing; "" for memory alone."""
+def open_stores(place: str = "") -> StateStores:
+    """The stores in the directory at `place`, which is made where it is missing; "" for memory alone."""
     if not place:
-        return Keeping()
+        return StateStores()
     directory = Path(place).absolute()
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         log.warning(UNUSABLE, directory, error)
-        return Keeping()
-    return Keeping(directory)
+        return StateStores()
+    return StateStores(directory)
 
 
-def _turns(text: str) -> Turns:
+def _read_turns(text: str) -> Turns:
     turns = decode(text)
     if not isinstance(turns, tuple) or not all(isinstance(each, Message) for each in turns):
         raise ValueError("no turns")
     return turns
 
 
-def _written(kept: Kept) -> str:
-    return encode((kept.id, kept.metadata, kept.reasoning))
+def _write_call(call: Kept) -> str:
+    return encode((call.id, call.metadata, call.reasoning))
 
 
-def _kept(text: str) -> Kept:
+def _read_call(text: str) -> Kept:
     name, metadata, reasoning = decode(text)
     if not (
         isinstance(name, str) and isinstance(metadata, Mapping) and all(isinstance(r, Reasoning) for r in reasoning)

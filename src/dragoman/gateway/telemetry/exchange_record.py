@@ -1,9 +1,9 @@
-"""What one exchange came to: who asked what, who was asked, what came of it, and when.
+"""The record of one exchange: who asked what, who was asked, what came of it, and when.
 
 Written while an exchange runs, read by observers (metrics, spans, logs).  Knows turns and chains by their steps;
 nothing of ASGI, of any telemetry library, or of the clock, which comes in as a function.
-Contract: an account never changes what it watches; observers are told of every exchange once when it begins and once
-when it has ended, whatever happened in between, and of every asking the same.
+Contract: a record never changes what it watches; observers are notified of every exchange once when it begins and once
+when it has ended, whatever happened in between, and of every upstream attempt the same.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def no_clock() -> float:
 
 
 @dataclass(slots=True, eq=False)
-class Asking:
-    """One place asked once: `attempt` counts from 1 at each place, `reask` is 0 for what the client itself asked.
+class UpstreamAttempt:
+    """One request to one place: `number` counts from 1 at each place, `reask` is 0 for what the client itself asked.
 
-    `begun` and `ended` are seconds of the account's clock; `note` is for observers to keep what is theirs.
+    `begun` and `ended` are seconds of the record's clock; `note` is for observers to keep what is theirs.
     """
 
     place: Place
     request: Request
-    attempt: int = 1
+    number: int = 1
     reask: int = 0
     begun: float = 0.0
     ended: float = 0.0
@@ -54,39 +54,39 @@ class Asking:
 
 
 class Observer(Protocol):
-    """Hears of exchanges.  What it raises is a bug of its own: it is logged, and the exchange goes on.
+    """Is notified of exchanges.  What it raises is a bug of its own: it is logged, and the exchange goes on.
 
-    One that has `running(account, call)` and `ran(account, call, result)` hears of the tools that run here, too.
+    One that has `tool_began(record, call)` and `tool_ended(record, call, result)` is notified of server tools, too.
     """
 
     def take(self, config: GatewayConfig) -> None:
         """From now on `config` holds."""
 
-    def began(self, account: Account) -> None:
+    def exchange_began(self, record: ExchangeRecord) -> None:
         """An exchange begins: its head is known, its body is not."""
 
-    def asked(self, account: Account, asking: Asking) -> None:
+    def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A place is about to be asked."""
 
-    def answered(self, account: Account, asking: Asking) -> None:
+    def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """It answered, failed, or is not listened to any more."""
 
-    def ended(self, account: Account) -> None:
-        """The exchange is over; the account is complete."""
+    def exchange_ended(self, record: ExchangeRecord) -> None:
+        """The exchange is over; the record is complete."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Account:
-    """The account of one exchange.
+class ExchangeRecord:
+    """The record of one exchange.
 
-    front      the API the client speaks (a codec's name)
-    key        the name of the client's key, "" where none is asked for
-    model      what the client asked for;  `stream` whether streamed
-    house      what tools run here did, one entry for each answer of the model that called them
-    askings    every place asked, in order;  `response` the answer as it was told
-    status     of our answer; a failure inside a stream counts with the status it would have had
+    front          the API the client speaks (a codec's name)
+    key            the name of the client's key, "" where none is asked for
+    model          what the client asked for;  `stream` whether streamed
+    server_tools   calls and results of server tools, one entry for each answer of the model that called them
+    attempts       every place asked, in order;  `response` the answer the client got
+    status         of our answer; a failure inside a stream counts with the status it would have had
     begun, first, ended  seconds of `clock`; `first` is when the first bytes of the answer were ready
-    carried    headers that every request to a provider takes along (the trace's)
+    trace_headers  headers that every request to a provider takes along
     """
 
     request_id: str = ""
@@ -94,8 +94,8 @@ class Account:
     key: str = ""
     model: str = ""
     stream: bool = False
-    askings: list[Asking] = field(default_factory=list)
-    house: list[tuple[tuple[ToolCall, ToolResult], ...]] = field(default_factory=list)
+    attempts: list[UpstreamAttempt] = field(default_factory=list)
+    server_tools: list[tuple[tuple[ToolCall, ToolResult], ...]] = field(default_factory=list)
     response: Response | None = None
     error: Exception | None = None
     status: int = 0
@@ -103,7 +103,7 @@ class Account:
     first: float | None = None
     ended: float = 0.0
     headers: Mapping[str, str] = NOTHING
-    carried: dict[str, str] = field(default_factory=dict)
+    trace_headers: dict[str, str] = field(default_factory=dict)
     clock: Callable[[], float] = no_clock
     observers: Sequence[Observer] = ()
     note: Any = None
@@ -113,17 +113,17 @@ class Account:
     @property
     def place(self) -> Place | None:
         """Who was asked last: who answered, where somebody did."""
-        return self.askings[-1].place if self.askings else None
+        return self.attempts[-1].place if self.attempts else None
 
     @property
     def route(self) -> str:
         """The same in words: `provider/model`; "" while nobody was asked."""
-        return str(self.askings[-1].place) if self.askings else ""
+        return str(self.attempts[-1].place) if self.attempts else ""
 
     @property
     def reasks(self) -> int:
         """How often the model was asked again for what was wrong with its answer."""
-        return self.askings[-1].reask if self.askings else 0
+        return self.attempts[-1].reask if self.attempts else 0
 
     @property
     def seconds(self) -> float:
@@ -139,7 +139,7 @@ class Account:
         return str(kind) if kind else ("bad_request" if isinstance(self.error, DragomanError) else "internal")
 
     def issues(self) -> list[IssueKind]:
-        """The kinds of all issues told."""
+        """The kinds of all issues of the answer."""
         return [issue.kind for issue in self.response.issues] if self.response is not None else []
 
     # ── what happens in it ───────────────────────────────────────────────────
@@ -147,7 +147,7 @@ class Account:
     def begin(self) -> None:
         """The exchange begins."""
         self.begun = self.clock()
-        self._tell("began")
+        self._notify("exchange_began")
 
     def flowing(self) -> None:
         """Bytes of the answer are ready."""
@@ -155,49 +155,49 @@ class Account:
             self.first = self.clock()
 
     def failed(self, error: Exception, status: int) -> None:
-        """It failed, and the client was (or would have been) told this status."""
+        """It failed, and the client got (or would have got) this status."""
         self.error, self.status = error, status
 
     def end(self) -> None:
         """The exchange is over."""
-        if self.askings:
-            self._end(self.askings[-1])
+        if self.attempts:
+            self._end(self.attempts[-1])
         self.ended = self.clock()
-        self._tell("ended")
+        self._notify("exchange_ended")
 
-    def _tell(self, what: str, *more: Any) -> None:
+    def _notify(self, what: str, *more: Any) -> None:
         for observer in self.observers:
-            heard = getattr(observer, what, None)
+            notify = getattr(observer, what, None)
             try:
-                if heard is not None:
-                    heard(self, *more)
+                if notify is not None:
+                    notify(self, *more)
             except Exception:
                 log.exception("an observer failed; the exchange goes on without it")
 
-    # ── what runs here ───────────────────────────────────────────────────────
+    # ── server tools ─────────────────────────────────────────────────────────
 
-    def at_home(self, step: Any) -> tuple[Any, ...]:
-        """Write down what a step says of tools that run here; gives the steps that are not about them."""
+    def note_tools(self, step: Any) -> tuple[Any, ...]:
+        """Write down what a step says of server tools; gives the steps that are not about them."""
         match step:
             case ServerToolsRan():
-                self.house.append(step.results)
+                self.server_tools.append(step.results)
             case ToolStarted():
-                self._tell("running", step.call)
+                self._notify("tool_began", step.call)
             case ToolEnded():
-                self._tell("ran", step.call, step.result)
+                self._notify("tool_ended", step.call, step.result)
             case _:
                 return (step,)
         return ()
 
-    # ── who is asked ─────────────────────────────────────────────────────────
+    # ── upstream attempts ────────────────────────────────────────────────────
 
     def watch(self, ask: Ask, alone: Route | None) -> Ask:
-        """`ask`, with every asking written down; `alone` is the only place it asks, None for a chain, which tells."""
+        """`ask`, with every attempt written down; `alone` is the only place it asks, None for a chain."""
         count = 0
 
-        def asking(request: Request) -> Machine[Response]:
+        def asked(request: Request) -> Machine[Response]:
             nonlocal count
-            reask, count = count - len(self.house), count + 1
+            reask, count = count - len(self.server_tools), count + 1
             try:
                 return (yield from watched(request, reask))
             except ProviderError:
@@ -207,43 +207,45 @@ class Account:
         def watched(request: Request, reask: int) -> Machine[Response]:
             steps = ask(request)
             if alone is None:
-                return self._chain(steps, request, reask)
+                return self._watch_chain(steps, request, reask)
             where = Place(alone.provider.name, alone.model or request.model, alone.base_url)
-            return self._turn(steps, Asking(where, request, reask=reask))
+            return self._watch_turn(steps, UpstreamAttempt(where, request, reask=reask))
 
-        return asking
+        return asked
 
-    def _turn(self, steps: Machine[Response], asking: Asking) -> Machine[Response]:
-        self._begin(asking)
+    def _watch_turn(self, steps: Machine[Response], attempt: UpstreamAttempt) -> Machine[Response]:
+        self._begin(attempt)
         try:
             response = yield from steps
         except ProviderError as error:
-            self._end(asking, failure=error)
+            self._end(attempt, failure=error)
             raise
-        self._end(asking, response)
+        self._end(attempt, response)
         return response
 
-    def _chain(self, steps: Machine[Response], request: Request, reask: int) -> Machine[Response]:
-        def hear(step: Any) -> tuple[Any, ...]:
+    def _watch_chain(self, steps: Machine[Response], request: Request, reask: int) -> Machine[Response]:
+        def on_step(step: Any) -> tuple[Any, ...]:
             if isinstance(step, RouteAsked):
-                self._begin(Asking(step.place, request, step.attempt, reask))
+                self._begin(UpstreamAttempt(step.place, request, step.attempt, reask))
             elif isinstance(step, RouteFailed):
-                self._end(self.askings[-1], failure=step.error)
+                self._end(self.attempts[-1], failure=step.error)
             else:
                 return (step,)
             return ()
 
-        response = yield from relay(steps, hear=hear)
-        self._end(self.askings[-1], response)
+        response = yield from relay(steps, hear=on_step)
+        self._end(self.attempts[-1], response)
         return response
 
-    def _begin(self, asking: Asking) -> None:
-        asking.begun = self.clock()
-        self.askings.append(asking)
-        self._tell("asked", asking)
+    def _begin(self, attempt: UpstreamAttempt) -> None:
+        attempt.begun = self.clock()
+        self.attempts.append(attempt)
+        self._notify("attempt_began", attempt)
 
-    def _end(self, asking: Asking, response: Response | None = None, failure: ProviderError | None = None) -> None:
-        if asking.ended or asking.failure is not None or asking.response is not None:
+    def _end(
+        self, attempt: UpstreamAttempt, response: Response | None = None, failure: ProviderError | None = None
+    ) -> None:
+        if attempt.ended or attempt.failure is not None or attempt.response is not None:
             return
-        asking.ended, asking.response, asking.failure = self.clock(), response, failure
-        self._tell("answered", asking)
+        attempt.ended, attempt.response, attempt.failure = self.clock(), response, failure
+        self._notify("attempt_ended", attempt)

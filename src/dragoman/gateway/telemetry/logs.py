@@ -1,6 +1,6 @@
-"""What the gateway writes down: one line per exchange, and whatever else is logged, as JSON or as text.
+"""Log lines of the gateway: one per exchange, and whatever else is logged, as JSON or as text.
 
-Knows accounts and the standard library's logging; nothing of ASGI.
+Knows exchange records and the standard library's logging; nothing of ASGI.
 Contract: no line holds what a client or a model said, and none a secret: known keys and whatever looks like one are
 blotted out; each record is one line.
 """
@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from ...redaction import redact
 from ..config.model import GatewayConfig
-from .exchange_record import Account, Asking
+from .exchange_record import ExchangeRecord, UpstreamAttempt
 
 ROOT = "dragoman"
 OTHERS = ("uvicorn", "uvicorn.error", "asyncio")
@@ -48,48 +48,48 @@ class Logs:
         """What must not be written is what is secret in `config`."""
         self.secrets = hidden(config)
 
-    def began(self, account: Account) -> None:
-        """Told when it has ended."""
+    def exchange_began(self, record: ExchangeRecord) -> None:
+        """Written when the exchange has ended."""
 
-    def asked(self, account: Account, asking: Asking) -> None:
-        """Told when it has ended."""
+    def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
+        """Written when the exchange has ended."""
 
-    def answered(self, account: Account, asking: Asking) -> None:
-        """Told when it has ended."""
+    def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
+        """Written when the exchange has ended."""
 
-    def ended(self, account: Account) -> None:
+    def exchange_ended(self, record: ExchangeRecord) -> None:
         """Write the line."""
-        level = logging.ERROR if account.status >= 500 else logging.INFO
+        level = logging.ERROR if record.status >= 500 else logging.INFO
         if log.isEnabledFor(level):
-            told = line(account)
-            extra = {"told": told}  # a record of our own: looking for the line that logs takes longer than the rest
-            log.handle(log.makeRecord(ACCESS, level, "", 0, "%s", (_Words(told),), None, extra=extra))
+            fields = line(record)
+            extra = {"fields": fields}  # a record of our own: looking for the line that logs takes longer than the rest
+            log.handle(log.makeRecord(ACCESS, level, "", 0, "%s", (_Words(fields),), None, extra=extra))
 
 
-def line(account: Account) -> dict[str, Any]:
-    """What is written of an exchange; what there is not is left out, times are in seconds."""
-    told: dict[str, Any] = {
-        "request_id": account.request_id,
-        "front": account.front,
-        "model": account.model[:MOST],
-        "route": account.route[:MOST],
-        "status": account.status,
-        "outcome": account.outcome,
-        "stream": account.stream,
-        "key": account.key,
-        "seconds": round(account.seconds, 4),
-        "first_byte": round(account.first - account.begun, 4) if account.first is not None else None,
-        "attempts": len(account.askings),
-        "reasks": account.reasks,
-        "server_tools": _counted(call.name[:MOST] for results in account.house for call, _ in results),
-        "failures": [_failure(asking) for asking in account.askings if asking.failure is not None],
-        **_answer(account),
+def line(record: ExchangeRecord) -> dict[str, Any]:
+    """The fields of an exchange's line; what there is not is left out, times are in seconds."""
+    fields: dict[str, Any] = {
+        "request_id": record.request_id,
+        "front": record.front,
+        "model": record.model[:MOST],
+        "route": record.route[:MOST],
+        "status": record.status,
+        "outcome": record.outcome,
+        "stream": record.stream,
+        "key": record.key,
+        "seconds": round(record.seconds, 4),
+        "first_byte": round(record.first - record.begun, 4) if record.first is not None else None,
+        "attempts": len(record.attempts),
+        "reasks": record.reasks,
+        "server_tools": _counted(call.name[:MOST] for results in record.server_tools for call, _ in results),
+        "failures": [_failure(attempt) for attempt in record.attempts if attempt.failure is not None],
+        **_answer(record),
     }
-    return {name: value for name, value in told.items() if value not in ("", None, [], {})}
+    return {name: value for name, value in fields.items() if value not in ("", None, [], {})}
 
 
-def _answer(account: Account) -> dict[str, Any]:
-    response = account.response
+def _answer(record: ExchangeRecord) -> dict[str, Any]:
+    response = record.response
     if response is None:
         return {}
     reports = [call.report for call in response.calls if call.report is not None]
@@ -105,28 +105,28 @@ def _answer(account: Account) -> dict[str, Any]:
 
 
 def _counted(kinds: Iterable[str]) -> dict[str, int]:
-    told: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for kind in kinds:
-        told[str(kind)] = told.get(str(kind), 0) + 1
-    return told
+        counts[str(kind)] = counts.get(str(kind), 0) + 1
+    return counts
 
 
-def _failure(asking: Asking) -> dict[str, Any]:
-    failure = asking.failure
+def _failure(attempt: UpstreamAttempt) -> dict[str, Any]:
+    failure = attempt.failure
     if failure is None:
         return {}
-    told = {"route": str(asking.place)[:MOST], "kind": str(failure.kind), "status": failure.status}
-    return told | ({"code": failure.code[:MOST]} if failure.code else {})
+    fields = {"route": str(attempt.place)[:MOST], "kind": str(failure.kind), "status": failure.status}
+    return fields | ({"code": failure.code[:MOST]} if failure.code else {})
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
     """The same for people: `name=value`, what is nested as JSON; put together when somebody asks."""
 
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
 
     def __str__(self) -> str:
-        return " ".join(f"{name}={_plain(value)}" for name, value in self.told.items())
+        return " ".join(f"{name}={_plain(value)}" for name, value in self.fields.items())
 
 
 def _plain(value: Any) -> str:
@@ -153,9 +153,9 @@ class Lines(logging.Formatter):
         if self._form is Form.TEXT:
             shown = f"{at} {level} {record.name} {record.getMessage()}" + (f" | {trace}" if trace else "")
             return "".join(map(_visible, redact(shown, self._hidden())))
-        told = {"time": at, "level": level, "logger": record.name}
-        told |= getattr(record, "told", None) or {"message": record.getMessage()}
-        return redact(json.dumps(told | ({"trace": trace} if trace else {})), self._hidden())
+        fields = {"time": at, "level": level, "logger": record.name}
+        fields |= getattr(record, "fields", None) or {"message": record.getMessage()}
+        return redact(json.dumps(fields | ({"trace": trace} if trace else {})), self._hidden())
 
 
 def _visible(character: str) -> str:

@@ -1,6 +1,6 @@
 """What the gateway does, counted, in the form that Prometheus reads.
 
-Knows accounts and prometheus-client, which is imported with the first `Metrics`; nothing of requests or ASGI.
+Knows exchange records and prometheus-client, which is imported with the first `Metrics`; nothing of requests or ASGI.
 Contract: no label takes a value that a client may choose freely: a model counts under its own name once it is
 configured or has answered, up to `MOST_NAMES` of them, and under "other" before and beyond that.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from ...fallback import Health, Place
 from ...types import Issue, ToolCall
 from ..config.model import GatewayConfig
-from .exchange_record import Account, Asking
+from .exchange_record import ExchangeRecord, UpstreamAttempt
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """The directory where several processes count together; prometheus-client's own variable."""
@@ -27,29 +27,31 @@ SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 COOLDOWN = "route_cooldown_until_timestamp_seconds"
 SHAPE = ("front", "model", "stream")
 COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "requests": ("Counter", "Requests served, by what became of them.", (*SHAPE, "route", "status")),
-    "request_duration_seconds": ("Histogram", "From the head of a request to the end of its answer.", SHAPE),
-    "time_to_first_byte_seconds": ("Histogram", "Until the first bytes of an answer were ready.", SHAPE),
-    "in_flight_requests": ("Gauge", "Requests being served.", ("front",)),
-    "tokens": ("Counter", "Tokens as providers count them, for answers asked again too.", ("model", "route", "type")),
-    "tool_calls": ("Counter", "Calls told to clients.", ("dialect", "tier", "verdict")),
-    "server_tool_calls": ("Counter", "Calls of MCP tools that were run here.", ("tool", "outcome")),
-    "edits": ("Counter", "What was mended in calls.", ("kind",)),
-    "issues": ("Counter", "What was refused, left out or noticed in answers.", ("kind",)),
-    "reasks": ("Counter", "Answers asked for again for what was wrong with them.", ("model", "route")),
-    "upstream_requests": ("Counter", "Askings of providers, by how they went.", ("route", "outcome")),
-    "upstream_duration_seconds": ("Histogram", "How long an asking of a provider took.", ("route",)),
-    COOLDOWN: ("Gauge", "Until when a route rests, in seconds since 1970; else 0.", ("route",)),
+    "requests": ("Counter", "Requests by outcome.", (*SHAPE, "route", "status")),
+    "request_duration_seconds": ("Histogram", "Seconds from the head of a request to the end of its answer.", SHAPE),
+    "time_to_first_byte_seconds": ("Histogram", "Seconds until the first bytes of an answer.", SHAPE),
+    "in_flight_requests": ("Gauge", "Requests in flight.", ("front",)),
+    "tokens": ("Counter", "Tokens as providers count them, re-asks included.", ("model", "route", "type")),
+    "tool_calls": ("Counter", "Tool calls in answers.", ("dialect", "tier", "verdict")),
+    "server_tool_calls": ("Counter", "Calls of MCP tools executed by the gateway.", ("tool", "outcome")),
+    "edits": ("Counter", "Edits of mended calls by kind.", ("kind",)),
+    "issues": ("Counter", "Issues in answers by kind.", ("kind",)),
+    "reasks": ("Counter", "Re-asks for what was wrong with an answer.", ("model", "route")),
+    "upstream_requests": ("Counter", "Upstream requests by outcome.", ("route", "outcome")),
+    "upstream_duration_seconds": ("Histogram", "Seconds of one upstream request.", ("route",)),
+    COOLDOWN: ("Gauge", "Unix time at which a route's cooldown ends; 0 without one.", ("route",)),
 }
 """Every metric, after `dragoman_`: its kind, what it says, its labels."""
 
 TOGETHER = {"in_flight_requests": "livesum", COOLDOWN: "livemax"}
 """How the gauges of several processes make one."""
+UNREPORTED = ("native", "native", "accepted")
+"""Dialect, tier and verdict of a native call that nobody had to judge."""
 USED = ("input", "output", "cached", "cache_written", "reasoning")
 
 
 class Metrics:
-    """Counts what accounts say; one per process.
+    """Counts what exchange records say; one per process.
 
     `health` says which routes rest.  Raises ImportError where prometheus-client is not installed.
     """
@@ -62,11 +64,11 @@ class Metrics:
         self._resting: set[str] = set()
         self.health: Health | None = None
 
-    def _make(self, name: str, kind: str, says: str, labels: tuple[str, ...]) -> Any:
+    def _make(self, name: str, kind: str, text: str, labels: tuple[str, ...]) -> Any:
         more: dict[str, Any] = {"buckets": SECONDS} if kind == "Histogram" else {}
         if name in TOGETHER:
             more["multiprocess_mode"] = TOGETHER[name]
-        return getattr(self._library, kind)(f"dragoman_{name}", says, labels, registry=self._registry, **more)
+        return getattr(self._library, kind)(f"dragoman_{name}", text, labels, registry=self._registry, **more)
 
     def take(self, config: GatewayConfig) -> None:
         """The models of `config` count under their own names."""
@@ -75,42 +77,42 @@ class Metrics:
 
     # ── what happens ─────────────────────────────────────────────────────────
 
-    def began(self, account: Account) -> None:
+    def exchange_began(self, record: ExchangeRecord) -> None:
         """One more is being served."""
-        self._made["in_flight_requests"].labels(account.front).inc()
+        self._made["in_flight_requests"].labels(record.front).inc()
 
-    def asked(self, account: Account, asking: Asking) -> None:
+    def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """Counted when it has ended."""
 
-    def answered(self, account: Account, asking: Asking) -> None:
+    def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A provider answered, or failed."""
-        if asking.response is not None:
-            self._learn(asking.request.model, asking.place.model)
-        route = self._route(asking.place)
-        kind = "ok" if asking.response is not None else str(asking.failure.kind) if asking.failure else "canceled"
+        if attempt.response is not None:
+            self._learn(attempt.request.model, attempt.place.model)
+        route = self._route(attempt.place)
+        kind = "ok" if attempt.response is not None else str(attempt.failure.kind) if attempt.failure else "canceled"
         self._made["upstream_requests"].labels(route, kind).inc()
-        self._made["upstream_duration_seconds"].labels(route).observe(asking.ended - asking.begun)
-        self._rest(asking.place, route)
-        if asking.attempt == 1 and asking.reask:
-            self._made["reasks"].labels(self._model(account.model), route).inc()
+        self._made["upstream_duration_seconds"].labels(route).observe(attempt.ended - attempt.begun)
+        self._rest(attempt.place, route)
+        if attempt.number == 1 and attempt.reask:
+            self._made["reasks"].labels(self._model(record.model), route).inc()
 
-    def ended(self, account: Account) -> None:
+    def exchange_ended(self, record: ExchangeRecord) -> None:
         """A request is over."""
-        made, front = self._made, account.front
+        made, front = self._made, record.front
         made["in_flight_requests"].labels(front).dec()
-        model, stream = self._model(account.model), str(account.stream).lower()
-        route = self._route(account.place) if account.place is not None else ""
-        made["requests"].labels(front, model, stream, route, str(account.status)).inc()
-        made["request_duration_seconds"].labels(front, model, stream).observe(account.seconds)
-        if account.first is not None:
-            made["time_to_first_byte_seconds"].labels(front, model, stream).observe(account.first - account.begun)
-        for call, result in (pair for results in account.house for pair in results):
+        model, stream = self._model(record.model), str(record.stream).lower()
+        route = self._route(record.place) if record.place is not None else ""
+        made["requests"].labels(front, model, stream, route, str(record.status)).inc()
+        made["request_duration_seconds"].labels(front, model, stream).observe(record.seconds)
+        if record.first is not None:
+            made["time_to_first_byte_seconds"].labels(front, model, stream).observe(record.first - record.begun)
+        for call, result in (pair for results in record.server_tools for pair in results):
             made["server_tool_calls"].labels(call.name, "error" if result.is_error else "ok").inc()
-        if account.response is not None:
-            self._answer(account, model, route)
+        if record.response is not None:
+            self._answer(record, model, route)
 
-    def _answer(self, account: Account, model: str, route: str) -> None:
-        response = account.response
+    def _answer(self, record: ExchangeRecord, model: str, route: str) -> None:
+        response = record.response
         if response is None:
             return
         for kind in USED if response.usage is not None else ():
@@ -123,8 +125,8 @@ class Metrics:
 
     def _call(self, call: ToolCall) -> None:
         report = call.report
-        said = (report.dialect or "native", report.tier, report.verdict) if report else ("native", "native", "accepted")
-        self._made["tool_calls"].labels(*map(str, said)).inc()
+        judged = (report.dialect or "native", report.tier, report.verdict) if report else UNREPORTED
+        self._made["tool_calls"].labels(*map(str, judged)).inc()
         for edit in report.edits if report else ():
             self._made["edits"].labels(edit.kind).inc()
 
@@ -132,7 +134,7 @@ class Metrics:
         self._made["issues"].labels(str(issue.kind)).inc()
 
     def _rest(self, where: Place, route: str) -> None:
-        """Note until when a place rests; one that never did is not spoken of."""
+        """Set until when a place rests; one that never did has no series."""
         until = next((condition.until for place, condition in self.health or () if place == where), 0.0)
         if until or route in self._resting:
             self._resting.add(route)

@@ -16,8 +16,8 @@ TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 TRACESTATE = re.compile(r"[ -~]{1,512}")
 
 
-def carried(headers: Mapping[str, str]) -> dict[str, str]:
-    """The trace that a request belongs to, as it is passed on."""
+def trace_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of the trace that a request belongs to, as they are passed on."""
     parent = headers.get("traceparent", "")
     if not TRACEPARENT.fullmatch(parent):
         return {}
@@ -25,7 +25,7 @@ def carried(headers: Mapping[str, str]) -> dict[str, str]:
     return {"traceparent": parent} | ({"tracestate": state} if TRACESTATE.fullmatch(state) else {})
 
 
-def carrying(perform: PerformAsync, headers: Mapping[str, str]) -> PerformAsync:
+def with_headers(perform: PerformAsync, headers: Mapping[str, str]) -> PerformAsync:
     """`perform`, with what `headers` hold by then on every request it sends."""
 
     async def performed(effect: Effect) -> Any:

@@ -1,10 +1,10 @@
 """Spans of exchanges, by OpenTelemetry's conventions for generative AI.
 
 One span per exchange, of kind SERVER and a child of the client's own (`traceparent`); below it one of kind CLIENT,
-`chat {model}`, for each asking of a provider, which the provider is told as its parent, and one `execute_tool {name}`
+`chat {model}`, for each upstream request, which the provider gets as its parent, and one `execute_tool {name}`
 for each tool that runs here (calls that run side by side end together).
-Knows accounts and opentelemetry-api, imported with the first `Tracing`; nothing of the SDK: whoever runs the gateway
-configures that (`opentelemetry-instrument dragoman serve`).
+Knows exchange records and opentelemetry-api, imported with the first `Tracing`; nothing of the SDK: whoever runs the
+gateway configures that (`opentelemetry-instrument dragoman serve`).
 Contract: what was said is in no span unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
 Attribute names are written out: the conventions moved, and the constants of the Python package are deprecated.
 """
@@ -23,7 +23,7 @@ from ...jsontext import dumps
 from ...types import Media, Message, Opaque, Part, Reasoning, Request, Response, Text, ToolCall, ToolResult
 from ...version import __version__
 from ..config.model import GatewayConfig
-from .exchange_record import Account, Asking
+from .exchange_record import ExchangeRecord, UpstreamAttempt
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 CAPTURING = frozenset({"true", "1", "span_only", "span_and_event"})
@@ -61,69 +61,69 @@ def installed() -> bool:
 
 
 class Tracing:
-    """Tells spans, and the two client metrics of the conventions; providers default to OpenTelemetry's global ones."""
+    """Emits spans, and the two client metrics of the conventions; providers default to OpenTelemetry's global ones."""
 
     def __init__(self, tracers: Any = None, meters: Any = None, *, content: bool | None = None) -> None:
         self._trace: Any = importlib.import_module("opentelemetry.trace")
         metrics: Any = importlib.import_module("opentelemetry.metrics")
-        carrying: Any = importlib.import_module("opentelemetry.trace.propagation.tracecontext")
-        self._carrier = carrying.TraceContextTextMapPropagator()
+        tracecontext: Any = importlib.import_module("opentelemetry.trace.propagation.tracecontext")
+        self._carrier = tracecontext.TraceContextTextMapPropagator()
         self._tracer = self._trace.get_tracer(NAME, __version__, tracers)
         meter = metrics.get_meter(NAME, __version__, meters)
         self._took = meter.create_histogram(
             "gen_ai.client.operation.duration",
             "s",
-            "Duration of an asking",
+            "Duration of an upstream request",
             explicit_bucket_boundaries_advisory=BUCKETS,
         )
         self._used = meter.create_histogram("gen_ai.client.token.usage", "{token}", "Tokens used")
         self._content = os.environ.get(CAPTURE, "").strip().lower() in CAPTURING if content is None else content
-        self._spans: dict[Account | Asking, Any] = {}
-        self._tools: dict[tuple[Account, str], Any] = {}
+        self._spans: dict[ExchangeRecord | UpstreamAttempt, Any] = {}
+        self._tools: dict[tuple[ExchangeRecord, str], Any] = {}
 
     def take(self, config: GatewayConfig) -> None:
         """Nothing of a span depends on it."""
 
     # ── the exchange ─────────────────────────────────────────────────────────
 
-    def began(self, account: Account) -> None:
+    def exchange_began(self, record: ExchangeRecord) -> None:
         """The span of an exchange begins, below the client's."""
-        parent = self._carrier.extract(dict(account.headers))
-        told = {"dragoman.front": account.front, "dragoman.request_id": account.request_id}
+        parent = self._carrier.extract(dict(record.headers))
+        attributes = {"dragoman.front": record.front, "dragoman.request_id": record.request_id}
         kind = self._trace.SpanKind.SERVER
-        self._spans[account] = self._tracer.start_span(f"exchange {account.front}", parent, kind, told)
+        self._spans[record] = self._tracer.start_span(f"exchange {record.front}", parent, kind, attributes)
 
-    def ended(self, account: Account) -> None:
+    def exchange_ended(self, record: ExchangeRecord) -> None:
         """It ends."""
-        for known in [known for known in self._tools if known[0] is account]:
+        for known in [known for known in self._tools if known[0] is record]:
             self._end_tool(known, "canceled")  # it was let go of with the exchange
-        span = self._spans.pop(account, None)
+        span = self._spans.pop(record, None)
         if span is None:
             return
         if span.is_recording():
-            span.set_attributes(_exchange(account))
-            if account.error is not None:
-                self._fail(span, account.outcome)
+            span.set_attributes(_exchange(record))
+            if record.error is not None:
+                self._fail(span, record.outcome)
         span.end()
 
-    # ── one asking ───────────────────────────────────────────────────────────
+    # ── one attempt ──────────────────────────────────────────────────────────
 
-    def asked(self, account: Account, asking: Asking) -> None:
-        """The span of an asking begins; the provider is told."""
-        told = {**_named(asking), **_asking(asking)}
+    def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
+        """The span of an upstream request begins; the provider gets its headers."""
+        attributes = {**_named(attempt), **_request(attempt)}
         span = self._tracer.start_span(
-            f"chat {asking.place.model}", self._within(account), self._trace.SpanKind.CLIENT, told
+            f"chat {attempt.place.model}", self._within(record), self._trace.SpanKind.CLIENT, attributes
         )
-        self._spans[asking] = span
-        account.carried.clear()
-        self._carrier.inject(account.carried, self._trace.set_span_in_context(span))
+        self._spans[attempt] = span
+        record.trace_headers.clear()
+        self._carrier.inject(record.trace_headers, self._trace.set_span_in_context(span))
 
-    def answered(self, account: Account, asking: Asking) -> None:
+    def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """It ends."""
-        span, response = self._spans.pop(asking, None), asking.response
-        kind = str(asking.failure.kind) if asking.failure is not None else ""
-        named = _named(asking) | ({"error.type": kind} if kind else {})
-        self._took.record(asking.ended - asking.begun, named)
+        span, response = self._spans.pop(attempt, None), attempt.response
+        kind = str(attempt.failure.kind) if attempt.failure is not None else ""
+        named = _named(attempt) | ({"error.type": kind} if kind else {})
+        self._took.record(attempt.ended - attempt.begun, named)
         if response is not None and response.usage is not None:
             self._used.record(response.usage.input, {**named, "gen_ai.token.type": "input"})
             self._used.record(response.usage.output, {**named, "gen_ai.token.type": "output"})
@@ -133,43 +133,43 @@ class Tracing:
             if response is not None:
                 span.set_attributes({**_answer(response), **_judged(response)})
             if self._content:
-                span.set_attributes(_content(asking.request, response))
+                span.set_attributes(_content(attempt.request, response))
             if kind:
                 self._fail(span, kind)
         span.end()
 
     # ── one tool ─────────────────────────────────────────────────────────────
 
-    def running(self, account: Account, call: ToolCall) -> None:
+    def tool_began(self, record: ExchangeRecord, call: ToolCall) -> None:
         """The span of a tool that runs here begins."""
-        told = {
+        attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call.name,
             "gen_ai.tool.call.id": call.id,
             "gen_ai.tool.type": "extension",
         }
         if self._content:
-            told["gen_ai.tool.call.arguments"] = dumps(call.arguments)
-        self._tools[account, call.id] = self._tracer.start_span(
-            f"execute_tool {call.name}", self._within(account), self._trace.SpanKind.INTERNAL, told
+            attributes["gen_ai.tool.call.arguments"] = dumps(call.arguments)
+        self._tools[record, call.id] = self._tracer.start_span(
+            f"execute_tool {call.name}", self._within(record), self._trace.SpanKind.INTERNAL, attributes
         )
 
-    def ran(self, account: Account, call: ToolCall, result: ToolResult) -> None:
+    def tool_ended(self, record: ExchangeRecord, call: ToolCall, result: ToolResult) -> None:
         """It ends."""
-        known = account, call.id
+        known = record, call.id
         if self._content and known in self._tools:
             self._tools[known].set_attribute("gen_ai.tool.call.result", result.text)
         self._end_tool(known, str(result.error_code or "tool_error") if result.is_error else "")
 
-    def _end_tool(self, known: tuple[Account, str], failure: str) -> None:
+    def _end_tool(self, known: tuple[ExchangeRecord, str], failure: str) -> None:
         span = self._tools.pop(known, None)  # a call that did not run ends without having begun
         if span is not None:
             if failure:
                 self._fail(span, failure)
             span.end()
 
-    def _within(self, account: Account) -> Any:
-        return self._trace.set_span_in_context(self._spans.get(account, self._trace.INVALID_SPAN))
+    def _within(self, record: ExchangeRecord) -> Any:
+        return self._trace.set_span_in_context(self._spans.get(record, self._trace.INVALID_SPAN))
 
     def _fail(self, span: Any, kind: str) -> None:
         span.set_attribute("error.type", kind)
@@ -179,8 +179,8 @@ class Tracing:
 # ── attributes ───────────────────────────────────────────────────────────────
 
 
-def _named(asking: Asking) -> dict[str, Any]:
-    where = asking.place
+def _named(attempt: UpstreamAttempt) -> dict[str, Any]:
+    where = attempt.place
     return {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": PROVIDERS.get(where.provider, where.provider),
@@ -188,37 +188,37 @@ def _named(asking: Asking) -> dict[str, Any]:
     }
 
 
-def _asking(asking: Asking) -> dict[str, Any]:
-    request, address = asking.request, urlsplit(asking.place.address)
-    told: dict[str, Any] = {"dragoman.attempt": asking.attempt, "dragoman.reask": asking.reask}
-    told["gen_ai.request.stream"] = request.stream
+def _request(attempt: UpstreamAttempt) -> dict[str, Any]:
+    request, address = attempt.request, urlsplit(attempt.place.address)
+    attributes: dict[str, Any] = {"dragoman.attempt": attempt.number, "dragoman.reask": attempt.reask}
+    attributes["gen_ai.request.stream"] = request.stream
     if address.hostname:
-        told["server.address"] = address.hostname
+        attributes["server.address"] = address.hostname
     if address.hostname and address.port:
-        told["server.port"] = address.port
+        attributes["server.port"] = address.port
     if request.output_schema is not None:
-        told["gen_ai.output.type"] = "json"
+        attributes["gen_ai.output.type"] = "json"
     for ours, theirs in SAMPLED.items():
         if (value := getattr(request.sampling, ours)) not in (None, ()):
-            told[f"gen_ai.request.{theirs}"] = value
-    return told
+            attributes[f"gen_ai.request.{theirs}"] = value
+    return attributes
 
 
 def _answer(response: Response) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     if response.stop is not None:
-        told["gen_ai.response.finish_reasons"] = [FINISHES.get(response.stop, str(response.stop))]
-    told |= {f"gen_ai.response.{key}": value for key in ("id", "model") if (value := getattr(response, key))}
+        attributes["gen_ai.response.finish_reasons"] = [FINISHES.get(response.stop, str(response.stop))]
+    attributes |= {f"gen_ai.response.{key}": value for key in ("id", "model") if (value := getattr(response, key))}
     for ours, theirs in USED.items() if response.usage is not None else ():
         if (count := getattr(response.usage, ours)) or ours in {"input", "output"}:
-            told[f"gen_ai.usage.{theirs}"] = count
-    return told
+            attributes[f"gen_ai.usage.{theirs}"] = count
+    return attributes
 
 
 def _judged(response: Response) -> dict[str, Any]:
-    """What was made of the answer's calls: only what there is to tell."""
+    """What was made of the answer's calls, without what is empty."""
     reports = [call.report for call in response.calls if call.report is not None]
-    told: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "dragoman.calls": len(response.calls),
         "dragoman.call.dialects": sorted({report.dialect for report in reports if report.dialect}),
         "dragoman.call.tiers": sorted({str(report.tier) for report in reports}),
@@ -226,41 +226,41 @@ def _judged(response: Response) -> dict[str, Any]:
         "dragoman.edits": [edit.kind for report in reports for edit in report.edits],
         "dragoman.issues": [str(issue.kind) for issue in response.issues],
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in attributes.items() if value}
 
 
-def _exchange(account: Account) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "http.response.status_code": account.status,
-        "gen_ai.request.model": account.model,
-        "gen_ai.request.stream": account.stream,
-        "dragoman.route": account.route,
-        "dragoman.reasks": account.reasks,
-        "dragoman.attempts": len(account.askings),
+def _exchange(record: ExchangeRecord) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
+        "http.response.status_code": record.status,
+        "gen_ai.request.model": record.model,
+        "gen_ai.request.stream": record.stream,
+        "dragoman.route": record.route,
+        "dragoman.reasks": record.reasks,
+        "dragoman.attempts": len(record.attempts),
     }
-    if account.stream and account.first is not None:
-        told["gen_ai.response.time_to_first_chunk"] = account.first - account.begun
-    return told | (_judged(account.response) if account.response is not None else {})
+    if record.stream and record.first is not None:
+        attributes["gen_ai.response.time_to_first_chunk"] = record.first - record.begun
+    return attributes | (_judged(record.response) if record.response is not None else {})
 
 
 # ── content, where it is asked for ───────────────────────────────────────────
 
 
 def _content(request: Request, response: Response | None) -> dict[str, Any]:
-    spoken = [message for message in request.messages if message.role != "system"]
-    told = {"gen_ai.input.messages": [_message(message) for message in spoken]}
+    dialogue = [message for message in request.messages if message.role != "system"]
+    attributes = {"gen_ai.input.messages": [_message(message) for message in dialogue]}
     system = [_part(part) for message in request.messages if message.role == "system" for part in message.parts]
     if system:
-        told["gen_ai.system_instructions"] = system
+        attributes["gen_ai.system_instructions"] = system
     if request.tools:
-        told["gen_ai.tool.definitions"] = [
+        attributes["gen_ai.tool.definitions"] = [
             {"type": "function", "name": t.name, "description": t.description, "parameters": t.parameters}
             for t in request.tools
         ]
     if response is not None:
         reason = FINISHES.get(response.stop, str(response.stop)) if response.stop else "stop"
-        told["gen_ai.output.messages"] = [{**_message(response.message), "finish_reason": reason}]
-    return {name: dumps(value) for name, value in told.items()}
+        attributes["gen_ai.output.messages"] = [{**_message(response.message), "finish_reason": reason}]
+    return {name: dumps(value) for name, value in attributes.items()}
 
 
 def _message(message: Message) -> dict[str, Any]:

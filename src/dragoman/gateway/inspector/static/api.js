@@ -20,9 +20,9 @@ export async function ask(path, { method = "GET", body } = {}) {
     await askForKey(key !== "");
     return ask(path, { method, body });
   }
-  const said = await answer.json();
-  if (!answer.ok) throw new Refused(answer.status, said.error?.message ?? `the gateway answered ${answer.status}`);
-  return said;
+  const data = await answer.json();
+  if (!answer.ok) throw new Refused(answer.status, data.error?.message ?? `the gateway answered ${answer.status}`);
+  return data;
 }
 
 function askForKey(wrong) {

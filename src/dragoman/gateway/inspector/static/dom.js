@@ -82,8 +82,8 @@ export function pretty(text) {
 }
 
 export function facts(pairs) {
-  const told = pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined && value !== false);
-  return told.length === 0 ? null : h("dl", { class: "facts" }, told.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  const shown = pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined && value !== false);
+  return shown.length === 0 ? null : h("dl", { class: "facts" }, shown.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
 export function copyButton(text) {

@@ -49,12 +49,12 @@ function controls(steps, about) {
     h("details", {}, h("summary", {}, "Other tools, another text"), field("Tools", tools), field("Text", text)),
     h("button", { type: "submit", class: "main" }, "Judge"));
   const asked = () => {
-    const told = { hop: Number(hop.value), dialect: dialect.value, strict: strict.checked };
-    told.chunk = chunk.value === "as it came" ? chunk.value : Number(chunk.value);
-    if (finish.value) told.finish_reason = finish.value;
-    if (tools.value.trim()) told.tools = JSON.parse(tools.value);
-    if (text.value) told.text = text.value;
-    return told;
+    const fields = { hop: Number(hop.value), dialect: dialect.value, strict: strict.checked };
+    fields.chunk = chunk.value === "as it came" ? chunk.value : Number(chunk.value);
+    if (finish.value) fields.finish_reason = finish.value;
+    if (tools.value.trim()) fields.tools = JSON.parse(tools.value);
+    if (text.value) fields.text = text.value;
+    return fields;
   };
   return { element, asked };
 }
@@ -77,7 +77,7 @@ function reading(read) {
 
 function step(read, stage, last) {
   const fed = stage ? read.stages[stage - 1].read : 0;
-  const told = folded(read.stages.slice(0, stage));
+  const answer = folded(read.stages.slice(0, stage));
   const from = Math.max(0, fed - BEFORE);
   const box = h("div", { class: "wrote" });
   const text = coloured(read, { from, to: fed, onpick: (number) => pick(box, number) });
@@ -86,34 +86,34 @@ function step(read, stage, last) {
   const now = stage ? read.stages[stage - 1].events : [];
   return h("div", { class: "twice" },
     h("div", {}, h("p", { class: "label" }, from ? `The text, from character ${count(from)}` : "The text"), box),
-    h("div", {}, h("p", { class: "label" }, "Decided so far"), decided(told),
+    h("div", {}, h("p", { class: "label" }, "Decided so far"), decided(answer),
       h("p", { class: "label" }, "Settled by this step"), now.length ? now.map(event) : h("p", { class: "quiet" }, "Nothing yet: it waits for more.")));
 }
 
 // The events so far, as one answer.
 function folded(stages) {
-  const told = { text: "", reasoning: "", calls: new Map(), issues: [] };
+  const answer = { text: "", reasoning: "", calls: new Map(), issues: [] };
   for (const { events } of stages) for (const one of events) {
-    if (one.kind === "TextDelta") told.text += one.text;
-    else if (one.kind === "ReasoningDelta") told.reasoning += one.text;
-    else if (one.kind === "CallStarted") told.calls.set(one.index, { name: one.name, json: "", ended: "" });
-    else if (one.kind === "CallDelta") told.calls.get(one.index).json += one.json;
-    else if (one.kind === "CallEnded") told.calls.get(one.index).ended = one.report?.verdict ?? "ended";
-    else if (one.kind === "IssueReported") told.issues.push(one.issue);
-    else if (one.kind === "Reclassified" && one.answer) told.reasoning = "";
-    else if (one.kind === "Reclassified") { told.reasoning = told.text + told.reasoning; told.text = ""; told.calls.clear(); }
+    if (one.kind === "TextDelta") answer.text += one.text;
+    else if (one.kind === "ReasoningDelta") answer.reasoning += one.text;
+    else if (one.kind === "CallStarted") answer.calls.set(one.index, { name: one.name, json: "", ended: "" });
+    else if (one.kind === "CallDelta") answer.calls.get(one.index).json += one.json;
+    else if (one.kind === "CallEnded") answer.calls.get(one.index).ended = one.report?.verdict ?? "ended";
+    else if (one.kind === "IssueReported") answer.issues.push(one.issue);
+    else if (one.kind === "Reclassified" && one.answer) answer.reasoning = "";
+    else if (one.kind === "Reclassified") { answer.reasoning = answer.text + answer.reasoning; answer.text = ""; answer.calls.clear(); }
   }
-  return told;
+  return answer;
 }
 
-function decided(told) {
-  const calls = [...told.calls.values()];
-  if (!told.text && !told.reasoning && !calls.length && !told.issues.length) return h("p", { class: "quiet" }, "Nothing.");
+function decided(answer) {
+  const calls = [...answer.calls.values()];
+  if (!answer.text && !answer.reasoning && !calls.length && !answer.issues.length) return h("p", { class: "quiet" }, "Nothing.");
   return [
-    told.reasoning ? [h("b", {}, "reasoning"), capped(told.reasoning, 1500)] : null,
-    told.text ? [h("b", {}, "text"), capped(told.text, 1500)] : null,
+    answer.reasoning ? [h("b", {}, "reasoning"), capped(answer.reasoning, 1500)] : null,
+    answer.text ? [h("b", {}, "text"), capped(answer.text, 1500)] : null,
     calls.map((call) => h("div", { class: "call" }, h("b", {}, "→ ", h("code", {}, call.name)), h("span", { class: "quiet" }, call.ended || "still open"), capped(call.json, 1500))),
-    told.issues.map((issue) => h("p", { class: "issue" }, h("b", {}, issue.kind), ` ${issue.message}`)),
+    answer.issues.map((issue) => h("p", { class: "issue" }, h("b", {}, issue.kind), ` ${issue.message}`)),
   ];
 }
 

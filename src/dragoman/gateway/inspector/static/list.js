@@ -95,7 +95,7 @@ export class List {
       "aria-selected": String(row.number === this.picked), vars: { top: `${at * HEIGHT}px` }, onclick: () => this.pick(row.number, true),
     },
     h("div", { class: "line" }, h("span", { class: "dot", title: state }), h("b", {}, row.model || row.path), h("span", { class: "quiet" }, `#${row.number}`), h("time", {}, clock(row.at))),
-    h("div", { class: "line said" }, row.error || row.asked || row.path),
+    h("div", { class: "line said" }, row.error || row.prompt || row.path),
     h("div", { class: "line" },
       row.live ? chip("live") : row.status >= 400 ? chip(String(row.status), "failed") : null,
       row.marks.filter((mark) => !["calls", "failed"].includes(mark)).map((mark) => chip(mark === "reasked" ? `re-asked ${row.reasks}×` : mark, mark)),
@@ -124,5 +124,5 @@ export class List {
 }
 
 function haystack(row) {
-  return [row.model, row.route, row.front, row.asked, row.said, row.error, row.key, row.request_id, row.path, String(row.status), ...(row.calls ?? []), ...row.marks].join("\n").toLowerCase();
+  return [row.model, row.route, row.front, row.prompt, row.answer, row.error, row.key, row.request_id, row.path, String(row.status), ...(row.calls ?? []), ...row.marks].join("\n").toLowerCase();
 }

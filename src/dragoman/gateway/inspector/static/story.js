@@ -9,9 +9,9 @@ export function story(whole) {
   let number = 0;
   return [
     section("The client asked", asked(client)),
-    steps.map((step) => step.kind === "ran" ? ran(step) : asking(step, step.kind === "keys" ? 0 : ++number, end)),
+    steps.map((step) => step.kind === "server_tools" ? serverTools(step) : attempt(step, step.kind === "keys" ? 0 : ++number, end)),
     row.live ? h("p", { class: "quiet" }, "It still runs; what comes next appears here.") : null,
-    section("The client was told", told(answer, row)),
+    section("The client was told", answerOf(answer, row)),
   ];
 }
 
@@ -41,10 +41,10 @@ export function request(asked, newest = Infinity) {
   ];
 }
 
-function message(said) {
-  const mark = { added: "added here", changed: "changed here" }[said.origin];
-  return h("article", { class: `message is-${said.role} ${said.origin ? `was-${said.origin}` : ""}` },
-    h("header", {}, h("b", {}, said.role), mark ? chip(mark, said.origin) : null), said.parts.map(part));
+function message(one) {
+  const mark = { added: "added here", changed: "changed here" }[one.origin];
+  return h("article", { class: `message is-${one.role} ${one.origin ? `was-${one.origin}` : ""}` },
+    h("header", {}, h("b", {}, one.role), mark ? chip(mark, one.origin) : null), one.parts.map(part));
 }
 
 function part(one) {
@@ -71,7 +71,7 @@ export function call(made) {
 
 // ── steps ───────────────────────────────────────────────────────────────────
 
-function asking(step, number, end) {
+function attempt(step, number, end) {
   const title = step.kind === "keys" ? "A token was fetched" : `Step ${number}: ${step.place || "a provider"} was asked${step.reask ? " again" : ""}`;
   return h("section", { class: "part step" },
     h("h3", {}, title, step.reask ? chip(`re-ask ${step.reask}`, "reasked") : null, step.attempt > 1 ? chip(`attempt ${step.attempt}`, "fallback") : null,
@@ -80,7 +80,7 @@ function asking(step, number, end) {
     step.hop === null ? null : times(step, end),
     step.correction?.length ? [h("p", { class: "label" }, "What was wrong, as the model was told:"), step.correction.slice(-1).map(message)] : null,
     step.sent ? fold(sentSummary(step), () => request(step.sent)) : null,
-    step.error || step.failure ? h("p", { class: "failure" }, step.failure?.said || step.error) : null,
+    step.error || step.failure ? h("p", { class: "failure" }, step.failure?.message || step.error) : null,
     step.refusal ? capped(step.refusal, 1000, { class: "text failure" }) : null,
     step.wrote ? wrote(step.wrote) : null);
 }
@@ -110,19 +110,19 @@ export function wrote(written) {
     written.text ? [coloured(written, { onpick }), legend(written.spans)] : h("p", { class: "quiet" }, "No text."),
     written.calls.length ? [h("p", { class: "label" }, "Native calls, as the wire told them:"), written.calls.map(call)] : null,
     written.text ? verdicts(written, onpick) : null,
-    written.hearing ? h("p", { class: "quiet" }, heard(written.hearing)) : null,
+    written.parser ? h("p", { class: "quiet" }, parserInput(written.parser)) : null,
     written.error ? h("p", { class: "failure" }, written.error) : null,
   ].flat(Infinity).filter(Boolean));
   return box;
 }
 
-function heard(hearing) {
-  const dialects = hearing.dialects === "auto" ? "all dialects" : hearing.dialects;
-  return [`Listened for ${dialects}`, hearing.prompted_dialect ? `asked to write ${hearing.prompted_dialect}` : "", hearing.prefix ? `the template had opened ${JSON.stringify(hearing.prefix)}` : "",
-    hearing.shown ? `shown ${plural(hearing.shown, "result")}` : ""].filter(Boolean).join(" · ");
+function parserInput(parser) {
+  const dialects = parser.dialects === "auto" ? "all dialects" : parser.dialects;
+  return [`Listened for ${dialects}`, parser.prompted_dialect ? `asked to write ${parser.prompted_dialect}` : "", parser.prefix ? `the template had opened ${JSON.stringify(parser.prefix)}` : "",
+    parser.shown ? `shown ${plural(parser.shown, "result")}` : ""].filter(Boolean).join(" · ");
 }
 
-function ran(step) {
+function serverTools(step) {
   return h("section", { class: "part step" }, h("h3", {}, "Tools were run here"), step.results.map((one) => [
     call(one.call), h("div", { class: "sub is-result" }, h("b", {}, "result", one.is_error ? chip(one.code || "error", "failed") : null), capped(one.text, 1500)),
   ]));
@@ -130,7 +130,7 @@ function ran(step) {
 
 // ── what was told ───────────────────────────────────────────────────────────
 
-function told(answer, row) {
+function answerOf(answer, row) {
   const response = answer.response;
   return [
     row.error ? h("p", { class: "failure" }, `${row.status}: ${row.error}`) : null,

@@ -90,7 +90,7 @@ export function mend(edit) {
 
 // One line per candidate: verdict, tool, why; a click shows its place in the text.
 export function verdicts(wrote, onpick) {
-  if (!wrote.findings.length) return h("p", { class: "quiet" }, wrote.hearing ? "No candidate for a call was found." : "Nothing was listened for: this request had no tools, or forbade calls.");
+  if (!wrote.findings.length) return h("p", { class: "quiet" }, wrote.parser ? "No candidate for a call was found." : "Nothing was listened for: this request had no tools, or forbade calls.");
   return h("ul", { class: "verdicts" }, wrote.findings.map((found, number) => h("li", {},
     h("button", { type: "button", class: "row", onclick: () => onpick(number) },
       chip(found.verdict), h("code", {}, found.name || "–"),

@@ -10,12 +10,12 @@ export function wires(whole) {
   const query = client.query ? `?${client.query}` : "";
   return [
     h("p", { class: "quiet" }, "Keys are blotted out before anything is kept. Times count from the beginning of the exchange."),
-    wire("Client → gateway", `${client.method} ${client.path}${query}`, client.headers, client.size, `${path}/asked`),
-    steps.filter((step) => step.kind !== "ran" && step.hop !== null).map((step, at) => [
+    wire("Client → gateway", `${client.method} ${client.path}${query}`, client.headers, client.size, `${path}/request`),
+    steps.filter((step) => step.kind !== "server_tools" && step.hop !== null).map((step, at) => [
       wire(`Gateway → ${step.place || "provider"} · step ${at + 1}`, `${step.method} ${step.url}`, step.headers, step.sizes[0], `${path}/sent-${step.hop}`),
       wire(`${step.place || "provider"} → gateway · step ${at + 1}`, step.status ? `${step.status} after ${seconds(step.opened - step.begun)}` : step.error || "no answer", step.got_headers, step.sizes[1], `${path}/got-${step.hop}`),
     ]),
-    wire("Gateway → client", answer.status ? String(answer.status) : "nothing yet", answer.headers, answer.size, `${path}/told`),
+    wire("Gateway → client", answer.status ? String(answer.status) : "nothing yet", answer.headers, answer.size, `${path}/response`),
   ];
 }
 
@@ -56,23 +56,23 @@ function pieces(body) {
 // ── events ──────────────────────────────────────────────────────────────────
 
 export function events(whole) {
-  const told = whole.answer.events;
-  if (!told.length) return [h("p", { class: "quiet" }, "No events were told.")];
+  const sent = whole.answer.events;
+  if (!sent.length) return [h("p", { class: "quiet" }, "No events.")];
   return [
     h("p", { class: "quiet" }, "What the client was told, read back from the bytes it got. Deltas that follow each other stand as one, with how many they were."),
-    h("div", { class: "events" }, listed(told, event, 300, "event")),
+    h("div", { class: "events" }, listed(sent, event, 300, "event")),
   ];
 }
 
 export function event(one) {
-  const { kind, at, until, count: times, text, json: written, said, ...rest } = one;
-  const body = text ?? written ?? said ?? (kind === "CallStarted" ? `${rest.name}  ${rest.id}` : detail(rest));
+  const { kind, at, until, count: times, text, json: written, message, ...rest } = one;
+  const body = text ?? written ?? message ?? (kind === "CallStarted" ? `${rest.name}  ${rest.id}` : detail(rest));
   return h("div", { class: `event is-${kind}` },
     h("time", { title: until !== at ? `until ${seconds(until)}` : "" }, seconds(at ?? 0)), h("b", {}, kind.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase(), times > 1 ? h("span", { class: "quiet" }, ` ×${count(times)}`) : null),
     capped(body, 600));
 }
 
 function detail(rest) {
-  const told = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== "" && !(typeof value === "object" && !Object.keys(value).length)));
-  return Object.keys(told).length ? json(told) : "";
+  const fields = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null && value !== "" && !(typeof value === "object" && !Object.keys(value).length)));
+  return Object.keys(fields).length ? json(fields) : "";
 }

@@ -1,6 +1,6 @@
-"""What the inspector keeps of one exchange: the bytes of both wires with their times, and the account of it.
+"""The recording of one exchange: the bytes of both wires with their times, and its record.
 
-Knows bytes, accounts and effects; nothing of stores, pages or ASGI.
+Knows bytes, exchange records and effects; nothing of stores, pages or ASGI.
 Contract: nothing here changes what it watches; a body longer than is kept is cut and says so; once an exchange is
 sealed no known secret is left in what was kept.
 """
@@ -17,7 +17,7 @@ from ...errors import CodecError
 from ...providers.route import Route
 from ...types import NOTHING
 from ..http.request_body import Refused, unpacked
-from ..telemetry.exchange_record import Account, Asking
+from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from .redaction import blot, holds, secrets_in, shown_headers, shown_query, shown_url, spellings
 
 FORM = "application/x-www-form-urlencoded"
@@ -73,12 +73,12 @@ class Body:
 class Hop:
     """One request to a provider, and what it answered.
 
-    `asking` is the one it belongs to (None where none had begun), `route` where that went, `ran` how many rounds of
+    `attempt` is the one it belongs to (None where none had begun), `route` where that went, `ran` how many rounds of
     tools had been run here before it, `nonce` the code its calls must carry.  Times are seconds since the exchange
     began.
     """
 
-    asking: Asking | None
+    attempt: UpstreamAttempt | None
     route: Route | None
     ran: int
     nonce: str
@@ -101,7 +101,7 @@ class Hop:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Record:
+class Recording:
     """One exchange.  `version` grows with every change; `began` is seconds since 1970."""
 
     number: int
@@ -109,22 +109,22 @@ class Record:
     clock: Callable[[], float]
     most: int
     secrets: set[str]
-    changed: Callable[[Record, int], None]
+    changed: Callable[[Recording, int], None]
     method: str = ""
     path: str = ""
     query: str = ""
     variables: Mapping[str, Any] = NOTHING
     headers: Mapping[str, str] = NOTHING
     again: int = 0
-    account: Account | None = None
+    exchange: ExchangeRecord | None = None
     version: int = 0
     size: int = 0
     gone: bool = False
     nonce: str = ""
-    asked: Body = field(init=False)
-    told: Body = field(init=False)
+    request: Body = field(init=False)
+    response: Body = field(init=False)
     status: int = 0
-    told_headers: Mapping[str, str] = NOTHING
+    response_headers: Mapping[str, str] = NOTHING
     hops: list[Hop] = field(default_factory=list)
     sealed: bool = False
     spelt: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ class Record:
 
     def __post_init__(self) -> None:
         self.start = self.clock()
-        self.asked, self.told = Body(self.most), Body(self.most)
+        self.request, self.response = Body(self.most), Body(self.most)
         self.secrets = self.secrets | secrets_in(self.headers, self.query)
         self.headers = shown_headers(self.headers, self.secrets)
         self.query = shown_query(self.query, self.secrets)
@@ -151,8 +151,8 @@ class Record:
     def mentions(self, words: str) -> bool:
         """Do these words stand in it, in capitals or not: in its bytes, or in what a model wrote in pieces?"""
         wanted = words.casefold()
-        bodies = (self.asked, self.told, *(body for hop in self.hops for body in (hop.sent, hop.got)))
-        texts = (*(_said(hop.asking) for hop in self.hops), *(hop.url for hop in self.hops), self.path)
+        bodies = (self.request, self.response, *(body for hop in self.hops for body in (hop.sent, hop.got)))
+        texts = (*(_words_of(hop.attempt) for hop in self.hops), *(hop.url for hop in self.hops), self.path)
         escaped = json.dumps(words)[1:-1].casefold()
         return any(wanted in text.casefold() for text in texts) or any(
             wanted in text or escaped in text
@@ -161,31 +161,31 @@ class Record:
 
     # ── what happens ─────────────────────────────────────────────────────────
 
-    def asks(self, data: bytes) -> None:
+    def on_request_data(self, data: bytes) -> None:
         """More of the client's request."""
-        self._grow(OBJECTS * self._keep(self.asked, data))
+        self._grow(OBJECTS * self._keep(self.request, data))
 
-    def answers(self, status: int, headers: Mapping[str, str]) -> None:
+    def on_response_head(self, status: int, headers: Mapping[str, str]) -> None:
         """The head of our answer."""
-        self.status, self.told_headers = status, shown_headers(headers, self.secrets)
+        self.status, self.response_headers = status, shown_headers(headers, self.secrets)
         self._grow(0)
 
-    def tells(self, data: bytes) -> None:
+    def on_response_data(self, data: bytes) -> None:
         """More of our answer."""
-        self._grow(self._keep(self.told, data))
+        self._grow(self._keep(self.response, data))
 
-    def sends(self, effect: Open, route: Route | None) -> Hop:
+    def on_upstream_request(self, effect: Open, route: Route | None) -> Hop:
         """A request goes to a provider."""
         self._end_hop()
         more = secrets_in(effect.headers, effect.url.partition("?")[2]) - self.secrets
         if more:
             self.secrets |= more
             self.spelt = spellings(self.secrets)
-        account = self.account
+        exchange = self.exchange
         hop = Hop(
-            asking=account.askings[-1] if account is not None and account.askings else None,
+            attempt=exchange.attempts[-1] if exchange is not None and exchange.attempts else None,
             route=route,
-            ran=len(account.house) if account is not None else 0,
+            ran=len(exchange.server_tools) if exchange is not None else 0,
             nonce=self.nonce,
             method=effect.method,
             url=shown_url(effect.url, self.secrets),
@@ -200,19 +200,19 @@ class Record:
         self._grow(hop.sent.size)
         return hop
 
-    def opens(self, hop: Hop, opened: Opened) -> None:
+    def on_upstream_head(self, hop: Hop, opened: Opened) -> None:
         """The provider answers."""
         hop.status, hop.opened = opened.status, self.now
         hop.got_headers = shown_headers(opened.headers, self.secrets)
         self._grow(0)
 
-    def hears(self, hop: Hop, data: bytes) -> None:
+    def on_upstream_data(self, hop: Hop, data: bytes) -> None:
         """More of the provider's answer; b"" is its end."""
         if not data:
             hop.ended = self.now
         self._grow(OBJECTS * self._keep(hop.got, b"" if hop.is_exchange_of_keys else data))
 
-    def fails(self, hop: Hop, error: Exception) -> None:
+    def on_upstream_failure(self, hop: Hop, error: Exception) -> None:
         """The provider could not be asked, or broke off."""
         hop.error, hop.ended = str(error), self.now
         self._grow(0)
@@ -220,33 +220,33 @@ class Record:
     def seal(self) -> None:
         """It is over: what was kept is rid of secrets."""
         self._end_hop()
-        bodies = (self.asked, self.told, *(body for hop in self.hops for body in (hop.sent, hop.got)))
+        bodies = (self.request, self.response, *(body for hop in self.hops for body in (hop.sent, hop.got)))
         self._unpack()
         for body in bodies:
             body.seal(self.spelt)
         for hop in self.hops:
             if hop.is_exchange_of_keys:
                 hop.got.withhold(TOKENS)
-            elif holds(_said(hop.asking), self.spelt):
+            elif holds(_words_of(hop.attempt), self.spelt):
                 hop.got.withhold(WITHHELD)
-        account = self.account
-        if account is not None:
-            if account.response is not None and holds(account.response.text, self.spelt):
-                self.told.withhold(WITHHELD)
-            account.headers, account.carried = NOTHING, {}
+        exchange = self.exchange
+        if exchange is not None:
+            if exchange.response is not None and holds(exchange.response.text, self.spelt):
+                self.response.withhold(WITHHELD)
+            exchange.headers, exchange.trace_headers = NOTHING, {}
         self.sealed = True
         self._grow(0)
 
     def _unpack(self) -> None:
         """A packed request is kept as what is in it: secrets are not seen in what is packed."""
         coding = self.headers.get("content-encoding", "")
-        if not coding or not self.asked.size:
+        if not coding or not self.request.size:
             return
         try:
-            data = unpacked(self.asked.data, coding, self.most)
+            data = unpacked(self.request.data, coding, self.most)
         except (CodecError, Refused):
             data = PACKED
-        self.asked.withhold(data)
+        self.request.withhold(data)
 
     def _end_hop(self) -> None:
         if self.hops and self.hops[-1].ended is None:
@@ -261,7 +261,7 @@ class Record:
         self.changed(self, size)
 
 
-def _said(asking: Asking | None) -> str:
-    """What a model said, put together from however many pieces."""
-    response = asking.response if asking is not None else None
+def _words_of(attempt: UpstreamAttempt | None) -> str:
+    """The words of a model, put together from however many pieces."""
+    response = attempt.response if attempt is not None else None
     return "" if response is None else f"{response.text}\n{response.reasoning}"
