@@ -92,6 +92,9 @@ class BackedCache(Generic[T]):
         self._recent: Recent[str, T] = Recent(limit)
         self._size, self._behind = size, behind
 
+    def __len__(self) -> int:
+        return len(self._recent)
+
     def holds(self) -> bool:
         """May there be anything, here or behind?"""
         return bool(self._recent) or (self._behind is not None and self._behind.holds())

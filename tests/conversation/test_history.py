@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.conversation.history import BRIDGE, MISSING, START, identify, in_turns, repair, without_system
-from dragoman.conversation.requirements import DEMANDS, FREE, MISTRAL, OPENAI_CHAT, Demands, Turns
+from dragoman.conversation.requirements import MISTRAL, OPENAI_CHAT, REQUIREMENTS, UNRESTRICTED, Turns, WireRequirements
 from dragoman.errors import ErrorCode
 from dragoman.types import IssueKind, Message, Text, ToolCall, ToolResult
 
@@ -175,7 +175,7 @@ def test_after_repair_every_call_has_exactly_one_result_and_a_second_repair_does
 
 # ── ids ──────────────────────────────────────────────────────────────────────
 
-EVERY_DEMAND = [FREE, MISTRAL, OPENAI_CHAT, *DEMANDS.values()]
+EVERY_DEMAND = [UNRESTRICTED, MISTRAL, OPENAI_CHAT, *REQUIREMENTS.values()]
 
 
 def pairs(messages: tuple[Message, ...] | list[Message]) -> list[tuple[str, str]]:
@@ -204,15 +204,15 @@ def test_ids_a_wire_refuses_are_written_its_way_and_results_keep_to_their_calls(
 
 def test_two_calls_of_one_id_in_one_turn_are_told_apart_and_keep_their_results() -> None:
     calls = Message("assistant", [call("a"), call("a")])
-    told = identify(repair([calls, Message("tool", [result("a", "1"), result("a", "2")])]).messages, FREE)
+    told = identify(repair([calls, Message("tool", [result("a", "1"), result("a", "2")])]).messages, UNRESTRICTED)
     assert pairs(told.messages) == [("a", "1"), ("a_2", "2")]
 
 
 def test_an_id_used_again_in_a_later_turn_stays_where_the_wire_takes_it_and_is_renumbered_where_not() -> None:
     given_ = IN_ORDER["an id used again in a later turn"]
     assert identify(given_, MISTRAL).messages[1].calls[0].id == identify(given_, MISTRAL).messages[3].calls[0].id
-    assert pairs(identify(given_, DEMANDS["ollama_chat"]).messages) == [("look:0", "first"), ("look:0", "second")]
-    (one, first), (two, second) = pairs(identify(given_, DEMANDS["anthropic_messages"]).messages)
+    assert pairs(identify(given_, REQUIREMENTS["ollama_chat"]).messages) == [("look:0", "first"), ("look:0", "second")]
+    (one, first), (two, second) = pairs(identify(given_, REQUIREMENTS["anthropic_messages"]).messages)
     assert one != two
     assert (first, second) == ("first", "second")
 
@@ -225,7 +225,7 @@ def test_calls_without_ids_get_some() -> None:
         Message("assistant", [call("", "read")]),
         Message("tool", [result("", "again", "read")]),
     ]).messages  # fmt: skip
-    told = pairs(identify(given_, FREE).messages)
+    told = pairs(identify(given_, UNRESTRICTED).messages)
     assert [text for _, text in told] == ["was read", "written", "again"]
     assert len({id_ for id_, _ in told}) == 3
     assert all(id_ for id_, _ in told)
@@ -245,27 +245,27 @@ histories = st.lists(
 
 
 @given(histories, over_demands)
-def test_ids_are_allowed_and_unique_and_a_second_look_changes_nothing(given_: list[Message], demands: Demands) -> None:
+def test_ids_are_allowed_and_unique_and_a_second_look_changes_nothing(given_: list[Message], requirements: WireRequirements) -> None:
     before = repair(given_).messages
-    told = identify(before, demands)
+    told = identify(before, requirements)
     ids_ = [[one.id for one in message.calls] for message in told.messages]
-    assert all(demands.ids.allows(id_) for turn in ids_ for id_ in turn)
+    assert all(requirements.ids.allows(id_) for turn in ids_ for id_ in turn)
     assert all(len(set(turn)) == len(turn) for turn in ids_)
-    assert not demands.unique or len({i for turn in ids_ for i in turn}) == sum(map(len, ids_))
+    assert not requirements.unique or len({i for turn in ids_ for i in turn}) == sum(map(len, ids_))
     assert [text for _, text in pairs(told.messages)].count("?") == 0
     assert [told.back.get(i, i) for turn in ids_ for i in turn] == [c.id for m in before for c in m.calls]
-    again = identify(told.messages, demands)
+    again = identify(told.messages, requirements)
     assert again.messages == told.messages
     assert again.issues == ()
 
 
 @given(histories, histories, over_demands)
 def test_a_conversation_that_grows_keeps_the_ids_of_its_beginning(
-    first: list[Message], then: list[Message], demands: Demands
+    first: list[Message], then: list[Message], requirements: WireRequirements
 ) -> None:
     begun = repair(first).messages
     grown = repair([*begun, Message("assistant", "so"), *then]).messages
-    assert identify(grown, demands).messages[: len(begun)] == identify(begun, demands).messages
+    assert identify(grown, requirements).messages[: len(begun)] == identify(begun, requirements).messages
 
 
 # ── turns ────────────────────────────────────────────────────────────────────
@@ -276,11 +276,11 @@ def test_kimis_ids_are_counted_through_the_conversation() -> None:
     one = Message("assistant", [call("a"), call("b", "run")])
     two = Message("assistant", [call("a", "run")])
     answers = Message("tool", [result("b", "2", "run"), result("a", "1")])
-    told = identify(repair([ASK, one, answers, two, Message("tool", [result("a", "3")])]).messages, Demands(counted=True))
+    told = identify(repair([ASK, one, answers, two, Message("tool", [result("a", "3")])]).messages, WireRequirements(counted=True))
     wanted = [("functions.look:0", "1"), ("functions.run:1", "2"), ("functions.run:2", "3")]
     assert pairs(told.messages) == wanted
     assert len(told.issues) == 1
-    assert identify(told.messages, Demands(counted=True)).issues == ()
+    assert identify(told.messages, WireRequirements(counted=True)).issues == ()
 
 
 TURNS: list[tuple[str, Turns, list[Message], list[Message]]] = [

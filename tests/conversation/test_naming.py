@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.conversation.naming import ANY_SPELLING, Spelling, respell
-from dragoman.conversation.requirements import DEMANDS, MISTRAL_IDS, OPENAI_CHAT, WORD_NAMES
+from dragoman.conversation.requirements import MISTRAL_IDS, OPENAI_CHAT, REQUIREMENTS, WORD_NAMES
 
-GEMINI = DEMANDS["gemini"].names
-COHERE = DEMANDS["cohere_chat"].names
+GEMINI = REQUIREMENTS["gemini"].names
+COHERE = REQUIREMENTS["cohere_chat"].names
 
 SPELLED = [
     (WORD_NAMES, "kom.memory.v1.search", "kom_memory_v1_search"),
@@ -50,7 +50,15 @@ def test_ids_of_nine_letters() -> None:
     assert respell(["aB3dE6gH9"], MISTRAL_IDS, readable=False).forth == {}
 
 
-SPELLINGS = [WORD_NAMES, GEMINI, COHERE, MISTRAL_IDS, OPENAI_CHAT.ids, ANY_SPELLING, DEMANDS["anthropic_messages"].ids]
+SPELLINGS = [
+    WORD_NAMES,
+    GEMINI,
+    COHERE,
+    MISTRAL_IDS,
+    OPENAI_CHAT.ids,
+    ANY_SPELLING,
+    REQUIREMENTS["anthropic_messages"].ids,
+]
 words = st.lists(
     st.text("ab._-:/ é0A", min_size=1, max_size=8) | st.text(min_size=1, max_size=80), min_size=1, max_size=6
 )

@@ -127,7 +127,7 @@ def test_reasoning_a_client_drops_comes_back_from_another_process_and_to_no_othe
 
 
 def test_everything_a_model_must_get_back_passes_through_the_file(tmp_path: Path) -> None:
-    here, there = StateStores(tmp_path).learned.sidecar, StateStores(tmp_path).learned.sidecar
+    here, there = StateStores(tmp_path).learned.reasoning, StateStores(tmp_path).learned.reasoning
     asked = [Message("user", "What is up?")]
     signed = WireFields("gemini", {"thought_signature": "AbC=", "nested": [{"n": 1}, None]})
     thought = Reasoning("hm \udcff", metadata={"signature": "s", "!": "kept"})
@@ -153,14 +153,14 @@ def test_what_cannot_be_written_down_is_kept_in_memory_alone(tmp_path: Path) -> 
 
 
 def test_what_another_version_wrote_is_as_good_as_not_kept(tmp_path: Path) -> None:
-    store, sidecar = Store(tmp_path / FILE), StateStores(tmp_path).learned.sidecar
+    store, reasoning = Store(tmp_path / FILE), StateStores(tmp_path).learned.reasoning
     asked = [Message("user", "What is up?"), Message("assistant", [ToolCall(id="c", name="look")])]
     for text in ("", "[]", '{"!":"tuple","is":["c",{},["no reasoning"]]}', '{"!":"Unknown"}'):
-        StateStores(tmp_path).learned.sidecar.remember(asked[:1], Message("assistant", [Reasoning("hm"), *asked[1].calls]))
+        StateStores(tmp_path).learned.reasoning.remember(asked[:1], Message("assistant", [Reasoning("hm"), *asked[1].calls]))
         with sqlite3.connect(store.path) as database:
             database.execute("UPDATE kept SET value = ?", (text.encode(),))
         database.close()
-        assert sidecar.refill(asked) == tuple(asked)
+        assert reasoning.refill(asked) == tuple(asked)
 
 
 def test_what_the_house_did_passes_through_the_file(tmp_path: Path) -> None:

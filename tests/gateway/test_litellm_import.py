@@ -245,7 +245,10 @@ def test_two_deployments_of_one_provider_are_both_asked_in_its_own_way() -> None
         read(told.data, environ)
     first, second = read(told.data, {**environ, "OPENAI_API_VERSION": "2024-10-21"}).config.routes("gpt")
     assert second.request_url("/chat", "gpt-eu") == first.request_url("/chat", "gpt-eu").replace("//eu.", "//ca.")
-    assert (second.provider.quirks, second.provider.demands) == (first.provider.quirks, first.provider.demands)
+    assert (second.provider.quirks, second.provider.requirements) == (
+        first.provider.quirks,
+        first.provider.requirements,
+    )
     assert set(second.headers()) == set(first.headers())
 
 

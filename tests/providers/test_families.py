@@ -10,13 +10,13 @@ from dragoman.dialects.rows.table import ALL
 from dragoman.providers.families import (
     DEFAULT,
     ROWS,
-    Demand,
     Forced,
     Ids,
     Opens,
     Profile,
     Replay,
-    normalise,
+    TemplateLimit,
+    _names,
     order,
     profile,
 )
@@ -170,8 +170,8 @@ def test_an_unknown_model_gets_an_answer_too() -> None:
         ("x/Qwen2.5-7B", "qwen2.5-7b"),
     ],
 )
-def test_names_are_stripped_of_what_does_not_say_which_model_it_is(model: str, name: str) -> None:
-    assert normalise(model) == name
+def test_names_are_read_without_path_ending_and_quantisation(model: str, name: str) -> None:
+    assert name in _names(model)
 
 
 def test_the_callers_rows_come_first() -> None:
@@ -248,5 +248,5 @@ def test_what_families_demand_is_said_in_closed_words() -> None:
     assert profile("claude-opus-5.5").forced is Forced.NEVER
     assert profile("mistral-small-3.2").ids is Ids.NINE
     assert profile("kimi-k2-instruct").ids is Ids.COUNTED
-    assert profile("gemma-2-9b-it").demands == {Demand.ALTERNATE, Demand.NO_SYSTEM}
+    assert profile("gemma-2-9b-it").template_limits == {TemplateLimit.ALTERNATE, TemplateLimit.NO_SYSTEM}
     assert not profile("llama3.1:8b").parallel

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.conversation.requirements import DEMANDS
+from dragoman.conversation.requirements import REQUIREMENTS
 from dragoman.effects import run
 from dragoman.errors import ProviderError, UsageError
 from dragoman.io.environment import route_to
@@ -33,7 +33,7 @@ PENDING: frozenset[str] = frozenset()
 @every_row
 def test_a_row_speaks_a_wire_there_is(row: Provider) -> None:
     assert row.codec in CODECS or row.codec in PENDING
-    assert row.codec in DEMANDS
+    assert row.codec in REQUIREMENTS
 
 
 def test_nothing_is_pending_that_is_there() -> None:

@@ -16,7 +16,7 @@ from dragoman.providers.families import profile
 from dragoman.providers.rows import PROVIDERS
 from dragoman.providers.spec import Provider
 from dragoman.schema.api_rules import PORTABLE
-from dragoman.turn.prepare import demands_of, prepare, quirks_of, renamed_back, takes_of, wants_thinking
+from dragoman.turn.prepare import prepare, quirks_of, renamed_back, requirements_of, takes_of, wants_thinking
 from dragoman.types import Issue, IssueKind, Message, Reasoning, Request, Sampling, Text, Tool, ToolCall, ToolResult
 
 ASK = Message("user", "go")
@@ -25,20 +25,26 @@ ASK = Message("user", "go")
 
 
 def test_a_family_adds_its_demands_to_a_place_that_has_none() -> None:
-    assert demands_of(PROVIDERS["vllm"], profile("mistral-small-3.2")).ids == MISTRAL_IDS
-    assert demands_of(PROVIDERS["openrouter"], profile("mistral-small-3.2")).ids == PROVIDERS["openrouter"].asks.ids
-    assert demands_of(PROVIDERS["vllm"], profile("kimi-k2")).counted
-    assert not demands_of(PROVIDERS["bedrock"], profile("kimi-k2")).counted
-    assert demands_of(PROVIDERS["openrouter"], profile("google/gemini-2.5-pro")).schema is PORTABLE
-    assert demands_of(PROVIDERS["gemini"], profile("gemini-2.5-pro")).schema is PROVIDERS["gemini"].asks.schema
-    assert demands_of(PROVIDERS["vllm"], profile("llama3.1")).single
-    assert not demands_of(PROVIDERS["vllm"], profile("qwen3")).single
+    assert requirements_of(PROVIDERS["vllm"], profile("mistral-small-3.2")).ids == MISTRAL_IDS
+    assert (
+        requirements_of(PROVIDERS["openrouter"], profile("mistral-small-3.2")).ids
+        == PROVIDERS["openrouter"].wire_requirements.ids
+    )
+    assert requirements_of(PROVIDERS["vllm"], profile("kimi-k2")).counted
+    assert not requirements_of(PROVIDERS["bedrock"], profile("kimi-k2")).counted
+    assert requirements_of(PROVIDERS["openrouter"], profile("google/gemini-2.5-pro")).schema is PORTABLE
+    assert (
+        requirements_of(PROVIDERS["gemini"], profile("gemini-2.5-pro")).schema
+        is PROVIDERS["gemini"].wire_requirements.schema
+    )
+    assert requirements_of(PROVIDERS["vllm"], profile("llama3.1")).single
+    assert not requirements_of(PROVIDERS["vllm"], profile("qwen3")).single
 
 
 def test_a_template_that_wants_turns_to_alternate_gets_them() -> None:
     gemma = profile("gemma-3-4b")
-    assert demands_of(PROVIDERS["vllm"], gemma, text=True).turns is Turns.ALTERNATING
-    assert demands_of(PROVIDERS["vllm"], gemma).turns is Turns.BRIDGED
+    assert requirements_of(PROVIDERS["vllm"], gemma, text=True).turns is Turns.ALTERNATING
+    assert requirements_of(PROVIDERS["vllm"], gemma).turns is Turns.BRIDGED
 
 
 def test_a_family_changes_quirks_and_never_weakens_those_of_a_place() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.conversation.requirements import DEMANDS
+from dragoman.conversation.requirements import REQUIREMENTS
 from dragoman.effects import run
 from dragoman.errors import ProviderError
 from dragoman.io.scripted import ScriptedPeer
@@ -100,9 +100,9 @@ def test_a_call_comes_back_in_the_callers_names_and_its_result_finds_it(place: s
     ((call_id, name),), ((answers, text, _),) = told.calls, told.results
     assert (answers, text) == (call_id, "blue")
     assert [name] == told.tools
-    demands = PROVIDERS[place].asks
-    assert demands.names.allows(name)
-    assert demands.ids.allows(call_id)
+    requirements = PROVIDERS[place].wire_requirements
+    assert requirements.names.allows(name)
+    assert requirements.ids.allows(call_id)
 
 
 HISTORY = (
@@ -127,11 +127,11 @@ def test_a_torn_history_goes_out_whole(place: str) -> None:
     assert "No result of this call was recorded" in told.results[1][1]
     assert [answers for answers, _, _ in told.results] == [call_id for call_id, _ in told.calls]
     assert "orphan" not in json.dumps(body)
-    asks = PROVIDERS[place].asks
-    assert all(asks.ids.allows(call_id) and call_id for call_id, _ in told.calls)
-    assert all(asks.names.allows(name) for name in told.tools)
+    wire_requirements = PROVIDERS[place].wire_requirements
+    assert all(wire_requirements.ids.allows(call_id) and call_id for call_id, _ in told.calls)
+    assert all(wire_requirements.names.allows(name) for name in told.tools)
     assert {name for _, name in told.calls} <= set(told.tools)
-    if asks.unique:
+    if wire_requirements.unique:
         assert len({call_id for call_id, _ in told.calls}) == len(told.calls)
     said = [issue.message for issue in issues if issue.kind is IssueKind.HISTORY]
     assert any("has no result" in message for message in said)
@@ -174,7 +174,7 @@ def test_names_are_written_as_each_wire_allows(place: str, names: tuple[str, ...
     told = read(place, body).tools
     assert sorted(set(told) - {told_name for told_name in told if told_name.startswith("a_")}) == sorted(names)
     assert len(set(told)) == 3
-    assert all(PROVIDERS[place].asks.names.allows(name) for name in told)
+    assert all(PROVIDERS[place].wire_requirements.names.allows(name) for name in told)
     assert (place == "ollama") or any("comes back in your names" in issue.message for issue in issues)
 
 
@@ -624,7 +624,7 @@ def test_what_comes_back_is_measured_by_the_full_schema(place: str) -> None:
 def test_every_wire_is_tried() -> None:
     assert {PROVIDERS[place].codec for place in PLACES} == set(WIRES)
     assert set(CODECS) - set(WIRES) == {"ollama_generate", "stackspot"}, "these have no native tools"
-    assert set(DEMANDS) == set(CODECS)
+    assert set(REQUIREMENTS) == set(CODECS)
 
 
 @pytest.mark.parametrize("place", ["stackspot", "ollama-generate", "perplexity"])

@@ -1,4 +1,4 @@
-"""Where a prompt's cache markers go: after the tools, after the instructions, in the history; four at most.
+"""Places for a prompt's cache markers: after the tools, after the instructions, in the history; four at most.
 
 Knows requests; nothing of how a wire writes a marker.
 Contract of `plan`: with "always" tools and instructions come first, then what the caller asked for, the latest first;
@@ -25,7 +25,7 @@ CacheMode = Literal["asked", "always", "never"]
 
 
 class Caches(StrEnum):
-    """Which markers a place takes of a model: a marker in any other place is refused."""
+    """Markers that a place takes of a model: a marker anywhere else is refused."""
 
     NOTHING = "nothing"
     INSTRUCTIONS = "instructions"
@@ -62,9 +62,9 @@ def _instructions(messages: Sequence[Message]) -> list[int]:
 
 
 def _ends(messages: Sequence[Message]) -> list[int]:
-    """Where this request ends, and where the one before it did."""
-    spoken = [at for at, message in enumerate(messages) if message.role in ("user", "tool")]
-    turns = [at for at in spoken if at + 1 == len(messages) or messages[at + 1].role == "assistant"]
+    """The end of this request, and of the one before it."""
+    others = [at for at, message in enumerate(messages) if message.role in ("user", "tool")]
+    turns = [at for at in others if at + 1 == len(messages) or messages[at + 1].role == "assistant"]
     return turns[: -HISTORY_MARKERS - 1 : -1]
 
 

@@ -1,11 +1,11 @@
 """Conversations as wires demand them: every call answered by exactly one result, right after it; ids; turns.
 
 Clients shorten, interrupt and reorder histories; most APIs answer an unpaired call or result with a 400.  Knows
-messages and what is demanded of them; nothing of wires, tools or dialects.
+messages and what is required of them; nothing of wires, tools or dialects.
 Contract of `repair`, `identify`, `one_by_one` and `in_turns`: deterministic, idempotent, and reported: what is moved,
 added, renamed or left out is an `Issue`; a conversation that is in order comes back as it is, and one that grows keeps
 its beginning.
-Source of the rules: seeds.md A11 (ChatCLI's result pairing); demands.py cites what each wire refuses.
+Source of the rules: seeds.md A11 (ChatCLI's result pairing); requirements.py cites what each wire refuses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itertools import groupby, pairwise
 from ..errors import ErrorCode
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 from .naming import respell
-from .requirements import Demands, Turns
+from .requirements import Turns, WireRequirements
 
 MISSING = (
     "No result of this call was recorded: it may have been interrupted or never run. "
@@ -36,16 +36,16 @@ class Repaired:
 
 def repair(messages: Sequence[Message]) -> Repaired:
     """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
-    told: list[Message] = []
+    repaired: list[Message] = []
     issues: list[Issue] = []
     whole = _whole_turns(messages)
     if len(whole) < len(messages):
         issues.append(Issue(kind=IssueKind.HISTORY, message="a turn that stood in several messages is one again"))
     for head, block in _blocks(whole):
-        fixed, found = _settle(head, block)
-        told += fixed
+        fixed, found = _in_pairs(head, block)
+        repaired += fixed
         issues += found
-    return Repaired(tuple(told), tuple(issues))
+    return Repaired(tuple(repaired), tuple(issues))
 
 
 def _whole_turns(messages: Sequence[Message]) -> list[Message]:
@@ -53,10 +53,10 @@ def _whole_turns(messages: Sequence[Message]) -> list[Message]:
 
     Clients send a turn back as one message per call (seen: Strands Agents); the results follow the last of them.
     """
-    runs = [(said, list(run)) for said, run in groupby(messages, lambda message: message.role == "assistant")]
+    runs = [(own, list(run)) for own, run in groupby(messages, lambda message: message.role == "assistant")]
     whole: list[Message] = []
-    for (said, run), (_, behind) in pairwise([*runs, (False, [])]):
-        whole += _joined(run, {r.call_id for m in behind for r in m.results}) if said and len(run) > 1 else run
+    for (own, run), (_, behind) in pairwise([*runs, (False, [])]):
+        whole += _joined(run, {r.call_id for m in behind for r in m.results}) if own and len(run) > 1 else run
     return whole
 
 
@@ -85,7 +85,7 @@ def _blocks(messages: Sequence[Message]) -> Iterable[tuple[Message | None, list[
     yield head, block
 
 
-def _settle(head: Message | None, block: list[Message]) -> tuple[list[Message], list[Issue]]:
+def _in_pairs(head: Message | None, block: list[Message]) -> tuple[list[Message], list[Issue]]:
     calls = head.calls if head is not None else ()
     results = [r for m in block for r in m.results]
     start = [head] if head is not None else []
@@ -95,10 +95,10 @@ def _settle(head: Message | None, block: list[Message]) -> tuple[list[Message], 
     issues = [*map(_orphan, orphans), *(_missing(c) for c, a in zip(calls, answers, strict=True) if a is None)]
     if not issues and len(block[0].results) == len(calls):
         return [*start, _named(block[0], calls, answers), *block[1:]], []
-    told = [_answer(c, a) for c, a in zip(calls, answers, strict=True)]
+    paired = [_answer(c, a) for c, a in zip(calls, answers, strict=True)]
     rest = [m for m in map(_without_results, block) if m.parts]
     moved = Issue(kind=IssueKind.HISTORY, message="results were moved next to the calls they answer")
-    return [*start, *([Message("tool", told)] if told else []), *rest], issues or [moved]
+    return [*start, *([Message("tool", paired)] if paired else []), *rest], issues or [moved]
 
 
 FITS: tuple[tuple[Callable[[ToolCall], str | None], Callable[[ToolResult], str | None]], ...] = (
@@ -106,9 +106,9 @@ FITS: tuple[tuple[Callable[[ToolCall], str | None], Callable[[ToolResult], str |
     (lambda call: call.name, lambda result: (result.name or None) if not result.call_id else None),
     (lambda _: "", lambda result: "" if not (result.call_id or result.name) else None),
 )
-"""What makes a result the answer to a call, best first: its id, else its name, else its place.
+"""Ways for a result to answer a call, best first: by id, else by name, else by place.
 
-Each as what a call looks for and what a result has; None for what cannot be found that way.
+Each as a call's key and a result's; None where there is none.
 """
 
 
@@ -149,8 +149,8 @@ def _named(message: Message, calls: Sequence[ToolCall], answers: Sequence[ToolRe
     """The message with names and ids filled in, its results in the order they stood in."""
     if all(r.name and r.call_id for r in message.results):
         return message
-    told = {id(a): _answer(c, a) for c, a in zip(calls, answers, strict=True) if a is not None}
-    parts = [told.get(id(p), p) if isinstance(p, ToolResult) else p for p in message.parts]
+    named = {id(a): _answer(c, a) for c, a in zip(calls, answers, strict=True) if a is not None}
+    parts = [named.get(id(p), p) if isinstance(p, ToolResult) else p for p in message.parts]
     return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
 
 
@@ -184,21 +184,21 @@ class Identified:
     issues: tuple[Issue, ...] = ()
 
 
-def identify(messages: Sequence[Message], demands: Demands) -> Identified:
-    """`messages`, in order (`repair`), with an id for every call that `demands` allow.
+def identify(messages: Sequence[Message], requirements: WireRequirements) -> Identified:
+    """`messages`, in order (`repair`), with an id for every call that `requirements` allow.
 
     A call without one gets one; of two that may not be alike the later is renumbered; what is allowed stays.
     """
-    named = list(_counted(messages) if demands.counted else _numbered(messages, unique=demands.unique))
-    spelled = respell((new for _, new in named), demands.ids, readable=False)
+    named = list(_counted(messages) if requirements.counted else _numbered(messages, unique=requirements.unique))
+    spelled = respell((new for _, new in named), requirements.ids, readable=False)
     ids = [spelled.spelled(new) for _, new in named]
     changed = [(old, new) for (old, _), new in zip(named, ids, strict=True) if old != new]
     if not changed:
         return Identified(tuple(messages))
     written = f"{len(changed)} call ids are written another way for this wire; results keep to their calls"
-    told = tuple(_renamed(messages, iter(ids)))
+    renamed = tuple(_renamed(messages, iter(ids)))
     issue = Issue(kind=IssueKind.HISTORY, message=written)
-    return Identified(told, {new: old for old, new in reversed(changed)}, (issue,))
+    return Identified(renamed, {new: old for old, new in reversed(changed)}, (issue,))
 
 
 def _numbered(messages: Sequence[Message], *, unique: bool) -> Iterator[tuple[str, str]]:
@@ -285,63 +285,63 @@ def one_by_one(messages: Sequence[Message]) -> Repaired:
 
     Chat templates of families that were taught to make one call refuse or drop the rest (Llama 3, gpt-oss).
     """
-    told: list[Message] = []
+    singles: list[Message] = []
     split = 0
     for at, message in enumerate(messages):
         if len(message.calls) > 1:
             split += 1
-            told += _apart(message, messages[at + 1])
+            singles += _apart(message, messages[at + 1])
         elif not (at and len(messages[at - 1].calls) > 1):
-            told.append(message)
+            singles.append(message)
         elif rest := [part for part in message.parts if not isinstance(part, ToolResult)]:
-            told.append(_with_parts(message, rest))
+            singles.append(_with_parts(message, rest))
     if not split:
         return Repaired(tuple(messages))
     issue = Issue(kind=IssueKind.HISTORY, message=f"{split} turns with several calls are told as turns with one call")
-    return Repaired(tuple(told), (issue,))
+    return Repaired(tuple(singles), (issue,))
 
 
 def _apart(message: Message, answers: Message) -> Iterator[Message]:
-    """Each call of a turn with its result; what else the turn says stands before the first."""
-    said = [part for part in message.parts if not isinstance(part, ToolCall)]
+    """Each call of a turn with its result; the turn's other parts stand before the first."""
+    others = [part for part in message.parts if not isinstance(part, ToolCall)]
     results = _pair(message.calls, list(answers.results))[0]
     for call, result in zip(message.calls, results, strict=True):
-        yield _with_parts(message, [*said, call])
+        yield _with_parts(message, [*others, call])
         if result is not None:
             yield Message("tool", [result])
-        said = []
+        others = []
 
 
 # ── turns ────────────────────────────────────────────────────────────────────
 
 BRIDGE = "Noted."
-"""What the assistant says between results and the user where a wire wants it to say something."""
+"""The assistant's words between results and the user where a wire wants some."""
 START = "(The conversation begins here.)"
 """The user's first words where a wire wants some and the history has lost them."""
 
 
 def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
     """`messages`, in order (`repair`), with turns that follow each other as they must."""
-    told = list(messages)
+    ordered = list(messages)
     if turns is not Turns.FREE:
-        told = _settled(told)
+        ordered = _instructions_in_front(ordered)
     if turns is Turns.BRIDGED:
-        told = list(_bridged(told))
+        ordered = list(_bridged(ordered))
     if turns in (Turns.FILLED, Turns.ALTERNATING):
-        told = _begun([message for message in told if not _is_blank(message)])
+        ordered = _begun([message for message in ordered if not _is_blank(message)])
     if turns is Turns.ALTERNATING:
-        told = list(_merged(told))
-    if told == list(messages):
+        ordered = list(_merged(ordered))
+    if ordered == list(messages):
         return Repaired(tuple(messages))
     message = f"turns were put in the order this wire demands ({turns.value})"
-    return Repaired(tuple(told), (Issue(kind=IssueKind.HISTORY, message=message),))
+    return Repaired(tuple(ordered), (Issue(kind=IssueKind.HISTORY, message=message),))
 
 
 def _is_blank(message: Message) -> bool:
     return message.role != "system" and all(isinstance(p, Text) and not p.text.strip() for p in message.parts)
 
 
-def _settled(messages: list[Message]) -> list[Message]:
+def _instructions_in_front(messages: list[Message]) -> list[Message]:
     """Instructions that come after the conversation has begun are the user's words: wires take them only in front."""
     start = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
     return [*messages[:start], *(_late(m) if m.role == "system" and not m.metadata else m for m in messages[start:])]
@@ -357,11 +357,11 @@ def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
     rest = [message for message in messages if message.role != "system"]
     if not head:
         return tuple(messages)
-    told = Text("\n\n".join(message.text for message in head))
+    text = "\n\n".join(message.text for message in head)
     if not rest or rest[0].role != "user":
-        return (Message("user", [told]), *rest)
+        return (Message("user", text), *rest)
     first = rest[0]
-    parts = (Text(f"{told.text}\n\n"), *first.parts)
+    parts = (Text(f"{text}\n\n"), *first.parts)
     return (Message("user", parts, cache=first.cache, metadata=first.metadata), *rest[1:])
 
 
@@ -382,7 +382,7 @@ def _begun(messages: list[Message]) -> list[Message]:
 
 
 def _merged(messages: Iterable[Message]) -> Iterator[Message]:
-    """Neighbours of one role as one message; results stay apart from what the user says after them."""
+    """Neighbours of one role as one message; results stay apart from the user's words after them."""
     last: Message | None = None
     for message in messages:
         if last is not None and last.role == message.role and last.role in ("user", "assistant"):

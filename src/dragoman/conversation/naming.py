@@ -22,7 +22,7 @@ DIGEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a word must be written.
+    """The spelling a wire requires of a word.
 
     `letters` is the inside of a character class ("" for any letter), `first` the same for the first letter where that
     is narrower; `longest` its length (0 for any), which is also the shortest where it must be `exact`.
@@ -39,8 +39,8 @@ class Spelling:
 
     def plain(self, word: str) -> str:
         """`word` with an underscore for every letter that is not allowed; it may still be too long."""
-        told = re.sub(f"[^{self.letters}]", "_", word) if self.letters else word
-        return f"_{told}" if self.first and not re.match(f"[{self.first}]", told) else told
+        plain = re.sub(f"[^{self.letters}]", "_", word) if self.letters else word
+        return f"_{plain}" if self.first and not re.match(f"[{self.first}]", plain) else plain
 
 
 ANY_SPELLING = Spelling()
@@ -56,7 +56,7 @@ def _pattern(spelling: Spelling) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Respelled:
-    """Which words were respelled: word → spelling, and back."""
+    """Words that were respelled: word → spelling, and back."""
 
     forth: Mapping[str, str] = NOTHING
     back: Mapping[str, str] = NOTHING
@@ -74,7 +74,7 @@ UNCHANGED = Respelled()
 
 
 def respell(words: Iterable[str], spelling: Spelling, *, readable: bool = True) -> Respelled:
-    """The words that `spelling` does not allow, and how they are written instead.
+    """The words that `spelling` does not allow, and their spellings.
 
     `readable` keeps a word as it reads where no other word reads like that; without it the spelling of a word depends
     on that word alone, so that it stays when other words come.
@@ -84,21 +84,21 @@ def respell(words: Iterable[str], spelling: Spelling, *, readable: bool = True) 
     taken = {word for word in distinct if fits(word)}
     if len(taken) == len(distinct):
         return UNCHANGED
-    odd = sorted(distinct - taken)
+    refused = sorted(distinct - taken)
     forth: dict[str, str] = {}
     if readable:
-        alike = [spelling.plain(word) for word in odd]
+        alike = [spelling.plain(word) for word in refused]
         forth = {
-            word: told
-            for word, told in zip(odd, alike, strict=True)
-            if alike.count(told) == 1 and told not in taken and spelling.allows(told)
+            word: plain
+            for word, plain in zip(refused, alike, strict=True)
+            if alike.count(plain) == 1 and plain not in taken and spelling.allows(plain)
         }
         taken |= set(forth.values())
-    for word in odd:
+    for word in refused:
         if word not in forth:
             forth[word] = _digested(word, spelling, taken)
             taken.add(forth[word])
-    return Respelled(forth, {told: word for word, told in forth.items()})
+    return Respelled(forth, {spelled: word for word, spelled in forth.items()})
 
 
 def _digested(word: str, spelling: Spelling, taken: set[str]) -> str:
@@ -106,9 +106,9 @@ def _digested(word: str, spelling: Spelling, taken: set[str]) -> str:
     room = spelling.longest or len(spelling.plain(word)) + 1 + DIGEST
     for turn in range(1000):
         digest = _letters(f"{word}\0{turn}" if turn else word)
-        told = digest[:room] if spelling.exact else f"{spelling.plain(word)[: room - 1 - DIGEST]}_{digest[:DIGEST]}"
-        if told not in taken and spelling.allows(told):
-            return told
+        new = digest[:room] if spelling.exact else f"{spelling.plain(word)[: room - 1 - DIGEST]}_{digest[:DIGEST]}"
+        if new not in taken and spelling.allows(new):
+            return new
     raise AssertionError("a thousand digests were taken; this cannot be")
 
 

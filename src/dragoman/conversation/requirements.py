@@ -1,7 +1,7 @@
-"""What a wire demands of a conversation, as rows by codec: names, ids, turns, schemas.
+"""A wire's requirements of a conversation, as rows by codec: names, ids, turns, schemas.
 
 Data only.  A provider's row overrides its codec's where the place is stricter than the wire (Mistral) or laxer.
-Contract: what a row demands, `turn/prepare.py` sees to; a codec may rely on it.
+Contract: what a row requires, `turn/prepare.py` sees to; a codec may rely on it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .naming import ANY_SPELLING, Spelling
 
 
 class Turns(StrEnum):
-    """How turns must follow each other."""
+    """The order that turns must follow each other in."""
 
     FREE = "free"  # as they come
     FILLED = "filled"  # no turn is blank, and the first is the user's
@@ -25,8 +25,8 @@ class Turns(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Demands:
-    """What one wire or place demands.
+class WireRequirements:
+    """The requirements of one wire or place.
 
     names, ids  how tools' names and calls' ids are written
     unique      no id may stand twice in a conversation, not even in different turns
@@ -34,7 +34,7 @@ class Demands:
     turns       see `Turns`
     single      a turn makes one call at most
     declared    a history with calls is refused where no tools are declared
-    schema      what JSON Schema is taken for a tool's arguments
+    schema      the JSON Schema that is taken for a tool's arguments
     """
 
     names: Spelling = ANY_SPELLING
@@ -47,28 +47,28 @@ class Demands:
     schema: SchemaRules = schema_rules.OPEN
 
 
-FREE = Demands()
+UNRESTRICTED = WireRequirements()
 
 WORD_NAMES = Spelling("a-zA-Z0-9_-", 64)
 """OpenAI, Anthropic, Bedrock, Mistral: `^[a-zA-Z0-9_-]{1,64}$` (Anthropic now takes 128)."""
 MISTRAL_IDS = Spelling("a-zA-Z0-9", 9, exact=True)
 """mistral-common, validator.py: `^[a-zA-Z0-9]{9}$`."""
 
-CHAT = Demands(names=WORD_NAMES, schema=schema_rules.OPENAI)
-OPENAI_CHAT = Demands(names=WORD_NAMES, ids=Spelling(longest=40), schema=schema_rules.OPENAI)
+CHAT = WireRequirements(names=WORD_NAMES, schema=schema_rules.OPENAI)
+OPENAI_CHAT = WireRequirements(names=WORD_NAMES, ids=Spelling(longest=40), schema=schema_rules.OPENAI)
 """400 "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40"."""
 
 GEMINI_NAMES = Spelling("a-zA-Z0-9_.:-", 64, first="a-zA-Z_")
 """400 "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores (_), dots (.), colons
 (:), or dashes (-), with a maximum length of 64"."""
 
-DEMANDS: Mapping[str, Demands] = {
+REQUIREMENTS: Mapping[str, WireRequirements] = {
     "openai_chat": CHAT,
     # 400 "Invalid 'input[5].call_id': string too long. Expected a string with maximum length 64"
-    "openai_responses": Demands(names=WORD_NAMES, ids=Spelling(longest=64), schema=schema_rules.OPENAI),
+    "openai_responses": WireRequirements(names=WORD_NAMES, ids=Spelling(longest=64), schema=schema_rules.OPENAI),
     # 400 "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "`tool_use` ids must be unique",
     # "Requests which include `tool_use` or `tool_result` blocks must define tools"
-    "anthropic_messages": Demands(
+    "anthropic_messages": WireRequirements(
         names=WORD_NAMES,
         ids=Spelling("a-zA-Z0-9_-"),
         unique=True,
@@ -76,13 +76,13 @@ DEMANDS: Mapping[str, Demands] = {
         turns=Turns.FILLED,
         schema=schema_rules.ANTHROPIC,
     ),
-    "ollama_chat": FREE,
-    "ollama_generate": FREE,
-    "gemini": Demands(names=GEMINI_NAMES, turns=Turns.FILLED, schema=schema_rules.GEMINI_JSON),
-    "gemini_interactions": Demands(names=GEMINI_NAMES, schema=schema_rules.GEMINI_JSON),
+    "ollama_chat": UNRESTRICTED,
+    "ollama_generate": UNRESTRICTED,
+    "gemini": WireRequirements(names=GEMINI_NAMES, turns=Turns.FILLED, schema=schema_rules.GEMINI_JSON),
+    "gemini_interactions": WireRequirements(names=GEMINI_NAMES, schema=schema_rules.GEMINI_JSON),
     # docs.aws.amazon.com/bedrock: ToolSpecification.name, ToolUseBlock.toolUseId; "roles must alternate";
     # 400 "The toolConfig field must be defined when using toolUse and toolResult content blocks" (vercel/ai#7537)
-    "bedrock_converse": Demands(
+    "bedrock_converse": WireRequirements(
         names=WORD_NAMES,
         ids=Spelling("a-zA-Z0-9_-", 64),
         unique=True,
@@ -90,7 +90,7 @@ DEMANDS: Mapping[str, Demands] = {
         turns=Turns.ALTERNATING,
         schema=schema_rules.BEDROCK,
     ),
-    "bedrock_invoke": Demands(
+    "bedrock_invoke": WireRequirements(
         names=WORD_NAMES,
         ids=Spelling("a-zA-Z0-9_-", 64),
         unique=True,
@@ -99,10 +99,10 @@ DEMANDS: Mapping[str, Demands] = {
         schema=schema_rules.BEDROCK,
     ),
     # docs.cohere.com/reference/chat: names of a-z, A-Z, 0-9 and _, not beginning with a digit
-    "cohere_chat": Demands(names=Spelling("a-zA-Z0-9_", 64, first="a-zA-Z_"), schema=schema_rules.COHERE),
-    "stackspot": FREE,
+    "cohere_chat": WireRequirements(names=Spelling("a-zA-Z0-9_", 64, first="a-zA-Z_"), schema=schema_rules.COHERE),
+    "stackspot": UNRESTRICTED,
 }
-"""Codec → its demands; a codec that is not here demands nothing."""
+"""Codec → its requirements; a codec that is not here has none."""
 
-MISTRAL = Demands(names=WORD_NAMES, ids=MISTRAL_IDS, turns=Turns.BRIDGED)
+MISTRAL = WireRequirements(names=WORD_NAMES, ids=MISTRAL_IDS, turns=Turns.BRIDGED)
 """mistral-common, validator.py: 'Unexpected role "user" after role "tool"'."""

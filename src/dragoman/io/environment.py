@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..providers.auth import Auth, Setting
 from ..providers.route import Route
 from ..providers.rows import PROVIDERS
-from ..providers.spec import Provider, Reads, Switch
+from ..providers.spec import Provider, Switch, SwitchFormat
 from ..types import Issue, IssueKind
 
 NOT_AN_ARRAY = '{env} is not a JSON array and was left out: {why}; write it like [{{"type": "function", …}}]'
@@ -98,7 +98,7 @@ def _switched(
     issues: list[Issue] = []
     for switch in switches:
         written = first_set((switch.env,), environ)
-        value, why = _read(written, switch.reads) if written else ([], "")
+        value, why = _read(written, switch.format) if written else ([], "")
         if why:
             message = NOT_AN_ARRAY.format(env=switch.env, why=why)
             issues.append(Issue(kind=IssueKind.WIRE_FAULT, message=message, raw=written))
@@ -107,9 +107,9 @@ def _switched(
     return fields, tuple(issues)
 
 
-def _read(written: str, reads: Reads) -> tuple[list[Any], str]:
+def _read(written: str, form: SwitchFormat) -> tuple[list[Any], str]:
     """The value of a switch, and what is wrong with it."""
-    if reads is Reads.NAMES:
+    if form is SwitchFormat.NAMES:
         return [name.strip() for name in written.split(",") if name.strip()], ""
     try:
         value = json.loads(written)

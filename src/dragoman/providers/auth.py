@@ -1,4 +1,4 @@
-"""How a provider is told who asks: a closed union of ways, and how secrets are kept out of everything shown.
+"""Proofs of who asks, for a provider: a closed union of ways, and how secrets are kept out of everything shown.
 
 Knows header names and signatures; nothing of environments, files or clocks: keys and the time come in as arguments, and
 tokens are fetched by whoever performs effects (`authorize.py`).
@@ -22,7 +22,7 @@ from ..errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Something a route must know: its name, the environment variables it is looked for in, best first, its default.
+    """A value that a route needs: its name, the environment variables it is looked for in, best first, its default.
 
     `secret` ones are kept out of everything shown.
     """
@@ -49,7 +49,7 @@ class KeyHeader:
 
     @property
     def parts(self) -> tuple[Setting, ...]:
-        """What it needs to know beside the key."""
+        """Settings it needs beside the key."""
         return ()
 
     def headers(self, key: str) -> dict[str, str]:
@@ -75,7 +75,7 @@ class SignedKey:
 
     @property
     def parts(self) -> tuple[Setting, ...]:
-        """What it needs to know beside the key."""
+        """Settings it needs beside the key."""
         return ()
 
     def headers(self, key: str, now: float) -> dict[str, str]:
@@ -94,7 +94,7 @@ class SignedKey:
 
 @dataclass(frozen=True, slots=True)
 class TokenRequest:
-    """What to post for a token, form-encoded."""
+    """The form to post for a token."""
 
     url: str
     body: bytes = field(repr=False)
@@ -105,7 +105,7 @@ class TokenRequest:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token and until when it may be used (seconds since 1970)."""
+    """A token and the end of its life (seconds since 1970)."""
 
     value: str = field(repr=False)
     until: float
@@ -127,27 +127,28 @@ class ClientCredentials:
     EARLY = 60.0
     """Seconds before its end that a token is renewed."""
     LIFETIME = 300.0
-    """Seconds a token is used whose end is not told."""
+    """Seconds a token without a stated end is used."""
 
     @property
     def parts(self) -> tuple[Setting, ...]:
-        """What it needs to know beside the key."""
+        """Settings it needs beside the key."""
         return (Setting("client_id", self.id_env, secret=True),)
 
     def token_request(self, key: str, settings: Mapping[str, str]) -> TokenRequest:
-        """What to post; `settings` hold the client's id and what the address needs."""
+        """The form to post; `settings` hold the client's id and what the address needs."""
         form = {"grant_type": "client_credentials", "client_id": settings["client_id"], "client_secret": key}
         places = {name: quote(value, safe="") for name, value in settings.items()}
         return TokenRequest(self.url.format_map(places), urlencode(form).encode())
 
     def read_token(self, body: bytes, now: float) -> Token:
         """The token in the answer.  Raises ValueError for an answer that holds none."""
-        told = json.loads(body)
-        if not isinstance(told, dict) or not isinstance(told.get("access_token"), str) or not told["access_token"]:
+        answer = json.loads(body)
+        token = answer.get("access_token") if isinstance(answer, dict) else None
+        if not isinstance(token, str) or not token:
             raise ValueError("the answer holds no access_token")
-        lasts = told.get("expires_in")
+        lasts = answer.get("expires_in")
         seconds = float(lasts) if isinstance(lasts, int | float) else self.LIFETIME
-        return Token(told["access_token"], now + max(0.0, seconds - self.EARLY))
+        return Token(token, now + max(0.0, seconds - self.EARLY))
 
     def headers(self, token: Token) -> dict[str, str]:
         """The header that carries the token."""
@@ -166,7 +167,7 @@ class SigV4:
 
     @property
     def parts(self) -> tuple[Setting, ...]:
-        """What it needs to know beside the key."""
+        """Settings it needs beside the key."""
         session = Setting("session_token", self.session_env, secret=True, required=False)
         return (Setting("access_key_id", self.id_env, secret=True), session)
 

@@ -1,6 +1,6 @@
-"""Proving who asks: a machine that puts the key, a signed token or a signature into a request's headers.
+"""Proofs of who asks: a machine that puts the key, a signed token or a signature into a request's headers.
 
-Knows the ways of `auth.py` and effects; performs nothing.  Contract: what it fetches is kept in the `Tokens` it is
+Knows the ways of `auth.py` and effects; performs nothing.  Contract: tokens it fetches stay in the `Tokens` it is
 given, until shortly before its end; a place that gives no token is a `ProviderError` of kind AUTH, without secrets.
 """
 
@@ -27,29 +27,29 @@ class Tokens:
     """Tokens that were fetched, by who they are for; a cache that each process can fill again."""
 
     def __init__(self) -> None:
-        self._held: dict[str, Token] = {}
+        self._tokens: dict[str, Token] = {}
 
-    def held(self, route: Route, now: float) -> Token | None:
+    def get(self, route: Route, now: float) -> Token | None:
         """The token for `route`, None where there is none that is still good."""
-        token = self._held.get(_owner(route))
+        token = self._tokens.get(_owner(route))
         return token if token is not None and token.until > now else None
 
-    def hold(self, route: Route, token: Token) -> None:
+    def put(self, route: Route, token: Token) -> None:
         """This is the token for `route` from now on."""
-        self._held[_owner(route)] = token
+        self._tokens[_owner(route)] = token
 
     def drop(self, route: Route) -> None:
         """The token for `route` was refused."""
-        self._held.pop(_owner(route), None)
+        self._tokens.pop(_owner(route), None)
 
 
 def _owner(route: Route) -> str:
-    told = "\0".join((route.provider.name, route.key, *map(str, sorted({**route.secrets, **route.settings}.items()))))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    parts = "\0".join((route.provider.name, route.key, *map(str, sorted({**route.secrets, **route.settings}.items()))))
+    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def admit(request: Open, route: Route, tokens: Tokens) -> Machine[Open]:
-    """`request`, which carries `route.headers()`, with what proves who sends it.  Raises ProviderError."""
+    """`request`, which carries `route.headers()`, with the proof of who sends it.  Raises ProviderError."""
     auth = route.provider.auth
     match auth:
         case KeyHeader():
@@ -78,12 +78,12 @@ def _signature(auth: SigV4, request: Open, route: Route, now: float) -> dict[str
 
 def _token(auth: ClientCredentials, route: Route, tokens: Tokens) -> Machine[Token]:
     now: float = yield Now()
-    held = tokens.held(route, now)
-    if held is not None:
-        return held
+    known = tokens.get(route, now)
+    if known is not None:
+        return known
     wanted = {setting.name: route.setting(setting.name) for setting in route.provider.settings}
-    asked = auth.token_request(route.key, {**wanted, **route.secrets})
-    opened: Opened = yield Open(url=asked.url, headers=asked.headers, body=asked.body, timeouts=route.timeouts)
+    request = auth.token_request(route.key, {**wanted, **route.secrets})
+    opened: Opened = yield Open(url=request.url, headers=request.headers, body=request.body, timeouts=route.timeouts)
     body = b""
     while len(body) < MAX_TOKEN_ANSWER and (data := (yield Read())):
         body += data
@@ -93,22 +93,22 @@ def _token(auth: ClientCredentials, route: Route, tokens: Tokens) -> Machine[Tok
         token = auth.read_token(body, now)
     except (ValueError, RecursionError) as error:
         why = f": {error}" if str(error) else ""
-        message = NO_TOKEN.format(where=asked.url, name=route.provider.name, status=opened.status, why=why)
+        message = NO_TOKEN.format(where=request.url, name=route.provider.name, status=opened.status, why=why)
         kind = ErrorKind.SERVER if opened.status >= 500 else ErrorKind.AUTH
         raise ProviderError(message, status=opened.status, kind=kind) from None
-    tokens.hold(route, token)
+    tokens.put(route, token)
     return token
 
 
 def signals(request: Request, route: Route) -> Mapping[str, str]:
-    """The headers that say something of the request."""
+    """The headers that describe the request."""
     if not route.provider.signals:
         return NOTHING
-    told = {
+    values = {
         Signal.INITIATOR: "user" if _is_users(request) else "agent",
         Signal.VISION: "true" if _has_images(request) else "",
     }
-    return {header: told[what] for header, what in route.provider.signals.items() if told[what]}
+    return {header: values[what] for header, what in route.provider.signals.items() if values[what]}
 
 
 def _is_users(request: Request) -> bool:

@@ -1,8 +1,8 @@
-"""What a model family does wherever it is served: its own dialects, its reasoning, what it demands of a request.
+"""Model families wherever they are served: their dialects, their reasoning, the limits of their templates.
 
 Rows and nothing else: the first whose pattern fits the model's name counts, users' own rows come first, and there is
 always an answer.  Knows dialects by name; nothing of providers, wires or requests.
-Contract: narrowing by profile changes the order in which dialects are tried, never which are heard.
+Contract: narrowing by profile changes the order in which dialects are tried, never which are read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..dialects.spec import Dialect
 
 
 class Opens(StrEnum):
-    """When the chat template opens the reasoning block itself, so that the model's text begins inside it."""
+    """Cases in which the chat template opens the reasoning block itself, so that the model's text begins inside it."""
 
     NEVER = "never"
     THINKING = "thinking"  # when the request asks for thinking
@@ -28,7 +28,7 @@ class Opens(StrEnum):
 
 
 class Replay(StrEnum):
-    """What becomes of past reasoning in the next request."""
+    """Past reasoning in the next request."""
 
     FREE = "free"  # sent or not, nobody minds
     NEVER = "never"  # must not be sent
@@ -38,7 +38,7 @@ class Replay(StrEnum):
 
 
 class Forced(StrEnum):
-    """Whether the family accepts that a call, or one certain call, is demanded."""
+    """Does the family accept that a call, or one certain call, is demanded?"""
 
     FREE = "free"
     NOT_BUDGETED = "not_budgeted"  # unless a budget of thinking is given (`thinking: enabled`)
@@ -46,16 +46,16 @@ class Forced(StrEnum):
     NEVER = "never"
 
 
-class Limit(StrEnum):
-    """What its tools' schemas may not hold: one such word rejects the whole request."""
+class SchemaLimit(StrEnum):
+    """Words that its tools' schemas may not hold: one rejects the whole request."""
 
     REFS = "refs"  # $ref, $defs
     CONST = "const"  # const; an enum of one does the same
     TYPE_LISTS = "type_lists"  # "type": ["string", "null"]
 
 
-class Demand(StrEnum):
-    """What its chat template refuses to do without."""
+class TemplateLimit(StrEnum):
+    """Conditions of its chat template."""
 
     CONTENT = "content"  # content is text, never null and never left out
     ALTERNATE = "alternate"  # user and assistant take turns, strictly
@@ -63,7 +63,7 @@ class Demand(StrEnum):
 
 
 class Ids(StrEnum):
-    """What a call's id must look like."""
+    """The form of a call's id."""
 
     ANY = "any"
     NINE = "nine"  # nine letters and digits
@@ -75,17 +75,17 @@ class Profile:
     """One row.
 
     match      patterns (`*` for anything) on the normalised name, any of which will do
-    dialect    the dialect it was taught, to speak and to listen for first; "": none is known
+    dialect    the dialect it was taught, to write and to look for first; "": none is known
     also       dialects its models fall into besides
     reasoning  what opens its reasoning, "" for a family that does not reason in text
     opens      whether the prompt has written that already
-    replay, forced, ids, schema, demands   see there
+    replay, forced, ids, schema, template_limits   see there
     parallel   whether it was taught to make several calls in one turn
     sees       whether it sees media that stand inside a result, where the wire lets them stand there
     fixed      what of the sampling services refuse to change (fields of `Sampling`): any value is a 400
     caches     which prompt-cache markers it takes where the wire has any; None: as the place says
     context    tokens all its models have by their cards, 0 where nobody says that of all
-    source     where it says so
+    source     the place that says so
     """
 
     match: str | tuple[str, ...]
@@ -96,8 +96,8 @@ class Profile:
     replay: Replay = Replay.FREE
     forced: Forced = Forced.FREE
     ids: Ids = Ids.ANY
-    schema: frozenset[Limit] = frozenset()
-    demands: frozenset[Demand] = frozenset()
+    schema: frozenset[SchemaLimit] = frozenset()
+    template_limits: frozenset[TemplateLimit] = frozenset()
     parallel: bool = True
     sees: bool = True
     fixed: frozenset[str] = frozenset()
@@ -117,7 +117,7 @@ class Profile:
         return tuple(dict.fromkeys(row for name in named for row in resolve(name)))
 
     def prefix(self, *, thinking: bool = False) -> str:
-        """What the prompt has opened when the model begins, for `Parser(prefix=…)`.
+        """The block that the prompt has opened when the model begins, for `Parser(prefix=…)`.
 
         For raw text: a server that takes reasoning out of the text itself leaves nothing open.
         """
@@ -129,7 +129,7 @@ class Profile:
 
 # fmt: off
 THINK = "<think>"
-TEXT_ONLY = frozenset({Demand.CONTENT})
+TEXT_ONLY = frozenset({TemplateLimit.CONTENT})
 NO_SAMPLING = frozenset({"temperature", "top_p", "top_k"})
 NO_PENALTIES = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
 CARDS = "the model cards"
@@ -227,11 +227,11 @@ OPENAI = (
 GOOGLE = (
     Profile(
         match=("gemini-[3-9]*",), also=("tool_code",), replay=Replay.SIGNED, context=1048576,
-        schema=frozenset({Limit.REFS, Limit.CONST, Limit.TYPE_LISTS}),
+        schema=frozenset(SchemaLimit),
         source="peers.md pains 16 and 18; wire-quirks.md (thoughtSignature must be echoed)",
     ),
     Profile(
-        match="gemini*", also=("tool_code",), schema=frozenset({Limit.REFS, Limit.CONST, Limit.TYPE_LISTS}),
+        match="gemini*", also=("tool_code",), schema=frozenset(SchemaLimit),
         sees=False, source="peers.md pain 18; malformations.md §5 (tool_code leaks); "
         "ai.google.dev/gemini-api/docs/function-calling (media in results: Gemini 3)",
     ),
@@ -242,7 +242,8 @@ GOOGLE = (
     ),
     Profile(
         match=("gemma-3*", "gemma3*", "gemma-2*", "gemma2*", "gemma*"), dialect="tool_code", also=("pythonic",),
-        demands=frozenset({Demand.ALTERNATE, Demand.NO_SYSTEM}), source="malformations.md §5; " + TEMPLATES,
+        template_limits=frozenset({TemplateLimit.ALTERNATE, TemplateLimit.NO_SYSTEM}),
+        source="malformations.md §5; " + TEMPLATES,
     ),
 )
 ANTHROPIC = (
@@ -293,7 +294,7 @@ MISTRAL = (
     ),
     Profile(
         match=("mistral*", "mixtral*", "ministral*", "mathstral*", "open-mi*", "pixtral*"), dialect="mistral",
-        also=("mistral_v11",), ids=Ids.NINE, demands=frozenset({Demand.ALTERNATE}),
+        also=("mistral_v11",), ids=Ids.NINE, template_limits=frozenset({TemplateLimit.ALTERNATE}),
         source="formats.md C1; " + TEMPLATES,
     ),
 )
@@ -301,7 +302,7 @@ IBM = (
     Profile(match="granite-20b*", dialect="granite_20b_fc", source="formats.md A10"),
     Profile(match=("granite-4*", "granite4*"), dialect="granite4", also=("hermes",), source="formats.md A4"),
     Profile(
-        match=("granite*",), dialect="granite", also=("granite4",), demands=TEXT_ONLY,
+        match=("granite*",), dialect="granite", also=("granite4",), template_limits=TEXT_ONLY,
         source="formats.md C6; " + TEMPLATES,
     ),
 )
@@ -330,8 +331,8 @@ OTHERS = (
             source="formats.md E5; MiniMax M3's chat template"),
     Profile(match=("minimax-m2*", "minimax*"), dialect="minimax_m2", reasoning=THINK, opens=Opens.ALWAYS,
             replay=Replay.TOOL_TURNS, source="formats.md E3; MiniMax M2's chat template keeps reasoning between calls"),
-    Profile(match=("phi-4*", "phi4*"), dialect="phi4_mini_json", demands=TEXT_ONLY, source="formats.md C5"),
-    Profile(match=("phi-*", "phi[34]*"), demands=TEXT_ONLY, source=TEMPLATES),
+    Profile(match=("phi-4*", "phi4*"), dialect="phi4_mini_json", template_limits=TEXT_ONLY, source="formats.md C5"),
+    Profile(match=("phi-*", "phi[34]*"), template_limits=TEXT_ONLY, source=TEMPLATES),
     Profile(match=("internlm*", "intern-s1*"), dialect="internlm2", source="formats.md A7"),
     Profile(match=("*jamba*",), dialect="jamba", context=262144, source="formats.md C2"),
     Profile(match=("hunyuan*",), dialect="jamba", reasoning=THINK, source="formats.md C3"),
@@ -386,14 +387,6 @@ DECIMAL = re.compile(r"(?<=\d)p(?=\d)")
 CUT = re.compile(r"[/:@]|\.(?=[a-z])")
 
 
-def normalise(model: str) -> str:
-    """A model's name without what does not say which model it is: case, path, file ending, quantisation.
-
-    `hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M` is `qwen3-8b`.
-    """
-    return _plain(model.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1])
-
-
 def _plain(name: str) -> str:
     name = DECIMAL.sub(".", re.sub(r"[\s_]+", "-", name.strip().casefold()))
     while (shorter := QUANTISED.sub("", SHARD.sub("", name))) != name:
@@ -402,7 +395,7 @@ def _plain(name: str) -> str:
 
 
 def _names(model: str) -> Iterator[str]:
-    """What of the name may be the model: all of it, and what stands behind each prefix (`us.anthropic.claude-…`)."""
+    """Parts of a name that may be the model: all of it, and the rest behind each prefix (`us.anthropic.claude…`)."""
     path = model.replace("\\", "/").rstrip("/")
     yield _plain(path)
     for cut in CUT.finditer(path.casefold()):
@@ -422,9 +415,9 @@ def _profile(model: str, rows: tuple[Profile, ...]) -> Profile:
 
 
 def order(model: str, rows: Sequence[Profile] = ()) -> tuple[Dialect, ...]:
-    """Every dialect, those of the model's family first: what several would read is read as its own.
+    """Every dialect, those of the model's family first: a text that several could read is read as its own.
 
-    Only the rows it names: its slips are told apart from other families' calls by the order of the table.
+    Only the rows it names: damaged calls of its own are told from other families' by the order of the table.
     """
     known = profile(model, rows)
     return _order(tuple(DIALECTS[name] for name in (known.dialect, *known.also) if name))
@@ -432,12 +425,12 @@ def order(model: str, rows: Sequence[Profile] = ()) -> tuple[Dialect, ...]:
 
 @lru_cache(maxsize=256)
 def _order(first: tuple[Dialect, ...]) -> tuple[Dialect, ...]:
-    """The same tuple for the same family: what is made of it is kept by its identity."""
+    """The same tuple for the same family: what is made of it is remembered by its identity."""
     theirs = {opener for row in ALL for opener in _openers(row)[:1]}
     leads = (row for row in first if not theirs & {*_openers(row)[1:]})
     return tuple(dict.fromkeys((*leads, *ALL)))
 
 
 def _openers(row: Dialect) -> tuple[str, ...]:
-    """What begins it, as its family writes it first; a slip that is another family's opener must not come before it."""
+    """Its openers, as its family writes them first; another family's must not come before them."""
     return tuple(opener.strip() for opener in row.section.open or row.call.open or row.tool.open)

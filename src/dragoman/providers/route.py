@@ -1,4 +1,4 @@
-"""Where one request goes: a provider's row, this user's key and address, and how tools are spoken of there.
+"""One request's way: a provider's row, this user's key and address, and the dialects of tools there.
 
 Knows providers and dialects by name; performs nothing.  Contract: `key` is in no repr and in no message.
 """
@@ -24,10 +24,10 @@ from .spec import Provider, Tools
 
 VERSION_SEGMENT = re.compile(r"/v\d\w*$")
 IN_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""What a setting may put into an address: anything else could lead the key to another host."""
+"""Characters a setting may put into an address: any other could lead the key to another host."""
 GEMINI_NAME = "models/"
 OURS = "tool_call_fence"
-"""What a model is asked to write where nothing better is known of it."""
+"""The dialect of a model of which nothing better is known."""
 CONTROL = re.compile(r"[|｜]|\[TOOL_CALLS\]|\]<\]")
 """Marks that are special tokens: servers leave them out of the text they hand on."""
 SHARE = 4
@@ -42,17 +42,17 @@ class Route:
     model           what the provider calls it; "" sends the name the caller asked for
     base_url        the root of the API, where it is not the row's
     tools           overrides the row: Tools.TEXT never sends tools, Tools.NATIVE never falls back to text
-    dialects        which dialects are listened for in the model's text: "auto" (all, those of its family first), a
+    dialects        the dialects looked for in the model's text: "auto" (all, those of its family first), a
                     name, a row, or several
-    prompt_dialect  the dialect of our prompt and of replayed history, where tools are told in text; "" for the family's
+    prompt_dialect  the dialect of our prompt and of replayed history, where tools travel as text; "" for the family's
                     own
     compact         one line per tool in the prompt instead of its schema; None: where the full prompt is over `budget`
     budget          tokens the tool prompt may take; 0: a quarter of the context the model's family is known to have
     profiles        rows of your own about models, before ours
     nonce           only calls carrying a code made for this request count (dialects of fences)
-    key             the provider's key;  `secrets` and `settings` what else it needs to know: a client's id, a region
+    key             the provider's key;  `secrets` and `settings` what else it needs: a client's id, a region
     fields          fields of the body that go out with every request, as the environment asks
-    issues          what is to be told with every answer: what of the environment could not be read
+    issues          issues to report with every answer: values of the environment that could not be read
     prefix          what the chat template has already opened when the model begins (`<think>\\n`); "": as its family's
                     does
     stream          True: always stream from the provider; None: as the caller asked
@@ -80,11 +80,11 @@ class Route:
 
     @property
     def mode(self) -> Tools:
-        """How tools travel, before anything was learnt about the model."""
+        """Ways for tools, before anything was learnt about the model."""
         return self.tools or self.provider.tools
 
     def family(self, model: str) -> Profile:
-        """What is known of this model, wherever it is served."""
+        """The family of this model, wherever it is served."""
         return profile(model, tuple(self.profiles))
 
     def prompt_dialect_for(self, model: str) -> Dialect:
@@ -103,7 +103,7 @@ class Route:
         return order(model, tuple(self.profiles)) if self.dialects == "auto" else resolve(self.dialects)
 
     def allowance(self, model: str) -> int:
-        """How many tokens the tool prompt may take; 0 where nothing is known."""
+        """Tokens the tool prompt may take; 0 where nothing is known."""
         return self.budget or self.family(model).context // SHARE
 
     def root(self) -> str:
@@ -158,7 +158,7 @@ class Route:
         return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
     def headers(self) -> Mapping[str, str]:
-        """What every request carries: who we are, the row's own headers, the key where it is sent as it is."""
+        """The headers of every request: who we are, the row's own headers, the key where it is sent as it is."""
         ours = {"content-type": "application/json", "user-agent": f"dragoman/{__version__}"}
         auth = self.provider.auth
         key = auth.headers(self.key) if isinstance(auth, KeyHeader) else {}
@@ -166,7 +166,7 @@ class Route:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """What must not be shown."""
+        """Values that must not be shown."""
         signing = self.key.partition(".")[2] if isinstance(self.provider.auth, SignedKey) else ""
         return tuple(filter(None, (self.key, signing, *self.secrets.values())))
 

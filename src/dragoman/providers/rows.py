@@ -1,7 +1,7 @@
-"""Who serves models: one frozen row each, and nothing else.
+"""Those who serve models: one frozen row each, and nothing else.
 
-A row says where a provider is, which wire it speaks, how it is told who asks, whether it has native tools and how it
-departs from the plain wire; `spec.py` says what the fields mean.
+A row has a provider's address, its wire, its proof of who asks, whether it has native tools and how it departs from
+the plain wire; `spec.py` says what the fields mean.
 Contract: adding a provider is adding a row; users' own rows are as good as ours.
 Sources: seeds.md (b); peers.md §4 (names of variables); the recorded addresses of wire-quirks.md; each row's `docs`.
 """
@@ -14,7 +14,16 @@ from typing import Any
 
 from ..codecs.shared.spec import Quirks
 from ..conversation.cache_markers import Caches
-from ..conversation.requirements import CHAT, DEMANDS, FREE, MISTRAL, OPENAI_CHAT, WORD_NAMES, Demands, Turns
+from ..conversation.requirements import (
+    CHAT,
+    MISTRAL,
+    OPENAI_CHAT,
+    REQUIREMENTS,
+    UNRESTRICTED,
+    WORD_NAMES,
+    Turns,
+    WireRequirements,
+)
 from ..errors import UnknownName
 from ..schema import api_rules as schema_rules
 from ..schema.vocabulary import words
@@ -27,12 +36,12 @@ from .spec import (
     NO_LIST,
     OLLAMA_LIST,
     OPENAI_LIST,
-    Holds,
+    ConstraintKind,
     ModelList,
     Provider,
-    Reads,
     Signal,
     Switch,
+    SwitchFormat,
     Tools,
     Variant,
 )
@@ -68,13 +77,15 @@ def _messages(name: str, base_url: str, auth: KeyHeader, *, docs: str, **more: A
 def _local(name: str, port: int, *env: str, docs: str, **more: Any) -> Provider:
     """A server on one's own machine that speaks OpenAI's chat API."""
     url, auth = f"http://127.0.0.1:{port}/v1", _bearer(*env, required=False)
-    given = {"demands": FREE, **more}
+    given = {"requirements": UNRESTRICTED, **more}
     return Provider(name=name, codec="openai_chat", base_url=url, auth=auth, port=port, docs=docs, **given)
 
 
-GRAMMARS = frozenset({Holds.GRAMMAR})  # llama.cpp, tools/server/README.md: `grammar`
-TAGGED = frozenset({Holds.SCHEMA, Holds.TAGS})  # vLLM and SGLang, "Structured Outputs": structural tags
-SCHEMAS = frozenset({Holds.SCHEMA})  # Ollama: `format`; LM Studio: `response_format`
+GRAMMARS = frozenset({ConstraintKind.GRAMMAR})  # llama.cpp, tools/server/README.md: `grammar`
+TAGGED = frozenset(
+    {ConstraintKind.SCHEMA, ConstraintKind.TAGS}
+)  # vLLM and SGLang, "Structured Outputs": structural tags
+SCHEMAS = frozenset({ConstraintKind.SCHEMA})  # Ollama: `format`; LM Studio: `response_format`
 
 # ── those who have a wire of their own ───────────────────────────────────────
 
@@ -91,7 +102,7 @@ AZURE_DOCS = "https://learn.microsoft.com/azure/ai-foundry/openai/reference"
 OWN: tuple[Provider, ...] = (
     Provider(
         name="openai", codec="openai_chat", base_url="https://api.openai.com/v1", auth=OPENAI_KEY,
-        quirks=OPENAI_QUIRKS, demands=OPENAI_CHAT, url_env=("OPENAI_BASE_URL", "OPENAI_API_URL"),
+        quirks=OPENAI_QUIRKS, requirements=OPENAI_CHAT, url_env=("OPENAI_BASE_URL", "OPENAI_API_URL"),
         docs="https://platform.openai.com/docs/api-reference/chat",
     ),
     Provider(
@@ -137,7 +148,7 @@ OWN: tuple[Provider, ...] = (
     Provider(
         name="ollama", codec="ollama_chat", base_url="http://127.0.0.1:11434", root="",
         auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",), port=11434,
-        holds=SCHEMAS,
+        constraints=SCHEMAS,
         quirks=Quirks(choices=AUTO),  # ollama#11171
         notes=("parallel_tool_calls",),
         docs="https://github.com/ollama/ollama/blob/main/docs/api.md",
@@ -165,30 +176,31 @@ OWN: tuple[Provider, ...] = (
 DIALECTAL: tuple[Provider, ...] = (
     Provider(
         name="azure", codec="openai_chat", root="/openai/v1", auth=AZURE_KEY,
-        or_auth=(_bearer("AZURE_OPENAI_AD_TOKEN"),), quirks=OPENAI_QUIRKS, demands=OPENAI_CHAT,
+        or_auth=(_bearer("AZURE_OPENAI_AD_TOKEN"),), quirks=OPENAI_QUIRKS, requirements=OPENAI_CHAT,
         url_env=("AZURE_OPENAI_ENDPOINT",), aliases=("azure-openai", "azure_openai"),
         variant=Variant("OPENAI_API_VERSION", "", "azure-deployments"), docs=AZURE_DOCS,
     ),
     Provider(
         name="azure-deployments", codec="openai_chat", root="",
         path="/openai/deployments/{model}/chat/completions", query={"api-version": "{api_version}"}, auth=AZURE_KEY,
-        or_auth=(_bearer("AZURE_OPENAI_AD_TOKEN"),), quirks=OPENAI_QUIRKS, demands=OPENAI_CHAT, models=NO_LIST,
+        or_auth=(_bearer("AZURE_OPENAI_AD_TOKEN"),), quirks=OPENAI_QUIRKS, requirements=OPENAI_CHAT, models=NO_LIST,
         settings=(Setting("api_version", ("OPENAI_API_VERSION",)),), url_env=("AZURE_OPENAI_ENDPOINT",),
         notes=("a named tool_choice for models not of OpenAI (422, recorded)",), docs=AZURE_DOCS,
     ),
     _chat(
-        "openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", demands=OPENAI_CHAT,
+        "openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", requirements=OPENAI_CHAT,
         quirks=Quirks(reasoning_field="reasoning", empty_content="absent"),
         headers={"x-title": "dragoman"},
         switches=(
-            Switch("OPENROUTER_TOOLS", "tools", Reads.JSON_ARRAY),
-            Switch("OPENROUTER_FALLBACK_MODELS", "models", Reads.NAMES, {"route": "fallback"}),
+            Switch("OPENROUTER_TOOLS", "tools", SwitchFormat.JSON_ARRAY),
+            Switch("OPENROUTER_FALLBACK_MODELS", "models", SwitchFormat.NAMES, {"route": "fallback"}),
         ),
         notes=("errors come with status 200",), docs="https://openrouter.ai/docs/api-reference/chat-completion",
     ),
     _chat(
         "xai", "https://api.x.ai/v1", "XAI_API_KEY", url_env=("XAI_BASE_URL", "XAI_API_URL"),
-        demands=Demands(names=WORD_NAMES, schema=schema_rules.XAI), quirks=Quirks(omit=frozenset({"top_k"})),
+        requirements=WireRequirements(names=WORD_NAMES, schema=schema_rules.XAI),
+        quirks=Quirks(omit=frozenset({"top_k"})),
         docs="https://docs.x.ai/docs/api-reference",
     ),
     Provider(
@@ -216,7 +228,7 @@ DIALECTAL: tuple[Provider, ...] = (
     _messages("zai-anthropic", "https://api.z.ai/api/anthropic", _bearer("ZAI_API_KEY", "ZHIPUAI_API_KEY"),
               docs="https://docs.z.ai/scenario-example/develop-tools/claude"),
     _messages("moonshot-anthropic", "https://api.moonshot.ai/anthropic", _bearer("MOONSHOT_API_KEY", "KIMI_API_KEY"),
-              demands=replace(DEMANDS["anthropic_messages"], schema=schema_rules.MOONSHOT),
+              requirements=replace(REQUIREMENTS["anthropic_messages"], schema=schema_rules.MOONSHOT),
               docs="https://platform.moonshot.ai/docs/guide/agent-support"),
     _messages("deepseek-anthropic", "https://api.deepseek.com/anthropic",
               KeyHeader(header="x-api-key", form="{key}", env=("DEEPSEEK_API_KEY",)), notes=("media",),
@@ -228,7 +240,7 @@ DIALECTAL: tuple[Provider, ...] = (
               docs="https://learn.microsoft.com/azure/ai-foundry/foundry-models/how-to/use-foundry-models-claude"),
     Provider(
         name="xai-responses", codec="openai_responses", base_url="https://api.x.ai/v1", auth=_bearer("XAI_API_KEY"),
-        url_env=("XAI_BASE_URL",), demands=replace(DEMANDS["openai_responses"], schema=schema_rules.XAI),
+        url_env=("XAI_BASE_URL",), requirements=replace(REQUIREMENTS["openai_responses"], schema=schema_rules.XAI),
         docs="https://docs.x.ai/developers/model-capabilities/text/best-practices",
     ),
     Provider(
@@ -246,27 +258,27 @@ DIALECTAL: tuple[Provider, ...] = (
     _chat(
         "moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "KIMI_API_KEY",
         url_env=("MOONSHOT_BASE_URL", "MOONSHOT_API_URL"),
-        demands=Demands(names=WORD_NAMES, schema=schema_rules.MOONSHOT),
+        requirements=WireRequirements(names=WORD_NAMES, schema=schema_rules.MOONSHOT),
         quirks=Quirks(choices=AUTO_OR_NONE, omit=frozenset({"parallel_tool_calls", "top_k"})),
         notes=("a forced tool_choice while thinking (400)", "ids come again in later turns"),
         docs="https://platform.moonshot.ai/docs/api/tool-use",
     ),
     _chat(
         "github-copilot", "https://api.githubcopilot.com", "GITHUB_COPILOT_API_KEY", "COPILOT_GITHUB_TOKEN", root="",
-        url_env=("COPILOT_API_BASE_URL", "GITHUB_COPILOT_BASE_URL", "COPILOT_API_URL"), demands=OPENAI_CHAT,
+        url_env=("COPILOT_API_BASE_URL", "GITHUB_COPILOT_BASE_URL", "COPILOT_API_URL"), requirements=OPENAI_CHAT,
         quirks=replace(OPENAI_QUIRKS, add={"store": False}),
         headers={"openai-intent": "conversation-edits", "editor-version": US, "editor-plugin-version": US},
         signals={"x-initiator": Signal.INITIATOR, "copilot-vision-request": Signal.VISION}, aliases=("copilot",),
         docs="https://docs.github.com/en/copilot",
     ),
     _chat(
-        "github-models", "https://models.github.ai/inference", "GITHUB_TOKEN", root="", demands=OPENAI_CHAT,
+        "github-models", "https://models.github.ai/inference", "GITHUB_TOKEN", root="", requirements=OPENAI_CHAT,
         quirks=Quirks(reasoning_field="", omit=frozenset({"top_k"})), url_env=("GITHUB_MODELS_BASE_URL",),
         aliases=("github",), notes=("anything since 30 July 2026: the service was retired (410)",),
         docs="https://docs.github.com/en/github-models",
     ),
     _chat(
-        "mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", demands=MISTRAL,
+        "mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", requirements=MISTRAL,
         quirks=Quirks(
             reasoning_field="", required_word="any", empty_content="absent", result_media="native",
             omit=frozenset({"stream_options", "top_k"}), rename={"seed": "random_seed"},
@@ -287,7 +299,7 @@ DIALECTAL: tuple[Provider, ...] = (
     ),
     _chat(
         "cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY",
-        demands=Demands(names=WORD_NAMES, schema=schema_rules.CEREBRAS),
+        requirements=WireRequirements(names=WORD_NAMES, schema=schema_rules.CEREBRAS),
         quirks=Quirks(
             choices=AUTO_OR_NONE, reasoning_field="",
             omit=words("frequency_penalty logit_bias presence_penalty parallel_tool_calls service_tier top_k"),
@@ -296,7 +308,7 @@ DIALECTAL: tuple[Provider, ...] = (
     ),
     _chat(
         "perplexity", "https://api.perplexity.ai", "PERPLEXITY_API_KEY", "PPLX_API_KEY", root="", models=NO_LIST,
-        tools=Tools.TEXT, demands=Demands(turns=Turns.ALTERNATING), quirks=Quirks(reasoning_field=""),
+        tools=Tools.TEXT, requirements=WireRequirements(turns=Turns.ALTERNATING), quirks=Quirks(reasoning_field=""),
         docs="https://docs.perplexity.ai/api-reference/chat-completions-post",
     ),
     Provider(
@@ -315,7 +327,7 @@ DIALECTAL: tuple[Provider, ...] = (
         name="snowflake", codec="openai_chat", root="/api/v2/cortex/v1",
         base_url="https://{account}.snowflakecomputing.com/api/v2/cortex/v1",
         auth=_bearer("SNOWFLAKE_TOKEN", "SNOWFLAKE_PAT"), settings=(Setting("account", ("SNOWFLAKE_ACCOUNT",)),),
-        models=NO_LIST, url_env=("SNOWFLAKE_BASE_URL",), demands=replace(CHAT, schema=schema_rules.COHERE),
+        models=NO_LIST, url_env=("SNOWFLAKE_BASE_URL",), requirements=replace(CHAT, schema=schema_rules.COHERE),
         quirks=Quirks(rename={"max_tokens": "max_completion_tokens"}, reasoning_field=""),
         notes=("tools for models other than OpenAI's and Claude",),
         docs="https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api",
@@ -323,7 +335,7 @@ DIALECTAL: tuple[Provider, ...] = (
     Provider(
         name="ollama-generate", codec="ollama_generate", base_url="http://127.0.0.1:11434", root="", tools=Tools.TEXT,
         auth=_bearer("OLLAMA_API_KEY", required=False), models=OLLAMA_LIST, url_env=("OLLAMA_HOST",), port=11434,
-        holds=SCHEMAS,
+        constraints=SCHEMAS,
         notes=("roles: the conversation goes out as one text",),
         docs="https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-completion",
     ),
@@ -372,31 +384,31 @@ PLAIN_CHAT: tuple[Provider, ...] = (
           quirks=Quirks(choices=AUTO, omit=frozenset({"parallel_tool_calls", "top_k"})),
           docs="https://docs.z.ai/devpack/overview"),
     _chat("gemini-openai", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY",
-          "GOOGLE_API_KEY", demands=Demands(names=WORD_NAMES, schema=schema_rules.PORTABLE),
+          "GOOGLE_API_KEY", requirements=WireRequirements(names=WORD_NAMES, schema=schema_rules.PORTABLE),
           quirks=Quirks(reasoning_field=""), docs="https://ai.google.dev/gemini-api/docs/openai"),
 )  # fmt: skip
 
 # ── servers of one's own ─────────────────────────────────────────────────────
 
 LOCAL: tuple[Provider, ...] = (
-    _local("llamacpp", 8080, "LLAMA_API_KEY", aliases=("llama.cpp", "llama-server"), holds=GRAMMARS,
-           demands=Demands(schema=schema_rules.LLAMACPP), notes=("tools without --jinja",),
+    _local("llamacpp", 8080, "LLAMA_API_KEY", aliases=("llama.cpp", "llama-server"), constraints=GRAMMARS,
+           requirements=WireRequirements(schema=schema_rules.LLAMACPP), notes=("tools without --jinja",),
            docs="https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"),
-    _local("vllm", 8000, "VLLM_API_KEY", holds=TAGGED, quirks=Quirks(reasoning_field="reasoning"),
+    _local("vllm", 8000, "VLLM_API_KEY", constraints=TAGGED, quirks=Quirks(reasoning_field="reasoning"),
            notes=("tools without --enable-auto-tool-choice and --tool-call-parser",),
            docs="https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html"),
-    _local("sglang", 30000, "SGLANG_API_KEY", holds=TAGGED, notes=("tools without --tool-call-parser",),
+    _local("sglang", 30000, "SGLANG_API_KEY", constraints=TAGGED, notes=("tools without --tool-call-parser",),
            docs="https://docs.sglang.ai/basic_usage/openai_api_completions.html"),
-    _local("lmstudio", 1234, "LMSTUDIO_API_KEY", aliases=("lm-studio",), holds=SCHEMAS,
+    _local("lmstudio", 1234, "LMSTUDIO_API_KEY", aliases=("lm-studio",), constraints=SCHEMAS,
            docs="https://lmstudio.ai/docs/app/api/endpoints/openai"),
     _local("exo", 52415, "EXO_API_KEY", docs="https://github.com/exo-explore/exo",
            notes=("calls it did not read itself: they come as text (seeds.md b)",)),
-    _local("litellm", 4000, "LITELLM_API_KEY", url_env=("LITELLM_BASE_URL",), demands=CHAT,
+    _local("litellm", 4000, "LITELLM_API_KEY", url_env=("LITELLM_BASE_URL",), requirements=CHAT,
            docs="https://docs.litellm.ai/docs/simple_proxy"),
     _local("mlx", 8080, "MLX_API_KEY", docs="https://github.com/ml-explore/mlx-lm/blob/main/mlx_lm/SERVER.md"),
     _local("koboldcpp", 5001, "KOBOLDCPP_API_KEY", docs="https://github.com/LostRuins/koboldcpp/wiki"),
-    Provider(name="gpustack", codec="openai_chat", auth=_bearer("GPUSTACK_API_KEY", required=False), demands=FREE,
-             url_env=("GPUSTACK_BASE_URL", "GPUSTACK_SERVER_URL"), docs="https://docs.gpustack.ai"),
+    Provider(name="gpustack", codec="openai_chat", auth=_bearer("GPUSTACK_API_KEY", required=False),
+             requirements=UNRESTRICTED, url_env=("GPUSTACK_BASE_URL", "GPUSTACK_SERVER_URL"), docs="https://docs.gpustack.ai"),
 )  # fmt: skip
 ANY = Provider(name="compatible", codec="openai_chat", aliases=("openai-compatible", "openai_compatible"))
 

@@ -22,7 +22,7 @@ UNSIGNED = frozenset({"authorization", "user-agent", "accept", "accept-encoding"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """Who signs; `session_token` for temporary credentials."""
+    """The signer; `session_token` for temporary credentials."""
 
     access_key_id: str = field(repr=False)
     secret_access_key: str = field(repr=False)
@@ -31,7 +31,7 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the signature is good for."""
+    """The reach of a signature."""
 
     region: str
     service: str

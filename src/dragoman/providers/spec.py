@@ -1,6 +1,6 @@
-"""What a provider is: one frozen record, every field data.
+"""A provider: one frozen record, every field data.
 
-Knows codecs by name, `Quirks` and `Demands` by field, ways to prove who asks; performs nothing.
+Knows codecs by name, `Quirks` and `WireRequirements` by field, ways to prove who asks; performs nothing.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from enum import StrEnum
 
 from ..codecs.shared.spec import PLAIN, Quirks
 from ..conversation.cache_markers import Caches
-from ..conversation.requirements import DEMANDS, FREE, Demands
+from ..conversation.requirements import REQUIREMENTS, UNRESTRICTED, WireRequirements
 from ..types import NOTHING
 from .auth import Auth, KeyHeader, Setting
 
 
 class Tools(StrEnum):
-    """How a provider takes tools: by its wire, by text only, or by its wire and, where the model cannot, by text."""
+    """Ways for tools to a provider: by its wire, by text only, or by its wire and, where the model cannot, by text."""
 
     NATIVE = "native"
     TEXT = "text"
     BOTH = "both"
 
 
-class Holds(StrEnum):
-    """By what a server holds a model to a form while it decodes."""
+class ConstraintKind(StrEnum):
+    """Constraints that a server can put on decoding."""
 
     SCHEMA = "schema"    # a schema of the whole answer, as its API writes one (`response_format`, `format`)
     TAGS = "tags"        # schemas between tags, text elsewhere free: `response_format` of type `structural_tag`
@@ -33,14 +33,14 @@ class Holds(StrEnum):
 
 
 class Signal(StrEnum):
-    """What a header says of a request."""
+    """Facts about a request that a header states."""
 
     INITIATOR = "initiator"  # "user" where the user spoke last, else "agent": results go back
     VISION = "vision"  # "true" where there are images, else not sent
 
 
-class Reads(StrEnum):
-    """How the value of a switch is written."""
+class SwitchFormat(StrEnum):
+    """Formats of a switch's value."""
 
     JSON_ARRAY = "json_array"
     NAMES = "names"  # separated by commas
@@ -55,7 +55,7 @@ class Switch:
 
     env: str
     field: str
-    reads: Reads
+    format: SwitchFormat
     besides: Mapping[str, str] = NOTHING
 
 
@@ -70,7 +70,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class ModelList:
-    """Where a provider lists its models: the path below the root, the key of the list, the key of a name."""
+    """The list of a provider's models: the path below the root, the key of the list, the key of a name."""
 
     path: str = "/models"
     items: str = "data"
@@ -90,17 +90,17 @@ class Provider:
     """One row.
 
     base_url  the root of its API, settings in braces; `url_env` are the environment variables that may replace it
-    root      what a base URL without a path is completed by (people write http://127.0.0.1:8080)
-    path      where requests go below the root, where that is not the codec's path; `query` what follows the address
+    root      completes a base URL without a path (people write http://127.0.0.1:8080)
+    path      the place of requests below the root, where that is not the codec's path; `query` follows the address
     auth      how a key is sent, and where it is looked for; `or_auth` are other ways, taken where their key is set
-    settings  what the address needs to know: a region, an account
-    tools     see `Tools`;  `quirks` what its wire does differently;  `demands` what it demands besides, or instead
-    holds     what it takes to hold a model to its dialect, where tools are told in text
-    headers   sent with every request;  `signals` headers that say something of the request
-    caches    which cache markers it takes of a model of which nothing is known
-    port      where it usually listens on one's own machine, 0 for services
+    settings  values the address needs: a region, an account
+    tools     see `Tools`;  `quirks` departures of its wire;  `requirements` its own, in place of the codec's
+    constraints  those it can put on decoding, to hold a model to its dialect where tools travel as text
+    headers   sent with every request;  `signals` headers that describe the request
+    caches    cache markers it takes of a model of which nothing is known
+    port      its usual port on one's own machine, 0 for services
     model_env variables that name the model where nobody does
-    notes     what it does not support or does in its own way, where no field says so
+    notes     features it does not support or has in its own way, where no field says so
     """
 
     name: str
@@ -113,9 +113,9 @@ class Provider:
     or_auth: tuple[Auth, ...] = ()
     settings: tuple[Setting, ...] = ()
     tools: Tools = Tools.BOTH
-    holds: frozenset[Holds] = frozenset()
+    constraints: frozenset[ConstraintKind] = frozenset()
     quirks: Quirks = PLAIN
-    demands: Demands | None = None
+    requirements: WireRequirements | None = None
     headers: Mapping[str, str] = NOTHING
     signals: Mapping[str, Signal] = NOTHING
     models: ModelList = OPENAI_LIST
@@ -130,13 +130,13 @@ class Provider:
     docs: str = ""
 
     @property
-    def asks(self) -> Demands:
-        """What it demands of a conversation."""
-        return self.demands or DEMANDS.get(self.codec, FREE)
+    def wire_requirements(self) -> WireRequirements:
+        """Its requirements of a conversation: its own, or its codec's."""
+        return self.requirements or REQUIREMENTS.get(self.codec, UNRESTRICTED)
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What it does not support, in words, for people."""
+        """Features it does not support, in words, for people."""
         refused = {
             "tools (told as text)": self.tools is Tools.TEXT,
             "tool_choice required": "required" not in self.quirks.choices,

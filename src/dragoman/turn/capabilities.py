@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 
-from ..conversation.reasoning_store import SideCar
+from ..conversation.reasoning_store import ReasoningStore
 from ..jsontext import to_json
 from ..providers.authorize import Tokens
 from ..providers.route import Route
@@ -56,13 +56,13 @@ NOTHING = Refusals()
 class Learned:
     """What was learnt about models.
 
-    `sidecar` is what models must get back and clients drop, `tokens` are the providers' own; `owner` is whose answers
+    `reasoning` is what models must get back and clients drop, `tokens` are the providers' own; `owner` is whose answers
     are asked for.
     """
 
-    def __init__(self, sidecar: SideCar | None = None) -> None:
+    def __init__(self, reasoning: ReasoningStore | None = None) -> None:
         self._models: dict[tuple[str, str], Refusals] = {}
-        self.sidecar = SideCar() if sidecar is None else sidecar
+        self.reasoning = ReasoningStore() if reasoning is None else reasoning
         self.owner = ""
         self.tokens = Tokens()
 

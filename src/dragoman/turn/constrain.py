@@ -14,7 +14,7 @@ from ..dialects import DIALECTS
 from ..dialects.spec import Dialect
 from ..dialects.writing.constraint import call_schema, grammar, structural_tag
 from ..memo import TOOLS, memoize
-from ..providers.spec import Holds, Provider
+from ..providers.spec import ConstraintKind, Provider
 from ..types import NOTHING, JsonObject, OutputSchema, Request, Tool, ToolChoice
 
 BARE = "bare_json"
@@ -54,12 +54,12 @@ def _constraint(
 ) -> DecodingConstraint:
     required = choice is not None and choice.mode in {"required", "named"}
     tools = _callable(offered, choice)
-    if Holds.GRAMMAR in provider.holds:
+    if ConstraintKind.GRAMMAR in provider.constraints:
         rules = grammar(dialect, tools, required=required, parallel=parallel)
         return DecodingConstraint({"grammar": rules}) if rules else UNCONSTRAINED
-    if required and Holds.SCHEMA in provider.holds:
+    if required and ConstraintKind.SCHEMA in provider.constraints:
         return _whole(tools)
-    if Holds.TAGS in provider.holds and (tags := structural_tag(dialect, tools)):
+    if ConstraintKind.TAGS in provider.constraints and (tags := structural_tag(dialect, tools)):
         return DecodingConstraint({"response_format": tags})
     return UNCONSTRAINED
 

@@ -48,14 +48,14 @@ def turn(request: Request, route: Route, learned: Learned | None = None) -> Mach
     """
     learned = learned or Learned()
     asked = request.messages
-    repaired = repair(learned.sidecar.refill(asked, learned.owner))
+    repaired = repair(learned.reasoning.refill(asked, learned.owner))
     tools, unsound = sound_tools(request.tools)
     request = replace(request, model=route.model or request.model, messages=repaired.messages, tools=tools)
     issues = (*route.issues, *unsound, *repaired.issues)
     left = MOST_REFUSALS
     while (response := (yield from _ask(request, route, learned, issues, weaken=left > 0))) is None:
         left -= 1
-    learned.sidecar.remember(asked, response.message, learned.owner)
+    learned.reasoning.remember(asked, response.message, learned.owner)
     return response
 
 

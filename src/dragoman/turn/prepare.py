@@ -16,10 +16,10 @@ from ..codecs.shared.spec import PLAIN, Quirks, WireFields
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
 from ..conversation.history import identify, in_turns, one_by_one, without_system
 from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
-from ..conversation.requirements import MISTRAL_IDS, Demands, Turns
+from ..conversation.requirements import MISTRAL_IDS, Turns, WireRequirements
 from ..events import CallStarted, Event, IssueReported
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
-from ..providers.families import Demand, Forced, Ids, Profile, Replay
+from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit
 from ..providers.spec import Provider
 from ..schema.api_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
 from ..schema.narrowing.narrow import narrow, narrow_tool
@@ -66,36 +66,36 @@ def renamed_back(event: Event, names: Respelled) -> Event:
             return event
 
 
-def demands_of(provider: Provider, profile: Profile, *, text: bool = False) -> Demands:
+def requirements_of(provider: Provider, profile: Profile, *, text: bool = False) -> WireRequirements:
     """What is demanded where this provider serves a model of this family."""
-    return _demands_of(provider, profile, text)
+    return _requirements_of(provider, profile, text)
 
 
-FAMILY_DEMANDS: tuple[tuple[Callable[[Profile, Demands], bool], Mapping[str, Any]], ...] = (
-    (lambda profile, demands: profile.ids is Ids.NINE and demands.ids is ANY_SPELLING, {"ids": MISTRAL_IDS}),
-    (lambda profile, demands: profile.ids is Ids.COUNTED and not demands.ids.letters, {"counted": True}),
-    (lambda profile, demands: bool(profile.schema) and demands.schema in LAX, {"schema": PORTABLE}),
-    (lambda profile, demands: not profile.parallel, {"single": True}),
+FAMILY_REQUIREMENTS: tuple[tuple[Callable[[Profile, WireRequirements], bool], Mapping[str, Any]], ...] = (
+    (lambda profile, requirements: profile.ids is Ids.NINE and requirements.ids is ANY_SPELLING, {"ids": MISTRAL_IDS}),
+    (lambda profile, requirements: profile.ids is Ids.COUNTED and not requirements.ids.letters, {"counted": True}),
+    (lambda profile, requirements: bool(profile.schema) and requirements.schema in LAX, {"schema": PORTABLE}),
+    (lambda profile, requirements: not profile.parallel, {"single": True}),
 )
 """What families demand where the place does not, and how that changes what the place demands."""
 
 
 @memoize(CONSTANTS)
-def _demands_of(provider: Provider, profile: Profile, text: bool) -> Demands:
-    demands = provider.asks
-    for applies, changes in FAMILY_DEMANDS:
-        if applies(profile, demands):
-            demands = replace(demands, **changes)
-    if Demand.ALTERNATE in profile.demands and demands.turns is Turns.FREE:
-        demands = replace(demands, turns=Turns.ALTERNATING if text else Turns.BRIDGED)
-    return demands
+def _requirements_of(provider: Provider, profile: Profile, text: bool) -> WireRequirements:
+    requirements = provider.wire_requirements
+    for applies, changes in FAMILY_REQUIREMENTS:
+        if applies(profile, requirements):
+            requirements = replace(requirements, **changes)
+    if TemplateLimit.ALTERNATE in profile.template_limits and requirements.turns is Turns.FREE:
+        requirements = replace(requirements, turns=Turns.ALTERNATING if text else Turns.BRIDGED)
+    return requirements
 
 
 @memoize(CONSTANTS)
 def quirks_of(provider: Provider, profile: Profile) -> Quirks:
     """How this provider's wire departs from the plain one where it serves a model of this family."""
     quirks = provider.quirks
-    if Demand.CONTENT in profile.demands and quirks.empty_content == "null":
+    if TemplateLimit.CONTENT in profile.template_limits and quirks.empty_content == "null":
         quirks = replace(quirks, empty_content="empty")
     if quirks.cache != "never":
         modes: dict[Caches, CacheMode] = {Caches.NOTHING: "never", Caches.INSTRUCTIONS: "asked"}
@@ -141,42 +141,48 @@ def prepare(
     `text`: its tools are told in its text already; `schemaless` names the tools whose schemas were refused, `refused`
     the modes of tool choice that were.
     """
-    demands, quirks = demands_of(provider, profile, text=text), quirks_of(provider, profile)
+    requirements, quirks = requirements_of(provider, profile, text=text), quirks_of(provider, profile)
     request, fixed = _sampled(request, provider, profile)
     if text:
-        messages, changed = _conversation(request.messages, demands, profile, text=True)
+        messages, changed = _conversation(request.messages, requirements, profile, text=True)
         prepared = Prepared(replace(request, messages=messages), quirks, request.tools, issues=(*fixed, *changed))
     else:
         request, weaker = _choice(request, provider, profile, refused)
-        prepared = _native(_declared(request, demands, profile), demands, profile, schemaless, (*fixed, *weaker))
+        prepared = _native(
+            _declared(request, requirements, profile), requirements, profile, schemaless, (*fixed, *weaker)
+        )
         prepared = replace(prepared, quirks=quirks, tools=prepared.tools if request.tools else ())
     return replace(
         prepared, request=planned(prepared.request, provider.quirks.cache, takes=takes_of(provider, profile))
     )
 
 
-def _declared(request: Request, demands: Demands, profile: Profile) -> Request:
+def _declared(request: Request, requirements: WireRequirements, profile: Profile) -> Request:
     """With its tools in order, those its history calls declared and thoughts before calls, where that is demanded."""
     if (ordered := in_order(request.tools)) != request.tools:
         request = replace(request, tools=ordered)
     if profile.replay is Replay.DEMANDED and wants_thinking(request) is not False:
         request = replace(request, messages=tuple(map(_reasoned, request.messages)))
-    if demands.declared and not request.tools:
+    if requirements.declared and not request.tools:
         request = replace(request, tools=in_order(_called(request.messages)))
     return request
 
 
 def _native(
-    request: Request, demands: Demands, profile: Profile, schemaless: Iterable[str], issues: Sequence[Issue]
+    request: Request,
+    requirements: WireRequirements,
+    profile: Profile,
+    schemaless: Iterable[str],
+    issues: Sequence[Issue],
 ) -> Prepared:
     """With names, ids, turns and schemas as this wire takes them; `issues` are those found before."""
-    names = respell(_names(request), demands.names)
+    names = respell(_names(request), requirements.names)
     request = _renamed(request, names)
     tools = request.tools
-    messages, changed = _conversation(request.messages, demands, profile, text=False)
-    narrowed, cut = _narrowed(tools, demands.schema, frozenset(map(names.spelled, schemaless)) or NONE)
-    request, form = _output(replace(request, messages=messages, tools=narrowed), demands)
-    respelled = [_respelled(names, demands.names)] if names.forth else []
+    messages, changed = _conversation(request.messages, requirements, profile, text=False)
+    narrowed, cut = _narrowed(tools, requirements.schema, frozenset(map(names.spelled, schemaless)) or NONE)
+    request, form = _output(replace(request, messages=messages, tools=narrowed), requirements)
+    respelled = [_respelled(names, requirements.names)] if names.forth else []
     cut = [replace(issue, name=names.original(issue.name)) for issue in cut]
     return Prepared(request, tools=tools, names=names, issues=(*changed, *respelled, *issues, *cut, *form))
 
@@ -185,21 +191,21 @@ def _native(
 
 
 def _conversation(
-    messages: Sequence[Message], demands: Demands, profile: Profile, *, text: bool
+    messages: Sequence[Message], requirements: WireRequirements, profile: Profile, *, text: bool
 ) -> tuple[tuple[Message, ...], list[Issue]]:
     issues: list[Issue] = []
     told = tuple(messages)
     if profile.replay is Replay.NEVER:
         told = tuple(map(_thoughtless, told))
     if not text:
-        identified = identify(told, demands)
+        identified = identify(told, requirements)
         told, issues = identified.messages, [*identified.issues]
-    if demands.single and not text:
+    if requirements.single and not text:
         apart = one_by_one(told)
         told, issues = apart.messages, [*issues, *apart.issues]
-    if Demand.NO_SYSTEM in profile.demands:
+    if TemplateLimit.NO_SYSTEM in profile.template_limits:
         told = without_system(told)
-    settled = in_turns(told, demands.turns)
+    settled = in_turns(told, requirements.turns)
     return settled.messages, [*issues, *settled.issues]
 
 
@@ -295,12 +301,12 @@ def _narrowed(tools: Sequence[Tool], rules: SchemaRules, bare: frozenset[str]) -
     return (FrozenTools(told) if type(tools) is FrozenTools else tuple(told)), issues
 
 
-def _output(request: Request, demands: Demands) -> tuple[Request, tuple[Issue, ...]]:
+def _output(request: Request, requirements: WireRequirements) -> tuple[Request, tuple[Issue, ...]]:
     """With the schema of the answer cut like a tool's, where one is asked for."""
     wanted = request.output_schema
-    if wanted is None or wanted.schema is None or demands.schema in LAX:
+    if wanted is None or wanted.schema is None or requirements.schema in LAX:
         return request, ()
-    cut = narrow(wanted.schema, demands.schema, wanted.name)
+    cut = narrow(wanted.schema, requirements.schema, wanted.name)
     return replace(request, output_schema=replace(wanted, schema=cut.schema)), cut.issues
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from ...conversation.reasoning_store import Kept, SideCar
+from ...conversation.reasoning_store import ReasoningStore, ReplayState
 from ...loop.journal.values import decode, encode
 from ...memo import Backing
 from ...server_tools.memory import Memory, Turns
@@ -42,10 +42,10 @@ class StateStores:
         store = self._store
         items: Backing[str] | None = None if store is None else Drawer(store, "item", str, str)
         turns: Backing[Turns] | None = None if store is None else Drawer(store, "turns", encode, _read_turns)
-        calls: Backing[Kept] | None = None if store is None else Drawer(store, "call", _write_call, _read_call)
+        calls: Backing[ReplayState] | None = None if store is None else Drawer(store, "call", _write_call, _read_call)
         self.items = Items(behind=items)
         self.memory = Memory(behind=turns)
-        self.learned = Learned(SideCar(calls))
+        self.learned = Learned(ReasoningStore(calls))
         self.quota = Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
 
     async def tidy(self, every: float = EVERY) -> None:
@@ -85,14 +85,14 @@ def _read_turns(text: str) -> Turns:
     return turns
 
 
-def _write_call(call: Kept) -> str:
+def _write_call(call: ReplayState) -> str:
     return encode((call.id, call.metadata, call.reasoning))
 
 
-def _read_call(text: str) -> Kept:
+def _read_call(text: str) -> ReplayState:
     name, metadata, reasoning = decode(text)
     if not (
         isinstance(name, str) and isinstance(metadata, Mapping) and all(isinstance(r, Reasoning) for r in reasoning)
     ):
         raise ValueError("nothing that belongs to a call")
-    return Kept(name, metadata, reasoning)
+    return ReplayState(name, metadata, reasoning)
