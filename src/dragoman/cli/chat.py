@@ -35,11 +35,11 @@ HELP = """/help   this
 
 @click.command(name="chat")
 @with_options
-@click.option("--continue", "go_on", is_flag=True, help="Go on with the last conversation.")
+@click.option("--continue", "go_on", is_flag=True, help="Continue the last conversation.")
 @click.option(
     "--history",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to keep it in; where it exists, it is gone on with.",
+    help="Conversation file; continued if it exists.",
 )
 def command(go_on: bool, history: Path | None, as_json: bool, quiet: bool, **options: Any) -> int:
     """Talk with a model that has tools.

@@ -23,8 +23,8 @@ HEAD = ("MODEL", "ASKED", "API", "TOOLS", "DIALECT", "WHERE")
 
 @click.command(name="check")
 @click.argument("file", type=click.Path(path_type=Path), default=FILE)
-@click.option("--schema", is_flag=True, help="Print the form of the file, a JSON Schema for editors.")
-@click.option("--litellm", is_flag=True, help="FILE is a LiteLLM proxy's: print what a dragoman.toml says of the same.")
+@click.option("--schema", is_flag=True, help="Print the file's JSON Schema, for editors.")
+@click.option("--litellm", is_flag=True, help="Read FILE as a LiteLLM proxy's; print the same as a dragoman.toml.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(file: Path, schema: bool, litellm: bool, as_json: bool) -> None:
     """Check FILE (dragoman.toml when not given), and show where each model goes."""

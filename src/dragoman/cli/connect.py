@@ -27,10 +27,10 @@ NO_KEY = "dragoman"
 
 @click.command(name="connect")
 @click.argument("name", required=False)
-@click.option("--url", default=URL, show_default=True, help="Where the gateway is.")
-@click.option("--model", default="", help="The model to ask for; the first the gateway lists when not given.")
-@click.option("--api", default="", help="The API to speak, of those the client can; its first when not given.")
-@click.option("--key", envvar="DRAGOMAN_KEY", default=NO_KEY, help="The key the gateway asks for; DRAGOMAN_KEY too.")
+@click.option("--url", default=URL, show_default=True, help="Address of the gateway.")
+@click.option("--model", default="", help="Model to ask for. Default: the first the gateway lists.")
+@click.option("--api", default="", help="API to use, of those the client has. Default: its first.")
+@click.option("--key", envvar="DRAGOMAN_KEY", default=NO_KEY, help="Key of the gateway; better in DRAGOMAN_KEY.")
 @click.option("--write", "writing", is_flag=True, help="Write the settings files.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(  # noqa: PLR0917 -- click hands over every option by name

@@ -26,12 +26,12 @@ KINDS = ("request", "response", "stream")
 
 @click.command(name="convert")
 @click.argument("file", type=click.File("rb"), default="-")
-@click.option("--from", "source", required=True, metavar="API", help="The API it is written in (dragoman list codecs).")
-@click.option("--to", "target", required=True, metavar="API", help="The API to write.")
-@click.option("--kind", type=click.Choice(KINDS), default="request", show_default=True, help="What FILE is.")
+@click.option("--from", "source", required=True, metavar="API", help="API of FILE (dragoman list codecs).")
+@click.option("--to", "target", required=True, metavar="API", help="API to write.")
+@click.option("--kind", type=click.Choice(KINDS), default="request", show_default=True, help="Kind of FILE.")
 @click.option("--into", type=click.Choice(KINDS[1:]), help="Write an answer whole or as a stream, whichever FILE is.")
 @click.option("--model", default="", metavar="NAME", help="Ask this model (some APIs name it in the path only).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: what was made, and the report.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: the result, and the report.")
 def command(
     file: IO[bytes], *, source: str, target: str, kind: str, into: str | None, model: str, as_json: bool
 ) -> None:

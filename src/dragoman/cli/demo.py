@@ -67,16 +67,16 @@ class Turn:
 
 @click.command(name="demo")
 @click.option(
-    "--dialect", default="tool_call_fence", show_default=True, help="The dialect the model is asked to write."
+    "--dialect", default="tool_call_fence", show_default=True, help="Dialect of the prompt."
 )
 @click.option(
     "--errors",
     type=click.FloatRange(0, 1),
     default=0.4,
     show_default=True,
-    help="How often the model makes each kind of mistake that can be mended.",
+    help="Rate of each kind of mistake that can be mended.",
 )
-@click.option("--seed", type=int, default=7, show_default=True, help="The model's luck: which mistakes, where.")
+@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the model's luck: which mistakes, where.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON when it is over, instead of showing it as it happens."
 )

@@ -36,8 +36,8 @@ COLOURS = {Grade.GOOD: "green", Grade.POOR: "yellow", Grade.BAD: "red", Grade.UN
 
 @click.command(name="doctor")
 @click.argument("target", metavar="URL|MODEL")
-@click.option("--model", default="", help="The model to examine, where TARGET is an address; its first when not given.")
-@click.option("--api", type=click.Choice(list(COMPATIBLE)), help="The API it speaks; asked when not given.")
+@click.option("--model", default="", help="Model to examine, where TARGET is an address. Default: its first.")
+@click.option("--api", type=click.Choice(list(COMPATIBLE)), help="Its API. Default: found by asking.")
 @click.option("--key", envvar="DRAGOMAN_UPSTREAM_KEY", default="", help="Its key; better in DRAGOMAN_UPSTREAM_KEY.")
 @click.option("--context", type=int, default=32_000, show_default=True, help="Probe the context up to so many tokens.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the settings that follow to this file.")

@@ -16,10 +16,10 @@ from .outputs import print_json
 
 
 @click.command(name="learn")
-@click.option("--template", type=click.File(encoding="utf-8"), help="A chat template (chat_template.jinja).")
-@click.option("--tokenizer-config", type=click.File(encoding="utf-8"), help="A model's tokenizer_config.json.")
-@click.option("--response-template", type=click.File(encoding="utf-8"), help="A response template, as JSON.")
-@click.option("--name", "row_name", default="learned", show_default=True, help="What to call the dialect.")
+@click.option("--template", type=click.File(encoding="utf-8"), help="Chat template (chat_template.jinja).")
+@click.option("--tokenizer-config", type=click.File(encoding="utf-8"), help="tokenizer_config.json of the model.")
+@click.option("--response-template", type=click.File(encoding="utf-8"), help="Response template, as JSON.")
+@click.option("--name", "row_name", default="learned", show_default=True, help="Name of the dialect.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     template: IO[str] | None,

@@ -29,8 +29,8 @@ def command() -> None:
 @command.command(name="serve")
 @click.argument("tools", nargs=-1, required=True, metavar="MODULE:TOOLSET…")
 @click.option("--http", metavar="HOST:PORT", help="Serve streamable HTTP there (port 0: a free one) instead of stdio.")
-@click.option("--name", default="dragoman", show_default=True, help="What the server calls itself.")
-@click.option("--instructions", default="", help="What hosts tell their models about these tools.")
+@click.option("--name", default="dragoman", show_default=True, help="Name of the server.")
+@click.option("--instructions", default="", help="Instructions for the models of hosts.")
 def serve_command(tools: tuple[str, ...], http: str | None, name: str, instructions: str) -> None:
     """Serve tools to MCP hosts, over stdio or streamable HTTP.
 

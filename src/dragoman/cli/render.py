@@ -14,8 +14,8 @@ from .inputs import name, read_json, read_tools
 
 @click.command(name="render")
 @click.argument("file", type=click.File(encoding="utf-8"), default="-")
-@click.option("--dialect", default="tool_call_fence", show_default=True, help="The dialect to write.")
-@click.option("--tools", type=click.File(encoding="utf-8"), help="The tools the reader has; some dialects need them.")
+@click.option("--dialect", default="tool_call_fence", show_default=True, help="Dialect to write.")
+@click.option("--tools", type=click.File(encoding="utf-8"), help="Tools of the reader; some dialects need them.")
 def command(file: IO[str], dialect: str, tools: IO[str] | None) -> None:
     """Write the calls in FILE (standard input when not given) in a dialect.
 

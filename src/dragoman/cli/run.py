@@ -24,8 +24,8 @@ INTERRUPTED = 130
 @click.command(name="run")
 @click.argument("task", nargs=-1)
 @with_options
-@click.option("--journal", type=click.Path(dir_okay=False), help="Write every step there, to go on after a crash.")
-@click.option("--resume", is_flag=True, help="Go on with the run in --journal.")
+@click.option("--journal", type=click.Path(dir_okay=False), help="File for every step, to continue after a crash.")
+@click.option("--resume", is_flag=True, help="Continue the run in --journal.")
 def command(
     task: tuple[str, ...], journal: str | None, resume: bool, as_json: bool, quiet: bool, **options: Any
 ) -> int:

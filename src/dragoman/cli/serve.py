@@ -70,32 +70,32 @@ NOTHING_FOUND = (
 
 @click.command(name="serve")
 @click.option(
-    "--upstream", metavar="URL|PROVIDER", help="Where the model is; looked for on this machine when not given."
+    "--upstream", metavar="URL|PROVIDER", help="Model server, or provider. Default: found on this machine."
 )
-@click.option("--upstream-api", type=click.Choice(list(COMPATIBLE)), help="The API it speaks; asked when not given.")
-@click.option("--model", default="", help="The model to ask for, whatever the client says.")
-@click.option("--dialect", default="auto", show_default=True, help="The dialect the model writes; auto hears them all.")
+@click.option("--upstream-api", type=click.Choice(list(COMPATIBLE)), help="Its API. Default: found by asking.")
+@click.option("--model", default="", help="Model to ask for, whatever the client names.")
+@click.option("--dialect", default="auto", show_default=True, help="Dialect the model writes; auto parses them all.")
 @click.option(
-    "--tools", type=click.Choice([t.value for t in Tools]), help="How the model takes tools; tried when not given."
+    "--tools", type=click.Choice([t.value for t in Tools]), help="Way tools travel. Default: found by trying."
 )
 @click.option("--compact", is_flag=True, help="Explain tools in one line each: for weak models and small contexts.")
 @click.option("--nonce", is_flag=True, help="Count only calls that carry a code made for the request.")
 @click.option(
-    "--key", envvar="DRAGOMAN_UPSTREAM_KEY", default="", help="The upstream's key; better in DRAGOMAN_UPSTREAM_KEY."
+    "--key", envvar="DRAGOMAN_UPSTREAM_KEY", default="", help="Key of the upstream; better in DRAGOMAN_UPSTREAM_KEY."
 )
 @click.option(
     "--config",
     envvar=VARIABLE,
     type=click.Path(path_type=Path),
-    help="A dragoman.toml; ./dragoman.toml where there is one.",
+    help="Settings file. Default: ./dragoman.toml, where there is one.",
 )
-@click.option("--host", default=None, help="127.0.0.1 when nothing says otherwise.")
-@click.option("--port", type=click.IntRange(0, 65535), help="4242 when nothing says otherwise; 0 takes a free one.")
-@click.option("--litellm", type=click.Path(path_type=Path), help="A LiteLLM proxy's YAML file, read as it is.")
-@click.option("--mcp", type=click.Path(path_type=Path), help="A file of MCP servers; every model gets their tools.")
-@click.option("--log-format", type=click.Choice([f.value for f in Form]), help="How lines of the log are written.")
-@click.option("--log-level", type=click.Choice(LEVELS), help="info tells of every request; warning when not given.")
-@click.option("--inspect/--no-inspect", default=None, help="Keep what is said, in memory, and show it at /inspect.")
+@click.option("--host", default=None, help="Address to listen on. Default: 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0: a free one. Default: 4242.")
+@click.option("--litellm", type=click.Path(path_type=Path), help="LiteLLM proxy's YAML file to serve as it is.")
+@click.option("--mcp", type=click.Path(path_type=Path), help="File of MCP servers; every model gets their tools.")
+@click.option("--log-format", type=click.Choice([f.value for f in Form]), help="Form of log lines.")
+@click.option("--log-level", type=click.Choice(LEVELS), help="Least level; info logs requests. Default: warning.")
+@click.option("--inspect/--no-inspect", default=None, help="Show exchanges with content at /inspect.")
 @click.option("--demo", is_flag=True, help="Serve a scripted model that has no tools, to try clients with.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
     upstream: str | None,

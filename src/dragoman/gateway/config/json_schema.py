@@ -33,28 +33,28 @@ def _flag(description: str) -> dict[str, Any]:
 NO_ORIGIN = "no origin of pages; write one like https://chat.example.com, or * for all"
 NO_DIGEST = "no SHA-256; write the 64 hexadecimal digits of sha256sum"
 SIZE = r"^\s*\d+\s*[kKmMgG]?[bB]?\s*$"
-TOOLS = {"enum": [tools.value for tools in Tools], "description": "How the model takes tools."}
-KEY = _text("A key, as a reference to the environment: ${NAME}.")
+TOOLS = {"enum": [tools.value for tools in Tools], "description": "Way tools travel: native, text, or found by trial."}
+KEY = _text("Key, as a reference to the environment: ${NAME}.")
 
 SERVER = _object(
     {
-        "host": _text("The address it listens on."),
-        "port": {"type": "integer", "minimum": 0, "maximum": 65535, "description": "0 takes a free one."},
-        "workers": _number("Processes that serve.", 1),
-        "reload": _flag("Read this file again when it changes; what is being served goes on as it was."),
-        "drain_seconds": _number("Seconds it says that it is about to end, once told to, before it ends.", 0, "number"),
-        "metrics": _flag("Count what is served, and show it at /metrics."),
-        "inspect": _flag("Keep what is said, in memory, and show it at /inspect; one process serves then."),
-        "log_format": {"enum": ["json", "text"], "description": "How lines of the log are written."},
+        "host": _text("Address to listen on."),
+        "port": {"type": "integer", "minimum": 0, "maximum": 65535, "description": "Port to listen on; 0: a free one."},
+        "workers": _number("Worker processes.", 1),
+        "reload": _flag("Reload this file when it changes; running requests keep their settings."),
+        "drain_seconds": _number("Seconds of 503 at /readyz after SIGTERM before the port closes.", 0, "number"),
+        "metrics": _flag("Prometheus metrics at /metrics."),
+        "inspect": _flag("Exchanges with content at /inspect, kept in memory; one process serves then."),
+        "log_format": {"enum": ["json", "text"], "description": "Form of log lines."},
         "log_level": {
             "enum": ["debug", "info", "warning", "error"],
-            "description": "What is logged; info when a format is given.",
+            "description": "Least level that is logged. Default: info with a log_format, else warning.",
         },
-        "reasks": _number("How often a model is asked again for what was wrong with its answer."),
-        "stream_arguments": _flag("Send a call's arguments as they come; such a call cannot be taken back."),
+        "reasks": _number("Re-asks of one answer for what was wrong with it."),
+        "stream_arguments": _flag("Stream a call's arguments as they come; such a call cannot be taken back."),
         "keep_alive": _number("Seconds of silence after which an event stream gets a comment.", 0.01, "number"),
-        "tls_cert": _text("The file of a TLS certificate."),
-        "tls_key": _text("The file of its private key."),
+        "tls_cert": _text("File of a TLS certificate (PEM)."),
+        "tls_key": _text("File of its private key (PEM)."),
         "cors_origins": {
             "type": "array",
             "items": {
@@ -62,44 +62,44 @@ SERVER = _object(
                 "pattern": "^(\\*|[A-Za-z][A-Za-z0-9+.-]*://[^/]+/?)$",
                 "errorMessage": NO_ORIGIN,
             },
-            "description": "Web pages that may use it, besides those of this machine: https://chat.example.com",
+            "description": "Origins of web pages that may use the gateway, besides this machine's: https://chat.example.com",
         },
-        "state_dir": _text("The directory where processes keep what another may need; several workers make their own."),
+        "state_dir": _text("Directory of state that processes share; several workers make one of their own."),
     }
 )
 LIMITS = _object(
     {
         "body": {
             "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": SIZE}],
-            "description": "Bytes of a request, or a text like 32MB.",
+            "description": "Bytes of a request body, unpacked, or a text like 32MB.",
             "errorMessage": 'no size; write a number of bytes, or a text like "32MB"',
         },
-        "max_json_values": _number("JSON values in a request.", 1),
+        "max_json_values": _number("JSON values in a request, names and leaves.", 1),
         "tools": _number("Tools in a request.", 1),
-        "max_concurrent": _number("Requests served at the same time.", 1),
-        "timeout": _number("Seconds one request may take; 0 for no limit.", 0, "number"),
+        "max_concurrent": _number("Requests in flight; more get 429.", 1),
+        "timeout": _number("Seconds of one request, all attempts together; 0: no limit.", 0, "number"),
         "body_timeout": _number("Seconds a client may take to send its request.", 0.01, "number"),
     }
 )
 FALLBACK = _object(
     {
-        "retries": _number("How often one route is asked again at most."),
-        "cooldown": _number("Seconds a route rests after its first failure; they double.", 0, "number"),
-        "max_cooldown": _number("Seconds it rests at most.", 0, "number"),
-        "text_tools": _flag("Whether routes without native tools serve turns with tools, told as text."),
+        "retries": _number("Retries of one route."),
+        "cooldown": _number("Seconds of a route's first cooldown; they double.", 0, "number"),
+        "max_cooldown": _number("Longest cooldown, in seconds.", 0, "number"),
+        "text_tools": _flag("Let routes without native tools serve requests with tools, in text."),
     }
 )
 ACCESS = _object(
     {
-        "name": _text("What it is called in logs.", minLength=1),
+        "name": _text("Name of the key in logs and limits.", minLength=1),
         "key": KEY,
         "sha256": _text(
-            "Or the SHA-256 of the key, in hexadecimal.", pattern="^[0-9a-fA-F]{64}$", errorMessage=NO_DIGEST
+            "SHA-256 of the key in hexadecimal, instead of it.", pattern="^[0-9a-fA-F]{64}$", errorMessage=NO_DIGEST
         ),
-        "models": {"type": "array", "items": {"type": "string"}, "description": "Patterns of models it may ask for."},
-        "per_minute": _number("Requests it may begin in a minute; 0 for no limit."),
-        "max_concurrent": _number("Requests it may have at the same time; 0 for no limit."),
-        "inspect": _flag("Whether it sees at /inspect what was asked with other keys too."),
+        "models": {"type": "array", "items": {"type": "string"}, "description": "Patterns of its models."},
+        "per_minute": _number("Requests per minute; 0: no limit."),
+        "max_concurrent": _number("Requests in flight; 0: no limit."),
+        "inspect": _flag("Let it see exchanges of other keys at /inspect."),
     },
     "name",
     oneOf=[{"required": ["key"]}, {"required": ["sha256"]}],
@@ -107,46 +107,46 @@ ACCESS = _object(
 )
 PROVIDER = _object(
     {
-        "api": {"enum": sorted(COMPATIBLE), "description": "The API it speaks; openai_chat when not given."},
-        "extends": _text("The provider it is like in everything that is not said here, instead of an api."),
-        "base_url": _text("The root of its API."),
+        "api": {"enum": sorted(COMPATIBLE), "description": "API of the provider. Default: openai_chat."},
+        "extends": _text("Provider whose row this one extends, instead of an api."),
+        "base_url": _text("Root of its API."),
         "key": KEY,
         "tools": TOOLS,
         "headers": {"type": "object", "additionalProperties": {"type": "string"}},
     }
 )
-ROUTE = _text("provider/model, like ollama/qwen3:8b.", minLength=1)
+ROUTE = _text("Provider and model: ollama/qwen3:8b.", minLength=1)
 PATTERNS = {"type": "array", "items": {"type": "string"}}
 ATTACHMENT = _object(
     {
-        "server": _text("Its name in mcpServers.", minLength=1),
-        "run_on": {"enum": ["server", "client"], "description": "Who runs its tools: the gateway, or the client."},
-        "tools": {**PATTERNS, "description": "Patterns of the tools the model gets; all when not given."},
-        "allow": {**PATTERNS, "description": "Patterns of tools the gateway runs although they may change something."},
+        "server": _text("Name of the server in mcpServers.", minLength=1),
+        "run_on": {"enum": ["server", "client"], "description": "Place where its tools run."},
+        "tools": {**PATTERNS, "description": "Patterns of the tools the model gets. Default: all."},
+        "allow": {**PATTERNS, "description": "Patterns of tools that run here although they may change something."},
     },
     "server",
 )
 MCP = _object(
     {
-        "max_turns": _number("Answers with calls of its tools the gateway runs for one request.", 1),
-        "max_corrections": _number("How often in a row a wrong call of them is corrected."),
-        "timeout": _number("Seconds all of that may take.", 0.01, "number"),
-        "tool_timeout": _number("Seconds one call may take.", 0.01, "number"),
+        "max_turns": _number("Answers with calls of server tools, for one request.", 1),
+        "max_corrections": _number("Corrections of wrong calls in a row."),
+        "timeout": _number("Seconds of all of it.", 0.01, "number"),
+        "tool_timeout": _number("Seconds of one call.", 0.01, "number"),
         "result_limit": _number("Characters of a result the model gets at once.", 200),
         "max_parallel": _number("Calls that run at the same time.", 1),
     }
 )
 _MODEL = {
     "route": ROUTE,
-    "routes": {"type": "array", "items": ROUTE, "minItems": 1, "description": "In the order in which they are asked."},
-    "dialect": _text("The dialect the model writes; all are heard when not given."),
-    "prompt_dialect": _text("The dialect it is spoken to in, where that is another."),
+    "routes": {"type": "array", "items": ROUTE, "minItems": 1, "description": "Routes, in the order they are asked."},
+    "dialect": _text("Dialect of the prompt and of the model's text. Default: the family's, and all are parsed."),
+    "prompt_dialect": _text("Dialect of the prompt and replayed history. Default: dialect."),
     "tools": TOOLS,
     "compact": _flag("One line per tool in the prompt."),
-    "budget": _number("Tokens the tool prompt may take."),
+    "budget": _number("Tokens the tool prompt may take. Default: a quarter of the model's context."),
     "nonce": _flag("Count only calls that carry a code made for the request."),
-    "prefix": _text("What the chat template has opened when the model begins (<think>)."),
-    "timeout": _number("Seconds of silence after which a provider is given up.", 0.01, "number"),
+    "prefix": _text("Text the chat template has opened when the model begins (<think>)."),
+    "timeout": _number("Seconds of silence after which a request to a provider fails.", 0.01, "number"),
     "mcp": {
         "type": "array",
         "items": {"anyOf": [{"type": "string"}, ATTACHMENT]},
@@ -167,12 +167,12 @@ FORM: Mapping[str, Any] = {
             "server": SERVER,
             "limits": LIMITS,
             "fallback": FALLBACK,
-            "keys": {"type": "array", "items": ACCESS, "description": "Keys of clients; none: none is asked for."},
+            "keys": {"type": "array", "items": ACCESS, "description": "Keys of clients. Default: none is asked for."},
             "providers": {"type": "object", "additionalProperties": PROVIDER},
             "models": {
                 "type": "object",
                 "additionalProperties": MODEL,
-                "description": "By the name clients say; * in it stands for anything.",
+                "description": "Models by the name clients ask for; * stands for anything.",
             },
             "default": MODEL,
             "mcp": MCP,
