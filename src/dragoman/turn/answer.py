@@ -14,10 +14,11 @@ from typing import TypeAlias
 from ..codecs.shared.spec import Ids
 from ..dialects.engine.parser import Parser
 from ..dialects.judge.judge import Judge
+from ..dialects.judge.provenance import ShownText
 from ..dialects.writing.prompt import with_nonce
 from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported, TextDelta
 from ..jsontext import to_json
-from ..types import Issue, IssueKind, Response, Stop
+from ..types import Issue, IssueKind, Message, Response, Stop
 from .native_calls import Natives
 from .plan import Plan
 from .prepare import renamed_back, wants_thinking
@@ -92,7 +93,7 @@ def _parser(plan: Plan, ids: Ids) -> Reads | None:
     if not plan.tools or plan.forbids_calls:
         return None
     dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.route.parser_dialects(plan.asked.model)
-    shown = [result.text for message in plan.asked.messages for result in message.results]
+    shown = list(_shown(plan.asked.messages))
     spoken = plan.dialect.name if plan.text else ""
 
     def make(prefix: str) -> Parser:
@@ -100,6 +101,17 @@ def _parser(plan: Plan, ids: Ids) -> Reads | None:
 
     opener = _presumed(plan)
     return Presumed(make, opener) if opener else make(plan.route.prefix)
+
+
+def _shown(messages: Iterable[Message]) -> Iterator[ShownText]:
+    """What the model was shown, by whom: a call in a result may be copied, its own and the user's are no copies."""
+    for message in messages:
+        for result in message.results:
+            yield ShownText(result.text)
+        if message.role == "user":
+            yield ShownText(message.text, "user")
+        elif message.role == "assistant":
+            yield ShownText(message.text, "assistant", tuple((c.name, c.arguments) for c in message.calls))
 
 
 def _presumed(plan: Plan) -> str:

@@ -225,6 +225,14 @@ class Teller:
             self.emit(IssueReported(Issue(kind=IssueKind.NOISE, message=message, raw=written, name=draft.name)))
         else:
             self._show(written)
+            self._note_copy(draft)
+
+    def _note_copy(self, draft: Draft) -> None:
+        """Tell of what a call that stays text was copied from."""
+        if draft.copied is not None:
+            message = f"a copy of a call in {draft.copied}; it is text"
+            span = (draft.start, draft.end or draft.start)
+            self.emit(IssueReported(Issue(kind=IssueKind.COPIED, message=message, name=draft.name, span=span)))
 
     def _is_echo(self, draft: Draft) -> bool:
         """Is this the last call begun once more, since it had not been closed (malformations.md 5)?"""
@@ -324,6 +332,8 @@ class Teller:
         text = {id(d) for d in drafts if not self._is_call(d, pending.raws[id(d)])}
         if drafts and len(text) == len(drafts) and not any(map(self._is_echo, drafts)):
             self._release(pending)
+            for draft in drafts:
+                self._note_copy(draft)
             return
         for item in pending.items:
             if not isinstance(item, Draft):

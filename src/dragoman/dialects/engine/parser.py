@@ -23,6 +23,7 @@ from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
 from ..judge.boxes import LIVE, still
 from ..judge.declared import NO_TOOLS, declared
 from ..judge.judge import Judge, unreadable
+from ..judge.provenance import Provenance, ShownText
 from ..reading import segments
 from ..reading.compiled import Row
 from ..reading.named import UNDECIDED, opener
@@ -34,6 +35,7 @@ from .candidates import Trial
 from .emitter import Teller
 from .markers import FENCE_SIGNS, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
 from .search import Lead
+from .shown_calls import reads
 
 Tools = Iterable[Tool | Mapping[str, Any]] | None
 Dialects = str | Dialect | Sequence[str | Dialect]
@@ -78,7 +80,7 @@ class Parser:
     prompted_dialect  the row the prompt asked for: it counts as one named by the caller, among all that listen
     prefix            what the chat template had already opened (`<think>\\n`)
     finish_reason     why the model stopped, if known; "length" refuses a call that was cut (`close` may say it later)
-    shown             texts the model was shown: a copy of a call in them is not a call
+    shown             texts the model was shown: a copy of a call in a tool's result or a document is not a call
     strict            refuse what needs mending
     ids               makes the id of the call with this index where the text gives none
     """
@@ -91,7 +93,7 @@ class Parser:
         prompted_dialect: str = "",
         prefix: str = "",
         finish_reason: str | None = None,
-        shown: Iterable[str] = (),
+        shown: Iterable[str | ShownText] = (),
         strict: bool = False,
         ids: Callable[[int], str] | None = None,
     ) -> None:
@@ -101,7 +103,8 @@ class Parser:
         self._table = table(rows, calls=known is None or bool(known), asked=named, spoken=prompted_dialect)
         self._scan_table = self._table
         protocol = all(isinstance(r.args, JsonCall) and r.args.answer for r in rows)
-        judge = Judge(known, shown=shown, strict=strict, asked_by_name=named, protocol=protocol)
+        given = Provenance(shown, reads(known), known)
+        judge = Judge(known, shown=given, strict=strict, asked_by_name=named, protocol=protocol)
         self._src = Source()
         self._teller = Teller(judge, ids or _default_id)
         self._patience = Patience()
@@ -516,7 +519,7 @@ def parse(
     dialects: Dialects = "auto",
     prefix: str = "",
     finish_reason: str | None = None,
-    shown: Iterable[str] = (),
+    shown: Iterable[str | ShownText] = (),
     strict: bool = False,
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded."""

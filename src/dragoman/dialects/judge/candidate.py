@@ -12,6 +12,7 @@ from typing import Any
 
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit, Issue, IssueKind, Report, Tier, Tool, Verdict
+from .provenance import CopyOf
 
 
 @dataclass(slots=True)
@@ -39,6 +40,7 @@ class Draft:
     ended: bool = False
     edits: list[Edit] = field(default_factory=list)
     refusal: Issue | None = None
+    copied: CopyOf | None = None
     end: int = 0
 
     def write(self, text: str) -> None:

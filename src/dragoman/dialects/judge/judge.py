@@ -7,19 +7,18 @@ text for calls itself.
 
 from __future__ import annotations
 
-import html
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...errors import nearest
 from ...jsontext import dumps
-from ...lenient.reader import Broken, Cut, Repeated, mend
+from ...lenient.reader import Broken, Repeated
 from ...schema.validation import ANYTHING, Fault, Shape, faults, shape
 from ...types import Edit, Issue, IssueKind, Tool
 from .candidate import Draft
 from .declared import NAMESPACES, NO_TOOLS, Tools, declared
+from .provenance import CopyOf, Provenance
 
 MAX_THOUGHT = 200
 """Characters of `thought` in the JSON protocol (seed document 004, guardrails)."""
@@ -81,13 +80,13 @@ class Judge:
     """
 
     def __init__(
-        self, tools: Tools, *, shown: Iterable[str] = (), strict: bool = False,
+        self, tools: Tools, *, shown: Provenance | None = None, strict: bool = False,
         asked_by_name: bool = False, protocol: bool = False,
     ) -> None:
         self.tools = declared(tools)
         self.declared = self.tools if self.tools is not None else NO_TOOLS
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
-        self._shown = Shown(shown)
+        self._shown = shown
         self._forbidden = "", False
         self._folded: dict[str, list[str]] | None = None
 
@@ -100,6 +99,13 @@ class Judge:
     def may_guess(self) -> bool:
         """May a call whose opener proves little stand beside other words?  Not while the tools are unknown."""
         return self.tools is not None or self.asked_by_name
+
+    def copy_of(self, name: str, arguments: Any) -> CopyOf | None:
+        """What a call with these arguments was copied from; the examples of a prompt are there to be followed."""
+        if not self._shown or not isinstance(arguments, dict):
+            return None
+        found = self._shown.copy_of(name, arguments)
+        return found if found is not None and found.kind == "tool" else None
 
     # ── names ────────────────────────────────────────────────────────────────
 
@@ -190,7 +196,8 @@ class Judge:
             extra = [k for k in arguments if not draft.shape.has(k)]
             self._refuse_arguments(draft, [_unknown_field(draft, k) for k in extra])
             return True
-        if self._shown and self._shown.holds(draft.name, arguments, raw):
+        draft.copied = self.copy_of(draft.name, arguments)
+        if draft.copied is not None:
             return False
         found = faults(draft.tool.parameters, arguments) if draft.tool is not None else []
         if found:
@@ -304,107 +311,6 @@ def _lead(before: str) -> str:
     """The last sentence or line before a candidate."""
     lines = before.rstrip().rsplit("\n", 2)
     return lines[-1][-400:] if lines else ""
-
-
-# ── provenance ───────────────────────────────────────────────────────────────
-
-
-class Shown:
-    """What the model was shown, prepared so that copies of calls in it are recognised (rule 8)."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = [t for t in texts if t]
-        self._ready = False
-        self._squeezed = ""
-        self._calls: set[tuple[str, str]] = set()
-
-    def __bool__(self) -> bool:
-        return bool(self._texts)
-
-    def holds(self, name: str, arguments: Any, raw: str) -> bool:
-        """Was this call (same value, or same characters but for white space) in what was shown?"""
-        if not self._ready:
-            self._prepare()
-        squeezed = SQUEEZE.sub("", raw)
-        return (name, _canonical(arguments)) in self._calls or (len(squeezed) > 12 and squeezed in self._squeezed)
-
-    def _prepare(self) -> None:
-        self._ready = True
-        plain: list[str] = []
-        for text in self._texts:
-            variants = {text, html.unescape(text), text.replace('\\"', '"')}
-            plain += (SQUEEZE.sub("", v) for v in variants)
-            for variant in variants:
-                self._calls |= _calls_in(variant)
-        self._squeezed = "\0".join(plain)
-
-
-NAME_KEYS = ("name", "tool", "tool_name", "function", "tool_call")
-ARGUMENT_KEYS = ("arguments", "args", "parameters", "input", "params")
-MAX_SHOWN_CALLS = 256
-
-
-def _calls_in(text: str) -> set[tuple[str, str]]:
-    """Every call object in `text`, by value."""
-    found: set[tuple[str, str]] = set()
-    done = 0
-    for n, match in enumerate(SHOWN_CALL.finditer(text)):
-        if n >= MAX_SHOWN_CALLS:
-            break
-        if match.start() < done:
-            continue
-        end = _balanced(text, match.start())
-        if end:
-            done = end
-            found |= _calls_of(text[match.start() : end])
-    return found
-
-
-def _balanced(text: str, start: int) -> int:
-    """Where the object that begins at `start` ends; 0 when it does not within 20,000 characters."""
-    depth = 0
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}]', text[start : start + 20_000], re.S):
-        token = match.group()
-        if token in "{}":
-            depth += 1 if token == "{" else -1
-            if not depth:
-                return start + match.end()
-    return 0
-
-
-def _calls_of(text: str) -> set[tuple[str, str]]:
-    try:
-        value, _ = mend(text)
-    except (Broken, Cut, ValueError):
-        return set()
-    return set(_walk(value))
-
-
-def _walk(value: Any) -> Iterable[tuple[str, str]]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _walk(item)
-    elif isinstance(value, Mapping):
-        name = next((value[k] for k in NAME_KEYS if isinstance(value.get(k), str)), None)
-        inner = next((value[k] for k in ARGUMENT_KEYS if k in value), None)
-        if name is not None and isinstance(inner, str):
-            inner = _loads(inner)
-        if name is not None and isinstance(inner, Mapping):
-            yield name, _canonical(inner)
-        for item in value.values():
-            if isinstance(item, Mapping | list):
-                yield from _walk(item)
-
-
-def _loads(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
-
-
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
 
 
 __all__ = ["BENIGN", "MAX_THOUGHT", "WRAPPERS", "Judge", "Shape", "Unknown", "breach", "unreadable"]

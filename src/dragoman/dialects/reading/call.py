@@ -70,6 +70,11 @@ class Attempt:
         """The calls read so far."""
         return [i for i in self.items if isinstance(i, Draft)]
 
+    @property
+    def last(self) -> Draft | None:
+        """The last call read so far."""
+        return next((i for i in reversed(self.items) if isinstance(i, Draft)), None)
+
     # ── sections ─────────────────────────────────────────────────────────────
 
     def run(self) -> Need[None]:
@@ -150,8 +155,8 @@ class Attempt:
 
     def _doubt_end(self) -> None:
         """What follows a Python call cannot: a quote inside one of its strings was perhaps taken for its end."""
-        if isinstance(self.spec.args, KeywordArgs) and self.drafts:
-            draft, why = self.drafts[-1], "where its last string ends is not clear"
+        draft, why = self.last, "where its last string ends is not clear"
+        if isinstance(self.spec.args, KeywordArgs) and draft is not None:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _item(self) -> Need[None]:
@@ -194,8 +199,7 @@ class Attempt:
                     return True
 
     def _note_unclosed(self) -> None:
-        if self.drafts:
-            self.drafts[-1].edits.append(Edit("unclosed"))
+        self.last_edit("unclosed")
         self.closed = False
 
     def _sequence(self, inside: bool) -> Need[None]:
@@ -309,7 +313,7 @@ class Attempt:
 
     def _doubt(self) -> Need[None]:
         """Brackets were missing before the call's closer: what follows it must not look like the rest of a string."""
-        draft = self.drafts[-1] if self.drafts else None
+        draft = self.last
         if draft is None or all(e.kind != "missing_bracket" for e in draft.edits):
             return
         following = yield from self.src.peek()
@@ -341,7 +345,7 @@ class Attempt:
     def _late_closer(self) -> Need[bool]:
         """Does the call's closer come on this line, behind other text?  Then it is taken, and the text with it."""
         src, closers = self.src, tuple(c for c in self.call_close if len(c) > 2)
-        if self._framed or not (closers and self.row.closer_needed and self.drafts):
+        if self._framed or not (closers and self.row.closer_needed and self.last):
             return False
         pattern = finder((*closers, *self.row.openers, "\n"))[0]
         ahead = yield from src._over_space(0)
@@ -367,8 +371,9 @@ class Attempt:
         return True
 
     def last_edit(self, kind: str) -> None:
-        if self.drafts:
-            self.drafts[-1].edits.append(Edit(kind))
+        draft = self.last
+        if draft is not None:
+            draft.edits.append(Edit(kind))
 
     # ── drafts ───────────────────────────────────────────────────────────────
 
