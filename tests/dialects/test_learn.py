@@ -307,7 +307,7 @@ UNLEARNABLE = {
     ),
     "nothing marks a call": (
         "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}"
-        "{{ c.function.name }} {{ c.function.arguments | tojson }}\n{% endfor %}{% endfor %}",
+        "{{ c.function.name }}, {{ c.function.arguments | tojson }}\n{% endfor %}{% endfor %}",
         "nothing marks where a call begins",
     ),
     "arguments as prose": (

@@ -212,6 +212,7 @@ class Dialect:
     name        how people ask for it; `aliases` are other names of the same thing
     call        around one call; `{name}` in it stands for each declared tool's name (`<{name}>`)
     section     around all of them, where there is such a thing
+    lead        the beginning of a call that nothing is around: a declared name and the sign behind it (`{name}(`)
     tool        around the tool's name, where markup carries it (`tool.close` may also begin the arguments)
     tool_re     splits the text found in `tool`: groups `name` and, where the dialect has one, `id`
     tool_form   how a name (and id, index) is written there, a format string: `functions.{name}:{index}`
@@ -231,6 +232,7 @@ class Dialect:
     call: Span = Span()
     args: Notation
     section: Span = Span()
+    lead: tuple[str, ...] = ()
     tool: Span = Span()
     tool_re: str = r"(?P<name>.+)"
     tool_form: str = "{name}"

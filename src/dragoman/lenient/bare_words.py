@@ -6,6 +6,7 @@ Knows single words; `reader.py` finds them.  Contract: no digit of a number is l
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 MAX_DIGITS = 4000
 """CPython refuses to convert longer integers (sys.set_int_max_str_digits)."""
@@ -22,6 +23,12 @@ OTHERS = {
     "TRUE": "true", "FALSE": "false", "NULL": "null", "undefined": "null", "nil": "null",
 }  # fmt: skip
 """Python's words, and those of other languages."""
+
+EXPRESSION = re.compile(r"\*|%|\.\.\.|\\|[\w)]\s*\+\s*\w|\s[-/]\s|\b(?:lambda|await|new|for|if)\s|^[^\w\s#@$/.~+-]")
+"""What shows that a text would have to be evaluated."""
+TYPES = frozenset(
+    {"str", "string", "int", "integer", "float", "number", "bool", "boolean", "list", "array", "dict", "object", "any"}
+)
 
 
 def literal(word: str) -> tuple[str, str] | None:
@@ -47,6 +54,13 @@ def is_whole(number: str) -> bool:
     if "e" in number or "E" in number:
         return float(number).is_integer()
     return not number.partition(".")[2].strip("0")
+
+
+def is_plain(text: str, path: Sequence[str]) -> bool:
+    """Is this text that was meant as it stands: no literal, no expression, and no name of a type or of its own key?"""
+    if not text or literal(text) is not None or EXPRESSION.search(text):
+        return False
+    return text.casefold() not in TYPES and f".{text}" not in path
 
 
 def is_one_word(word: str) -> bool:

@@ -29,11 +29,18 @@ from .unquoted import STRING, WordReader
 MAX_DEPTH = 96
 """Deeper nesting is refused: json_repair dies of it (peers.md §1), `json` itself at about 1,000."""
 
+KEYED = re.compile(
+    r"""(?:"(?:[^"\\]|\\.){0,200}+(?:"|\Z)|'(?:[^'\\]|\\.){0,200}+(?:'|\Z)|[^\s,\[\]{}()"'`:=<>|]*+)[ \t\r\n]*+"""
+    r"(?:(?P<pair>[=:：])|(?P<cut>\\?\Z))",
+    re.S,
+)
+"""A key and what stands between it and its value, or what may still become that."""
 KEY_CHARS = re.compile(r"[^\s,\[\]{}()\"'`:=<>|]*")
 LINE_ENDS = ("\n", "\r")
 PLAIN_ITEM = re.compile(rf'("{KEPT}*+")[ \t\r\n]*+,[ \t\r\n]*+')
 PLAIN_ITEMS = re.compile(rf'(?:{PLAIN_ITEM.pattern}(?="))++')
 Member = Callable[[str], Need[None]]
+Unnamed = Callable[[], Need[None]]
 
 
 class Relaxed(WordReader):
@@ -83,14 +90,19 @@ class Relaxed(WordReader):
 
     # ── objects ──────────────────────────────────────────────────────────────
 
-    def members(self, member: Member, form: Form | None = None) -> Need[None]:
-        """Read an object, calling `member(key)` at each value's first character; consumes both braces."""
+    def members(self, member: Member, form: Form | None = None, unnamed: Unnamed | None = None) -> Need[None]:
+        """Read an object, calling `member(key)` at each value's first character; consumes both braces.
+
+        Where values may stand without a key, `unnamed()` is called at theirs.
+        """
         src, form = self.src, form or self.form
         src.pos += len(form.open)
         self._open(form.close, "member")
-        first = True
+        first = comma = True
         while True:
             c = yield from self.blank()
+            if not first:
+                comma = c == ","
             if c == ",":
                 src.pos += 1
                 c = yield from self.blank()
@@ -112,7 +124,14 @@ class Relaxed(WordReader):
                 return
             if c == "]" or (c == ")" and form.close != ")"):
                 raise Broken(f"a {c!r} closes nothing here")
-            yield from self._member(member, form)
+            if unnamed is not None and not (yield from self._keyed()):
+                if not comma:
+                    raise Broken("an argument is an expression, not a literal")
+                self.places[-1] = "argument"
+                yield from unnamed()
+                self.places[-1] = "member"
+            else:
+                yield from self._member(member, form)
             first = False
 
     def _stopped(self) -> Need[bool]:
@@ -122,6 +141,15 @@ class Relaxed(WordReader):
         self.note("missing_bracket", "", self.closers[-1])
         self._shut()
         return True
+
+    def _keyed(self) -> Need[bool]:
+        """Does a key stand here, and not a value that has none?"""
+        src = self.src
+        while True:
+            found = KEYED.match(src.buf, src.pos)
+            if found is None or found["cut"] is None or src.eof:
+                return found is not None and found["pair"] is not None
+            yield
 
     def _member(self, member: Member, form: Form) -> Need[None]:
         key = yield from self.key(form)
@@ -316,12 +344,16 @@ class Relaxed(WordReader):
                 yield from self._word(got.append, shape)
         text = "".join(got)
         value = json.loads(text)
+        if c == "(" and isinstance(value, list) and len(value) == 1 and "array" not in shape.kinds:
+            value, text = value[0], json.dumps(value[0], ensure_ascii=False)  # brackets around one value are no tuple
         fixed, edits = coerce(value, shape)
         if isinstance(value, str) and not edits and "string" not in shape.kinds and shape.kinds:
             fixed, edit = read_text(value, shape)
             edits = [edit] if edit else []
         if isinstance(fixed, str) and "string" not in shape.kinds and fixed[:1] in "{[":
             fixed, edits = _within(fixed, shape) or (fixed, edits)
+        if isinstance(fixed, dict | list) and shape.kinds == STRING and not shape.enum and len(self.path) == 1:
+            fixed, edits = as_text(fixed)  # an argument that can be nothing else
         for edit in edits:
             self.note(edit.kind, edit.before, edit.after)
         out(text if not edits else json.dumps(fixed, ensure_ascii=False, allow_nan=False))
@@ -334,6 +366,8 @@ class Relaxed(WordReader):
                 self.src.pos += 1
                 out('"')
                 yield from self._chars('"', out, self._place)
+                while self.form.python and (yield from self._beside()):
+                    yield from self._quoted(out, self.form, self._place)
                 out('"')
                 return
         if (yield from self._string(out)):
@@ -348,7 +382,17 @@ class Relaxed(WordReader):
         parts: list[str] = []
         if not (yield from self._quoted(parts.append, self.form, self._place)):
             return False
+        while self.form.python and (yield from self._beside()):
+            yield from self._quoted(parts.append, self.form, self._place)
         out('"' + "".join(parts) + '"')
+        return True
+
+    def _beside(self) -> Need[bool]:
+        """Does another string follow, behind white space alone, which Python joins to the one before?"""
+        size, found = yield from self.src.glance(('"', "'"))
+        if not found or size < 2:
+            return False
+        self.src.pos += size - 1
         return True
 
     # ── doubled braces ───────────────────────────────────────────────────────
@@ -379,6 +423,11 @@ def _drop(text: str) -> None:
 def _inner(form: Form) -> Form:
     """Inside another notation's arguments, objects are ordinary braces."""
     return form if form.open == "{" else INNER_PYTHON if form.python else Form(quotes=form.quotes, bare=form.bare)
+
+
+def as_text(value: Any) -> tuple[str, list[Edit]]:
+    """A list or an object as its JSON text, for a tool that wants a string and reads JSON out of it."""
+    return json.dumps(value, ensure_ascii=False), [Edit("json_text")]
 
 
 def _within(text: str, shape: Shape) -> tuple[Any, list[Edit]] | None:
@@ -446,6 +495,7 @@ __all__ = [
     "Form",
     "Relaxed",
     "Repeated",
+    "as_text",
     "check_repeated",
     "decoded",
     "escaped",

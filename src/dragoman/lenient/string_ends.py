@@ -25,7 +25,7 @@ COMMENTS = ("//", "/*")
 GOES_ON = r"[\w=>.)(;+*?!&%$@^:-]"
 KEPT = r'[^"\\\x00-\x1f\ud800-\udfff]'
 NO_KEY = rf'[^"\\\n]{{0,80}}+"[{BLANK}]*+[^:{BLANK}]'
-NO_WORD = rf"[\w.$-]++(?:[{BLANK}]++[^:{BLANK}]|[^\w.$:{BLANK}-])"
+NO_WORD = rf"[\w.$\\-]++(?:[{BLANK}]++[^:{BLANK}]|[^\w.$\\:{BLANK}-])"
 MORE = rf'[{BLANK}]*+[}}\]][{BLANK}]*+(?:["\'+.;)]|[^\W_])'
 INSIDE_ITEM = rf"['\"]|[ \t]*+{GOES_ON}"
 INSIDE_MEMBER = rf'{INSIDE_ITEM}|[ \t]++"{NO_KEY}|[{BLANK}]*+,[{BLANK}]*+(?:"{NO_KEY}|{NO_WORD})'
@@ -50,12 +50,13 @@ ENDED = {
     "key": re.compile(rf'"[{BLANK}]*+(?:[:=：,)}}\]]|(?P<bracket>(?!)))'),
     "member": re.compile(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+"[^"\\\n]{{0,80}}+"[{BLANK}]*+:)'),
     "item": re.compile(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+["\[{{0-9-])'),
+    "argument": re.compile(r"(?P<bracket>(?!))"),
 }
 """What shows, behind the first quote in a string, that it is the string's end."""
 DOUBLED = re.compile(r'(?:"(?="))+')
 FAR = "<[~`{|"
 """Signs that no such pattern takes."""
-BARE_KEY = re.compile(r"[\w.$-]*")
+BARE_KEY = re.compile(r"[\w.$\\-]*")
 KEYS = {
     quote: re.compile(
         rf"{quote}(?P<key>[^{quote}\\\n]*+(?:\\(?s:.)[^{quote}\\\n]*+)*+){quote}[{BLANK}]*+(?P<next>[^{BLANK}])"
@@ -118,15 +119,17 @@ class StringEnds:
         if c == self.closers[-1]:
             return (yield from self._brackets_follow(look))
         if c == ",":
+            if place != "member" and (yield from self._item_follows(_Look(self.src, look.ahead))):
+                return True
             if place == "item":
-                return (yield from self._item_follows(look))
+                return False
             verdict = yield from self._key_follows(look)
             if verdict and inner % 2 and verdict != "]":
                 raise Broken(TWO_READINGS)
             return bool(verdict)
         if c in "\"'":
-            if place == "item":
-                return look.skipped
+            if place != "member" or self.form.python:
+                return look.skipped  # Python joins strings that stand side by side
             return look.skipped and bool((yield from self._quoted_key(look)))
         if c in "/#" and look.skipped:
             return True

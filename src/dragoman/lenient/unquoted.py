@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 
 from ..schema.validation import Shape
-from .bare_words import BARE, COMMENTED, is_one_word, is_whole, literal
+from .bare_words import BARE, COMMENTED, is_one_word, is_plain, is_whole, literal
 from .notation import JSON, Broken, Cut, Form
 from .source import Need, Sink, Source
 from .strings import StringReader, quoted
 
 MAX_UNOPENED = 2000
 """A string without its opening delimiter is not longer."""
+LOOSE = re.compile(r"[^\"'`(){}\[\]=<>|;\n]*+")
+"""Text without the signs of any structure."""
 NEXT_KEY = re.compile(r",\s*[\w.-]+:")
 STRING = frozenset({"string"})
 
@@ -31,6 +33,8 @@ class WordReader(StringReader):
         """A number or a word without quotes."""
         src = self.src
         if self.form.quotes and (yield from self._unopened(out)):
+            return
+        if self.form.python and shape.kinds == STRING and (yield from self._loose(out)):
             return
         while True:
             found = BARE.match(src.buf, src.pos)
@@ -69,6 +73,28 @@ class WordReader(StringReader):
         src.pos += at + len(mark)
         self.note("unopened_string", text)
         out(quoted(text))
+        return True
+
+    def _loose(self, out: Sink) -> Need[bool]:
+        """A string without any quotes, where the schema wants one: up to the next key or item or the bracket."""
+        src = self.src
+        while True:
+            found = LOOSE.match(src.buf, src.pos, src.pos + MAX_UNOPENED)
+            assert found is not None
+            end = src.buf[found.end() : found.end() + 1]
+            if end or src.eof or found.end() - src.pos >= MAX_UNOPENED:
+                break
+            yield
+        text = found.group()
+        if self._place != "member":
+            text = text.partition(",")[0]
+        elif end == "=":
+            text = text.rpartition(",")[0]
+        if end not in ("=", *self.closers[-1:]) or not is_plain(text.strip(), self.path[-1:]):
+            return False
+        src.pos += len(text)
+        self.note("bare_string", text.strip(), quoted(text.strip()))
+        out(quoted(text.strip()))
         return True
 
     def _spelt(self, word: str, end: int, shape: Shape) -> Need[str]:

@@ -17,6 +17,7 @@ from ..judge.candidate import Draft, close_json
 from ..judge.judge import Judge, slip_of, unreadable
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
+from ..reading.named import named_rows
 from ..reading.table import READERS
 from ..spec import JsonCall, Listing, Place, TaggedArgs
 from .budget import Patience
@@ -395,7 +396,8 @@ class Trial:
         src, t = self.src, self.table
         yield from src.peek(t.longest)
         found = t.marker.match(src.buf, src.pos)
-        for row in t.rows.get(found.group().casefold(), ()) if found else ():
+        rows = t.rows.get(found.group().casefold(), ()) if found else ()
+        for row in (*rows, *(yield from named_rows(self.judge.declared, t.forms, src))):
             depth = src.hold()
             attempt = Attempt(src, row, self.judge, _ignore, READERS)
             try:

@@ -309,7 +309,7 @@ class Parser:
             if noise:
                 self._drop(marker)
             return noise
-        if folded in t.fences:
+        if folded[:3] in t.fences and (folded in t.fences or folded in t.rows):
             return (yield from self._trial.fence(marker))
         if (yield from self._is_quoted()):
             return False

@@ -20,6 +20,7 @@ from ..judge.judge import Judge
 from ..judge.quotation import KEPT, MATTERS, Context
 from ..reading.compiled import Row
 from ..reading.exact import NO_TOOL, Wanted, wanted
+from ..reading.named import PRINT, TAIL
 from ..rows.table import ALL, resolve
 from ..spec import Dialect, ElementArgs, JsonArgs, JsonCall, KeywordArgs, Place
 from .exact_calls import NAME, Clean, Reading, reader
@@ -75,7 +76,7 @@ class Known:
         if names is None or not names:
             return False
         words = (found[1] for found in WRITTEN.finditer(text))
-        return any(names.spelt(w.rstrip(".:")) or names.meant(w) for w in words)
+        return any(names.spelt(w.rstrip(TAIL)) or names.meant(w) or w == PRINT for w in words)
 
     def readers(self, folded: str) -> tuple[tuple[Row, Clean | None, Look], ...]:
         """What may read a call that begins with this marker, in order."""

@@ -24,7 +24,7 @@ from ..spec import Typing
 
 Sink = Callable[[str], object]
 TEXT = frozenset({"string"})
-SEPARATORS = re.compile(r"[\s._-]")
+SEPARATORS = re.compile(r"[\s._\\-]")
 ELEMENT = re.compile(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
 ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
 ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})

@@ -75,6 +75,10 @@ class Attempt:
         """The last call read so far."""
         return next((i for i in reversed(self.items) if isinstance(i, Draft)), None)
 
+    def drafts_from(self, first: int) -> list[Draft]:
+        """The calls among the items from number `first` on."""
+        return [i for i in self.items[first:] if isinstance(i, Draft)]
+
     # ── sections ─────────────────────────────────────────────────────────────
 
     def run(self) -> Need[None]:
@@ -86,13 +90,23 @@ class Attempt:
         inside = yield from src.literal(row.section_open)
         yield from src.space()
         if self.spec.listing is Listing.ARRAY:
-            yield from self.array()
+            yield from self._arrays(inside)
         else:
             yield from self._sequence(bool(inside))
         if inside:
             yield from self.closing(row.section_close)
+        elif isinstance(self.spec.args, KeywordArgs):
+            yield from self.closing((";",))
+        if not self.row.strong and isinstance(self.spec.args, KeywordArgs) and self.drafts:
+            self._refuse_text()
         if not self.items:
             raise Mismatch
+
+    def _refuse_text(self) -> None:
+        """A list of calls of which none could be read is text, such as a signature."""
+        refusals = [draft.refusal for draft in self.drafts]
+        if refusals[0] is not None and all(refusals):
+            raise Broken(refusals[0].message)
 
     def _suffix(self) -> Need[None]:
         """If the opener here carries a suffix, go on with the row in which every tag does."""
@@ -120,6 +134,16 @@ class Attempt:
         """A list of calls."""
         yield from self.nested(self._array)
 
+    def _arrays(self, inside: str) -> Need[None]:
+        """A list of calls; where nothing is around it, perhaps several, with a comma or semicolon between."""
+        yield from self.array()
+        while not inside and self.closed and self.drafts:
+            size, found = yield from self.src.glance(("[",), (",", ";"))
+            if not found or (yield from self.src.glance((",", ";")))[1] == "":
+                return
+            self.src.pos += size - 1
+            yield from self.array()
+
     def _array(self) -> Need[None]:
         src = self.src
         c = yield from src.peek()
@@ -134,7 +158,7 @@ class Attempt:
             c = yield from src.peek()
             if c == "]":
                 src.pos += 1
-                if not self.row.section_close and (yield from self.closing(("]",))):
+                if self._nested == 1 and not self.row.section_close and (yield from self.closing(("]",))):
                     self.last_edit("stray_bracket")
                 return
             if not c and self.items:
@@ -183,20 +207,21 @@ class Attempt:
 
     def _skip_item(self) -> Need[bool]:
         """Skip one bracketed value without reading it."""
-        src = self.src
-        depth = 0
+        src, depth = self.src, 0
+        quotes = ('"', "'") if isinstance(self.spec.args, KeywordArgs) else ('"',)
+        brackets = ("{", "}", "[", "]") + (("(", ")") if len(quotes) > 1 else ())
         while True:
-            mark = yield from src.until(("{", "}", "[", "]", '"'), _ignore)
-            if mark == '"':
-                while (inner := (yield from src.until(('"', "\\\\", '\\"'), _ignore))) != '"':
+            mark = yield from src.until(brackets + quotes, _ignore)
+            if mark and mark in quotes:
+                while (inner := (yield from src.until((mark, "\\\\", f"\\{mark}"), _ignore))) != mark:
                     if not inner:
                         return False
-            elif not mark or (mark in "}]" and not depth):
+            elif not mark or (mark in ")}]" and not depth):
                 return False
             else:
-                depth += 1 if mark in "{[" else -1
-                if not depth:
-                    return True
+                depth += 1 if mark in "({[" else -1
+            if not depth:
+                return True
 
     def _note_unclosed(self) -> None:
         self.last_edit("unclosed")
@@ -205,7 +230,7 @@ class Attempt:
     def _sequence(self, inside: bool) -> Need[None]:
         src, row = self.src, self.row
         while True:
-            yield from self._call()
+            yield from self._item() if isinstance(self.spec.args, KeywordArgs) else self._call()
             if inside and isinstance(self.spec.args, KeywordArgs):
                 if not (yield from self._another_name()):
                     return
@@ -388,7 +413,7 @@ class Attempt:
         try:
             self.judge.name(draft, name)
         except Unknown as unknown:
-            if not draft.strong and not self.judge.asked_by_name:
+            if not (draft.strong or self.judge.asked_by_name or self.drafts):
                 raise Mismatch from None
             draft.refuse(IssueKind.UNKNOWN_TOOL, str(unknown), unknown.correction)
         if call_id is not None and call_id != "":

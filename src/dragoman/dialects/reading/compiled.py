@@ -35,7 +35,7 @@ class Row:
         self.place = Place.INLINE if mine or (asked and d.place is Place.LAST) else d.place
         self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
         opens = _bare(d.call.open)
-        self.forms: tuple[Form, ...] = tuple((o.partition(NAME)[0], o.partition(NAME)[2]) for o in opens if NAME in o)
+        self.forms: tuple[Form, ...] = tuple(_form(o) for o in (*opens, *d.lead) if NAME in o)
         self.call_open = _plain(opens)
         self.call_close = _plain(_bare(d.call.close))
         self.headed = d.segments is not None and bool(set(self.call_open) & set(d.segments.open))
@@ -119,6 +119,11 @@ def _with_suffix(dialect: Dialect, suffix: str) -> Dialect:
         args = replace(args, key=tagged(args.key), value=tagged(args.value))
     section, call, tool = tagged(dialect.section), tagged(dialect.call), tagged(dialect.tool)
     return replace(dialect, section=section, call=call, tool=tool, args=args, suffix="")
+
+
+def _form(spelling: str) -> Form:
+    before, _, behind = spelling.partition(NAME)
+    return before, behind
 
 
 def _plain(spellings: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,14 +9,14 @@ import json
 from typing import Any
 
 from ...events import PartEnded, ReasoningDelta, TextDelta
-from ...lenient.reader import JSON, Broken, Cut, Form, Relaxed, Repeated, decoded, quoted
+from ...lenient.reader import JSON, Broken, Cut, Form, Relaxed, Repeated, as_text, decoded, quoted
 from ...lenient.source import Need, Source
-from ...schema.validation import ANYTHING, coerce, shape
+from ...schema.validation import Shape, coerce, shape
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft
 from ..judge.judge import BENIGN
 from ..spec import JsonCall, Listing
-from .arguments import ECHO, take_key, unwrapped, wrappers
+from .arguments import ECHO, TEXT, take_key, unwrapped, wrappers
 from .call import Attempt, Mismatch
 from .exact import object_at, wanted
 
@@ -29,7 +29,7 @@ def json_call(attempt: Attempt) -> Need[None]:
     """One or several call objects, or a list of them."""
     src = attempt.src
     c = yield from src.peek()
-    if c == "[" and attempt.spec.listing is not Listing.ARRAY and attempt.row.call_open:
+    if c == "[" and (attempt.spec.listing is Listing.ARRAY or attempt.row.call_open):
         yield from attempt.array()
         return
     while True:
@@ -117,52 +117,93 @@ def _as_written(src: Source, draft: Draft, reader: Relaxed) -> bool:
 
 
 def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
-    shape, write = draft.shape, draft.write
-    around = wrappers(draft)
-    seen: set[str] = set()
-    echo: dict[str, str] = {}
-    wrapped = ""
+    """The arguments between brackets, written to the draft."""
+    yield from _Arguments(draft, reader, form).read()
 
-    def member(key: str) -> Need[None]:
-        nonlocal wrapped
-        key = take_key(draft, key, seen)
-        if key in ECHO and key not in seen and key not in echo and draft.tool is not None and not shape.has(key):
-            echo[key] = yield from reader.captured()
+
+class _Arguments:
+    """One call's arguments, member by member; what is wrapped in a key of its own is unwrapped."""
+
+    def __init__(self, draft: Draft, reader: Relaxed, form: Form) -> None:
+        self.draft, self.reader, self.form, self.shape = draft, reader, form, draft.shape
+        self.seen: set[str] = set()
+        self.echo: dict[str, str] = {}
+        self.whole, self.how, self.named = "", "", False
+        self.around = wrappers(draft)
+
+    def read(self) -> Need[None]:
+        """Read them all and close the object."""
+        reader, write = self.reader, self.draft.write
+        doubled = self.form.open == "{" and (yield from reader._doubled())
+        yield from reader.members(self._member, self.form, self._unnamed if self.form.python else None)
+        if doubled:
+            yield from reader._undouble()
+        if self.whole:
+            write(self.whole)
+            reader.note(self.how)
             return
-        if key in around and not seen:
-            c = yield from reader.blank()
-            if c in "{\"'":
-                seen.add(key)
-                got: list[str] = []
-                yield from reader.value(got.append, ANYTHING)
-                inner = unwrapped(json.loads("".join(got)), shape)
-                if inner is None:
-                    write("{" + quoted(key) + ":" + "".join(got))
-                else:
-                    wrapped = json.dumps(inner, ensure_ascii=False)
-                return
+        for key, written in self.echo.items():
+            self._key(key)
+            write(written)
+        write("}" if self.seen else "{}")
+
+    def _key(self, key: str) -> None:
+        self.draft.write(("," if self.seen else "{") + quoted(key) + ":")
+        self.seen.add(key)
+
+    def _member(self, key: str) -> Need[None]:
+        draft, reader, shape, seen = self.draft, self.reader, self.shape, self.seen
+        self.named = True
+        key = take_key(draft, key, seen)
+        if key in ECHO and key not in seen and key not in self.echo and draft.tool is not None and not shape.has(key):
+            self.echo[key] = yield from reader.captured()
+            return
+        if key in self.around and not seen and (yield from self._wrapped(key)):
+            return
         if key in seen:
             reader.repeated = True
         elif (yield from reader.drops_null(key, shape)):
             return
-        if wrapped:
-            raise Broken("fields stand beside the wrapped arguments")
-        write(("," if seen else "{") + quoted(key) + ":")
-        seen.add(key)
-        yield from reader.value(write, shape.property(key))
+        yield from self._value(key)
 
-    doubled = form.open == "{" and (yield from reader._doubled())
-    yield from reader.members(member, form)
-    if doubled:
-        yield from reader._undouble()
-    if wrapped:
-        write(wrapped)
-        reader.note("unwrapped")
-        return
-    for key, written in echo.items():
-        write(("," if seen else "{") + quoted(key) + ":" + written)
-        seen.add(key)
-    write("}" if seen else "{}")
+    def _value(self, key: str) -> Need[None]:
+        if self.whole:
+            raise Broken("fields stand beside the wrapped arguments")
+        self._key(key)
+        yield from self.reader.value(self.draft.write, self.shape.property(key))
+
+    def _wrapped(self, key: str) -> Need[bool]:
+        """All arguments once more in an object (or a string) under one key."""
+        if (yield from self.reader.blank()) not in ("{", '"', "'"):
+            return False
+        got = yield from self.reader.captured()
+        inner = unwrapped(json.loads(got), self.shape)
+        if inner is None:
+            self._key(key)
+            self.draft.write(got)
+        else:
+            self.seen.add(key)
+            self.whole, self.how = json.dumps(inner, ensure_ascii=False), "unwrapped"
+        return True
+
+    def _unnamed(self) -> Need[None]:
+        """A value without a key: all arguments as one object, or the next one that the tool declares."""
+        reader, shape = self.reader, self.shape
+        if self.draft.tool is None:
+            raise Broken("arguments stand without their names")
+        if not self.seen and not self.whole and (yield from reader.blank()) == "{":
+            inner = unwrapped(json.loads((yield from reader.captured())), shape)
+            if inner is None:
+                raise Broken("the object does not hold the tool's arguments")
+            self.whole, self.how = json.dumps(inner, ensure_ascii=False), "positional"
+            return
+        left = [key for key in shape.keys if key not in self.seen]
+        if self.named or not left:
+            raise Broken("more values are given than the tool has arguments")
+        reader.note("positional")
+        reader.path.append(f".{left[0]}")
+        yield from self._value(left[0])
+        reader.path.pop()
 
 
 class _Object:
@@ -293,7 +334,8 @@ class _Object:
         if inner is not None:
             value, edits = inner, [*edits, Edit("unwrapped")]
         value, more = coerce(value, shape)
-        self.draft.edits += [*edits, *more]
+        value, texts = _with_texts(value, shape)
+        self.draft.edits += [*edits, *more, *texts]
         self.draft.write(json.dumps(value, ensure_ascii=False))
         return
         yield
@@ -328,6 +370,17 @@ def _unwrap_late(value: dict[str, Any], draft: Draft) -> dict[str, Any] | None:
     if key not in wrappers(draft) or not isinstance(inner, dict | str):
         return None
     return unwrapped(inner, draft.shape)
+
+
+def _with_texts(value: dict[str, Any], shape: Shape) -> tuple[dict[str, Any], list[Edit]]:
+    """The arguments, with lists and objects that can be nothing but a text as their JSON."""
+    edits: list[Edit] = []
+    for key, held in value.items():
+        wanted = shape.property(key)
+        if isinstance(held, dict | list) and wanted.kinds == TEXT and not wanted.enum:
+            text, more = as_text(held)
+            value, edits = {**value, key: text}, edits + more
+    return value, edits
 
 
 def _kind(value: Any) -> str:

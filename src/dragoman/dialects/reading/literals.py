@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 from ...lenient.reader import PYTHON, Broken, Form, Relaxed
-from ...lenient.source import Need
-from ..spec import BraceArgs
+from ...lenient.source import Need, Source
+from ..spec import BraceArgs, Listing
 from .call import CALL_NAME, MAX_NAME, Attempt, Mismatch
 from .json import members_of
 
+QUOTED_CALL = re.compile(r"[\"'`](?=[A-Za-z_$][\w\\.\-:]*\()")
+"""A string that holds a call."""
+
 
 def keyword_args(attempt: Attempt) -> Need[None]:
-    """`name(key=value, …)`, perhaps quoted or printed as a whole."""
+    """`name(key=value, …)`, perhaps quoted or printed as a whole; in a list, a list of such calls."""
     src = attempt.src
+    c = yield from src.peek()
+    if c == "[" and attempt.spec.listing is Listing.ARRAY:
+        yield from attempt.array()
+        return
+    if c and c in "\"'`" and (yield from src.match(QUOTED_CALL, MAX_NAME)) is not None:
+        yield from _quoted_call(attempt, c)
+        return
     draft = attempt.new()
     found = yield from src.match(CALL_NAME, MAX_NAME)
     if found is None:
@@ -30,6 +43,51 @@ def keyword_args(attempt: Attempt) -> Need[None]:
     reader = Relaxed(src, PYTHON)
     yield from members_of(draft, reader, PYTHON)
     attempt.finish(draft, reader)
+
+
+def _quoted_call(attempt: Attempt, quote: str) -> Need[None]:
+    """One call in a string of its own: `"f(a='x')"`."""
+    src = attempt.src
+    start, known = src.at, len(attempt.items)
+    src.pos += 1
+    text = yield from _to_quote(src, quote)
+    inner = Source()
+    inner.feed(_unquoted(text, quote))
+    inner.eof = True
+    attempt.src = inner
+    try:
+        yield from attempt.nested(lambda: keyword_args(attempt))
+        if inner.buf[inner.pos :].strip():
+            raise Broken("text stands behind the call in its string")
+    finally:
+        attempt.src = src
+        for draft in attempt.drafts_from(known):
+            draft.start, draft.end = start, src.at
+    attempt.last_edit("call_in_string")
+
+
+def _to_quote(src: Source, quote: str) -> Need[str]:
+    """The text up to the quote that ends the string: one behind a `)`, with the list's signs or nothing behind."""
+    got: list[str] = []
+    while True:
+        if not (yield from src.until((f"){quote}",), got.append)):
+            raise Mismatch
+        got.append(")")
+        _, mark = yield from src.glance((",", "]", ";", ")"))
+        if mark or src.ends_within(("\n",), (yield from src._over_space(0))):
+            return "".join(got)
+        got.append(quote)
+
+
+def _unquoted(text: str, quote: str) -> str:
+    """The text in a string without the string's own escapes."""
+    if quote == '"' and "\\" in text:
+        try:
+            return str(json.loads(f'"{text}"'))
+        except ValueError:
+            return text
+    return text.replace(f"\\{quote}", quote)
+
 
 def brace_args(attempt: Attempt) -> Need[None]:
     """`NAME{key:value}` with the row's own string delimiters."""

@@ -9,20 +9,23 @@ Contract: a decision needs no more text than what is asked for (`UNDECIDED`), so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...lenient.source import same
+from ...lenient.source import Need, Source, same
 from ..judge.declared import MAX_WORD, WORD, Declared
-from .compiled import Form
+from .compiled import Form, Row
 
 LINE_END = re.compile(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
 """What stands behind a name that has a line of its own."""
-BLANK = re.compile(r"\s*+")
+BLANKS = {"(": re.compile(""), "{": re.compile(r"[ \t]*+")}
 BRACKETS = frozenset("({")
 """Behind a name they begin its arguments, and are no part of the opener."""
-TAGS = ("< ", "<")
+PRINT = "print"
+"""Calls may be printed: `print(read_file(…))`."""
+TAIL = ".:/"
+"""Signs of a name that may also end it: `name:` on a line of its own, `<name/>`."""
 SIGNS = r"\w$@"
 
 
@@ -60,12 +63,15 @@ def _of(form: Form, names: Declared, buf: str, at: int, eof: bool) -> Opener | N
     if word is None:
         return UNDECIDED if start == len(buf) and not eof else None
     if word.end() == len(buf) and not eof and len(word.group()) < MAX_WORD:
-        return UNDECIDED if names.may_begin(word.group()) else None
+        printed = behind == "(" and PRINT.startswith(word.group())
+        return UNDECIDED if printed or names.may_begin(word.group()) else None
     written = word.group()
+    if written == PRINT and behind == "(" and buf.startswith("(", word.end()) and written not in names:
+        return _of((before, behind), names, buf, word.end() + 1, eof)
     name = names.meant(written) if behind in BRACKETS else names.spelt(written)
     end = word.end()
-    if not name and written[-1] in ".:":  # `name:` on a line of its own
-        name, end = names.spelt(written.rstrip(".:")), start + len(written.rstrip(".:"))
+    if not name and written[-1] in TAIL:
+        name, end = names.spelt(written.rstrip(TAIL)), start + len(written.rstrip(TAIL))
     return _behind(form, name, buf, end, eof) if name else None
 
 
@@ -73,7 +79,7 @@ def _behind(form: Form, name: str, buf: str, end: int, eof: bool) -> Opener | No
     """Does what must follow the name follow it?"""
     before, behind = form
     if behind in BRACKETS:
-        after = BLANK.match(buf, end).end()  # type: ignore[union-attr]
+        after = BLANKS[behind].match(buf, end).end()  # type: ignore[union-attr]
         if after == len(buf):
             return None if eof else UNDECIDED
         return Opener(form, name, end) if buf[after] == behind else None
@@ -86,6 +92,17 @@ def _behind(form: Form, name: str, buf: str, end: int, eof: bool) -> Opener | No
     if same(given, behind):
         return Opener(form, name, end + len(behind))
     return UNDECIDED if not eof and len(given) < len(behind) and same(given, behind[: len(given)]) else None
+
+
+def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Source) -> Need[tuple[Row, ...]]:
+    """The rows that a declared name may open at the source's place."""
+    found: dict[Row, None] = {}
+    for form, rows in forms.items() if names else ():
+        while (one := opener(names, (form,), src.buf, src.pos, eof=src.eof)) is UNDECIDED:
+            yield
+        if one is not None:
+            found |= dict.fromkeys(rows)
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)
@@ -103,7 +120,7 @@ def leads(forms: tuple[Form, ...], *, line: bool) -> tuple[str, ...]:
 def _tail(behind: str) -> str:
     """A pattern for what stands behind the name, or for as much of it as there is."""
     if behind in BRACKETS:
-        return rf"\s*+(?:{re.escape(behind)}|\Z)"
+        return rf"{BLANKS[behind].pattern}(?:{re.escape(behind)}|\Z)"
     if not behind:
         return r"[ \t]*+(?:\r?\n|\r?\Z)"
     pattern = ""

@@ -85,5 +85,17 @@ GEMMA4_CALL = Dialect(
     sample="<|tool_call>call:f(a=1)<tool_call|>",
 )
 
+BARE_CALL = Dialect(
+    name="bare_call",
+    aliases=("pythonic", "openfunctions", "nexusraven", "granite_pythonic"),
+    place=Place.WHOLE,
+    strength=Strength.WEAK,
+    lead=("{name}(",),
+    between=("\n", ";", ","),
+    args=KeywordArgs(),
+    source="BFCL, prompt mode (Gorilla OpenFunctions, NexusRaven, Command R+: the call and nothing else)",
+    sample="f(a=1)",
+)
+
 STRONG = (LFM2, OLMO3, TOOL_CODE, PYTHON_TAG, PYTHON_TAG_LIST, FUNCTION_GEMMA, GEMMA4, GEMMA4_CALL)
-WEAK = (PYTHONIC,)
+WEAK = (PYTHONIC, BARE_CALL)

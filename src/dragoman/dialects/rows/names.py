@@ -106,6 +106,17 @@ NAME_JSON = Dialect(
     source="wire-quirks.md, text dialects (GLM-4: the name, then a JSON object on the next line)",
     sample='f\n{"a": 1}',
 )
+NAME_BRACE = Dialect(
+    name="name_brace",
+    place=Place.WHOLE,
+    strength=Strength.WEAK,
+    lead=("{name}{",),
+    tool=span("", "{"),
+    between=("\n", ";", ","),
+    args=JsonArgs(),
+    source="issues of 2025-26 (the name and its JSON object glued together: `skill_view{…}`, `default_api:f{…}`)",
+    sample='f{"a": 1}',
+)
 FUNCTIONARY = Dialect(
     name="functionary_v32",
     place=Place.LINE,
@@ -133,4 +144,4 @@ ACTION = Dialect(
 )
 
 ROWS = (DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, MISTRAL_V11, PLAMO3, LLAMA_FUNCTION, FUNCTIONARY)
-WEAK = (REHEARSAL, NAME_JSON, ACTION)
+WEAK = (REHEARSAL, NAME_JSON, NAME_BRACE, ACTION)
