@@ -64,7 +64,7 @@ def _of(form: Form, names: Declared, buf: str, at: int, eof: bool) -> Opener | N
         return UNDECIDED if start == len(buf) and not eof else None
     if word.end() == len(buf) and not eof and len(word.group()) < MAX_WORD:
         printed = behind == "(" and PRINT.startswith(word.group())
-        return UNDECIDED if printed or names.may_begin(word.group()) else None
+        return UNDECIDED if printed or names.may_begin(word.group().rstrip(TAIL)) else None
     written = word.group()
     if written == PRINT and behind == "(" and buf.startswith("(", word.end()) and written not in names:
         return _of((before, behind), names, buf, word.end() + 1, eof)
