@@ -120,13 +120,13 @@ class CodecError(DragomanError):
 class ExtractError(DragomanError):
     """A response held calls, and none of them can be run.
 
-    `issues` says of each what is wrong, in order, with a correction ready to send to the model.
+    `issues` has one for each, in order, with a correction ready to send to the model.
     """
 
     def __init__(self, issues: Sequence[Issue]) -> None:
         self.issues = tuple(issues)
-        told = "; ".join(i.message for i in self.issues)
-        super().__init__(f"no usable call in the response: {told}; send the corrections in .issues and ask again")
+        messages = "; ".join(i.message for i in self.issues)
+        super().__init__(f"no usable call in the response: {messages}; send the corrections in .issues and ask again")
 
 
 class ToolError(DragomanError):
@@ -138,7 +138,7 @@ class ToolError(DragomanError):
 
 
 class ErrorKind(StrEnum):
-    """What a peer's failure means for the next attempt."""
+    """Meanings of a peer's failure for the next attempt."""
 
     AUTH = "auth"
     NOT_FOUND = "not_found"

@@ -37,7 +37,7 @@ NOT_RUN = frozenset({Verdict.REFUSED, Verdict.QUOTED})
 
 @dataclass(slots=True, frozen=True)
 class Started:
-    """The answer begins: who speaks, and its id, where the wire says so."""
+    """The answer begins: its model and its id, where the wire has them."""
 
     model: str = ""
     id: str = ""
@@ -101,9 +101,9 @@ class CallEnded:
 
 @dataclass(slots=True, frozen=True)
 class Reclassified:
-    """Everything told so far as text or as a call was reasoning: its closing tag came without an opening one.
+    """Everything so far, text and calls, was reasoning: its closing tag came without an opening one.
 
-    `answer`: the other way round, what was told as reasoning was the answer, and is told again as text.
+    `answer`: the other way round, the reasoning was the answer, which comes again as text.
     Nothing can be taken back from a stream already shown; a fold makes it right.
     """
 
@@ -155,7 +155,7 @@ class _OpenCall:
 
 
 class Assembler:
-    """Folds events into a response; `response()` may be asked at any time and gives what is known so far."""
+    """Folds events into a response; `response()` may be asked at any time and gives the part there is so far."""
 
     def __init__(self) -> None:
         self._parts: list[Part | None] = []
@@ -172,7 +172,7 @@ class Assembler:
             if self._kind is Text:
                 self._run.append(event.text)
             else:
-                self._pour(Text, event.text)
+                self._add_text(Text, event.text)
         elif (take := _TAKEN.get(type(event))) is not None:
             take(self, event)
 
@@ -183,7 +183,7 @@ class Assembler:
         self._ended = event
 
     def _think(self, event: ReasoningDelta) -> None:
-        self._pour(Reasoning, event.text)
+        self._add_text(Reasoning, event.text)
 
     def _notice(self, event: IssueReported) -> None:
         self._issues.append(event.issue)
@@ -200,7 +200,7 @@ class Assembler:
         self._calls[event.index] = _OpenCall(event, len(self._parts))
         self._parts.append(None)
 
-    def _go_on_calling(self, event: CallDelta) -> None:
+    def _add_arguments(self, event: CallDelta) -> None:
         self._calls[event.index].pieces.append(event.json)
 
     def _end_call(self, event: CallEnded) -> None:
@@ -209,7 +209,7 @@ class Assembler:
         if made is None:
             return
         if call.place == _NOWHERE:
-            self._issues.append(_rehearsed(made))
+            self._issues.append(_in_reasoning(made))
         else:
             self._parts[call.place] = made
 
@@ -232,15 +232,15 @@ class Assembler:
         if event.answer:
             self._parts = [p for p in self._parts if not isinstance(p, Reasoning)]
             return
-        told = [p for p in self._parts if isinstance(p, Text | Reasoning)]
-        self._issues += [_rehearsed(p) for p in self._parts if isinstance(p, ToolCall)]
+        texts = [p for p in self._parts if isinstance(p, Text | Reasoning)]
+        self._issues += [_in_reasoning(p) for p in self._parts if isinstance(p, ToolCall)]
         for call in self._calls.values():
             call.place = _NOWHERE
-        joined = "".join(p.text for p in told)
-        kept = [p for p in self._parts if isinstance(p, Media | Opaque)]
-        self._parts = [*([Reasoning(joined)] if joined else []), *kept]
+        joined = "".join(p.text for p in texts)
+        others = [p for p in self._parts if isinstance(p, Media | Opaque)]
+        self._parts = [*([Reasoning(joined)] if joined else []), *others]
 
-    def _pour(self, kind: type[Text] | type[Reasoning], text: str) -> None:
+    def _add_text(self, kind: type[Text] | type[Reasoning], text: str) -> None:
         if self._kind is not kind:
             self._close_part()
             self._kind = kind
@@ -260,7 +260,7 @@ _TAKEN: dict[type, Callable[[Assembler, Any], None]] = {
     PartEnded: Assembler._end_part,
     PartAdded: Assembler._add_part,
     CallStarted: Assembler._start_call,
-    CallDelta: Assembler._go_on_calling,
+    CallDelta: Assembler._add_arguments,
     CallEnded: Assembler._end_call,
     Reclassified: Assembler._reclassify,
     IssueReported: Assembler._notice,
@@ -269,7 +269,7 @@ _TAKEN: dict[type, Callable[[Assembler, Any], None]] = {
 
 
 def called(started: CallStarted, text: str, ended: CallEnded) -> ToolCall | None:
-    """The call that `started`, told `text` and `ended`; None for one that will not run."""
+    """The call that `started`, wrote `text` and `ended`; None for one that will not run."""
     report = ended.report
     if report is not None and report.verdict in NOT_RUN:
         return None
@@ -289,13 +289,13 @@ def _both(first: JsonObject, second: JsonObject) -> JsonObject:
     return {**first, **second} if first and second else second or first
 
 
-def _rehearsed(call: ToolCall) -> Issue:
+def _in_reasoning(call: ToolCall) -> Issue:
     message = f"the call of {call.name!r} stood in reasoning; it was not run"
     return Issue(kind=IssueKind.IN_REASONING, message=message, name=call.name, raw=call.raw or "", call_id=call.id)
 
 
 def assemble(events: Iterable[Event]) -> Response:
-    """Fold a stream of events into the response it tells."""
+    """Fold a stream of events into its response."""
     assembler = Assembler()
     for event in events:
         assembler.add(event)
@@ -303,14 +303,14 @@ def assemble(events: Iterable[Event]) -> Response:
 
 
 def replay(response: Response) -> Iterator[Event]:
-    """Tell a response as the events of a stream; `assemble(replay(r)) == r`."""
+    """A response as the events of a stream; `assemble(replay(r)) == r`."""
     yield Started(response.model, response.id)
     index = 0
     previous: Part | None = None
     for part in response.message.parts:
         if type(part) is type(previous) and isinstance(part, Text | Reasoning) and not previous.metadata:  # type: ignore[union-attr]
             yield PartEnded()
-        yield from _tell(part, index)
+        yield from _part_events(part, index)
         index += isinstance(part, ToolCall)
         previous = part
     for issue in response.issues:
@@ -318,7 +318,7 @@ def replay(response: Response) -> Iterator[Event]:
     yield Ended(response.stop, response.usage, response.extra)
 
 
-def _tell(part: Part, index: int) -> Iterator[Event]:
+def _part_events(part: Part, index: int) -> Iterator[Event]:
     match part:
         case Text(text):
             yield TextDelta(text)
@@ -335,13 +335,13 @@ def _tell(part: Part, index: int) -> Iterator[Event]:
 
 
 def call_events(call: ToolCall, index: int = 0) -> tuple[CallStarted, CallDelta, CallEnded]:
-    """The events that tell `call`."""
+    """The events of `call`."""
     started = CallStarted(index, call.id, call.name, call.metadata)
     return started, CallDelta(index, _text_of(call)), CallEnded(index, call.report, call.raw)
 
 
 def _text_of(call: ToolCall) -> str:
-    """The arguments as strict JSON: as the model wrote them, where that is strict and says the same."""
+    """The arguments as strict JSON: as the model wrote them, where that is strict and equal."""
     if call.raw:
         try:
             if _loads(call.raw) == call.arguments:
@@ -361,9 +361,3 @@ def _loads(text: str) -> Any:
     except StopIteration:
         return json.loads(text)
     return value if end == len(text) else json.loads(text)
-
-
-
-
-
-

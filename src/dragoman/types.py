@@ -1,4 +1,4 @@
-"""The values everything else speaks of: tools, parts, messages, requests, responses.
+"""The values of everything else: tools, parts, messages, requests, responses.
 
 All frozen; nothing here knows a wire, a dialect or a clock.  Contract: values compare by content,
 `metadata` and `extra` carry what we do not model so that nothing a peer said is lost, and `metadata`
@@ -17,14 +17,14 @@ JsonObject: TypeAlias = Mapping[str, Any]
 Role = Literal["system", "user", "assistant", "tool"]
 
 
-class Fixed(dict[str, Any]):
+class FrozenDict(dict[str, Any]):
     """A mapping nobody can change: a JSON object to every reader, and hashable, so that it may be a default."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self))
 
-    def __reduce__(self) -> tuple[type[Fixed], tuple[dict[str, Any]]]:
-        return Fixed, (dict(self),)
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, Any]]]:
+        return FrozenDict, (dict(self),)
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("this mapping is shared and cannot change; copy it with dict(…) first")
@@ -32,15 +32,15 @@ class Fixed(dict[str, Any]):
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
 
-NOTHING: JsonObject = Fixed()
-EMPTY_OBJECT_SCHEMA: JsonObject = Fixed(type="object", properties=Fixed())
+NOTHING: JsonObject = FrozenDict()
+EMPTY_OBJECT_SCHEMA: JsonObject = FrozenDict(type="object", properties=FrozenDict())
 
 
 # ── the audit trail ──────────────────────────────────────────────────────────
 
 
 class Verdict(StrEnum):
-    """What the judge says of a candidate call."""
+    """The judge's decision on a candidate call."""
 
     ACCEPTED = "accepted"
     MENDED = "mended"
@@ -49,7 +49,7 @@ class Verdict(StrEnum):
 
 
 class Tier(StrEnum):
-    """How a call reached us."""
+    """Ways for a call to reach us."""
 
     NATIVE = "native"
     TAGGED = "tagged"
@@ -83,7 +83,7 @@ class Report:
 
 
 class IssueKind(StrEnum):
-    """What went wrong, or was left out, and must be told."""
+    """Kinds of issues: something went wrong, or was left out."""
 
     TRUNCATED = "truncated"
     MALFORMED = "malformed"
@@ -202,7 +202,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class ToolResult:
-    """What a tool answered.
+    """A tool's answer.
 
     `is_error` says that it failed, `error_code` how (`ErrorCode`, or the tool's own word): two orthogonal
     signals.  `content` may be given as one string; it is always stored as parts.
@@ -291,7 +291,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How to sample; None means the peer's default.  `effort` is the reasoning effort, by the wires' own words."""
+    """Sampling; None means the peer's default.  `effort` is the reasoning effort, by the wires' own words."""
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -330,7 +330,7 @@ class Request:
 
 
 class Stop(StrEnum):
-    """Why the model stopped."""
+    """Reasons for the model to stop."""
 
     END = "end"
     TOOL_CALLS = "tool_calls"
@@ -358,7 +358,7 @@ class Usage:
         return self.input + self.output
 
     def __add__(self, other: Usage | None) -> Usage:
-        """What both cost; None costs nothing."""
+        """Both together; None costs nothing."""
         if other is None:
             return self
         return Usage(

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.doctor import Finding, Grade, Reached, examine, prescription, reach
-from dragoman.doctor.context_length import fathom
-from dragoman.doctor.target import Patient
+from dragoman.doctor import Grade, ProbeResult, Reached, examine, reach, settings_for
+from dragoman.doctor.context_length import measure_context
+from dragoman.doctor.target import Target
 from dragoman.effects import Now, Open, Read, run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway.config.json_schema import FORM
@@ -74,7 +74,7 @@ class Deployment:
         return said("\n".join(CALL.replace("7", str(n)) for n in doors))
 
 
-def examined(deployment: Callable[[Open], Answer], **route: Any) -> dict[str, Finding]:
+def examined(deployment: Callable[[Open], Answer], **route: Any) -> dict[str, ProbeResult]:
     given = {"provider": COMPATIBLE["openai_chat"], "base_url": "http://model.test", **route}
     findings = run(examine(Route(**given), "m", SIZES), ScriptedPeer(deployment).sync_performer())
     return {finding.probe: finding for finding in findings}
@@ -104,7 +104,7 @@ def test_a_lack_is_found_and_something_helps(
 ) -> None:
     found = examined(deployment)[probe]
     assert found.grade is grade
-    assert says in found.said
+    assert says in found.message
     assert found.remedy
 
 
@@ -128,7 +128,7 @@ def test_a_server_that_is_not_there_ends_the_examination() -> None:
 def test_the_settings_that_follow_are_taken(deployment: Deployment) -> None:
     route = Route(provider=PROVIDERS["llamacpp"], base_url="http://model.test")
     findings = run(examine(route, "qwen3:8b", SIZES), ScriptedPeer(deployment).sync_performer())
-    settings = tomllib.loads(prescription(route, "qwen3:8b", findings))
+    settings = tomllib.loads(settings_for(route, "qwen3:8b", findings))
     assert faults(FORM, settings) == []
     row = settings["models"]["qwen3:8b"]
     assert row["route"] == "llamacpp/qwen3:8b"
@@ -186,7 +186,7 @@ def test_what_stands_in_the_way_is_told_with_what_to_do(
     found = reached(lambda _: answer, **route).finding
     assert found.grade is Grade.BAD
     assert found.facts["unreachable"]
-    assert said_ in found.said
+    assert said_ in found.message
     assert remedy in found.remedy
 
 
@@ -200,7 +200,7 @@ def test_a_failure_says_in_its_own_line_what_to_do() -> None:
         return refusal(500, b"oops\n\nreally")
 
     found = examined(broken)
-    assert all("\n" not in each.said and each.remedy for each in found.values())
+    assert all("\n" not in each.message and each.remedy for each in found.values())
     assert {each.remedy for each in found.values()} == {"retry, or use another provider"}
 
 
@@ -274,9 +274,9 @@ READERS = [
 @pytest.mark.parametrize(("reader", "grade", "tokens", "says"), [r[1:] for r in READERS], ids=[r[0] for r in READERS])
 def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, says: str) -> None:
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    patient = Patient(route, "m")
-    found = run(fathom(patient, (2_000, 4_000, 8_000, 16_000)), ScriptedPeer(reader).sync_performer())
-    assert (found.grade, says in found.said) == (grade, True), found.said
+    target = Target(route, "m")
+    found = run(measure_context(target, (2_000, 4_000, 8_000, 16_000)), ScriptedPeer(reader).sync_performer())
+    assert (found.grade, says in found.message) == (grade, True), found.message
     assert not tokens or found.facts["tokens"] == tokens
 
 
@@ -286,7 +286,7 @@ def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, s
 @pytest.mark.parametrize("api", list(COMPATIBLE))
 def test_the_settings_of_any_api_are_served_and_hold_no_key(api: str) -> None:
     route = Route(provider=COMPATIBLE[api], base_url="http://model.test/v1", key="sk-secret-123456789")
-    text = prescription(route, "some/model:1", [])
+    text = settings_for(route, "some/model:1", [])
     assert "sk-secret" not in text
     config = read(tomllib.loads(text), {"DRAGOMAN_UPSTREAM_KEY": "sk-secret-123456789"}).config
     (to,) = config.routes("some/model:1")

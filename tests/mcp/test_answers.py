@@ -8,7 +8,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 
-from dragoman.mcp import Answers
+from dragoman.mcp import ClientCallbacks
 from dragoman.mcp.client_callbacks import sampling_request
 from dragoman.types import JsonObject, Media, Message, Request, Response, Sampling, Stop, Text
 from tests.support.mcp_lab import PIXEL
@@ -40,7 +40,7 @@ def test_a_response_of_ours_is_what_the_server_gets(stop: Stop | None, told: str
         return Response(message=Message("assistant", "four"), stop=stop, model="m")
 
     params = types.CreateMessageRequestParams.model_validate({"messages": [], "maxTokens": 5})
-    answer = asyncio.run(Answers(sample=sample).callbacks()["sampling_callback"](None, params))
+    answer = asyncio.run(ClientCallbacks(sample=sample).callbacks()["sampling_callback"](None, params))
     assert (answer.role, answer.model, answer.stop_reason, answer.content.text) == ("assistant", "m", told, "four")
 
 
@@ -60,7 +60,9 @@ def test_a_question_is_put_in_words_and_answered_or_declined(
         return answer
 
     kind = types.ElicitRequestURLParams if "url" in params else types.ElicitRequestFormParams
-    told = asyncio.run(Answers(elicit=elicit).callbacks()["elicitation_callback"](None, kind.model_validate(params)))
+    told = asyncio.run(
+        ClientCallbacks(elicit=elicit).callbacks()["elicitation_callback"](None, kind.model_validate(params))
+    )
     assert (told.action, told.content) == (action, answer)
     [(message, schema)] = asked
     assert message == said
@@ -68,5 +70,5 @@ def test_a_question_is_put_in_words_and_answered_or_declined(
 
 
 def test_only_what_is_answered_is_offered() -> None:
-    assert Answers().callbacks() == {}
-    assert set(Answers(roots=["."]).callbacks()) == {"list_roots_callback"}
+    assert ClientCallbacks().callbacks() == {}
+    assert set(ClientCallbacks(roots=["."]).callbacks()) == {"list_roots_callback"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.mcp.results import read, rpc_code, told_code, written
+from dragoman.mcp.results import code_in_text, read, rpc_code, written
 from dragoman.types import Media, Text, ToolResult
 from tests.support.mcp_lab import PIXEL, SHAPES
 
@@ -191,4 +191,4 @@ def test_the_protocols_own_stamps_are_not_kept_and_the_servers_are() -> None:
 
 def test_numbers_of_json_rpc_have_codes() -> None:
     assert (rpc_code(-32602), rpc_code(-32001), rpc_code(-1)) == ("InvalidArgs", "Timeout", "JSONRPC:-1")
-    assert told_code("x" * 5000 + " ENOENT: late") == "UnknownError"
+    assert code_in_text("x" * 5000 + " ENOENT: late") == "UnknownError"

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from dragoman import Client
 from dragoman.dialects import DIALECTS
 from dragoman.errors import ProviderError, ToolError, UnknownName, UsageError
-from dragoman.mcp import Answers, McpServers
+from dragoman.mcp import ClientCallbacks, McpServers
 from dragoman.mcp.servers import definition, namespace, spelt
 from dragoman.sim import Journal, WeakModel, running, serving
 from dragoman.tools import Approval, Context
@@ -72,7 +72,7 @@ async def failure(work: Coroutine[Any, Any, ToolResult]) -> ToolError:
     return caught.value
 
 
-ANSWERS = Answers(
+ANSWERS = ClientCallbacks(
     roots=["/tmp"],
     elicit=lambda message, schema: {"name": f"Ann, asked {message!r}"} if schema["required"] == ["name"] else None,
     sample=lambda request: Response(message=Message("assistant", told(request)), model="m1"),
@@ -88,7 +88,7 @@ def told(request: Request) -> str:
 
 @pytest.fixture(scope="module", params=KINDS)
 def servers(request: pytest.FixtureRequest) -> Iterator[McpServers]:
-    with place(request.param) as row, McpServers(config(lab=row), answers=ANSWERS) as opened:
+    with place(request.param) as row, McpServers(config(lab=row), callbacks=ANSWERS) as opened:
         yield opened
 
 
@@ -180,9 +180,9 @@ def test_what_nobody_answers_is_told_to_the_server() -> None:
                 async with McpServers(config(lab=row)) as opened:
                     for name in ("ask", "think", "where"):
                         assert "not supported" in str(await failure(call(opened, name)))
-                async with McpServers(config(lab=row), answers=Answers(elicit=lambda *_: None)) as opened:
+                async with McpServers(config(lab=row), callbacks=ClientCallbacks(elicit=lambda *_: None)) as opened:
                     assert (await call(opened, "ask")).text == "decline: None"
-                async with McpServers(config(lab=row), answers=Answers(elicit=broken)) as opened:
+                async with McpServers(config(lab=row), callbacks=ClientCallbacks(elicit=broken)) as opened:
                     error = await failure(call(opened, "ask"))
                     assert "RuntimeError" in str(error)
                     assert "secret" not in str(error)
@@ -192,8 +192,8 @@ def test_what_nobody_answers_is_told_to_the_server() -> None:
 
 def test_a_server_may_be_lent_the_clients_own_model(http: dict[str, Any]) -> None:
     with running(WeakModel()) as url, Client("weak", base_url=f"{url}/v1") as client:
-        answers = Answers(sample=lambda asked: client.turn(messages=asked.messages, sampling=asked.sampling))
-        with McpServers(config(lab=http), answers=answers) as opened:
+        callbacks = ClientCallbacks(sample=lambda asked: client.turn(messages=asked.messages, sampling=asked.sampling))
+        with McpServers(config(lab=http), callbacks=callbacks) as opened:
             assert asyncio.run(call(opened, "think")).text.startswith("weak: I am a scripted model")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from ..doctor import Finding, Grade, examine, prescription, reach
+from ..doctor import Grade, ProbeResult, examine, reach, settings_for
 from ..doctor.context_length import SIZES
 from ..effects import drive, run
 from ..errors import UsageError
@@ -24,10 +24,10 @@ from ..providers.rows import COMPATIBLE, PROVIDERS, Provider
 from .outputs import print_json
 
 ADDRESS = re.compile(r"^localhost\b|[.:]")
-NO_MODEL = Finding(
+NO_MODEL = ProbeResult(
     probe="model",
     grade=Grade.BAD,
-    said="",
+    message="",
     remedy="load one there, or name one with --model",
     facts={"unreachable": True},
 )
@@ -51,19 +51,19 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     that is really in use.
     """
     route, name = _target(target, model, api, key)
-    findings: list[Finding] = []
+    findings: list[ProbeResult] = []
     with Pool() as pool:
         reached = run(reach(route, named=bool(name)), pool.performer())
         route = reached.route
         name = name or next(iter(reached.models), "")
         _note(reached.finding, findings, as_json=as_json)
         if not name and not findings[-1].facts.get("unreachable"):
-            _note(replace(NO_MODEL, said=f"{target} lists no model"), findings, as_json=as_json)
+            _note(replace(NO_MODEL, message=f"{target} lists no model"), findings, as_json=as_json)
         if not findings[-1].facts.get("unreachable"):
             for finding in drive(examine(route, name, [size for size in SIZES if size <= context]), pool.performer()):
                 _note(finding, findings, as_json=as_json)
     lost = any(finding.facts.get("unreachable") for finding in findings)
-    settings = "" if lost else prescription(route, name, findings)
+    settings = "" if lost else settings_for(route, name, findings)
     if as_json:
         print_json({"model": name, "findings": [f.as_json() for f in findings], "settings": settings})
     elif settings and not write:
@@ -92,14 +92,14 @@ def _speaks(target: str) -> Provider:
     return found[0].provider if found else rows[1]
 
 
-def _note(finding: Finding, findings: list[Finding], *, as_json: bool) -> None:
+def _note(finding: ProbeResult, findings: list[ProbeResult], *, as_json: bool) -> None:
     findings.append(finding)
     if not as_json:
         _show(finding)
 
 
-def _show(finding: Finding) -> None:
+def _show(finding: ProbeResult) -> None:
     click.secho(f"{finding.grade:<8}", fg=COLOURS[finding.grade], nl=False)
-    click.echo(f"{finding.probe}: {finding.said}")
+    click.echo(f"{finding.probe}: {finding.message}")
     if finding.remedy:
         click.echo(f"        → {finding.remedy}")

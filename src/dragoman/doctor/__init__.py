@@ -1,13 +1,13 @@
-"""What a deployment really can: probes of one route, what they found, and the settings that follow.
+"""The abilities of a deployment: probes of one route, their results, and the settings that follow.
 
-In reading order: `findings` (what a probe says), `remedies` (what helps, by server), `reach` (is there an API, and
-where), `patient` (what is examined), `probes` (what it can), `context` (how long a prompt it really reads), `prescribe`
-(the settings).  Performs nothing; whoever runs the machines opens the connections.
+In reading order: `findings` (a probe's result), `remedies` (by server), `reachability` (is there an API, and where),
+`target` (the deployment), `probes` (its abilities), `context_length` (how long a prompt it really reads), `settings`.
+Performs nothing; whoever runs the machines opens the connections.
 """
 
-from .findings import Finding as Finding
 from .findings import Grade as Grade
+from .findings import ProbeResult as ProbeResult
 from .probes import examine as examine
 from .reachability import Reached as Reached
 from .reachability import reach as reach
-from .settings import prescription as prescription
+from .settings import settings_for as settings_for

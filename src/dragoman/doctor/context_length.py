@@ -1,7 +1,7 @@
-"""How long a prompt is really read: servers cut without a word, and go on as if nothing had happened.
+"""The length of prompt that is really read: servers cut without a word, and go on as if nothing had happened.
 
-Two witnesses: what the server counts, measured against a short prompt, and whether what stands at the beginning is
-still known at the end.  A machine without I/O; knows one patient; nothing of tools.
+Two witnesses: the server's count, measured against a short prompt, and a word at the beginning that must still be
+known at the end.  A machine without I/O; knows one deployment; nothing of tools.
 Contract: a cut that the count shows is told from a model that only does not find what it read.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from ..effects import Machine
 from ..errors import ErrorKind, ProviderError
-from .findings import Finding, Grade
-from .remedies import Ill
-from .target import Patient
+from .findings import Grade, ProbeResult
+from .remedies import Symptom
+from .target import Target
 
 PROBE = "context"
 WORD = "marigold-{size}"
@@ -35,56 +35,60 @@ class _Seen:
     found: bool
 
 
-def fathom(patient: Patient, sizes: Sequence[int]) -> Machine[Finding]:
+def measure_context(target: Target, sizes: Sequence[int]) -> Machine[ProbeResult]:
     """Longer and longer prompts, until one is not read whole."""
-    short = yield from _ask(patient, SHORT)
+    short = yield from _ask(target, SHORT)
     share = short.counted / SHORT
     for size in sizes:
         try:
-            seen = yield from _ask(patient, size)
+            seen = yield from _ask(target, size)
         except ProviderError as error:
             if error.kind is not ErrorKind.CONTEXT:
                 raise
-            told = " ".join(error.message.rpartition("; ")[0].split()) or error.message
-            return _ended(patient, f"longer prompts are refused: {told}", honest=True)
+            reason = " ".join(error.message.rpartition("; ")[0].split()) or error.message
+            return _ended(target, f"longer prompts are refused: {reason}", honest=True)
         if seen.found or (seen.counted >= WHOLE * share * size > 0 and not short.found):
-            patient.context = seen.counted or size
+            target.context = seen.counted or size
             continue
         if not seen.counted and not short.found:
-            said = "it does not count its prompts, and the model does not find a word in them: nothing can be told"
-            return Finding(probe=PROBE, grade=Grade.UNKNOWN, said=said)
-        return (yield from _cut(patient, seen, size, share))
-    said = f"a prompt of {patient.context} tokens was read whole"
-    return _ended(patient, said if short.found else f"{said}, by its count; the model found no word in it", honest=True)
+            message = "it does not count its prompts, and the model does not find a word in them: nothing can be told"
+            return ProbeResult(probe=PROBE, grade=Grade.UNKNOWN, message=message)
+        return (yield from _cut(target, seen, size, share))
+    message = f"a prompt of {target.context} tokens was read whole"
+    return _ended(
+        target, message if short.found else f"{message}, by its count; the model found no word in it", honest=True
+    )
 
 
-def _cut(patient: Patient, seen: _Seen, size: int, share: float) -> Machine[Finding]:
-    """What the count says of a prompt whose beginning was forgotten; where it says nothing, a longer one is counted."""
+def _cut(target: Target, seen: _Seen, size: int, share: float) -> Machine[ProbeResult]:
+    """A prompt whose beginning was forgotten, by its count; where that says nothing, a longer one is counted."""
     about = round(share * size) or size
     cut = 0 < seen.counted < WHOLE * share * size
     if seen.counted and not cut:
-        longer = yield from _ask(patient, 2 * size)
+        longer = yield from _ask(target, 2 * size)
         cut = longer.counted < seen.counted / WHOLE
         seen, about = (longer, 2 * about) if cut else (seen, about)
     if cut:
-        patient.context = seen.counted
+        target.context = seen.counted
     how = f"{seen.counted} were read" if cut else "all were counted" if seen.counted else "none are counted"
-    return _ended(patient, f"of {about} tokens {how}, and the beginning was forgotten", honest=False)
+    return _ended(target, f"of {about} tokens {how}, and the beginning was forgotten", honest=False)
 
 
-def _ended(patient: Patient, said: str, *, honest: bool) -> Finding:
-    facts = {"tokens": patient.context}
-    if honest and patient.context:
-        told = f"{said}; at least {patient.context} tokens are in use"
-        return Finding(probe=PROBE, grade=Grade.GOOD, said=told, facts=facts)
-    kept = f"; {patient.context} tokens are in use" if patient.context else ""
-    grade = Grade.POOR if patient.context else Grade.BAD
-    return Finding(probe=PROBE, grade=grade, said=f"{said}{kept}", remedy=patient.help(Ill.CONTEXT), facts=facts)
+def _ended(target: Target, message: str, *, honest: bool) -> ProbeResult:
+    facts = {"tokens": target.context}
+    if honest and target.context:
+        in_use = f"{message}; at least {target.context} tokens are in use"
+        return ProbeResult(probe=PROBE, grade=Grade.GOOD, message=in_use, facts=facts)
+    rest = f"; {target.context} tokens are in use" if target.context else ""
+    grade = Grade.POOR if target.context else Grade.BAD
+    return ProbeResult(
+        probe=PROBE, grade=grade, message=f"{message}{rest}", remedy=target.help(Symptom.CONTEXT), facts=facts
+    )
 
 
-def _ask(patient: Patient, size: int) -> Machine[_Seen]:
+def _ask(target: Target, size: int) -> Machine[_Seen]:
     word = WORD.format(size=size)
-    response = yield from patient.ask(_long(word, size))
+    response = yield from target.ask(_long(word, size))
     return _Seen(response.usage.input if response.usage else 0, word in response.text)
 
 

@@ -1,4 +1,4 @@
-"""What a probe found: values.  Knows nothing of routes or servers."""
+"""Results of probes: values.  Knows nothing of routes or servers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..types import NOTHING, JsonObject
 
 
 class Grade(StrEnum):
-    """How a deployment did."""
+    """Grades of a deployment."""
 
     GOOD = "good"
     POOR = "poor"  # it works with help, and the remedy says which
@@ -19,7 +19,7 @@ class Grade(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ProbeResult:
     """One line of the report: what was probed, how it did, what was seen, and what to do.
 
     `facts` are the same for machines (`{"tokens": 4096}`).
@@ -27,11 +27,11 @@ class Finding:
 
     probe: str
     grade: Grade
-    said: str
+    message: str
     remedy: str = ""
     facts: JsonObject = NOTHING
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
-        told = {"probe": self.probe, "grade": str(self.grade), "said": self.said, "remedy": self.remedy}
-        return {**told, "facts": dict(self.facts)}
+        texts = {"probe": self.probe, "grade": str(self.grade), "message": self.message, "remedy": self.remedy}
+        return {**texts, "facts": dict(self.facts)}

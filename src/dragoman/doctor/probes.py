@@ -1,8 +1,8 @@
-"""The probes: what is asked of a deployment, and what its answers mean.
+"""The probes: questions to a deployment, and the meaning of its answers.
 
 Machines without I/O.  Knows routes and turns; nothing of clients or settings.
-Contract: `examine` yields one `Finding` per probe, as soon as it is sure, and returns them all; a failure of the peer
-is a finding, never an exception; nothing but the probes' own harmless questions is asked, and no tool is run.
+Contract: `examine` yields one `ProbeResult` per probe, as soon as it is sure, and returns them all; a failure of the
+peer is one too, never an exception; nothing but the probes' own harmless questions is asked, and no tool is run.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from ..providers.route import Route
 from ..providers.spec import Tools
 from ..turn.rejections import refuses_tools
 from ..types import OutputSchema, Response, Tier, Tool, ToolCall, ToolChoice
-from .context_length import SIZES, fathom
-from .findings import Finding, Grade
-from .remedies import Ill
-from .target import Patient
+from .context_length import SIZES, measure_context
+from .findings import Grade, ProbeResult
+from .remedies import Symptom
+from .target import Target
 
 DOOR = Tool(
     name="get_door_code",
@@ -46,147 +46,155 @@ COLOUR = OutputSchema(
         "additionalProperties": False,
     },
 )
-SPOKEN = ("tool_call_fence", "hermes", "json_protocol")
-"""What a model without native tools is tried in, after its family's own dialect."""
+PROMPT_DIALECTS = ("tool_call_fence", "hermes", "json_protocol")
+"""Dialects that a model without native tools is tried in, after its family's own."""
 
 ENDS = frozenset({ErrorKind.NETWORK, ErrorKind.AUTH, ErrorKind.NOT_FOUND})
 """Failures after which nothing else is worth asking."""
 LONG, AT_ONCE = 0.5, 0.1
 """An answer that took so many seconds and came within this share of them was held back on the way."""
 
-Probe: TypeAlias = Callable[[Patient], Machine[Finding]]
+Probe: TypeAlias = Callable[[Target], Machine[ProbeResult]]
 
 
-def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[list[Finding]]:
+def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[list[ProbeResult]]:
     """Probe `route` for `model`; yields each finding, returns them all.
 
     Whatever cannot be reached ends the examination: the other probes would only say so again.
     """
-    patient = Patient(route, model)
-    found: list[Finding] = []
+    target = Target(route, model)
+    found: list[ProbeResult] = []
     for probe in (_native, _text, _streams, _parallel, _forced, _constrains):
-        finding = yield from relay(_safely(probe, patient), hear=lambda _: ())
+        finding = yield from relay(_safely(probe, target), hear=lambda _: ())
         found.append(finding)
         yield finding
         if finding.facts.get("unreachable"):
             return found
-    context = yield from relay(_safely(lambda p: fathom(p, sizes), patient), hear=lambda _: ())
+    context = yield from relay(_safely(lambda p: measure_context(p, sizes), target), hear=lambda _: ())
     found.append(context)
     yield context
     return found
 
 
-def _safely(probe: Probe, patient: Patient) -> Machine[Finding]:
+def _safely(probe: Probe, target: Target) -> Machine[ProbeResult]:
     name = NAMES.get(probe, "context")
     try:
-        return (yield from probe(patient))
+        return (yield from probe(target))
     except DragomanError as error:
         kind = error.kind if isinstance(error, ProviderError) else ErrorKind.NETWORK
         facts = {"unreachable": True} if kind in ENDS else {}
-        said, _, remedy = " ".join(str(error).split()).rpartition("; ")
-        return Finding(probe=name, grade=Grade.BAD, said=said or remedy, remedy=remedy, facts=facts)
+        message, _, remedy = " ".join(str(error).split()).rpartition("; ")
+        return ProbeResult(probe=name, grade=Grade.BAD, message=message or remedy, remedy=remedy, facts=facts)
 
 
 # ── tools ────────────────────────────────────────────────────────────────────
 
 
-def _native(patient: Patient) -> Machine[Finding]:
-    if patient.route.mode is Tools.TEXT:
-        said = "this provider has no native tools"
-        return Finding(probe="native tools", grade=Grade.BAD, said=said, remedy=patient.help(Ill.NO_TOOLS))
+def _native(target: Target) -> Machine[ProbeResult]:
+    if target.route.mode is Tools.TEXT:
+        message = "this provider has no native tools"
+        return ProbeResult(probe="native tools", grade=Grade.BAD, message=message, remedy=target.help(Symptom.NO_TOOLS))
     try:
-        response = yield from patient.ask(ONE, tools=[DOOR], route=replace(patient.route, tools=Tools.NATIVE))
+        response = yield from target.ask(ONE, tools=[DOOR], route=replace(target.route, tools=Tools.NATIVE))
     except ProviderError as error:
         if not refuses_tools(error):
             raise
-        said = f"the server refuses tools: {error.message}"
-        return Finding(probe="native tools", grade=Grade.BAD, said=said, remedy=patient.help(Ill.NO_TOOLS))
+        message = f"the server refuses tools: {error.message}"
+        return ProbeResult(probe="native tools", grade=Grade.BAD, message=message, remedy=target.help(Symptom.NO_TOOLS))
     tiers = {call.report.tier if call.report else Tier.NATIVE for call in _right(response)}
     if tiers == {Tier.NATIVE}:
-        patient.native = True
-        return Finding(probe="native tools", grade=Grade.GOOD, said="a native call came, with the right argument")
+        target.native = True
+        return ProbeResult(
+            probe="native tools", grade=Grade.GOOD, message="a native call came, with the right argument"
+        )
     if tiers:
         named = _dialects(response)
-        said = f"the call came as text, in the dialect {named}: the server did not read it"
-        patient.native = True
+        message = f"the call came as text, in the dialect {named}: the server did not read it"
+        target.native = True
         facts = {"dialect": named}
-        return Finding(probe="native tools", grade=Grade.POOR, said=said, remedy=patient.help(Ill.LEAKS), facts=facts)
-    return Finding(probe="native tools", grade=Grade.BAD, said=_instead(response), remedy=patient.help(Ill.NO_TOOLS))
+        return ProbeResult(
+            probe="native tools", grade=Grade.POOR, message=message, remedy=target.help(Symptom.LEAKS), facts=facts
+        )
+    return ProbeResult(
+        probe="native tools", grade=Grade.BAD, message=_instead(response), remedy=target.help(Symptom.NO_TOOLS)
+    )
 
 
-def _text(patient: Patient) -> Machine[Finding]:
+def _text(target: Target) -> Machine[ProbeResult]:
     tried: list[str] = []
-    for speak in _tongues(patient):
-        route = replace(patient.route, tools=Tools.TEXT, prompt_dialect=speak)
-        response = yield from patient.ask(ONE, tools=[DOOR], route=route)
-        tried.append(speak)
+    for name in _dialects_to_try(target):
+        route = replace(target.route, tools=Tools.TEXT, prompt_dialect=name)
+        response = yield from target.ask(ONE, tools=[DOOR], route=route)
+        tried.append(name)
         if _right(response):
-            patient.speaks = speak
+            target.prompt_dialect = name
             answered = _dialects(response)
-            other = f", and it answered in {answered}" if answered != speak else ""
-            said = f"told in text ({speak}) it calls{other}"
-            facts = {"prompt_dialect": speak, "dialect": answered}
-            return Finding(probe="tools as text", grade=Grade.GOOD, said=said, facts=facts)
-    said = f"told in text ({', '.join(tried)}) it did not call"
-    grade = Grade.POOR if patient.native else Grade.BAD
-    return Finding(probe="tools as text", grade=grade, said=said, remedy=patient.help(Ill.SILENT))
+            other = f", and it answered in {answered}" if answered != name else ""
+            message = f"told in text ({name}) it calls{other}"
+            facts = {"prompt_dialect": name, "dialect": answered}
+            return ProbeResult(probe="tools as text", grade=Grade.GOOD, message=message, facts=facts)
+    message = f"told in text ({', '.join(tried)}) it did not call"
+    grade = Grade.POOR if target.native else Grade.BAD
+    return ProbeResult(probe="tools as text", grade=grade, message=message, remedy=target.help(Symptom.SILENT))
 
 
-def _tongues(patient: Patient) -> Iterator[str]:
-    own: Dialect = patient.route.prompt_dialect_for(patient.model)
-    yield from dict.fromkeys((own.name, *SPOKEN))
+def _dialects_to_try(target: Target) -> Iterator[str]:
+    own: Dialect = target.route.prompt_dialect_for(target.model)
+    yield from dict.fromkeys((own.name, *PROMPT_DIALECTS))
 
 
-def _streams(patient: Patient) -> Machine[Finding]:
+def _streams(target: Target) -> Machine[ProbeResult]:
     times: list[float] = []
 
-    def hear(step: object) -> Machine[None]:
+    def on_step(step: object) -> Machine[None]:
         if isinstance(step, TextDelta | ReasoningDelta):
             now: float = yield Now()
             times.append(now)
 
     begun: float = yield Now()
-    response = yield from relay(patient.ask(HELLO + " In three sentences.", stream=True), hear=hear)
+    response = yield from relay(target.ask(HELLO + " In three sentences.", stream=True), hear=on_step)
     took = times[-1] - begun if times else 0.0
-    grade, remedy_ = Grade.POOR, patient.help(Ill.STREAM)
+    grade, remedy_ = Grade.POOR, target.help(Symptom.STREAM)
     if len(times) > 1 and took > LONG and times[-1] - times[0] < took * AT_ONCE:
-        said = f"an answer came in {len(times)} pieces, but all of them at once after {took:.1f} s"
+        message = f"an answer came in {len(times)} pieces, but all of them at once after {took:.1f} s"
     elif len(times) > 1:
-        grade, said, remedy_ = Grade.GOOD, f"an answer came in {len(times)} pieces", ""
+        grade, message, remedy_ = Grade.GOOD, f"an answer came in {len(times)} pieces", ""
     else:
-        said = "the whole answer came in one piece" if response.text else "nothing came"
-    return Finding(probe="streaming", grade=grade, said=said, remedy=remedy_)
+        message = "the whole answer came in one piece" if response.text else "nothing came"
+    return ProbeResult(probe="streaming", grade=grade, message=message, remedy=remedy_)
 
 
-def _parallel(patient: Patient) -> Machine[Finding]:
-    response = yield from patient.ask(TWO, tools=[DOOR])
+def _parallel(target: Target) -> Machine[ProbeResult]:
+    response = yield from target.ask(TWO, tools=[DOOR])
     doors = sorted(str(call.arguments.get("door")) for call in response.calls)
     if doors == ["3", "5"]:
-        return Finding(probe="parallel calls", grade=Grade.GOOD, said="two calls came in one answer")
-    said = f"{len(response.calls)} calls came in one answer" if response.calls else _instead(response)
+        return ProbeResult(probe="parallel calls", grade=Grade.GOOD, message="two calls came in one answer")
+    message = f"{len(response.calls)} calls came in one answer" if response.calls else _instead(response)
     remedy_ = "nothing to do: agents ask for the rest in the next turn"
-    return Finding(probe="parallel calls", grade=Grade.POOR, said=said, remedy=remedy_)
+    return ProbeResult(probe="parallel calls", grade=Grade.POOR, message=message, remedy=remedy_)
 
 
-def _forced(patient: Patient) -> Machine[Finding]:
+def _forced(target: Target) -> Machine[ProbeResult]:
     choice = ToolChoice("required")
-    response = yield from patient.ask(HELLO, tools=[DOOR], tool_choice=choice)
+    response = yield from target.ask(HELLO, tools=[DOOR], tool_choice=choice)
     if response.calls:
-        return Finding(probe="forced choice", grade=Grade.GOOD, said="a call that was demanded came")
-    return Finding(probe="forced choice", grade=Grade.POOR, said=_instead(response), remedy=patient.help(Ill.FORCED))
+        return ProbeResult(probe="forced choice", grade=Grade.GOOD, message="a call that was demanded came")
+    return ProbeResult(
+        probe="forced choice", grade=Grade.POOR, message=_instead(response), remedy=target.help(Symptom.FORCED)
+    )
 
 
-def _constrains(patient: Patient) -> Machine[Finding]:
+def _constrains(target: Target) -> Machine[ProbeResult]:
     """The only answer allowed is one no model would give by itself."""
-    response = yield from patient.ask("Name a colour.", output_schema=COLOUR)
+    response = yield from target.ask("Name a colour.", output_schema=COLOUR)
     if isinstance(read_answer(response.text, COLOUR.schema), Fitting):
-        said = "an answer was held to a JSON Schema"
-        return Finding(probe="constrained answers", grade=Grade.GOOD, said=said, facts={"schema": True})
-    return Finding(
+        message = "an answer was held to a JSON Schema"
+        return ProbeResult(probe="constrained answers", grade=Grade.GOOD, message=message, facts={"schema": True})
+    return ProbeResult(
         probe="constrained answers",
         grade=Grade.POOR,
-        said="the schema was taken and not kept",
-        remedy=patient.help(Ill.CONSTRAINT),
+        message="the schema was taken and not kept",
+        remedy=target.help(Symptom.CONSTRAINT),
     )
 
 
@@ -203,8 +211,8 @@ def _dialects(response: Response) -> str:
 
 def _instead(response: Response) -> str:
     issues = "; ".join(issue.message for issue in response.issues if issue.correction)
-    said = " ".join(response.text.split())[:120]
-    return f"no usable call came: {issues}" if issues else f"no call came; it said {said!r}"
+    message = " ".join(response.text.split())[:120]
+    return f"no usable call came: {issues}" if issues else f"no call came; it said {message!r}"
 
 
 NAMES: Mapping[Probe, str] = {

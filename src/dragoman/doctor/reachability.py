@@ -1,4 +1,4 @@
-"""Is there an API at the address at all, and which address is meant: asked before everything else.
+"""Is there an API at the address at all, and which address is meant: looked at before everything else.
 
 A machine without I/O.  Knows routes and lists of models; nothing of tools.  Contract: whatever answers, or does not, is
 a finding that says what to do; `facts.unreachable` is set where nothing else is worth asking.
@@ -14,7 +14,7 @@ from ..effects import Machine, Open, Opened, Read
 from ..errors import DragomanError
 from ..providers.authorize import Tokens, admit
 from ..providers.route import Route
-from .findings import Finding, Grade
+from .findings import Grade, ProbeResult
 
 PROBE = "address"
 MOST = 8 * 1024 * 1024
@@ -36,9 +36,9 @@ BROKEN = ("it answers {status}", "look into that server's log; it may still be l
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What was found: the finding, the route that is meant, and the models that it lists."""
+    """The outcome: the result of the probe, the route that is meant, and the models that it lists."""
 
-    finding: Finding
+    finding: ProbeResult
     route: Route
     models: tuple[str, ...] = ()
 
@@ -53,8 +53,8 @@ class _Answer:
 def reach(route: Route, *, named: bool) -> Machine[Reached]:
     """Look where the API of `route` is; `named` says that a model was named, and no list is needed."""
     if not route.provider.models.path:
-        said = "this provider has no list of models"
-        return Reached(Finding(probe=PROBE, grade=Grade.UNKNOWN, said=said), route)
+        message = "this provider has no list of models"
+        return Reached(ProbeResult(probe=PROBE, grade=Grade.UNKNOWN, message=message), route)
     try:
         answer = yield from _look(route)
         longer = _longer(route)
@@ -63,8 +63,8 @@ def reach(route: Route, *, named: bool) -> Machine[Reached]:
             if second.models is not None or second.status in {401, 403}:
                 return _moved(route, longer, second)
     except DragomanError as error:
-        said, _, remedy = str(error).rpartition("; ")
-        return Reached(_bad(said or str(error), remedy or "mend that first"), route)
+        message, _, remedy = str(error).rpartition("; ")
+        return Reached(_bad(message or str(error), remedy or "mend that first"), route)
     return _judged(route, answer, named=named)
 
 
@@ -78,19 +78,19 @@ def _moved(given: Route, found: Route, answer: _Answer) -> Reached:
     if answer.models is None:
         return _judged(found, answer, named=False)
     names = {"found": found.root(), "given": given.root()}
-    finding = Finding(probe=PROBE, grade=Grade.POOR, said=MOVED.format(**names), remedy=USE.format(**names))
+    finding = ProbeResult(probe=PROBE, grade=Grade.POOR, message=MOVED.format(**names), remedy=USE.format(**names))
     return Reached(finding, found, answer.models)
 
 
 def _judged(route: Route, answer: _Answer, *, named: bool) -> Reached:
     if answer.models is not None:
-        said = f"{route.root()} answers, and lists {len(answer.models)} models"
-        return Reached(Finding(probe=PROBE, grade=Grade.GOOD, said=said), route, answer.models)
-    said, remedy = _refused(answer, has_key=bool(route.key))
-    said = f"{said} ({route.root()})"
+        message = f"{route.root()} answers, and lists {len(answer.models)} models"
+        return Reached(ProbeResult(probe=PROBE, grade=Grade.GOOD, message=message), route, answer.models)
+    message, remedy = _refused(answer, has_key=bool(route.key))
+    message = f"{message} ({route.root()})"
     if named and (answer.status == 404 or answer.status < 300) and not answer.page:
-        return Reached(Finding(probe=PROBE, grade=Grade.UNKNOWN, said=said), route)
-    return Reached(_bad(said, remedy), route)
+        return Reached(ProbeResult(probe=PROBE, grade=Grade.UNKNOWN, message=message), route)
+    return Reached(_bad(message, remedy), route)
 
 
 def _refused(answer: _Answer, *, has_key: bool) -> tuple[str, str]:
@@ -103,14 +103,14 @@ def _refused(answer: _Answer, *, has_key: bool) -> tuple[str, str]:
     return REFUSED.get(answer.status, NO_LIST)
 
 
-def _bad(said: str, remedy: str) -> Finding:
-    return Finding(probe=PROBE, grade=Grade.BAD, said=said, remedy=remedy, facts={"unreachable": True})
+def _bad(message: str, remedy: str) -> ProbeResult:
+    return ProbeResult(probe=PROBE, grade=Grade.BAD, message=message, remedy=remedy, facts={"unreachable": True})
 
 
 def _look(route: Route) -> Machine[_Answer]:
     listing = route.provider.models
-    asked = Open(url=route.url(listing.path), method="GET", headers=route.headers(), timeouts=route.timeouts)
-    opened: Opened = yield (yield from admit(asked, route, Tokens()))
+    request = Open(url=route.url(listing.path), method="GET", headers=route.headers(), timeouts=route.timeouts)
+    opened: Opened = yield (yield from admit(request, route, Tokens()))
     body = b""
     while len(body) < MOST and (data := (yield Read())):
         body += data

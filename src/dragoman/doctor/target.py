@@ -1,4 +1,4 @@
-"""What is examined: one model behind one route, and what is known of it so far."""
+"""The deployment that is examined: one model behind one route, and its abilities as far as they are known."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ..providers.spec import Tools
 from ..turn.capabilities import Learned
 from ..turn.machine import turn
 from ..types import Message, Request, Response, Sampling, Tool
-from .remedies import Ill, remedy
+from .remedies import Symptom, remedy
 
 
 @dataclass(slots=True)
-class Patient:
-    """What is examined, and what is known of it so far."""
+class Target:
+    """One model behind one route, and its abilities as far as they are known."""
 
     route: Route
     model: str
     native: bool = False
-    speaks: str = ""
+    prompt_dialect: str = ""
     context: int = 0
 
     def ask(
-        self, said: str, *, tools: Sequence[Tool] = (), route: Route | None = None, **more: object
+        self, message: str, *, tools: Sequence[Tool] = (), route: Route | None = None, **more: object
     ) -> Machine[Response]:
         """One turn; every one begins without what others learnt."""
-        request = Request(model=self.model, messages=(Message("user", said),), tools=tuple(tools))
+        request = Request(model=self.model, messages=(Message("user", message),), tools=tuple(tools))
         request = replace(request, sampling=Sampling(max_tokens=1024, temperature=0.0), **more)  # type: ignore[arg-type]
         return (yield from turn(request, route or self.best, Learned()))
 
@@ -37,8 +37,12 @@ class Patient:
         """The route in the way that works best, as far as is known."""
         if self.native:
             return replace(self.route, tools=Tools.NATIVE)
-        return replace(self.route, tools=Tools.TEXT, prompt_dialect=self.speaks) if self.speaks else self.route
+        return (
+            replace(self.route, tools=Tools.TEXT, prompt_dialect=self.prompt_dialect)
+            if self.prompt_dialect
+            else self.route
+        )
 
-    def help(self, ill: Ill) -> str:
-        """What to do here."""
-        return remedy(self.route.provider.name, ill)
+    def help(self, symptom: Symptom) -> str:
+        """The remedy here."""
+        return remedy(self.route.provider.name, symptom)

@@ -1,11 +1,12 @@
 """MCP both ways, through the official SDK: the tools of servers as ordinary tools, and any `ToolSet` as a server.
 
-In reading order: `config` (the servers a file names), `results` (answers as MCP has them, both ways), `answers` (what
-servers ask of us), `hearing` and `connection` (one server), `portal` (a loop for synchronous callers), `servers` (all
-of them), and `serving` (the other way round).  Importing this package imports the SDK; nothing else in Dragoman does.
+In reading order: `config` (the servers a file names), `results` (as MCP has them, both ways), `client_callbacks` (for
+requests of servers), `stream_watch` and `connection` (one server), `loop_thread` (a loop for synchronous callers),
+`servers` (all of them), and `server` (the other way round).  Importing this package imports the SDK; nothing else in
+Dragoman does.
 """
 
-from .client_callbacks import Answers as Answers
+from .client_callbacks import ClientCallbacks as ClientCallbacks
 from .config import Http as Http
 from .config import ServerSpec as ServerSpec
 from .config import Stdio as Stdio

@@ -1,9 +1,10 @@
-"""What a server may ask of us while it works: folders (roots), facts from the user (elicitation), a model (sampling).
+"""Callbacks for requests of a server while it works: folders (roots), facts from the user (elicitation), a model
+(sampling).
 
-Knows the requests of MCP and our values; nothing of connections.  What the caller gave no function for is not offered
-to servers, and a server that asks all the same is told so.
-Contract: a caller's function may be synchronous (it runs in a thread: it may wait for a person) or asynchronous; what
-it raises is told to the server as a refusal, never raised here.
+Knows the requests of MCP and our values; nothing of connections.  Requests without a function are not offered to
+servers; one that asks all the same gets an error.
+Contract: a caller's function may be synchronous (it runs in a thread: it may wait for a person) or asynchronous; its
+exception goes to the server as a refusal, and is never raised here.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ _STOPS: Mapping[Stop | None, str] = {Stop.LENGTH: "maxTokens", Stop.STOP_SEQUENC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """Who answers what servers ask: folders to work in, and functions; what is missing is not offered."""
+class ClientCallbacks:
+    """Folders to work in, and functions, for requests of servers; a missing one is not offered."""
 
     roots: Sequence[str | Path] = ()
     elicit: Elicit | None = None
     sample: Sample | None = None
 
     def callbacks(self) -> dict[str, Any]:
-        """The arguments of the SDK's client that answer what these can."""
-        told: dict[str, Any] = {}
+        """The arguments of the SDK's client for those there are."""
+        callbacks: dict[str, Any] = {}
         if self.roots:
-            told["list_roots_callback"] = self._list_roots
+            callbacks["list_roots_callback"] = self._list_roots
         if self.elicit is not None:
-            told["elicitation_callback"] = self._elicit
+            callbacks["elicitation_callback"] = self._elicit
         if self.sample is not None:
-            told["sampling_callback"] = self._sample
-        return told
+            callbacks["sampling_callback"] = self._sample
+        return callbacks
 
     async def _list_roots(self, _: Any) -> types.ListRootsResult:
         folders = [Path(root).absolute() for root in self.roots]
@@ -53,10 +54,10 @@ class Answers:
         return types.ListRootsResult.model_validate({"roots": roots})
 
     async def _elicit(self, _: Any, params: Any) -> types.ElicitResult | types.ErrorData:
-        asked = _plain(params)
-        message = "\n".join(str(asked[key]) for key in ("message", "url") if asked.get(key))
+        question = _plain(params)
+        message = "\n".join(str(question[key]) for key in ("message", "url") if question.get(key))
         try:
-            answer = await _ask(self.elicit, message, asked.get("requestedSchema", EMPTY_OBJECT_SCHEMA))
+            answer = await _ask(self.elicit, message, question.get("requestedSchema", EMPTY_OBJECT_SCHEMA))
         except Exception as error:
             return _refusal(error)
         if answer is None:
@@ -68,17 +69,17 @@ class Answers:
             response: Response = await _ask(self.sample, sampling_request(_plain(params)))
         except Exception as error:
             return _refusal(error)
-        told = {
+        result = {
             "role": "assistant",
             "content": {"type": "text", "text": response.text},
             "model": response.model or "unknown",
             "stopReason": _STOPS.get(response.stop, "endTurn"),
         }
-        return types.CreateMessageResult.model_validate(told)
+        return types.CreateMessageResult.model_validate(result)
 
 
-NOBODY = Answers()
-"""Nothing is answered."""
+NO_CALLBACKS = ClientCallbacks()
+"""Every request is refused."""
 
 
 async def _ask(function: Callable[..., Any] | None, *arguments: Any) -> Any:

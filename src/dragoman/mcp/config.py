@@ -54,7 +54,7 @@ Place: TypeAlias = Stdio | Http
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSpec:
-    """One server: its name in the configuration, its place, its patience in seconds, and what is said of its tools.
+    """One server: its name in the configuration, its place, its time limits in seconds, and rules for its tools.
 
     `timeout` is for one call (None: whatever the loop's policy says).  `include`, `exclude` and `allowed` hold names
     or patterns with `*`; `include` None means every tool; calls of `allowed` tools are not asked about.
@@ -124,8 +124,8 @@ def _rows(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if isinstance(found := content.get(key), Mapping):
             inner = _rows(found)
             return found if inner is None else inner
-    bare = bool(content) and all(isinstance(row, Mapping) and _is_server(row) for row in content.values())
-    return content if bare else None
+    is_bare = bool(content) and all(isinstance(row, Mapping) and _is_server(row) for row in content.values())
+    return content if is_bare else None
 
 
 def _is_server(row: Mapping[str, Any]) -> bool:
@@ -163,7 +163,7 @@ class _Variables:
         }
 
     def filled(self, text: str, where: str) -> str:
-        """`text` with its variables filled in; `where` is told when one is not set."""
+        """`text` with its variables filled in; `where` is named when one is not set."""
         return _VARIABLE.sub(lambda found: self._value(found, where), text)
 
     def _value(self, found: re.Match[str], where: str) -> str:

@@ -36,12 +36,12 @@ from ..io.failures import provider_error
 from ..io.sync import FAILURES
 from ..types import JsonObject
 from ..version import __version__
-from .client_callbacks import NOBODY, Answers
+from .client_callbacks import NO_CALLBACKS, ClientCallbacks
 from .config import Http, ServerSpec, Stdio
 from .results import rpc_code
-from .stream_watch import LastWords, Streams, heard
+from .stream_watch import LastWords, Streams, watched
 
-# We tell what the SDK logs of broken connections; who wants its log configures one.  Without this Python prints it.
+# We report what the SDK logs of broken connections; who wants its log configures one.  Without this Python prints it.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 MOST_PAGES = 1000
@@ -54,7 +54,7 @@ CLOSING = 10.0
 GONE = 404
 """The status by which a server says that it does not know the session (any more), and has not looked at the call."""
 
-SAID = "\nIt said: "
+LAST_WORDS = "\nIt said: "
 """Before a server's last words: for the person who runs it, not for the model."""
 
 _SEEN: ContextVar[list[int] | None] = ContextVar("_SEEN", default=None)
@@ -63,15 +63,17 @@ _SEEN: ContextVar[list[int] | None] = ContextVar("_SEEN", default=None)
 Report = Callable[[str], None]
 
 
-class Connection:
+class McpConnection:
     """A server of a configuration, connected while it is open."""
 
-    def __init__(self, spec: ServerSpec, answers: Answers = NOBODY, changed: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, spec: ServerSpec, callbacks: ClientCallbacks = NO_CALLBACKS, changed: Callable[[], None] | None = None
+    ) -> None:
         self.spec = spec
         self.tools: tuple[JsonObject, ...] = ()
         self.instructions = ""
         self.fault = ""
-        self._answers, self._changed = answers, changed or (lambda: None)
+        self._callbacks, self._changed = callbacks, changed or (lambda: None)
         self._life: _Life | None = None
         self._opening = asyncio.Lock()
         self._closed = False
@@ -89,18 +91,18 @@ class Connection:
             await life.end()
 
     async def call(self, name: str, arguments: JsonObject, report: Report | None = None) -> JsonObject:
-        """The JSON of the result of one call; `report` is told the progress.  Raises ToolError."""
+        """The JSON of the result of one call; `report` gets the progress.  Raises ToolError."""
         life = await self._living_tool()
         try:
             return await life.call(name, arguments, report)
-        except Failed as failed:
+        except CallFailed as failed:
             if failed.status != GONE:
                 raise await self._failure(life, name, failed) from failed.error
         await life.end()
         life = await self._living_tool()
         try:
             return await life.call(name, arguments, report)
-        except Failed as failed:
+        except CallFailed as failed:
             raise await self._failure(life, name, failed) from failed.error
 
     async def _living(self) -> _Life:
@@ -108,30 +110,30 @@ class Connection:
             if self._life is None or self._life.over:
                 if self._closed:
                     raise ProviderError(f"the connection to MCP server {self.spec.name!r} is closed; open it again")
-                life = _Life(self.spec, self._answers, self._listed)
+                life = _Life(self.spec, self._callbacks, self._listed)
                 await life.begin()
                 self._life = life
             return self._life
 
     async def _living_tool(self) -> _Life:
-        """The same for a call: a server that cannot be reached is a failed call."""
+        """`_living` for a call: a server that cannot be reached is a failed call."""
         try:
             return await self._living()
         except ProviderError as error:
             self.fault = error.message
-            raise ToolError(error.code or ErrorCode.NETWORK_ERROR, error.message.partition(SAID)[0]) from error
+            raise ToolError(error.code or ErrorCode.NETWORK_ERROR, error.message.partition(LAST_WORDS)[0]) from error
 
     def _listed(self, life: _Life) -> None:
         self.tools, self.instructions, self.fault = life.tools, life.instructions, ""
         self._changed()
 
-    async def _failure(self, life: _Life, name: str, failed: Failed) -> ToolError:
-        """What went wrong with a call, as the model is told."""
+    async def _failure(self, life: _Life, name: str, failed: CallFailed) -> ToolError:
+        """The error of a call, for the model."""
         error = failed.error
         if error.code == types.CONNECTION_CLOSED:
             died = await life.died()
             self.fault = str(died)
-            return ToolError(died.code or ErrorCode.ECONNRESET, died.message.partition(SAID)[0])
+            return ToolError(died.code or ErrorCode.ECONNRESET, died.message.partition(LAST_WORDS)[0])
         code = rpc_code(error.code)
         if error.code == types.INVALID_PARAMS and name not in {tool.get("name") for tool in self.tools}:
             code = ErrorCode.UNKNOWN_TOOL
@@ -140,7 +142,7 @@ class Connection:
         return ToolError(code, error.message)
 
 
-class Failed(Exception):
+class CallFailed(Exception):
     """A call that has no result: the error of the protocol, and the HTTP status it came with (0 for none)."""
 
     def __init__(self, error: MCPError, status: int = 0) -> None:
@@ -151,12 +153,12 @@ class Failed(Exception):
 class _Life:
     """One connection from its beginning to its end, in a task."""
 
-    def __init__(self, spec: ServerSpec, answers: Answers, listed: Callable[[_Life], None]) -> None:
+    def __init__(self, spec: ServerSpec, callbacks: ClientCallbacks, listed: Callable[[_Life], None]) -> None:
         self.tools: tuple[JsonObject, ...] = ()
         self.instructions = ""
         self.status = 0
         self.over = False
-        self._spec, self._answers, self._listed = spec, answers, listed
+        self._spec, self._callbacks, self._listed = spec, callbacks, listed
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
         self._scope: anyio.CancelScope | None = None
@@ -188,12 +190,12 @@ class _Life:
     async def died(self) -> ProviderError:
         """Why the connection ended, once it has."""
         await self.end()
-        return self._told(self._error)
+        return self._reason(self._error)
 
     async def call(self, name: str, arguments: JsonObject, report: Report | None) -> JsonObject:
         """The JSON of the result.  Raises Failed for an error of the protocol."""
         if self._client is None:
-            raise Failed(MCPError(types.CONNECTION_CLOSED, "the connection has ended"))
+            raise CallFailed(MCPError(types.CONNECTION_CLOSED, "the connection has ended"))
         seen: list[int] = []
         token = _SEEN.set(seen)
         try:
@@ -207,7 +209,7 @@ class _Life:
             message = f"MCP server {self._spec.name!r} answered what MCP does not allow; tell its author: {error}"
             raise ToolError(ErrorCode.NETWORK_ERROR, message) from error
         except MCPError as error:
-            raise Failed(error, seen[-1] if seen else 0) from error
+            raise CallFailed(error, seen[-1] if seen else 0) from error
         finally:
             _SEEN.reset(token)
         plain: JsonObject = result.model_dump(by_alias=True, mode="json", exclude_unset=True)
@@ -225,7 +227,7 @@ class _Life:
             if self._words is not None:
                 await asyncio.to_thread(self._words.close)
             if not ready.done():
-                ready.set_exception(self._told(self._error))
+                ready.set_exception(self._reason(self._error))
 
     async def _connected(self, ready: asyncio.Future[None]) -> None:
         """Every way of reaching the server in turn; the first that answers is lived in."""
@@ -244,10 +246,10 @@ class _Life:
             limit.cancel()
         with limit:
             async with Client(
-                heard(streams, self._eof),
-                message_handler=self._hear,
+                watched(streams, self._eof),
+                message_handler=self._on_message,
                 client_info=types.Implementation(name="dragoman", version=__version__),
-                **self._answers.callbacks(),
+                **self._callbacks.callbacks(),
             ) as client:
                 # A result that does not fit the server's own output schema is still what the tool answered.
                 client.session.validate_tool_result = _anything  # type: ignore[method-assign, assignment]
@@ -261,11 +263,11 @@ class _Life:
                     if self._ending:
                         self._scope.cancel()
                     group.start_soon(self._listen, client)
-                    await self._keep_list(client)
+                    await self._refresh_list(client)
         if limit.cancelled_caught and not self._ending:
             raise TimeoutError
 
-    async def _keep_list(self, client: Client) -> None:
+    async def _refresh_list(self, client: Client) -> None:
         """Until the scope is cancelled: list the tools again when the server says that they have changed."""
         while True:
             await self._stale.wait()
@@ -285,12 +287,12 @@ class _Life:
         self.tools = tuple(found)
         self._listed(self)
 
-    async def _hear(self, message: Any) -> None:
+    async def _on_message(self, message: Any) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             self._stale.set()
 
     async def _listen(self, client: Client) -> None:
-        """Servers of 2026-07-28 tell changes only to who subscribes."""
+        """Servers of 2026-07-28 announce changes to subscribers only."""
         capability = client.server_capabilities.tools
         if capability is None or not capability.list_changed:
             return
@@ -352,9 +354,9 @@ class _Life:
 
     # ── telling ──────────────────────────────────────────────────────────────
 
-    def _told(self, error: Exception | None) -> ProviderError:
-        name, words = self._spec.name, self._words.told() if self._words else ""
-        after = f"{SAID}{words}" if words else ""
+    def _reason(self, error: Exception | None) -> ProviderError:
+        name, words = self._spec.name, self._words.text() if self._words else ""
+        after = f"{LAST_WORDS}{words}" if words else ""
         match self._spec.place, error:
             case Stdio() as place, OSError() as failed if not isinstance(failed, TimeoutError):
                 what = f"cannot start MCP server {name!r}: {place.command}: {failed.strerror}; is it installed?"
@@ -384,11 +386,11 @@ async def _anything(_: str, __: types.CallToolResult) -> None:
 
 
 def _progress(report: Report) -> ProgressFnT:
-    async def told(progress: float, total: float | None, message: str | None) -> None:
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
         part = f"{progress:g}/{total:g}" if total else f"{progress:g}"
         report(f"{message} ({part})" if message else part)
 
-    return told
+    return on_progress
 
 
 def _first(group: BaseExceptionGroup[Exception]) -> Exception:

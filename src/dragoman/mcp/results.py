@@ -1,8 +1,8 @@
-"""What a tool answered, as MCP has it and as we have it: JSON of a `CallToolResult` ⇄ `ToolResult`.
+"""A tool's result, as MCP has it and as we have it: JSON of a `CallToolResult` ⇄ `ToolResult`.
 
 Knows the blocks of MCP's content and our parts; no SDK, no connection.
 Contract: nothing is lost: a block we have no part for becomes a text that says it, and stands whole in the part's
-metadata, so that `written(read(x))` has the same blocks; structured content that no text block says becomes a text
+metadata, so that `written(read(x))` has the same blocks; structured content that no text block repeats becomes a text
 block; failures get an `ErrorCode` from marks, errno names and status numbers, never from English.
 Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools
 """
@@ -37,14 +37,14 @@ def read(result: JsonObject, call_id: str, name: str = "") -> ToolResult:
     if "structuredContent" in result:
         structured = result["structuredContent"]
         metadata[STRUCTURED] = structured
-        if structured is not None and not said(structured, [p.text for p in parts if isinstance(p, Text)]):
+        if structured is not None and not repeats(structured, [p.text for p in parts if isinstance(p, Text)]):
             parts.append(Text(dumps(structured), metadata={BLOCK: {"structuredContent": True}}))
     if meta := _meta(result):
         metadata["_meta"] = meta
     failed = bool(result.get("isError"))
     content, _, code = read_mark(parts, is_error=failed)
     if failed and code is None:
-        code = told_code("\n".join(part.text for part in content if isinstance(part, Text)))
+        code = code_in_text("\n".join(part.text for part in content if isinstance(part, Text)))
     return ToolResult(
         call_id=call_id,
         name=name,
@@ -56,14 +56,14 @@ def read(result: JsonObject, call_id: str, name: str = "") -> ToolResult:
 
 
 def _meta(result: JsonObject) -> dict[str, Any]:
-    """What the server says beside the result; the protocol's own stamps say nothing of it."""
+    """The server's fields beside the result, without the protocol's own stamps."""
     meta = result.get("_meta")
     own = "io.modelcontextprotocol/"
     return {k: v for k, v in meta.items() if not k.startswith(own)} if isinstance(meta, Mapping) else {}
 
 
 def apart(parts: Sequence[Text | Media]) -> tuple[Text | Media, ...]:
-    """The parts with a line's end between texts: blocks are statements of their own, and are told as one text."""
+    """The parts with a line's end between texts: blocks are statements of their own, and models get one text."""
     last = len(parts) - 1
     return tuple(_ended(part) if isinstance(part, Text) and at < last else part for at, part in enumerate(parts))
 
@@ -74,8 +74,8 @@ def _ended(part: Text) -> Text:
     return Text(f"{part.text}\n", metadata={**part.metadata, APART: True})
 
 
-def said(structured: Json, texts: Sequence[str]) -> bool:
-    """Do the text blocks say all that the structured content says?
+def repeats(structured: Json, texts: Sequence[str]) -> bool:
+    """Do the text blocks hold all of the structured content?
 
     Servers repeat it as JSON (the specification asks for it), as the only field of an object (`{"result": text}`,
     `{"content": text}`: the official SDKs), or one block for each item of a list.
@@ -90,7 +90,7 @@ def said(structured: Json, texts: Sequence[str]) -> bool:
 
 
 def _canonical(value: Any) -> str:
-    """Values that say the same, the same; 1 and true differ here, as they do in JSON."""
+    """Equal values as equal text; 1 and true differ here, as they do in JSON."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -129,8 +129,8 @@ def _media(block: JsonObject) -> Media:
 def _link(block: JsonObject) -> Text:
     """A link the model may name to another tool: what it is, in words."""
     title = block.get("title") or block.get("name") or ""
-    told = [f"[resource: {title}]({block.get('uri', '')})", block.get("mimeType"), block.get("description")]
-    return Text(" — ".join(str(piece) for piece in told if piece), metadata={BLOCK: dict(block)})
+    pieces = [f"[resource: {title}]({block.get('uri', '')})", block.get("mimeType"), block.get("description")]
+    return Text(" — ".join(str(piece) for piece in pieces if piece), metadata={BLOCK: dict(block)})
 
 
 def _resource(block: JsonObject) -> Text | Media:
@@ -164,13 +164,13 @@ def written(result: ToolResult, *, any_json: bool = False) -> dict[str, Any]:
     Structured content is sent where the result is one JSON object, or, with `any_json` (2026-07-28), any JSON
     container.
     """
-    told: dict[str, Any] = {"content": [_block(part) for part in marked(result) if not _only_structured(part)]}
+    made: dict[str, Any] = {"content": [_block(part) for part in marked(result) if not _only_structured(part)]}
     if result.is_error:
-        told["isError"] = True
+        made["isError"] = True
     structured = _structure(result)
     if isinstance(structured, dict | list if any_json else dict) and not result.is_error:
-        told["structuredContent"] = structured
-    return told
+        made["structuredContent"] = structured
+    return made
 
 
 def _only_structured(part: Text | Media) -> bool:
@@ -186,8 +186,8 @@ def _structure(result: ToolResult) -> Any:
 
 
 def _block(part: Text | Media) -> dict[str, Any]:
-    kept = part.metadata.get(BLOCK)
-    whole = dict(kept) if isinstance(kept, Mapping) else {}
+    block = part.metadata.get(BLOCK)
+    whole = dict(block) if isinstance(block, Mapping) else {}
     if "type" in whole:
         return whole
     if isinstance(part, Text):
@@ -228,8 +228,8 @@ _NUMBERED: Sequence[tuple[re.Pattern[str], Callable[[str], str | None]]] = (
 _LOOK_AT = 2000
 
 
-def told_code(text: str) -> str:
-    """The code of a failure told in `text`; `UnknownError` where the text holds no mark we know."""
+def code_in_text(text: str) -> str:
+    """The code of a failure by the marks in `text`; `UnknownError` where the text holds no mark we know."""
     for pattern, code in _NUMBERED:
         for found in pattern.finditer(text[:_LOOK_AT]):
             if known := code(found[1]):

@@ -1,9 +1,9 @@
 """Any `ToolSet` as an MCP server: over stdio, or streamable HTTP at `/mcp`.
 
 The other way round of `servers`.  Calls are checked and run as a loop runs them: arguments are mended in notation,
-wrong ones are answered with what is wrong, each tool has its time, a client that cancels is heard.
+wrong ones are answered with what is wrong, each tool has its time, a client can cancel.
 Contract: whatever a tool does, the client gets a result; a failure has `isError` and `[ERROR:CODE]` in its text.
-Whether a call may run is for the host to ask its user: approvals are told as annotations, not asked here.
+Whether a call may run is for the host to ask its user: approvals become annotations and are not asked here.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ class _Served:
         if isinstance(checked, Ready):
             result = await self._result(checked, context.session.report_progress)
         else:
-            told = answer(checked, self._checker.tools, level=1)
-            result = ToolResult(call_id=call.id, name=call.name, content=told, is_error=True, error_code=checked.code)
+            text = answer(checked, self._checker.tools, level=1)
+            result = ToolResult(call_id=call.id, name=call.name, content=text, is_error=True, error_code=checked.code)
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         return types.CallToolResult.model_validate(written(result, any_json=modern))
 
 
     async def _result(self, ready: Ready, progress: Callable[..., Any]) -> ToolResult:
-        """What the tool answered; whatever goes wrong around it is told like a failure of its own, and logged."""
+        """The tool's result; whatever goes wrong around it is shown like a failure of its own, and logged."""
         try:
             return await _run(ready, progress)
         except Exception as error:
@@ -131,7 +131,7 @@ async def _runner() -> AsyncIterator[TaskToolRunner]:
 
 
 def listed(each: Runnable) -> dict[str, Any]:
-    """A tool as `tools/list` tells it."""
+    """A tool as `tools/list` has it."""
     tool = each.tool
     if not NAME.fullmatch(tool.name):
         raise UsageError(

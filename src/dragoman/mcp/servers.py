@@ -5,9 +5,9 @@ Connections live in one event loop: the caller's own with `async with`, that of 
 tools work from any loop and any thread, as long as the servers are open.
 
 Names.  A tool keeps the name its server gives it, as long as no other server has one of that name; tools that share a
-name are all told apart as `server.tool`.  Weak models do better with short names.  Who needs names that do not depend
+name are all called `server.tool`.  Weak models do better with short names.  Who needs names that do not depend
 on the other servers asks for `naming="always"`.
-What annotations say is a hint of the server: read-only tools may run beside others, idempotent ones again after a
+Annotations are hints of the server: read-only tools may run beside others, idempotent ones again after a
 crash, and destructive ones are asked about (`Approval.ALWAYS`) unless the configuration allows them.
 
 Contract: a server that cannot be used is a `ProviderError` when the servers are opened, or, with `missing="skip"`, an
@@ -27,9 +27,9 @@ from typing import Any, Literal
 from ..errors import ErrorCode, ProviderError, ToolError, UnknownName, UsageError
 from ..tools import Approval, Context, Runnable, ToolSet
 from ..types import EMPTY_OBJECT_SCHEMA, JsonObject, Tool, ToolResult
-from .client_callbacks import NOBODY, Answers
+from .client_callbacks import NO_CALLBACKS, ClientCallbacks
 from .config import ServerSpec, named, read_servers
-from .connection import Connection
+from .connection import McpConnection
 from .loop_thread import Portal
 from .results import read
 
@@ -43,9 +43,9 @@ class McpServers:
     """The MCP servers of a configuration (a path, or the content of one), open inside a `with` or `async with` block.
 
     `only`     the servers to use, by name; all that are not switched off when not given
-    `answers`  who answers what servers ask: roots, elicitation, sampling
+    `callbacks`  for requests of servers: roots, elicitation, sampling
     `naming`   when tools are named `server.tool`: where names clash, or always
-    `missing`  what becomes of a server that cannot be used
+    `missing`  the fate of a server that cannot be used
     `environ`  where the configuration's variables come from; the environment when not given
     """
 
@@ -54,14 +54,14 @@ class McpServers:
         config: str | Path | Mapping[str, Any],
         *,
         only: Sequence[str] | None = None,
-        answers: Answers = NOBODY,
+        callbacks: ClientCallbacks = NO_CALLBACKS,
         naming: Naming = "clash",
         missing: Missing = "raise",
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.specs = _chosen(read_servers(config, environ), only)
-        self._answers, self._naming, self._missing = answers, naming, missing
-        self._connections: tuple[Connection, ...] = ()
+        self._callbacks, self._naming, self._missing = callbacks, naming, missing
+        self._connections: tuple[McpConnection, ...] = ()
         self._failures: dict[str, str] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._portal: Portal | None = None
@@ -85,7 +85,7 @@ class McpServers:
 
     @property
     def instructions(self) -> Mapping[str, str]:
-        """What servers say about how to use them, by name; for the system prompt, where their author is trusted."""
+        """The servers' own instructions, by name; for the system prompt, where their author is trusted."""
         return {c.spec.name: c.instructions for c in self._connections if c.instructions}
 
     # ── opening and closing ──────────────────────────────────────────────────
@@ -123,7 +123,7 @@ class McpServers:
         if self._loop is not None:
             raise UsageError("these MCP servers are open already; make another McpServers to open them twice")
         self._loop, self._failures, self._tools = asyncio.get_running_loop(), {}, None
-        wanted = [Connection(spec, self._answers, self._forget) for spec in self.specs]
+        wanted = [McpConnection(spec, self._callbacks, self._forget) for spec in self.specs]
         self._connections = tuple(wanted)
         try:
             outcomes = await asyncio.gather(*(c.open() for c in wanted), return_exceptions=True)
@@ -132,7 +132,7 @@ class McpServers:
             await self._close()
             raise
 
-    def _sort_out(self, wanted: Sequence[Connection], outcomes: Sequence[BaseException | None]) -> None:
+    def _sort_out(self, wanted: Sequence[McpConnection], outcomes: Sequence[BaseException | None]) -> None:
         failed = {c: error for c, error in zip(wanted, outcomes, strict=True) if error is not None}
         unexpected = next((error for error in failed.values() if not isinstance(error, ProviderError)), None)
         if unexpected is not None:
@@ -163,7 +163,7 @@ class McpServers:
         for (connection, tool), name in zip(listed, names, strict=True):
             yield self._runnable(connection, tool, name)
 
-    def _runnable(self, connection: Connection, listed: JsonObject, name: str) -> Runnable:
+    def _runnable(self, connection: McpConnection, listed: JsonObject, name: str) -> Runnable:
         spec, own = connection.spec, str(listed.get("name", ""))
         hints = listed.get("annotations") or {}
 
@@ -179,7 +179,7 @@ class McpServers:
             approval=approval(spec, own, hints),
         )
 
-    async def _call(self, connection: Connection, name: str, arguments: JsonObject, context: Context) -> ToolResult:
+    async def _call(self, connection: McpConnection, name: str, arguments: JsonObject, context: Context) -> ToolResult:
         home = self._loop
         if home is None:
             raise ToolError(ErrorCode.CANCELED, CLOSED)
@@ -200,7 +200,7 @@ def _chosen(specs: Sequence[ServerSpec], only: Sequence[str] | None) -> tuple[Se
 
 
 def definition(listed: JsonObject, name: str, server: str) -> Tool:
-    """A tool out of the JSON of MCP's `Tool`, told to models as `name`; what models are not told is its metadata."""
+    """A tool out of the JSON of MCP's `Tool`, for models as `name`; its metadata is the rest."""
     schema = listed.get("inputSchema")
     rest = {key: value for key, value in listed.items() if key not in ("description", "inputSchema", "_meta")}
     return Tool(
@@ -226,15 +226,15 @@ def spelt(tools: Sequence[tuple[str, str]], naming: Naming) -> list[str]:
         f"{namespace(server)}.{tool}" if naming == "always" or shared[tool] > 1 else tool for server, tool in tools
     ]
     taken: set[str] = set()
-    told: list[str] = []
+    unique: list[str] = []
     for name in wished:
         number, spelling = 1, name
         while spelling in taken:
             number += 1
             spelling = f"{name}_{number}"
         taken.add(spelling)
-        told.append(spelling)
-    return told
+        unique.append(spelling)
+    return unique
 
 
 def namespace(server: str) -> str:

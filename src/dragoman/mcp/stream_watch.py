@@ -1,6 +1,6 @@
-"""What is heard of a server beside its answers: that it has closed its side, and its last words.
+"""Signs of a server beside its answers: that it has closed its side, and its last words.
 
-Knows streams and a pipe; nothing of the protocol.  Contract: `heard` changes nothing of the streams it listens to; a
+Knows streams and a pipe; nothing of the protocol.  Contract: `watched` changes nothing of the streams; a
 `LastWords` never blocks the process that writes to it, and keeps only the end of what that writes.
 """
 
@@ -17,14 +17,14 @@ Streams = AbstractAsyncContextManager[Any]
 
 
 @asynccontextmanager
-async def heard(streams: Streams, ended: Callable[[], None]) -> AsyncIterator[Any]:
-    """The same streams, telling when the server has closed its side: the SDK tells only calls that wait."""
+async def watched(streams: Streams, ended: Callable[[], None]) -> AsyncIterator[Any]:
+    """The same streams, with a call when the server has closed its side: the SDK tells only calls that wait."""
     async with streams as (incoming, outgoing):
         yield _Stream(incoming, ended), outgoing
 
 
 class _Stream:
-    """A stream that tells its end."""
+    """A stream that calls at its end."""
 
     def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
         self._stream, self._ended = stream, ended
@@ -51,7 +51,7 @@ class _Stream:
 
 
 class LastWords:
-    """The end of what a process writes to its standard error, kept to tell why it failed."""
+    """The end of what a process writes to its standard error: why it failed."""
 
     LINES, LENGTH, GRACE = 20, 2000, 1.0
 
@@ -72,6 +72,6 @@ class LastWords:
         self.file.close()
         self._thread.join(self.GRACE)
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The last lines."""
         return "".join(self._lines).strip()[-self.LENGTH :]

@@ -222,7 +222,7 @@ OPENAI = (
         source="native tools; 400 \"'temperature' does not support 0.7 with this model. Only the default (1) value is "
         'supported"',
     ),
-    Profile(match=("gpt*", "codex*"), source="native tools; leaks are heard like any other"),
+    Profile(match=("gpt*", "codex*"), source="native tools; leaks are read like any other"),
 )
 GOOGLE = (
     Profile(
@@ -368,7 +368,7 @@ OTHERS = (
             source="native tools; wire-quirks.md (a code interpreter of its own in the turn); 400 \"extraneous key "
             "[cachePoint] is not permitted\" after tools and after results"),
 )
-DEFAULT = Profile(match="*", source="nothing is known of this model: every dialect is heard in the order of the table")
+DEFAULT = Profile(match="*", source="nothing is known of this model: every dialect is read in the order of the table")
 
 ROWS: tuple[Profile, ...] = (
     *TUNED, *QWEN, *DEEPSEEK, *MOONSHOT, *ZAI, *OPENAI, *GOOGLE, *ANTHROPIC, *META, *MISTRAL, *IBM, *OTHERS,
