@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.codecs.shared.requests import without_tools
 from dragoman.codecs.shared.spec import Quirks, Unsupported, WireFields
+from dragoman.codecs.shared.tools import without_tools
 from dragoman.errors import CodecError
 from dragoman.events import replay
 from dragoman.types import (

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.shared.requests import read_once
 from dragoman.codecs.shared.spec import PLAIN
+from dragoman.codecs.shared.tools import read_once
 from dragoman.conversation.cache_markers import CacheMode
 from dragoman.effects import Open, Opened, Read, run
 from dragoman.memo import (

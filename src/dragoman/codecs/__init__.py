@@ -19,8 +19,8 @@ from ..types import NOTHING, Issue, IssueKind, JsonObject, Media, Response, Text
 from . import stackspot
 from .anthropic import bedrock_invoke
 from .anthropic import messages as anthropic_messages
-from .anthropic.messages_requests import NAME as ANTHROPIC
-from .anthropic.messages_requests import write_result as _anthropic_result
+from .anthropic.messages_blocks import NAME as ANTHROPIC
+from .anthropic.messages_blocks import write_result as _anthropic_result
 from .anthropic.messages_requests import write_tool as _anthropic_tool
 from .bedrock import converse as bedrock_converse
 from .cohere import chat as cohere_chat
@@ -35,9 +35,9 @@ from .openai import chat as openai_chat
 from .openai import responses as openai_responses
 from .openai.chat_messages import NAME as OPENAI
 from .openai.chat_messages import write_result as _chat_result
-from .openai.chat_requests import write_tool as _chat_tool
 from .shared.media import note
 from .shared.spec import Codec
+from .shared.tools import write_function
 
 Writer = Callable[[Any], dict[str, Any]]
 
@@ -152,7 +152,7 @@ def _row(table: Mapping[str, Writer], api: str) -> Writer:
 
 
 def _openai_definition(tool: Tool) -> dict[str, Any]:
-    wire = _chat_tool(tool)
+    wire = write_function(tool)
     wire["function"].setdefault("description", "")
     return wire
 

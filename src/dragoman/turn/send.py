@@ -12,8 +12,8 @@ from typing import Any
 
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
-from ..codecs.shared.requests import WrittenTools
 from ..codecs.shared.spec import Codec, Ids, Quirks
+from ..codecs.shared.tools import WrittenTools
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ProviderError
 from ..jsontext import to_json

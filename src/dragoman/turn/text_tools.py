@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from ..codecs.shared.requests import without_tools
+from ..codecs.shared.tools import without_tools
 from ..dialects.spec import Dialect, JsonCall
 from ..dialects.writing.neutralise import neutralise
 from ..dialects.writing.prompt import tool_prompt, with_nonce

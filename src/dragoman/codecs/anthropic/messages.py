@@ -30,13 +30,15 @@ from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared import strict
 from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.claude_blocks import Counts, uncached
 from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import odd
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
-from .messages_requests import NAME, decode_request, encode_request, write_part
+from .messages_blocks import NAME, write_part
+from .messages_requests import decode_request, encode_request
 
 _STOPS: Mapping[str, Stop] = {
     "end_turn": Stop.END,
@@ -61,8 +63,7 @@ _WORDS: Mapping[Stop | None, str] = {
 _BODY = frozenset({"id", "type", "role", "model", "content", "stop_reason", "usage"})
 _CALL = frozenset({"type", "id", "name", "input"})
 _BLOCKS = {"text": "text", "thinking": "reasoning", "redacted_thinking": "reasoning", "tool_use": "call"}
-_IN, _OUT = "input_tokens", "output_tokens"
-_READ, _WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+_COUNTS = Counts("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _STREAMED_INPUT = ("server_tool_use", "mcp_tool_use")
 
 # ── reading ──────────────────────────────────────────────────────────────────
@@ -90,7 +91,7 @@ class _Decoder(BlockDecoder):
     api = NAME
     stops = _STOPS
     plain_words = frozenset(_WORDS.values())
-    counted = frozenset({_IN, _OUT, _READ, _WRITTEN})
+    counted = frozenset(_COUNTS)
     unfinished = "the stream ended without saying why; the answer may be cut short"
     terminator = None
 
@@ -209,17 +210,8 @@ class _Decoder(BlockDecoder):
 
 
 def read_usage(usage: JsonObject) -> Usage | None:
-    """Token counts in the words of this API, which counts cached input apart; None when there are none."""
-    cached, written = count(usage.get(_READ)), count(usage.get(_WRITTEN))
-    thought = count(mapping(usage.get("output_tokens_details")).get("thinking_tokens"))
-    total = Usage(
-        input=count(usage.get(_IN)) + cached + written,
-        output=count(usage.get(_OUT)),
-        cached=cached,
-        cache_written=written,
-        reasoning=thought,
-    )
-    return total if total != Usage() else None
+    """Token counts in the words of this API; None when there are none."""
+    return _COUNTS.usage(usage, count(mapping(usage.get("output_tokens_details")).get("thinking_tokens")))
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -245,9 +237,9 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
 def write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
     """Token counts in the words of this API; zeros where there are none, for clients count on the fields."""
     known = usage or Usage()
-    wire: dict[str, Any] = {**left, _IN: max(0, known.input - known.cached - known.cache_written)}
-    wire |= {key: n for key, n in ((_WRITTEN, known.cache_written), (_READ, known.cached)) if n}
-    wire[_OUT] = known.output
+    wire: dict[str, Any] = {**left, _COUNTS.input: uncached(known)}
+    wire |= {key: n for key, n in ((_COUNTS.written, known.cache_written), (_COUNTS.read, known.cached)) if n}
+    wire[_COUNTS.output] = known.output
     if known.reasoning:
         wire["output_tokens_details"] = {"thinking_tokens": known.reasoning}
     return wire
@@ -283,7 +275,7 @@ class _Encoder(Encoder):
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": {_IN: 0, _OUT: 0},
+            "usage": write_usage(None),
         }
         return [_frame("message_start", message=message)]
 

@@ -8,8 +8,6 @@ Sources: Anthropic API reference; seeds.md C6, C10; streaming.md §3 (message th
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,21 +18,14 @@ from ...jsontext import to_json
 from ...memo import JSON_MESSAGES, TOOLS, FrozenTools, memoize
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
-    NOTHING,
     JsonObject,
-    Media,
     Message,
-    Opaque,
     OutputSchema,
-    Part,
-    Reasoning,
     Request,
     Sampling,
-    Text,
     Tool,
     ToolCall,
     ToolChoice,
-    ToolResult,
 )
 from ..shared.body import (
     an_array,
@@ -51,22 +42,14 @@ from ..shared.body import (
     switch_at,
     text,
 )
-from ..shared.media import from_url, joined, media_kind, note
+from ..shared.media import joined
 from ..shared.options import read_options, write_options
-from ..shared.requests import (
-    WrittenTools,
-    finished,
-    foreign_tools,
-    nearest_choice,
-    past_call,
-    read_once,
-    split_system,
-    woven,
-)
-from ..shared.results import Pairing, marked, read_mark
+from ..shared.requests import finished, nearest_choice, split_system
+from ..shared.results import Pairing
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
+from ..shared.tools import Found, WrittenTools, definition, read_once, read_tool, read_tools, woven
+from .messages_blocks import MARKER, NAME, read_blocks, write_message
 
-NAME = "anthropic_messages"
 DEFAULT_MAX_TOKENS = 2**13 - 1
 """The API demands a limit.  This one says that nobody gave one: a number nobody gives."""
 MAX_MARKERS = 4
@@ -81,11 +64,8 @@ _OPTIONS = {
 }
 _OTHERS = ("model", "messages", "system", "tools", "tool_choice", "stream", "output_config")
 _MODELLED = frozenset({*_OPTIONS.values(), *_OTHERS})
-_MARKER = {"type": "ephemeral"}
 _MODES = {"auto": "auto", "any": "required", "none": "none", "tool": "named"}
 _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
-_UNMARKED = ("thinking", "redacted_thinking")
-"""Blocks the API lets no cache marker stand on."""
 _NO_THREADS: JsonObject = {"error_code": "thread_unsupported_request", "unsupported": ["message_threads"]}
 
 # ── reading ──────────────────────────────────────────────────────────────────
@@ -102,8 +82,7 @@ def decode_request(body: JsonObject) -> Request:
         raise Unsupported(message, "$.thread", NAME, _NO_THREADS)
     extra = present(body, _MODELLED)
     tools, foreign = _read_tools(body)
-    if foreign is not None:
-        extra["tools"] = foreign
+    extra["tools"] = foreign
     choice, parallel = _read_choice(body)
     effort, output, config = _read_output(body)
     if config:
@@ -117,7 +96,7 @@ def decode_request(body: JsonObject) -> Request:
         sampling=_read_sampling(body, effort),
         output_schema=output,
         stream=switch_at(body, "stream") or False,
-        extra=WireFields(NAME, extra) if extra else NOTHING,
+        extra=carried(NAME, extra),
     )
 
 
@@ -152,32 +131,22 @@ def _read_choice(body: JsonObject) -> tuple[ToolChoice | None, bool | None]:
 
 
 @read_once("tools")
-def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
-    tools: list[Tool] = []
-    places: list[Any] = []
-    for path, one in objects(body, "tools"):
-        if one.get("type") not in (None, "custom"):
-            places.append(one)  # a tool of the server: web_search_20250305 …
-            continue
-        schema = object_at(one, "input_schema", path)
-        left = rest(one, frozenset({"name", "description", "input_schema", "strict"}))
-        tool = Tool(
-            name=name_at(one, "name", path),
-            description=string_at(one, "description", path),
-            parameters=EMPTY_OBJECT_SCHEMA if schema is None else schema,
-            strict=switch_at(one, "strict", path) or False,
-            metadata=carried(NAME, left),
-        )
-        tools.append(tool)
-        places.append(None)
-    return tuple(tools), foreign_tools(places)
+def _read_tools(body: JsonObject) -> Found:
+    return read_tools(objects(body, "tools"), _read_tool)
+
+
+def _read_tool(one: JsonObject, path: str) -> Tool | None:
+    if one.get("type") not in (None, "custom"):
+        return None  # web_search_20250305 …
+    left = rest(one, ("name", "description", "input_schema", "strict"))
+    return read_tool(one, path, object_at(one, "input_schema", path), carried(NAME, left))
 
 
 def _read_system(body: JsonObject) -> list[Message]:
     system = body.get("system")
     if not system and isinstance(system, str | list | None):
         return []
-    parts, cached = _read_blocks(system, "$.system", Pairing())
+    parts, cached = read_blocks(system, "$.system", Pairing())
     return [Message("system", parts, cache=cached)]
 
 
@@ -213,98 +182,24 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> list[Message]
     content, where = one.get("content"), f"{path}.content"
     left = carried(NAME, rest(one, frozenset({"role", "content"})))
     if role == "assistant":
-        parts, cached = _read_blocks(content, where, pairing)
+        parts, cached = read_blocks(content, where, pairing)
         pairing.see(part for part in parts if isinstance(part, ToolCall))
         return [Message("assistant", parts, cache=cached, metadata=left)]
     if role == "system":  # among the messages, not beside them: it goes back where it stood
-        parts, cached = _read_blocks(content, where, pairing)
+        parts, cached = read_blocks(content, where, pairing)
         return [Message("system", parts, cache=cached, metadata=WireFields(NAME, {**left, "role": "system"}))]
     blocks = content if isinstance(content, list | tuple) else []
     results = [block for block in blocks if mapping(block).get("type") == "tool_result"]
     if not results:
-        parts, cached = _read_blocks(content, where, pairing)
+        parts, cached = read_blocks(content, where, pairing)
         return [Message("user", parts, cache=cached, metadata=left)]
     others = [block for block in blocks if mapping(block).get("type") != "tool_result"]
-    parts, cached = _read_blocks(results, where, pairing)
+    parts, cached = read_blocks(results, where, pairing)
     told = [Message("tool", parts, cache=cached)]
     if others:
-        parts, cached = _read_blocks(others, where, pairing)
+        parts, cached = read_blocks(others, where, pairing)
         told.append(Message("user", parts, cache=cached, metadata=left))
     return told
-
-
-def _read_blocks(content: Any, path: str, pairing: Pairing) -> tuple[list[Part], bool]:
-    """The parts of a content, and whether a cache marker stands at its end."""
-    if content is None or content == []:
-        return [], False
-    if isinstance(content, str):
-        return [Text(content)], False
-    blocks = [an_object(one, f"{path}[{i}]") for i, one in enumerate(an_array(content, path))]
-    end = max((i for i, block in enumerate(blocks) if block.get("type") not in _UNMARKED), default=-1)
-    cached = end >= 0 and blocks[end].get("cache_control") is not None
-    if cached and blocks[end]["cache_control"] == _MARKER:
-        blocks[end] = rest(blocks[end], frozenset({"cache_control"}))
-    return [read_block(block, f"{path}[{i}]", pairing) for i, block in enumerate(blocks)], cached
-
-
-def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
-    """The part a content block says; a block only this API has is kept as it is."""
-    match block.get("type"):
-        case "text":
-            left = carried(NAME, rest(block, frozenset({"type", "text"})))
-            return Text(string_at(block, "text", path), metadata=left)
-        case "thinking":
-            left = carried(NAME, rest(block, frozenset({"type", "thinking"})))
-            return Reasoning(string_at(block, "thinking", path), metadata=left)
-        case "redacted_thinking":
-            return Reasoning("", metadata=carried(NAME, {"redacted": string_at(block, "data", path)}))
-        case "tool_use":
-            left = carried(NAME, rest(block, frozenset({"type", "id", "name", "input"})))
-            return past_call(name_at(block, "id", path), name_at(block, "name", path), block.get("input"), left)
-        case "tool_result":
-            return _read_result(block, path, pairing)
-    return _read_media(block) or Opaque(api=NAME, block=block)
-
-
-def _read_result(block: JsonObject, path: str, pairing: Pairing) -> ToolResult:
-    given = block.get("content")
-    parts, _ = _read_blocks(given, f"{path}.content", pairing) if given is not None else ([Text("")], False)
-    carriable = [part for part in parts if isinstance(part, Text | Media)]
-    failed = switch_at(block, "is_error", path) or False
-    content, is_error, code = read_mark(carriable, is_error=failed)
-    call_id = string_at(block, "tool_use_id", path)
-    left = rest(block, frozenset({"type", "tool_use_id", "content", "is_error"}))
-    if len(carriable) < len(parts):
-        left["content"] = given  # blocks no other API has: tool references, search results
-    return ToolResult(
-        call_id=call_id,
-        name=pairing.name(call_id),
-        content=content,
-        is_error=is_error,
-        error_code=code,
-        metadata=carried(NAME, left),
-    )
-
-
-def _read_media(block: JsonObject) -> Media | None:
-    """An image or document we can carry elsewhere; files kept at the server stay as they are."""
-    kind, source = block.get("type"), mapping(block.get("source"))
-    if kind not in ("image", "document"):
-        return None
-    left = rest(block, frozenset({"type", "source", "title"}))
-    name, mime = text(block.get("title")), text(source.get("media_type"))
-    metadata = carried(NAME, left)
-    match source.get("type"):
-        case "base64" if kind == "image" or mime == "application/pdf":
-            return Media(mime=mime, data=text(source.get("data")), name=name, metadata=metadata)
-        case "text":
-            data = base64.b64encode(text(source.get("data")).encode("utf-8", "surrogatepass")).decode()
-            return Media(mime=mime, data=data, name=name, metadata=metadata)
-        case "url" if text(source.get("url")):
-            default = "application/pdf" if kind == "document" else ""
-            media = from_url(source["url"], name=name, mime=default, metadata=metadata)
-            return media if media.url and _block_type(media) == kind else None
-    return None
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -314,7 +209,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(wished(NAME, request.extra))
     head, turns = split_system(request.messages, _stands_among)
-    system = [block for message in head for block in _write_blocks(message, quirks)]
+    system = [block for message in head for block in write_message(message, quirks)]
     foreign = extra.pop("tools", None)
     tools = (
         _written_once(request.tools, quirks.cache)
@@ -363,13 +258,8 @@ def _write_choice(choice: ToolChoice | None, parallel: bool | None) -> dict[str,
 
 def write_tool(tool: Tool) -> dict[str, Any]:
     """The definition of a tool."""
-    wire: dict[str, Any] = {"name": tool.name}
-    if tool.description:
-        wire["description"] = tool.description
-    wire["input_schema"] = plain(tool.parameters or EMPTY_OBJECT_SCHEMA)
-    if tool.strict:
-        wire["strict"] = True
-    return {**wire, **own(NAME, tool.metadata)}
+    schema = plain(tool.parameters or EMPTY_OBJECT_SCHEMA)
+    return {**definition(tool, input_schema=schema), **own(NAME, tool.metadata)}
 
 
 def _stands_among(message: Message) -> bool:
@@ -380,7 +270,7 @@ def _write_messages(messages: Iterable[Message], quirks: Quirks) -> list[dict[st
     wires: list[dict[str, Any]] = []
     answering = False
     for message in messages:
-        blocks = _write_blocks(message, quirks)
+        blocks = write_message(message, quirks)
         left = dict(own(NAME, message.metadata))
         role = left.pop("role", "assistant" if message.role == "assistant" else "user")
         if answering and message.role == "user":
@@ -389,84 +279,6 @@ def _write_messages(messages: Iterable[Message], quirks: Quirks) -> list[dict[st
             wires.append({"role": role, "content": blocks or joined(message.parts), **left})
         answering = message.role == "tool" and bool(blocks)
     return wires
-
-
-def _write_blocks(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
-    ordered = [*message.results, *(part for part in message.parts if not isinstance(part, ToolResult))]
-    blocks = [block for part in ordered for block in write_part(part, unsigned=quirks.unsigned_reasoning == "send")]
-    if message.cache:
-        last = next((block for block in reversed(blocks) if block.get("type") not in _UNMARKED), None)
-        if last is not None:
-            last.setdefault("cache_control", dict(_MARKER))
-    return blocks
-
-
-def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
-    """The content blocks of a part; `unsigned` lets reasoning pass that bears no signature."""
-    match part:
-        case Text(said):
-            left = own(NAME, part.metadata)
-            return [{"type": "text", "text": said, **left}] if said or left else []
-        case Reasoning():
-            return _write_reasoning(part, unsigned=unsigned)
-        case Media():
-            return [_write_media(part)]
-        case ToolCall():
-            call = {"type": "tool_use", "id": part.id, "name": part.name, "input": plain(part.arguments)}
-            return [{**call, **own(NAME, part.metadata)}]
-        case ToolResult():
-            return [write_result(part)]
-        case Opaque():
-            return [dict(part.block)] if part.api == NAME else []
-    return []
-
-
-def _write_reasoning(part: Reasoning, *, unsigned: bool) -> list[dict[str, Any]]:
-    if "redacted" in part.metadata:
-        return [{"type": "redacted_thinking", "data": part.metadata["redacted"]}]
-    signature = part.metadata.get("signature") or ""
-    if not signature and not (unsigned and part.text):
-        return []
-    return [{"type": "thinking", "thinking": part.text, **own(NAME, part.metadata), "signature": signature}]
-
-
-def write_result(result: ToolResult) -> dict[str, Any]:
-    """The block that answers a call: failure has its own field, a code is marked in the text (seeds C10)."""
-    content = marked(result, bare=False)
-    blocks = [block for part in content for block in write_part(part, unsigned=False)]
-    plain = len(content) == 1 and isinstance(content[0], Text) and not own(NAME, content[0].metadata)
-    wire: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id}
-    wire["content"] = joined(content) if plain or not blocks else blocks
-    if result.is_error:
-        wire["is_error"] = True
-    return {**wire, **own(NAME, result.metadata)}
-
-
-def _block_type(media: Media) -> str:
-    return {"image": "image", "file": "document"}.get(media_kind(media), "")
-
-
-def _write_media(media: Media) -> dict[str, Any]:
-    left = own(NAME, media.metadata)
-    kind, source = _block_type(media), _source(media)
-    if not kind or source is None:
-        return {"type": "text", "text": note(media)}
-    title = {"title": media.name} if media.name and kind == "document" else {}
-    return {"type": kind, "source": source, **title, **left}
-
-
-def _source(media: Media) -> dict[str, Any] | None:
-    if media.url:
-        return {"type": "url", "url": media.url}
-    if media_kind(media) == "image" or media.mime == "application/pdf":
-        return {"type": "base64", "media_type": media.mime, "data": media.data}
-    if media.mime.startswith("text/"):
-        try:
-            decoded = base64.b64decode(media.data, validate=True).decode()
-        except (binascii.Error, ValueError):
-            return None
-        return {"type": "text", "media_type": media.mime, "data": decoded}
-    return None
 
 
 # ── cache markers ────────────────────────────────────────────────────────────
@@ -482,7 +294,7 @@ def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:
     """The tools with one marker at most, which is set here where markers are always."""
     if mode == "always":
         for block in tools[-1:]:
-            block.setdefault("cache_control", dict(_MARKER))
+            block.setdefault("cache_control", dict(MARKER))
     cap_markers(tools, 0 if mode == "never" else 1)
     return tools
 
@@ -497,7 +309,7 @@ def _mark(
     inside = [block for message in messages for block in message["content"] if isinstance(block, dict)]
     if quirks.cache == "always":
         for block in system[-1:]:
-            block.setdefault("cache_control", dict(_MARKER))
+            block.setdefault("cache_control", dict(MARKER))
     if quirks.cache == "never":
         cap_markers([*system, *inside], 0)
         return

@@ -28,7 +28,8 @@ from ...events import (
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.body import an_array, an_object, items, mapping, present, rest, text
+from ..shared.claude_blocks import Counts, uncached
 from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, settled
 from ..shared.errors import Told, read_failure
@@ -61,9 +62,8 @@ _WORDS: Mapping[Stop | None, str] = {
 }
 _BODY = frozenset({"output", "stopReason", "usage", "metrics", "p"})
 _CALL = frozenset({"toolUseId", "name", "input", "type"})
-_IN, _OUT, _READ, _WRITTEN = "inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"
-_USAGE = frozenset({_IN, _OUT, _READ, _WRITTEN, "totalTokens", f"{_READ[:-1]}Count", f"{_WRITTEN[:-1]}Count"})
-
+_COUNTS = Counts("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+_USAGE = frozenset({*_COUNTS, "totalTokens", "cacheReadInputTokenCount", "cacheWriteInputTokenCount"})
 _NO_METRICS: JsonObject = {"latencyMs": 0}
 """What stands for a latency nobody measured: clients demand the field."""
 
@@ -226,15 +226,8 @@ class _Decoder(BlockDecoder):
 
 
 def read_usage(usage: JsonObject) -> Usage | None:
-    """Token counts in the words of this API, which counts cached input apart; None when there are none."""
-    cached, written = count(usage.get(_READ)), count(usage.get(_WRITTEN))
-    total = Usage(
-        input=count(usage.get(_IN)) + cached + written,
-        output=count(usage.get(_OUT)),
-        cached=cached,
-        cache_written=written,
-    )
-    return total if total != Usage() else None
+    """Token counts in the words of this API; None when there are none."""
+    return _COUNTS.usage(usage)
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -256,8 +249,8 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
 
 def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
     known = usage or Usage()
-    wire = {**left, _IN: max(0, known.input - known.cached - known.cache_written), _OUT: known.output}
-    wire |= {key: n for key, n in ((_READ, known.cached), (_WRITTEN, known.cache_written)) if n}
+    wire = {**left, _COUNTS.input: uncached(known), _COUNTS.output: known.output}
+    wire |= {key: n for key, n in ((_COUNTS.read, known.cached), (_COUNTS.written, known.cache_written)) if n}
     return {**wire, "totalTokens": known.total}
 
 

@@ -7,13 +7,12 @@ Sources: Amazon Bedrock API reference (Converse); wire-quirks.md ("Bedrock"); re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...jsontext import dumps
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
-    NOTHING,
     JsonObject,
     Media,
     Message,
@@ -41,14 +40,15 @@ from ..shared.body import (
     present,
     rest,
     string_at,
-    switch_at,
     text,
 )
+from ..shared.claude_blocks import may_go_back, write_blocks
 from ..shared.media import media_kind, note
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, read_once, split_system, woven
-from ..shared.results import Pairing, marked, read_mark, results_first
-from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+from ..shared.requests import finished, nearest_choice, past_call, split_system
+from ..shared.results import Pairing, marked, results_apart, tool_result
+from ..shared.spec import PLAIN, Quirks, carried, own, wished
+from ..shared.tools import Found, definition, read_once, read_tool, read_tools, woven
 
 NAME = "bedrock_converse"
 
@@ -98,8 +98,7 @@ def decode_request(body: JsonObject) -> Request:
         extra["inferenceConfig"] = left
     calling = object_at(body, "toolConfig") or {}
     tools, foreign = _read_tools(calling)
-    if foreign is not None:
-        extra["tools"] = foreign
+    extra["tools"] = foreign
     output = _read_output(body, extra)
     return Request(
         model=string_at(body, "modelId"),
@@ -108,7 +107,7 @@ def decode_request(body: JsonObject) -> Request:
         tool_choice=_read_choice(calling),
         sampling=read_options(config, _OPTIONS, "$.inferenceConfig"),
         output_schema=output,
-        extra=WireFields(NAME, extra) if extra else NOTHING,
+        extra=carried(NAME, extra),
     )
 
 
@@ -136,26 +135,17 @@ def _read_choice(calling: JsonObject) -> ToolChoice | None:
 
 
 @read_once("tools")
-def _read_tools(calling: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
-    tools: list[Tool] = []
-    places: list[Any] = []
-    for path, one in objects(calling, "tools", "$.toolConfig"):
-        given = object_at(one, "toolSpec", path)
-        if given is None:
-            places.append(one)  # a cache point, or a tool of the server
-            continue
-        schema = object_at(object_at(given, "inputSchema", path) or {}, "json", f"{path}.inputSchema")
-        left = rest(given, frozenset({"name", "description", "inputSchema", "strict"}))
-        tool = Tool(
-            name=name_at(given, "name", path),
-            description=string_at(given, "description", path),
-            parameters=EMPTY_OBJECT_SCHEMA if schema is None else schema,
-            strict=switch_at(given, "strict", path) or False,
-            metadata=carried(NAME, left),
-        )
-        tools.append(tool)
-        places.append(None)
-    return tuple(tools), foreign_tools(places)
+def _read_tools(calling: JsonObject) -> Found:
+    return read_tools(objects(calling, "tools", "$.toolConfig"), _read_tool)
+
+
+def _read_tool(one: JsonObject, path: str) -> Tool | None:
+    given = object_at(one, "toolSpec", path)
+    if given is None:
+        return None  # a cache point, or a tool of the server
+    schema = object_at(object_at(given, "inputSchema", path) or {}, "json", f"{path}.inputSchema")
+    left = rest(given, ("name", "description", "inputSchema", "strict"))
+    return read_tool(given, path, schema, carried(NAME, left))
 
 
 def _read_system(body: JsonObject) -> list[Message]:
@@ -175,12 +165,7 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> list[Message]
     if role == "assistant":
         pairing.see([part for part in parts if isinstance(part, ToolCall)])
         return [Message("assistant", parts, cache=cached)]
-    results = [part for part in parts if isinstance(part, ToolResult)]
-    others = [part for part in parts if not isinstance(part, ToolResult)]
-    if not results:
-        return [Message("user", others, cache=cached)]
-    told = [Message("tool", results, cache=cached and not others)]
-    return [*told, Message("user", others, cache=cached)] if others else told
+    return results_apart(parts, cache=cached)
 
 
 def _read_blocks(body: JsonObject, key: str, path: str, pairing: Pairing) -> tuple[list[Part], bool]:
@@ -224,19 +209,11 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
         part = read_block({"text": as_text(block["json"])} if "json" in block else block, where, pairing)
         shown += [part] if isinstance(part, Text | Media) else []
     failed = answer.get("status") == "error"
-    content, is_error, code = read_mark(shown, is_error=failed)
     call_id = string_at(answer, "toolUseId", path)
     left = rest(answer, _RESULT)
     if len(shown) < len(told) or any("json" in block for _, block in told):
         left["content"] = answer["content"]
-    return ToolResult(
-        call_id=call_id,
-        name=pairing.name(call_id),
-        content=content,
-        is_error=is_error,
-        error_code=code,
-        metadata=carried(NAME, left),
-    )
+    return tool_result(call_id, pairing.name(call_id), shown, carried(NAME, left), is_error=failed)
 
 
 def _read_media(block: JsonObject) -> Media | None:
@@ -301,13 +278,8 @@ def _write_tools(request: Request, foreign: Any, quirks: Quirks) -> dict[str, An
 
 def write_tool(tool: Tool) -> dict[str, Any]:
     """The specification of a tool."""
-    wire: dict[str, Any] = {"name": tool.name}
-    if tool.description:
-        wire["description"] = tool.description
-    wire["inputSchema"] = {"json": plain(tool.parameters or EMPTY_OBJECT_SCHEMA)}
-    if tool.strict:
-        wire["strict"] = True
-    return {**wire, **own(NAME, tool.metadata)}
+    schema = {"json": plain(tool.parameters or EMPTY_OBJECT_SCHEMA)}
+    return {**definition(tool, inputSchema=schema), **own(NAME, tool.metadata)}
 
 
 def _write_messages(messages: Sequence[Message], quirks: Quirks) -> list[dict[str, Any]]:
@@ -324,10 +296,7 @@ def _write_messages(messages: Sequence[Message], quirks: Quirks) -> list[dict[st
 
 
 def _write_blocks(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
-    results, other = results_first(message)
-    unsigned = quirks.unsigned_reasoning == "send"
-    parts: Iterable[Part] = (*results, *(other.parts if other else ()))
-    blocks = [block for part in parts for block in write_part(part, unsigned=unsigned)]
+    blocks = write_blocks(message, write_part, quirks)
     return [*blocks, dict(_POINT)] if message.cache and blocks and quirks.cache != "never" else blocks
 
 
@@ -353,10 +322,9 @@ def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
 def _write_reasoning(part: Reasoning, *, unsigned: bool) -> list[dict[str, Any]]:
     if "redacted" in part.metadata:
         return [{"reasoningContent": {"redactedContent": part.metadata["redacted"]}}]
-    signature = part.metadata.get("signature")
-    if not signature and not (unsigned and part.text):
+    if not may_go_back(part, unsigned=unsigned):
         return []
-    signed = {"signature": signature} if signature else {}
+    signed = {"signature": part.metadata["signature"]} if part.metadata.get("signature") else {}
     return [{"reasoningContent": {"reasoningText": {"text": part.text, **own(NAME, part.metadata), **signed}}}]
 
 

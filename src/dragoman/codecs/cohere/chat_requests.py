@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...types import (
-    NOTHING,
     JsonObject,
     Media,
     Message,
@@ -25,7 +24,6 @@ from ...types import (
     ToolChoice,
     ToolResult,
 )
-from ..openai.chat_requests import read_tools, write_tool
 from ..shared.arguments import as_text, written
 from ..shared.body import (
     an_array,
@@ -43,9 +41,10 @@ from ..shared.body import (
 )
 from ..shared.media import data_url, from_url, joined, media_kind, note
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, nearest_choice, past_call, results_merged, woven
-from ..shared.results import Pairing, attached, marked, read_mark, results_first, texts_only
+from ..shared.requests import finished, nearest_choice, past_call, results_merged
+from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
 from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+from ..shared.tools import read_functions, woven, write_function
 
 NAME = "cohere_chat"
 
@@ -75,9 +74,8 @@ def decode_request(body: JsonObject) -> Request:
     """The request `body` makes.  Raises `CodecError` with the path of what is not this API."""
     body = an_object(body, "$")
     extra = present(body, _MODELLED)
-    tools, foreign = read_tools(body)
-    if foreign is not None:
-        extra["tools"] = foreign
+    tools, foreign = read_functions(body)
+    extra["tools"] = foreign
     mode = _MODES.get(string_at(body, "tool_choice").upper())
     return Request(
         model=string_at(body, "model"),
@@ -87,7 +85,7 @@ def decode_request(body: JsonObject) -> Request:
         sampling=read_options(body, _OPTIONS),
         output_schema=_read_output(body, extra),
         stream=switch_at(body, "stream") or False,
-        extra=WireFields(NAME, extra) if extra else NOTHING,
+        extra=carried(NAME, extra),
     )
 
 
@@ -156,18 +154,11 @@ def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
 def _read_result(one: JsonObject, path: str, pairing: Pairing) -> ToolResult:
     parts = _read_content(one, path)
     shown = [Text(_document(part)) if isinstance(part, Opaque) else part for part in parts]
-    content, is_error, code = read_mark([part for part in shown if isinstance(part, Text | Media)])
     call_id = string_at(one, "tool_call_id", path)
     left = rest(one, frozenset({"role", "content", "tool_call_id"}))
     left |= {"content": one["content"]} if any(isinstance(part, Opaque) for part in parts) else {}
-    return ToolResult(
-        call_id=call_id,
-        name=pairing.name(call_id),
-        content=content,
-        is_error=is_error,
-        error_code=code,
-        metadata=carried(NAME, left),
-    )
+    carriable = [part for part in shown if isinstance(part, Text | Media)]
+    return tool_result(call_id, pairing.name(call_id), carriable, carried(NAME, left))
 
 
 def _document(part: Opaque) -> str:
@@ -189,7 +180,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
         choice = ToolChoice("required")
     body: dict[str, Any] = {"model": request.model} if request.model else {}
     body["messages"] = [wire for message in request.messages for wire in _write_message(message)]
-    tools = woven((write_tool(tool) for tool in offered), extra.pop("tools", None))
+    tools = woven((write_function(tool) for tool in offered), extra.pop("tools", None))
     if tools:
         body["tools"] = tools
     if choice is not None and choice.mode in _MODE_WORDS:

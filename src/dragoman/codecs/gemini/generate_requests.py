@@ -49,9 +49,10 @@ from ..shared.body import (
 )
 from ..shared.media import from_url, joined
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, past_call, read_once, split_system, woven
-from ..shared.results import Pairing, marked, read_mark, results_first
-from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+from ..shared.requests import finished, nearest_choice, past_call, split_system
+from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
+from ..shared.spec import PLAIN, Quirks, carried, own, wished
+from ..shared.tools import Found, foreign_tools, read_once, read_tool, woven
 
 NAME = "gemini"
 SIGNATURE = "thought_signature"
@@ -97,8 +98,7 @@ def decode_request(body: JsonObject) -> Request:
     extra = present(body, _MODELLED)
     config = camel(object_at(body, "generationConfig") or {})
     tools, foreign = _read_tools(body)
-    if foreign is not None:
-        extra["tools"] = foreign
+    extra["tools"] = foreign
     choice = _read_choice(body, extra)
     return Request(
         model="",
@@ -107,7 +107,7 @@ def decode_request(body: JsonObject) -> Request:
         tool_choice=choice,
         sampling=_read_sampling(config, extra),
         output_schema=_read_output(config, extra),
-        extra=WireFields(NAME, extra) if extra else NOTHING,
+        extra=carried(NAME, extra),
     )
 
 
@@ -159,7 +159,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
 
 
 @read_once("tools")
-def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
+def _read_tools(body: JsonObject) -> Found:
     tools: list[Tool] = []
     places: list[Any] = []
     for path, entry in objects(body, "tools"):
@@ -181,12 +181,7 @@ def _read_tool(one: JsonObject, path: str) -> Tool:
         left["parameters"], schema = schema, _json_schema(schema)
     elif key and not mapping(schema.get("properties")):
         left["parametersJsonSchema"] = schema
-    return Tool(
-        name=name_at(one, "name", path),
-        description=string_at(one, "description", path),
-        parameters=schema,
-        metadata=carried(NAME, left),
-    )
+    return read_tool(one, path, schema, carried(NAME, left), strict=False)
 
 
 def _read_system(body: JsonObject) -> list[Message]:
@@ -194,7 +189,7 @@ def _read_system(body: JsonObject) -> list[Message]:
     if given is None:
         return []
     content = {"parts": [{"text": given}]} if isinstance(given, str) else an_object(given, "$.systemInstruction")
-    parts = [part for part, _ in _read_parts(content, "$.systemInstruction", Pairing())]
+    parts = _read_parts(content, "$.systemInstruction", Pairing())
     return [Message("system", parts)] if parts else []
 
 
@@ -236,20 +231,17 @@ def _calls(content: JsonObject) -> bool:
 
 def _read_content(one: JsonObject, path: str, pairing: Pairing) -> list[Message]:
     parts = _read_parts(one, path, pairing)
-    if string_at(one, "role", path) == "model":
-        pairing.see([part for part, _ in parts if isinstance(part, ToolCall)])
-        return [Message("assistant", [part for part, _ in parts])]
-    results = [part for part, _ in parts if isinstance(part, ToolResult)]
-    others = [part for part, _ in parts if not isinstance(part, ToolResult)]
-    told = [Message("tool", results)] if results else []
-    return [*told, Message("user", others)] if others or not told else told
+    if string_at(one, "role", path) != "model":
+        return results_apart(parts)
+    pairing.see(part for part in parts if isinstance(part, ToolCall))
+    return [Message("assistant", parts)]
 
 
-def _read_parts(content: JsonObject, path: str, pairing: Pairing) -> list[tuple[Part, JsonObject]]:
+def _read_parts(content: JsonObject, path: str, pairing: Pairing) -> list[Part]:
     given = content.get("parts")
     if isinstance(given, Mapping):  # one part, not in a list (recorded: req_llm's systemInstruction)
         content = {"parts": [given]}
-    return [(read_part(camel(one), where, pairing), one) for where, one in objects(content, "parts", path)]
+    return [read_part(camel(one), where, pairing) for where, one in objects(content, "parts", path)]
 
 
 def read_part(part: JsonObject, path: str, pairing: Pairing) -> Part:
@@ -291,19 +283,11 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
     said = response["error" if failed else "output"] if simple else as_text(response)
     media = [read_media(camel(one)) for _, one in objects(answer, "parts", path)]
     shown: list[Text | Media] = [Text(said), *(one for one in media if one is not None)]
-    content, is_error, code = read_mark(shown, is_error=failed)
     left = rest(answer, frozenset({"name", "id", "response", "parts"}))
     left |= {} if simple else {"response": response}
     left |= {_NO_ID: True} if unnumbered else {}
     left |= {"parts": answer["parts"]} if answer.get("parts") else {}
-    return ToolResult(
-        call_id=call_id,
-        name=name or pairing.name(call_id),
-        content=content,
-        is_error=is_error,
-        error_code=code,
-        metadata=carried(NAME, left),
-    )
+    return tool_result(call_id, name or pairing.name(call_id), shown, carried(NAME, left), is_error=failed)
 
 
 # ── writing ──────────────────────────────────────────────────────────────────

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...types import (
-    EMPTY_OBJECT_SCHEMA,
-    NOTHING,
     JsonObject,
     Media,
     Message,
@@ -45,18 +43,10 @@ from ..shared.body import (
 )
 from ..shared.media import from_url, joined, media_kind
 from ..shared.options import read_options, write_options
-from ..shared.requests import (
-    finished,
-    foreign_tools,
-    nearest_choice,
-    offered,
-    past_call,
-    read_once,
-    results_merged,
-    split_system,
-)
-from ..shared.results import Pairing, marked, read_mark, results_first
-from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
+from ..shared.requests import finished, nearest_choice, past_call, results_merged, split_system
+from ..shared.results import Pairing, marked, results_first, tool_result
+from ..shared.spec import PLAIN, Quirks, Unsupported, carried, own, wished
+from ..shared.tools import Found, offered, read_once, read_tool, read_tools
 from .generate_requests import SIGNATURE
 
 NAME = "gemini_interactions"
@@ -102,8 +92,7 @@ def decode_request(body: JsonObject) -> Request:
     if left:
         extra["generation_config"] = left
     tools, foreign = _read_tools(body)
-    if foreign is not None:
-        extra["tools"] = foreign
+    extra["tools"] = foreign
     system = string_at(body, "system_instruction")
     return Request(
         model=string_at(body, "model"),
@@ -113,7 +102,7 @@ def decode_request(body: JsonObject) -> Request:
         sampling=read_options(config, _OPTIONS, "$.generation_config"),
         output_schema=_read_output(body, extra),
         stream=switch_at(body, "stream") or False,
-        extra=WireFields(NAME, extra) if extra else NOTHING,
+        extra=carried(NAME, extra),
     )
 
 
@@ -141,23 +130,14 @@ def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None
 
 
 @read_once("tools")
-def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
-    tools: list[Tool] = []
-    places: list[Any] = []
-    for path, one in objects(body, "tools"):
-        if one.get("type", "function") != "function":
-            places.append(one)  # a tool of the server: google_search …
-            continue
-        schema = object_at(one, "parameters", path)
-        tool = Tool(
-            name=name_at(one, "name", path),
-            description=string_at(one, "description", path),
-            parameters=EMPTY_OBJECT_SCHEMA if schema is None else schema,
-            metadata=carried(NAME, rest(one, _TOOL)),
-        )
-        tools.append(tool)
-        places.append(None)
-    return tuple(tools), foreign_tools(places)
+def _read_tools(body: JsonObject) -> Found:
+    return read_tools(objects(body, "tools"), _read_tool)
+
+
+def _read_tool(one: JsonObject, path: str) -> Tool | None:
+    if one.get("type", "function") != "function":
+        return None  # google_search …
+    return read_tool(one, path, object_at(one, "parameters", path), carried(NAME, rest(one, _TOOL)), strict=False)
 
 
 def _read_input(body: JsonObject) -> tuple[Message, ...]:
@@ -266,15 +246,9 @@ def _read_result(step: JsonObject, path: str, pairing: Pairing) -> ToolResult:
     carriable = [part for part in parts if isinstance(part, Text | Media)]
     if len(carriable) < len(parts):
         left["result"] = given
-    content, is_error, code = read_mark(carriable, is_error=switch_at(step, "is_error", path) or False)
-    return ToolResult(
-        call_id=call_id,
-        name=string_at(step, "name", path) or pairing.name(call_id),
-        content=content,
-        is_error=is_error,
-        error_code=code,
-        metadata=carried(NAME, left),
-    )
+    failed = switch_at(step, "is_error", path) or False
+    name = string_at(step, "name", path) or pairing.name(call_id)
+    return tool_result(call_id, name, carriable, carried(NAME, left), is_error=failed)
 
 
 # ── writing ──────────────────────────────────────────────────────────────────

@@ -13,7 +13,6 @@ from itertools import groupby
 from typing import Any
 
 from ...types import (
-    NOTHING,
     JsonObject,
     Media,
     Message,
@@ -26,7 +25,6 @@ from ...types import (
     ToolChoice,
     ToolResult,
 )
-from ..openai.chat_requests import read_tools, write_tool
 from ..shared.body import (
     a_string,
     an_array,
@@ -44,9 +42,10 @@ from ..shared.body import (
 )
 from ..shared.media import joined, media_kind, note
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, offered, past_call, results_merged
-from ..shared.results import Pairing, marked, read_mark, results_first
-from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+from ..shared.requests import finished, past_call, results_merged
+from ..shared.results import Pairing, marked, results_first, tool_result
+from ..shared.spec import PLAIN, Quirks, carried, own, wished
+from ..shared.tools import offered, read_functions, write_function
 
 NAME = "ollama_chat"
 
@@ -120,9 +119,8 @@ def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: froz
     others = present(options, frozenset(_OPTIONS.values()))
     if others:
         extra["options"] = others
-    tools, foreign = read_tools(body)
-    if foreign is not None:
-        extra["tools"] = foreign
+    tools, foreign = read_functions(body)
+    extra["tools"] = foreign
     streams = switch_at(body, "stream")
     return Request(
         model=name_at(body, "model"),
@@ -131,7 +129,7 @@ def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: froz
         sampling=replace(read_options(options, _OPTIONS, "$.options"), effort=_read_effort(body, extra)),
         output_schema=_read_format(body),
         stream=True if streams is None else streams,
-        extra=WireFields(NAME, extra) if extra else NOTHING,
+        extra=carried(NAME, extra),
     )
 
 
@@ -159,16 +157,8 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
     if role == "tool":
         name, call_id = string_at(one, "tool_name", path), string_at(one, "tool_call_id", path)
         call_id = pairing.resolved(call_id, name)
-        content, is_error, code = read_mark([*shown, *_read_images(one, path)])
-        result = ToolResult(
-            call_id=call_id,
-            name=pairing.name(call_id) or name,
-            content=content,
-            is_error=is_error,
-            error_code=code,
-            metadata=left,
-        )
-        return Message("tool", (result,))
+        content: list[Text | Media] = [*shown, *_read_images(one, path)]
+        return Message("tool", (tool_result(call_id, pairing.name(call_id) or name, content, left),))
     if role == "assistant":
         calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
         pairing.see(calls)
@@ -227,7 +217,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     """`body` with what /api/chat and /api/generate have in common; takes from `extra` what it uses."""
-    tools = offered(request.tools, write_tool, extra.pop("tools", None))
+    tools = offered(request.tools, write_function, extra.pop("tools", None))
     if tools and request.tool_choice != ToolChoice("none"):
         body["tools"] = tools
     body["stream"] = request.stream

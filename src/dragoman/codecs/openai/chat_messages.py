@@ -16,7 +16,7 @@ from ..shared.arguments import written
 from ..shared.body import an_array, an_object, items, mapping, name_at, objects, present, rest, string_at, text
 from ..shared.media import data_url, from_url, joined, media_kind, note
 from ..shared.requests import past_call, results_merged
-from ..shared.results import Pairing, attached, marked, read_mark, results_first, texts_only
+from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
 from ..shared.spec import PLAIN, Quirks, carried, own
 
 NAME = "openai_chat"
@@ -133,18 +133,10 @@ def _read_result(one: JsonObject, path: str, pairing: Pairing) -> ToolResult:
         call_id = call_id or pairing.id_of(name)
     parts = _read_parts(one.get("content"), f"{path}.content")
     carriable = tuple(part for part in parts if isinstance(part, Text | Media))
-    content, is_error, code = read_mark(carriable)
     left = rest(one, frozenset({"role", "content", "tool_call_id"}))
     if len(carriable) < len(parts):
         left["content"] = one["content"]
-    return ToolResult(
-        call_id=call_id,
-        name=pairing.name(call_id) or name,
-        content=content,
-        is_error=is_error,
-        error_code=code,
-        metadata=carried(NAME, left),
-    )
+    return tool_result(call_id, pairing.name(call_id) or name, carriable, carried(NAME, left))
 
 
 def _read_parts(content: Any, path: str) -> list[Part]:

@@ -10,25 +10,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, OutputSchema, Request, Sampling, Tool, ToolChoice
+from ...types import NOTHING, JsonObject, OutputSchema, Request, Sampling, ToolChoice
 from ..shared.body import (
     an_object,
     items,
     mapping,
-    name_at,
     object_at,
-    objects,
     plain,
     present,
-    rest,
     string_at,
     switch_at,
     text,
     whole_at,
 )
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, offered, read_once
-from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
+from ..shared.requests import finished, nearest_choice
+from ..shared.spec import PLAIN, Quirks, WireFields, wished
+from ..shared.tools import offered, read_functions, write_function
 from .chat_messages import NAME, read_messages, write_message
 
 _OPTIONS = {
@@ -57,7 +55,7 @@ def decode_request(body: JsonObject) -> Request:
     """The request `body` makes.  Raises `CodecError` with the path of what is not this API."""
     body = an_object(body, "$")
     extra = present(body, _MODELLED)
-    tools, foreign = read_tools(body)
+    tools, foreign = read_functions(body)
     if foreign is not None:
         extra["tools"] = foreign
     stream = switch_at(body, "stream") or False
@@ -138,38 +136,6 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     return ToolChoice(_MODES.get(word, "required"), allowed=allowed)  # type: ignore[arg-type]
 
 
-@read_once("tools", "functions")
-def read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
-    """The functions among the tools of `body`, and the others in their places (`foreign_tools`)."""
-    tools: list[Tool] = []
-    places: list[Any] = []
-    for path, one in objects(body, "tools"):
-        function = one.get("function")
-        if one.get("type", "function") == "function" and (function is not None or "name" in one):
-            tools.append(_read_tool(one, path))
-            places.append(None)
-        else:
-            places.append(one)
-    tools += [_read_tool({"function": one}, path) for path, one in objects(body, "functions")]
-    return tuple(tools), foreign_tools(places)
-
-
-def _read_tool(one: JsonObject, path: str) -> Tool:
-    nested = one.get("function") is not None
-    function = an_object(one["function"], f"{path}.function") if nested else one
-    where = f"{path}.function" if nested else path
-    others = rest(function, frozenset({"type", "name", "description", "parameters", "strict"}))
-    left = rest(one, frozenset({"type", "function"})) if nested else {}
-    parameters = object_at(function, "parameters", where)
-    return Tool(
-        name=name_at(function, "name", where),
-        description=string_at(function, "description", where),
-        parameters=EMPTY_OBJECT_SCHEMA if parameters is None else parameters,
-        strict=switch_at(function, "strict", where) or False,
-        metadata=carried(NAME, {**left, "function": others or None}),
-    )
-
-
 # ── writing ──────────────────────────────────────────────────────────────────
 
 
@@ -178,7 +144,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     extra = dict(wished(NAME, request.extra))
     body: dict[str, Any] = {"model": request.model} if request.model else {}
     body["messages"] = [wire for message in request.messages for wire in write_message(message, quirks)]
-    tools = offered(request.tools, write_tool, extra.pop("tools", None))
+    tools = offered(request.tools, write_function, extra.pop("tools", None))
     if tools:
         body["tools"] = tools
     choice = nearest_choice(request.tool_choice, quirks)
@@ -217,15 +183,3 @@ def _write_output(output: OutputSchema) -> dict[str, Any]:
     if output.strict:
         schema["strict"] = True
     return {"type": "json_schema", "json_schema": schema}
-
-
-def write_tool(tool: Tool) -> dict[str, Any]:
-    """The definition of a tool, as OpenAI and Ollama want it."""
-    left = own(NAME, tool.metadata)
-    function: dict[str, Any] = {"name": tool.name}
-    if tool.description:
-        function["description"] = tool.description
-    function["parameters"] = plain(tool.parameters)
-    if tool.strict:
-        function["strict"] = True
-    return {"type": "function", **left, "function": {**function, **mapping(left.get("function"))}}

@@ -18,7 +18,7 @@ from ..shared.arguments import written
 from ..shared.body import items, mapping, present, rest, text
 from ..shared.media import data_url, from_url, media_kind, note
 from ..shared.requests import past_call
-from ..shared.results import Pairing, marked, read_mark
+from ..shared.results import Pairing, marked, tool_result
 from ..shared.spec import WireFields, carried, own
 
 NAME = "openai_responses"
@@ -164,16 +164,13 @@ def read_result(item: JsonObject, pairing: Pairing) -> ToolResult:
     given = item.get("output")
     parts = [Text(given)] if isinstance(given, str) else [read_part(mapping(part)) for part in items(given)]
     carriable = [part for part in parts if isinstance(part, Text | Media)]
-    content, is_error, code = read_mark(carriable)
     left = rest(item, _RESULT)
     left |= {"output": given} if len(carriable) < len(parts) or not isinstance(given, str | list | None) else {}
     left |= {"type": item["type"]} if item.get("type") == RESULTS[1] else {}
     call_id = text(item.get("call_id"))
     name = pairing.name(call_id)
     metadata = carried(NAME, left)
-    return ToolResult(
-        call_id=call_id, name=name, content=content, is_error=is_error, error_code=code, metadata=metadata
-    )
+    return tool_result(call_id, name, carriable, metadata)
 
 
 def _unwrapped(item: dict[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from ...types import (
-    EMPTY_OBJECT_SCHEMA,
-    NOTHING,
     JsonObject,
     Message,
     Opaque,
@@ -42,9 +40,10 @@ from ..shared.body import (
     text,
 )
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, foreign_tools, nearest_choice, offered, read_once, results_merged
+from ..shared.requests import finished, nearest_choice, results_merged
 from ..shared.results import Pairing, results_first
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
+from ..shared.tools import Found, foreign_tools, offered, read_once, read_tool
 from .responses_items import (
     CALLS,
     NAME,
@@ -84,8 +83,7 @@ def decode_request(body: JsonObject) -> Request:
             raise Unsupported(message, f"$.{key}", NAME, {"code": "unsupported_parameter"})
     extra = present(body, _MODELLED)
     tools, foreign = _read_tools(body)
-    if foreign is not None:
-        extra["tools"] = foreign
+    extra["tools"] = foreign
     choice = _read_choice(body, extra)
     output = _read_text(body, extra)
     return Request(
@@ -97,7 +95,7 @@ def decode_request(body: JsonObject) -> Request:
         sampling=_read_sampling(body, extra),
         output_schema=output,
         stream=switch_at(body, "stream") or False,
-        extra=WireFields(NAME, extra) if extra else NOTHING,
+        extra=carried(NAME, extra),
     )
 
 
@@ -151,7 +149,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
 
 
 @read_once("tools")
-def _read_tools(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
+def _read_tools(body: JsonObject) -> Found:
     tools: list[Tool] = []
     places: list[Any] = []
     for path, one in objects(body, "tools"):
@@ -174,15 +172,9 @@ def _read_tool(one: JsonObject, path: str) -> Tool:
     function = mapping(one.get("function")) if "parameters" not in one else {}
     source = {**one, **function}  # some clients nest the definition as the older API did (recorded: req_llm)
     schema = object_at(source, "parameters", path)
-    strict = switch_at(source, "strict", path)
-    left = {**rest(one, _TOOL | {"function"}), "nested": bool(function) or None, "implicit": strict is None or None}
-    return Tool(
-        name=name_at(source, "name", path),
-        description=string_at(source, "description", path),
-        parameters=EMPTY_OBJECT_SCHEMA if schema is None else schema,
-        strict=strict or False,
-        metadata=carried(NAME, left),
-    )
+    implicit = switch_at(source, "strict", path) is None
+    left = {**rest(one, _TOOL | {"function"}), "nested": bool(function) or None, "implicit": implicit or None}
+    return read_tool(source, path, schema, carried(NAME, left))
 
 
 def _read_custom(one: JsonObject, path: str) -> Tool:
@@ -201,14 +193,7 @@ def _read_namespace(one: JsonObject, path: str) -> Iterable[Tool]:
         if function.get("type", "function") == "function":
             name = name_at(function, "name", where)
             fields = WireFields(NAME, {"namespace": namespace, "name": name})
-            tool = _read_tool(function, where)
-            yield Tool(
-                name=joined_name(namespace, name),
-                description=tool.description,
-                parameters=tool.parameters,
-                strict=tool.strict,
-                metadata=fields,
-            )
+            yield replace(_read_tool(function, where), name=joined_name(namespace, name), metadata=fields)
 
 
 def _read_instructions(body: JsonObject) -> list[Message]:

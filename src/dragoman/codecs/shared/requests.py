@@ -1,4 +1,4 @@
-"""What the requests of all wires share: quirks applied, tool lists woven, broken calls of the past kept.
+"""What the requests of all wires share: quirks applied, instructions split off, broken calls of the past kept.
 
 Knows canonical requests and `Quirks`; no wire.
 """
@@ -6,20 +6,15 @@ Knows canonical requests and `Quirks`; no wire.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import wraps
 from itertools import groupby
 from typing import Any
 
-from ...jsontext import to_json
-from ...memo import TOOLS, FrozenTools, fields, memoize
-from ...types import NOTHING, Issue, JsonObject, Message, Report, Request, Tier, Tool, ToolCall, ToolChoice, Verdict
+from ...types import Issue, JsonObject, Message, Report, Tier, ToolCall, ToolChoice, Verdict
 from .arguments import read_arguments
-from .body import items, present
+from .body import present
 from .media import joined
-from .spec import Quirks, WireFields
+from .spec import Quirks
 
-_CALLING = frozenset({"tools", "tool_choice", "parallel_tool_calls", "toolConfig"})
 _WEAKER = {"named": "required", "required": "auto"}
 
 
@@ -40,71 +35,6 @@ def nearest_choice(choice: ToolChoice | None, quirks: Quirks) -> ToolChoice | No
         weaker = _WEAKER.get(choice.mode)
         choice = ToolChoice("required" if weaker == "required" else "auto") if weaker else None
     return choice
-
-
-def woven(tools: Iterable[dict[str, Any]], foreign: Any) -> list[Any]:
-    """The tools of a body: ours in the places marked null in `foreign`, its own where they stood, the rest after."""
-    ours = iter(tools)
-    placed = [next(ours, None) if one is None else one for one in items(foreign)]
-    return [one for one in placed if one is not None] + list(ours)
-
-
-def offered(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]], foreign: Any) -> list[Any]:
-    """The tools of a body, as `woven` gives them: those that come with every request are written once."""
-    return _written_once(tools, write) if foreign is None else woven(map(write, tools), foreign)
-
-
-class WrittenTools(list[Any]):
-    """The tools as a wire has them, and their JSON, which is written once."""
-
-    __slots__ = ("json",)
-
-    def __init__(self, listed: Sequence[Any], json: str) -> None:
-        super().__init__(listed)
-        self.json = json
-
-
-Read = Callable[[JsonObject], tuple[tuple[Tool, ...], list[Any] | None]]
-"""Reads the tools in the fields of a body, and gives which of them are the wire's own."""
-
-
-def read_once(*names: str) -> Callable[[Read], Read]:
-    """A reader of the tools in the fields `names` of a body, which reads the same content once."""
-
-    def decorate(read: Read) -> Read:
-        remembering = memoize(fields(*names), _frozen)(read)
-
-        @wraps(read)
-        def reading(body: JsonObject) -> tuple[tuple[Tool, ...], list[Any] | None]:
-            tools, foreign = remembering(body)
-            return tools, foreign and [dict(one) if isinstance(one, dict) else one for one in foreign]
-
-        return reading
-
-    return decorate
-
-
-def _frozen(found: tuple[tuple[Tool, ...], Any], *_: Any) -> tuple[tuple[Tool, ...], Any]:
-    tools, foreign = found
-    return (FrozenTools(tools) if len({tool.name for tool in tools}) == len(tools) else tools), foreign
-
-
-@memoize(TOOLS)
-def _written_once(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]]) -> list[Any]:
-    listed = [write(tool) for tool in tools]
-    return WrittenTools(listed, to_json(listed)) if type(tools) is FrozenTools else listed
-
-
-def foreign_tools(listed: Sequence[Any]) -> list[Any] | None:
-    """What `woven` needs: the tools that are not functions in their places; None when all are functions."""
-    return list(listed) if any(one is not None for one in listed) else None
-
-
-def without_tools(request: Request) -> Request:
-    """`request` with everything about tools taken off: for models whose tools are told in text."""
-    extra = {key: value for key, value in request.extra.items() if key not in _CALLING}
-    kept: JsonObject = WireFields(request.extra.api, extra) if isinstance(request.extra, WireFields) else extra
-    return replace(request, tools=(), tool_choice=None, parallel=None, extra=kept or NOTHING)
 
 
 def _never(message: Message) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ...errors import mark
-from ...types import Media, Message, Text, ToolCall, ToolResult
+from ...types import JsonObject, Media, Message, Part, Text, ToolCall, ToolResult
 
 Content: TypeAlias = "tuple[Text | Media, ...]"
 
@@ -46,6 +46,22 @@ def read_mark(content: Sequence[Text | Media], *, is_error: bool | None = None) 
     left = replace(head, text=head.text[found.end() :])
     kept = content[1:] if not left.text and len(content) > 1 else (left, *content[1:])
     return tuple(kept), True, found[1]
+
+
+def tool_result(
+    call_id: str, name: str, content: Sequence[Text | Media], left: JsonObject, *, is_error: bool | None = None
+) -> ToolResult:
+    """What the tool `name` answered, its mark read (`read_mark`); `left` is what else the wire says of it."""
+    unmarked, failed, code = read_mark(content, is_error=is_error)
+    return ToolResult(call_id=call_id, name=name, content=unmarked, is_error=failed, error_code=code, metadata=left)
+
+
+def results_apart(parts: Sequence[Part], *, cache: bool = False) -> list[Message]:
+    """What stands in a turn of the user: the results as a message of their own, before what else is said."""
+    results = [part for part in parts if isinstance(part, ToolResult)]
+    others = [part for part in parts if not isinstance(part, ToolResult)]
+    answers = [Message("tool", results, cache=cache and not others)] if results else []
+    return [*answers, Message("user", others, cache=cache)] if others or not answers else answers
 
 
 def texts_only(content: Content) -> Content:

@@ -1,0 +1,173 @@
+"""Content blocks of Anthropic Messages, read and written: in requests as history, in answers as content.
+
+Knows every kind of block; a block only this API has is kept as it is.  A marker for the prompt cache stands on a block.
+Sources: Anthropic API reference; seeds.md C6, C10; recorded requests.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from ...types import JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ..shared.body import an_array, an_object, mapping, name_at, plain, rest, string_at, switch_at, text
+from ..shared.claude_blocks import may_go_back, write_blocks
+from ..shared.media import from_url, joined, media_kind, note
+from ..shared.requests import past_call
+from ..shared.results import Pairing, marked, tool_result
+from ..shared.spec import Quirks, carried, own
+
+NAME = "anthropic_messages"
+MARKER = {"type": "ephemeral"}
+_UNMARKED = ("thinking", "redacted_thinking")
+"""Blocks the API lets no cache marker stand on."""
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def read_blocks(content: Any, path: str, pairing: Pairing) -> tuple[list[Part], bool]:
+    """The parts of a content, and whether a cache marker stands at its end."""
+    if content is None or content == []:
+        return [], False
+    if isinstance(content, str):
+        return [Text(content)], False
+    blocks = [an_object(one, f"{path}[{i}]") for i, one in enumerate(an_array(content, path))]
+    end = max((i for i, block in enumerate(blocks) if block.get("type") not in _UNMARKED), default=-1)
+    cached = end >= 0 and blocks[end].get("cache_control") is not None
+    if cached and blocks[end]["cache_control"] == MARKER:
+        blocks[end] = rest(blocks[end], frozenset({"cache_control"}))
+    return [read_block(block, f"{path}[{i}]", pairing) for i, block in enumerate(blocks)], cached
+
+
+def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
+    """The part a content block says; a block only this API has is kept as it is."""
+    match block.get("type"):
+        case "text":
+            left = carried(NAME, rest(block, frozenset({"type", "text"})))
+            return Text(string_at(block, "text", path), metadata=left)
+        case "thinking":
+            left = carried(NAME, rest(block, frozenset({"type", "thinking"})))
+            return Reasoning(string_at(block, "thinking", path), metadata=left)
+        case "redacted_thinking":
+            return Reasoning("", metadata=carried(NAME, {"redacted": string_at(block, "data", path)}))
+        case "tool_use":
+            left = carried(NAME, rest(block, frozenset({"type", "id", "name", "input"})))
+            return past_call(name_at(block, "id", path), name_at(block, "name", path), block.get("input"), left)
+        case "tool_result":
+            return _read_result(block, path, pairing)
+    return _read_media(block) or Opaque(api=NAME, block=block)
+
+
+def _read_result(block: JsonObject, path: str, pairing: Pairing) -> ToolResult:
+    given = block.get("content")
+    parts, _ = read_blocks(given, f"{path}.content", pairing) if given is not None else ([Text("")], False)
+    carriable = [part for part in parts if isinstance(part, Text | Media)]
+    failed = switch_at(block, "is_error", path) or False
+    call_id = string_at(block, "tool_use_id", path)
+    left = rest(block, frozenset({"type", "tool_use_id", "content", "is_error"}))
+    if len(carriable) < len(parts):
+        left["content"] = given  # blocks no other API has: tool references, search results
+    return tool_result(call_id, pairing.name(call_id), carriable, carried(NAME, left), is_error=failed)
+
+
+def _read_media(block: JsonObject) -> Media | None:
+    """An image or document we can carry elsewhere; files kept at the server stay as they are."""
+    kind, source = block.get("type"), mapping(block.get("source"))
+    if kind not in ("image", "document"):
+        return None
+    left = rest(block, frozenset({"type", "source", "title"}))
+    name, mime = text(block.get("title")), text(source.get("media_type"))
+    metadata = carried(NAME, left)
+    match source.get("type"):
+        case "base64" if kind == "image" or mime == "application/pdf":
+            return Media(mime=mime, data=text(source.get("data")), name=name, metadata=metadata)
+        case "text":
+            data = base64.b64encode(text(source.get("data")).encode("utf-8", "surrogatepass")).decode()
+            return Media(mime=mime, data=data, name=name, metadata=metadata)
+        case "url" if text(source.get("url")):
+            default = "application/pdf" if kind == "document" else ""
+            media = from_url(source["url"], name=name, mime=default, metadata=metadata)
+            return media if media.url and _block_type(media) == kind else None
+    return None
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def write_message(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
+    """The blocks of a message, a cache marker on the last that may bear one where the message asks for it."""
+    blocks = write_blocks(message, write_part, quirks)
+    if message.cache:
+        last = next((block for block in reversed(blocks) if block.get("type") not in _UNMARKED), None)
+        if last is not None:
+            last.setdefault("cache_control", dict(MARKER))
+    return blocks
+
+
+def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
+    """The content blocks of a part; `unsigned` lets reasoning pass that bears no signature."""
+    match part:
+        case Text(said):
+            left = own(NAME, part.metadata)
+            return [{"type": "text", "text": said, **left}] if said or left else []
+        case Reasoning():
+            return _write_reasoning(part, unsigned=unsigned)
+        case Media():
+            return [_write_media(part)]
+        case ToolCall():
+            call = {"type": "tool_use", "id": part.id, "name": part.name, "input": plain(part.arguments)}
+            return [{**call, **own(NAME, part.metadata)}]
+        case ToolResult():
+            return [write_result(part)]
+        case Opaque():
+            return [dict(part.block)] if part.api == NAME else []
+    return []
+
+
+def _write_reasoning(part: Reasoning, *, unsigned: bool) -> list[dict[str, Any]]:
+    if "redacted" in part.metadata:
+        return [{"type": "redacted_thinking", "data": part.metadata["redacted"]}]
+    if not may_go_back(part, unsigned=unsigned):
+        return []
+    signed = {"signature": part.metadata.get("signature") or ""}
+    return [{"type": "thinking", "thinking": part.text, **own(NAME, part.metadata), **signed}]
+
+
+def write_result(result: ToolResult) -> dict[str, Any]:
+    """The block that answers a call: failure has its own field, a code is marked in the text (seeds C10)."""
+    content = marked(result, bare=False)
+    blocks = [block for part in content for block in write_part(part, unsigned=False)]
+    plain = len(content) == 1 and isinstance(content[0], Text) and not own(NAME, content[0].metadata)
+    wire: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id}
+    wire["content"] = joined(content) if plain or not blocks else blocks
+    if result.is_error:
+        wire["is_error"] = True
+    return {**wire, **own(NAME, result.metadata)}
+
+
+def _block_type(media: Media) -> str:
+    return {"image": "image", "file": "document"}.get(media_kind(media), "")
+
+
+def _write_media(media: Media) -> dict[str, Any]:
+    left = own(NAME, media.metadata)
+    kind, source = _block_type(media), _source(media)
+    if not kind or source is None:
+        return {"type": "text", "text": note(media)}
+    title = {"title": media.name} if media.name and kind == "document" else {}
+    return {"type": kind, "source": source, **title, **left}
+
+
+def _source(media: Media) -> dict[str, Any] | None:
+    if media.url:
+        return {"type": "url", "url": media.url}
+    if media_kind(media) == "image" or media.mime == "application/pdf":
+        return {"type": "base64", "media_type": media.mime, "data": media.data}
+    if media.mime.startswith("text/"):
+        try:
+            decoded = base64.b64decode(media.data, validate=True).decode()
+        except (binascii.Error, ValueError):
+            return None
+        return {"type": "text", "media_type": media.mime, "data": decoded}
+    return None
