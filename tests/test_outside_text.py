@@ -35,6 +35,7 @@ OTHERWISE = {
     "issues:tool_name:2": "JSON without markup counts only under the exact name of a declared tool (judge rule 3)",
     "issues:tool_name:6": "a counter is no name, and no tool is guessed from its arguments (judge rules, head)",
     "issues:wrong_tag:2": "a closer that stands twice may be the last of the value: refused, never dropped (rule E)",
+    "issues:json_syntax:7": "an escape that JSON does not know keeps its backslash (judge rules, E)",
     "issues:json_syntax:4": "only the value is recommended there; the call is made with the null left out",
     "issues:fenced:2": "a fence with words behind it is an example (judge rule 2); the row itself calls this a policy",
     "issues:fenced:4": "an assignment in bare Python is code until a fence or a list says that it is a call",

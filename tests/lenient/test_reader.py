@@ -24,8 +24,13 @@ MENDED: list[tuple[str, Any, str]] = [
     ('{"a": "x\ny\tz"}', {"a": "x\ny\tz"}, "raw_control"),
     ('{"p": "C:\\Users\\Public"}', {"p": "C:\\Users\\Public"}, "invalid_escape"),
     ('{"p": "C:\\Users\\new"}', {"p": "C:\\Users\\new"}, "invalid_escape"),
-    ('{"r": "\\d+\\.\\w"}', {"r": "\\d+.\\w"}, "invalid_escape"),
-    ('{"a": "cost \\$5 \\& more"}', {"a": "cost $5 & more"}, "invalid_escape"),
+    ('{"r": "\\d+\\.\\w"}', {"r": "\\d+\\.\\w"}, "invalid_escape"),
+    ('{"a": "cost \\$5 \\& more"}', {"a": "cost \\$5 \\& more"}, "invalid_escape"),
+    ('{"c": "rm My\\ Documents \\; ls"}', {"c": "rm My\\ Documents \\; ls"}, "invalid_escape"),
+    ('{"c": "rm "a b" # keep", "t": 5}', {"c": 'rm "a b" # keep', "t": 5}, "unescaped_quote"),
+    ('{"c": "ls "a" /* "b"", "t": 5}', {"c": 'ls "a" /* "b"', "t": 5}, "unescaped_quote"),
+    ('{"c": "jq \'{"c": .n, "t": 5}\' a.json", "t": 6}', {"c": 'jq \'{"c": .n, "t": 5}\' a.json', "t": 6}, "unescaped_quote"),
+    ('{"c": "echo \\"a\\" "b""}', {"c": 'echo "a" "b"'}, "unescaped_quote"),
     ('{"a": 1} // done', {"a": 1}, "comment"),
     ('{"a": /* one */ 1}', {"a": 1}, "comment"),
     ('{“a”: “b”}', {"a": "b"}, "quotes"),
@@ -38,6 +43,9 @@ MENDED: list[tuple[str, Any, str]] = [
 ]
 
 BROKEN = [
+    '{"c": "a" + "b", "t": 3}',
+    '{"c": "type C:\\Users\\me"}'.replace("C:", "in C:").replace("me", "new"),
+    '{"c": "echo "a \\"b\\" c""}',
     '{"a": , "b": 1}',
     '{"a": maybe}',
     '{"a": NaN}',

@@ -22,6 +22,7 @@ MAX_KEY = 4096
 TWO_READINGS = "unescaped quotes inside a string leave two readings"
 BLANKS = re.compile(f"[{BLANK}]*")
 COMMENTS = ("//", "/*")
+REST_OF_LINE = re.compile(r"[^\n]*")
 GOES_ON = r"[\w=>.)(;+*?!&%$@^:-]"
 KEPT = r'[^"\\\x00-\x1f\ud800-\udfff]'
 NO_KEY = rf'[^"\\\n]{{0,80}}+"[{BLANK}]*+[^:{BLANK}]'
@@ -131,9 +132,16 @@ class StringEnds:
             if place != "member" or self.form.python:
                 return look.skipped  # Python joins strings that stand side by side
             return look.skipped and bool((yield from self._quoted_key(look)))
-        if c in "/#" and look.skipped:
-            return True
+        if c in "/#" and look.skipped and (c == "#" or (yield from look.at(COMMENTS, 2))):
+            return (yield from self._structure_behind_comment(look))
         return c in "<~`;" and len(self.closers) == 0
+
+    def _structure_behind_comment(self, look: _Look) -> Need[bool]:
+        """Behind a quote and what may be a comment to the line's end: does structure follow on the next line?"""
+        if not self.closers:
+            return True
+        c = yield from look.line_end()
+        return c in ("\"", "'", ",", self.closers[-1])
 
     def _refuse_key(self, place: str) -> Need[None]:
         """A quote inside a string of an object, behind a comma: where a key could begin, there are two readings."""
@@ -222,6 +230,11 @@ class _Look:
 
     def skip(self) -> None:
         self.ahead += 1
+
+    def line_end(self) -> Need[str]:
+        """Skip the rest of this line; returns what stands behind it."""
+        yield from self._after(REST_OF_LINE)
+        return (yield from self.after_space())
 
     def at(self, marks: tuple[str, ...], longest: int) -> Need[bool]:
         """Does one of `marks` stand here?"""

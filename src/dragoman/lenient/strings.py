@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ..types import Edit
+from .damaged import ends_of
 from .notation import INNER_PYTHON, JSON, Broken, Cut, Form
 from .source import Need, Sink, Source
 from .string_ends import StringEnds
@@ -20,7 +22,30 @@ HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 SURROGATE = re.compile("[\ud800-\udfff]")
 SURROGATES = re.compile("[\ud800-\udfff]+")
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
+ESCAPES = re.compile(r"\\(.)", re.S)
+QUOTES = re.compile(r"\\.|\"", re.S)
+HALF_MEANT = frozenset("bf/\\")
+"""Escapes of JSON that nobody means beside an escape that is none."""
+LINE_ESCAPES = frozenset("nrtu")
+PATH = re.compile(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
+"""A backslash before a word."""
+TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
+MAX_REREAD = 1_000_000
 PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
+
+
+@dataclass(slots=True)
+class _Inside:
+    """A string that is being read: its opening quote, what it stands in, where its inside began.
+
+    `inner` counts the quotes inside; `plan` is where it ends by all that follows, -1 where that tells nothing.
+    """
+
+    quote: str
+    place: str
+    began: int
+    inner: int = 0
+    plan: int | None = None
 
 
 class StringReader(StringEnds):
@@ -35,6 +60,8 @@ class StringReader(StringEnds):
         self.edits: list[Edit] = []
         self.places: list[str] = []
         self.path: list[str] = []
+        self._plan: dict[int, int] = {}
+        self._odd_from = -1
 
     def note(self, kind: str, before: str = "", after: str = "") -> None:
         """Record one mend at the present path; the same kind at the same path is told once."""
@@ -109,9 +136,10 @@ class StringReader(StringEnds):
         """The inside of a string up to its closing quote, as JSON characters."""
         src = self.src
         marks = inside(quote)
-        inner = 0
+        state = _Inside(quote, place, src.at)
         drive = False
         begun = False
+        self._odd_from = -1
         while True:
             buf, pos = src.buf, src.pos
             if begun and not drive:
@@ -138,27 +166,81 @@ class StringReader(StringEnds):
             c = buf[end]
             if c == "\\":
                 begun = True
-                drive = yield from self._escape(out, drive)
+                drive = yield from self._escape(out, drive, marks.closers)
             elif c in marks.closers:
-                if not inner and c == '"' and self._ends_here(end, place):
-                    src.pos += 1
+                if (yield from self._at_quote(state, out, begun=begun)):
+                    self._check_escapes(state)
                     return
-                if quote == '"' and (more := self._quotes_inside(end, place, begun=begun)):
-                    inner += more
-                    piece, src.pos = buf[end : src.pos], src.pos
-                    out(piece.replace('"', '\\"'))
-                    continue
-                if (yield from self._closes(place, inner)):
-                    src.pos += 1
-                    if inner:
-                        self.note("unescaped_quote")
-                    return
-                yield from self._refuse_key(place)
-                inner += 1
-                src.pos += 1
-                out('\\"' if c == '"' else c)
             else:
                 self._unfit(c, marks if begun else FIRST, out)
+
+    def _at_quote(self, state: _Inside, out: Sink, *, begun: bool) -> Need[bool]:
+        """A quote that may end the string: does it?  One inside it is written, escaped."""
+        src, place = self.src, state.place
+        c = src.buf[src.pos]
+        if not state.inner and c == '"' and self._ends_here(src.pos, place):
+            src.pos += 1
+            return True
+        if state.plan is None:
+            state.plan = yield from self._plan_for(state)
+        ends = src.at == state.plan
+        if state.plan < 0:
+            at = src.pos
+            if state.quote == '"' and (more := self._quotes_inside(src.pos, place, begun=begun)):
+                state.inner += more
+                out(src.buf[at : src.pos].replace('"', '\\"'))
+                return False
+            ends = yield from self._closes(place, state.inner)
+            if not ends:
+                yield from self._refuse_key(place)
+        src.pos += 1
+        if ends and state.inner:
+            self.note("unescaped_quote")
+        if not ends:
+            state.inner += 1
+            out('\\"' if c == '"' else c)
+        return ends
+
+    def _plan_for(self, state: _Inside) -> Need[int]:
+        """Where the string ends whose first quote stands here; -1 where that is decided quote by quote."""
+        if state.quote != '"' or state.place == "key" or not (self._far_stops and self.closers):
+            return -1
+        if (yield from self._closes(state.place, 0)) and not (yield from self._quotes_a_stop()):
+            return self.src.at
+        return (yield from self._planned_end())
+
+    def _quotes_a_stop(self) -> Need[bool]:
+        """Does a quote stand here, a mark around the whole value, and a quote again?"""
+        if not self.stops:
+            return False
+        text = yield from self.src.peek(max(map(len, self.stops)) + 2)
+        return any(text.startswith(f'{stop}"', 1) for stop in self.stops)
+
+    def _planned_end(self) -> Need[int]:
+        """Where the string ends in which an unescaped quote stands here, by all that follows; -1 where that tells
+        nothing."""
+        src = self.src
+        if src.at not in self._plan:
+            if not src.eof:
+                src.hold()
+                yield from src.until((), _ignore)
+                src.rewind()
+            src.reread += len(src.buf) - src.pos
+            if src.reread < MAX_REREAD + 4 * src.at:
+                found = ends_of(src.buf, src.pos, "".join(self.closers), self.stops) or {}
+                self._plan = {src.base + quote: src.base + end for quote, end in found.items()}
+        return self._plan.get(src.at, -1)
+
+    def _check_escapes(self, state: _Inside) -> None:
+        """Were escapes meant, where some are none?  What was written as it stands, or by halves, has two readings."""
+        if not state.inner and self._odd_from < 0:
+            return
+        text = self.src.behind(self.src.at - state.began)
+        escapes = set(ESCAPES.findall("" if self._raw_path else text))
+        if self._odd_from >= 0 and (escapes & HALF_MEANT or (escapes & LINE_ESCAPES and PATH.search(text))):
+            raise Broken(TWO_ESCAPES)
+        if state.inner and '"' in escapes and _between_quotes(text):
+            raise Broken(TWO_ESCAPES)
 
     def _unfit(self, c: str, marks: Inside, out: Sink) -> None:
         """Characters that no JSON string holds as they are: control characters, quotes of another kind, surrogates."""
@@ -174,16 +256,16 @@ class StringReader(StringEnds):
         src.pos = (marks.raw if c < " " else marks.plain)(src.buf, pos).end()  # type: ignore[union-attr]
         out(escaped(src.buf[pos : src.pos]))
 
-    def _escape(self, out: Sink, drive: bool) -> Need[bool]:
+    def _escape(self, out: Sink, drive: bool, closers: str) -> Need[bool]:
         """One backslash sequence.  Returns whether the string is a raw Windows path from here on."""
         src = self.src
         two = yield from src.peek(2)
         if len(two) < 2:
             raise Cut
         c = two[1]
-        if c in '"\\/':
+        if c in '"\\/' or c in closers:
             src.pos += 2
-            out(two)
+            out(two if c in '"\\/' else c)
             return drive
         if drive and self._raw_path:
             src.pos += 2
@@ -195,15 +277,19 @@ class StringReader(StringEnds):
             return drive
         if c == "u" and (yield from self._unicode(out)):
             return drive
-        src.pos += 2
+        src.pos += 1 if c < " " else 2
+        if c < " " and not self.form.python:
+            self.note("invalid_escape", "\\")
+            self._odd_from = src.at
+            out("\\\\")
+            return drive
         if self.form.python and (yield from self._python_escape(c, out)):
             return drive
         self.note("invalid_escape", two)
-        if c.isalnum() or self.form.python:
-            self._raw_path = drive and c.isalnum()
-            out("\\\\" + escaped(c))
-        else:
-            out(escaped(c))
+        if not self.form.python and self._odd_from < 0:
+            self._odd_from = src.at
+        self._raw_path = drive and c.isalnum()
+        out("\\\\" + escaped(c))
         return drive
 
     _raw_path = False
@@ -244,6 +330,21 @@ class StringReader(StringEnds):
         if src.eof and len(twelve) < 12 and code < 0xDC00 and "\\u".startswith(low[:2]):
             raise Cut
         raise Broken("a lone surrogate is half a character")
+
+
+def _ignore(_: str) -> None:
+    return None
+
+
+def _between_quotes(text: str) -> bool:
+    """Does an escaped quote stand between two that are not?"""
+    open_ = False
+    for found in QUOTES.finditer(text):
+        if found.group() == '"':
+            open_ = not open_
+        elif open_ and found.group() == '\\"':
+            return True
+    return False
 
 
 def quoted(text: str) -> str:

@@ -39,6 +39,7 @@ MAX_NESTED = 16
 """Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
 MAX_LATE = 200
 """Text between a call's arguments and its closer is not looked through any further."""
+GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
 JOINTS = frozenset({",", ";"})
 
 
@@ -433,7 +434,14 @@ class Attempt:
             if reader.unfit:
                 self.judge.refuse_numbers(draft, reader.unfit)
         draft.done, draft.end = True, self.src.at
+        self._refuse_guesses(draft)
         self.draft = None
+
+    def _refuse_guesses(self, draft: Draft) -> None:
+        """Of mends that guess where a value ends there may be one in a call (judge-rules.md E)."""
+        if len(GUESSES & {e.kind for e in draft.edits}) > 1:
+            why = "where a value ends is guessed twice over"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_repeated(self, draft: Draft) -> None:
         try:
