@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -123,21 +124,26 @@ def _as_json(row: Client) -> dict[str, Any]:
 
 def _print(row: Client, *, files: bool) -> None:
     """Variables and commands as a shell runs them; the rest as comments, unless it is all there is."""
-    for file in row.files if files else ():
-        click.echo(f"# {_short(file)}")
-        click.echo(merged("", file.form, file.content))
-    for name, value in row.variables.items():
-        click.echo(f"export {name}={shlex.quote(value)}")
-    for words in row.commands:
-        click.echo(shlex.join(words))
+    shown = row.files if files else ()
+    for file in shown:
+        click.echo(f"# {_short(file)}\n{merged('', file.form, file.content)}")
+    for line in _shell_lines(row):
+        click.echo(line)
+    notes = {
+        "then": f"{shlex.join(row.start)} …" if row.start else "",
+        "note": row.note,
+        "with --write": "this is put into the files; what else they hold stays" if shown else "",
+    }
+    for head, text in notes.items():
+        if text:
+            click.echo(f"{head}: {text}", err=True)
+
+
+def _shell_lines(row: Client) -> Iterator[str]:
+    yield from (f"export {name}={shlex.quote(value)}" for name, value in row.variables.items())
+    yield from map(shlex.join, row.commands)
     if row.code:
-        click.echo("\n".join(f"# {line}" for line in row.code.splitlines()) if row.variables else row.code)
-    if row.start:
-        click.echo(f"then: {shlex.join(row.start)} …", err=True)
-    if row.note:
-        click.echo(f"note: {row.note}", err=True)
-    if files and row.files:
-        click.echo("with --write this is put into the files; what else they hold stays", err=True)
+        yield "\n".join(f"# {line}" for line in row.code.splitlines()) if row.variables else row.code
 
 
 def _short(file: File) -> str:

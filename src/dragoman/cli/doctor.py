@@ -51,27 +51,54 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     that is really in use.
     """
     route, name = _target(target, model, api, key)
-    findings: list[ProbeResult] = []
+    report = _Report(as_json=as_json)
     with Pool() as pool:
         reached = run(reach(route, named=bool(name)), pool.performer())
-        route = reached.route
-        name = name or next(iter(reached.models), "")
-        _note(reached.finding, findings, as_json=as_json)
-        if not name and not findings[-1].facts.get("unreachable"):
-            _note(replace(NO_MODEL, message=f"{target} lists no model"), findings, as_json=as_json)
-        if not findings[-1].facts.get("unreachable"):
-            for finding in drive(examine(route, name, [size for size in SIZES if size <= context]), pool.performer()):
-                _note(finding, findings, as_json=as_json)
-    lost = any(finding.facts.get("unreachable") for finding in findings)
-    settings = "" if lost else settings_for(route, name, findings)
-    if as_json:
-        print_json({"model": name, "findings": [f.as_json() for f in findings], "settings": settings})
-    elif settings and not write:
-        click.echo(f"\nThe settings that follow (dragoman.toml):\n\n{settings}", nl=False)
-    if write and settings:
-        write.write_text(settings, encoding="utf-8")
-        click.echo(f"wrote {write}; serve it: dragoman serve --config {write}", err=True)
-    return int(lost or all(f.grade is Grade.BAD for f in findings if "tools" in f.probe))
+        route, name = reached.route, name or next(iter(reached.models), "")
+        report.add(reached.finding)
+        if not name and not report.unreachable:
+            report.add(replace(NO_MODEL, message=f"{target} lists no model"))
+        if not report.unreachable:
+            sizes = [size for size in SIZES if size <= context]
+            for finding in drive(examine(route, name, sizes), pool.performer()):
+                report.add(finding)
+    settings = "" if report.unreachable else settings_for(route, name, report.findings)
+    report.end(name, settings, write)
+    return int(report.bad)
+
+
+class _Report:
+    """The findings so far, shown as they come, unless all of them are printed as JSON."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.findings: list[ProbeResult] = []
+        self._as_json = as_json
+
+    def add(self, finding: ProbeResult) -> None:
+        """One more finding."""
+        self.findings.append(finding)
+        if not self._as_json:
+            _show(finding)
+
+    @property
+    def unreachable(self) -> bool:
+        """Can no model be asked there?"""
+        return any(finding.facts.get("unreachable") for finding in self.findings)
+
+    @property
+    def bad(self) -> bool:
+        """Has it no tools in any way?"""
+        return self.unreachable or all(f.grade is Grade.BAD for f in self.findings if "tools" in f.probe)
+
+    def end(self, model: str, settings: str, write: Path | None) -> None:
+        """Print what follows from them, or write it."""
+        if self._as_json:
+            print_json({"model": model, "findings": [f.as_json() for f in self.findings], "settings": settings})
+        elif settings and not write:
+            click.echo(f"\nThe settings that follow (dragoman.toml):\n\n{settings}", nl=False)
+        if write and settings:
+            write.write_text(settings, encoding="utf-8")
+            click.echo(f"wrote {write}; serve it: dragoman serve --config {write}", err=True)
 
 
 def _target(target: str, model: str, api: str | None, key: str) -> tuple[Route, str]:
@@ -90,12 +117,6 @@ def _speaks(target: str) -> Provider:
     rows = (COMPATIBLE["ollama_chat"], COMPATIBLE["openai_chat"])
     found = discover([Place(provider=row, base_url=Route(provider=row, base_url=target).root()) for row in rows])
     return found[0].provider if found else rows[1]
-
-
-def _note(finding: ProbeResult, findings: list[ProbeResult], *, as_json: bool) -> None:
-    findings.append(finding)
-    if not as_json:
-        _show(finding)
 
 
 def _show(finding: ProbeResult) -> None:

@@ -24,7 +24,7 @@ from ..codecs import CODECS
 from ..dialects import DIALECTS
 from ..errors import DragomanError, UsageError
 from ..gateway import Found, GatewayConfig, create_app, discover
-from ..gateway.config.load import FILE, MCP_VARIABLE, YAML, Server, load, read
+from ..gateway.config.load import FILE, MCP_VARIABLE, YAML, Server, Settings, load, read
 from ..gateway.discovery import Place, usual_places
 from ..gateway.factory import VARIABLE
 from ..gateway.inspector.api import ROOT
@@ -115,27 +115,36 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
 
     Clients of OpenAI chat completions, Anthropic messages and Ollama chat find their API below the address shown.
     """
-    variables = (
-        (FORMAT, log_format),
-        (LEVEL, log_level),
-        (MCP_VARIABLE, mcp and str(mcp.resolve())),
-        (INSPECT, None if inspect is None else str(inspect).lower()),
-    )
-    os.environ.update({name: value for name, value in variables if value})
+    _set_environment(log_format, log_level, mcp, inspect)
     if litellm is not None and litellm.suffix not in YAML:
         raise UsageError(f"{litellm} is no YAML file by its name; give a LiteLLM proxy's file, ending in .yaml")
     file = _file(litellm or config, of_a_model=bool(upstream or demo))
     if file is not None:
         _serve_file(file, host, port)
         return
-    fields = _fields(**options)
     with ExitStack() as stack:
         if demo:
             upstream, upstream_api = stack.enter_context(running(WeakModel())), "openai_chat"
-        settings, found = read({}), _config(upstream, upstream_api, fields)
-        server, served = settings.server, replace(settings.config, default=found.default, models=found.models)
-        app = create_app(served, observers=observers(server, served), drain_seconds=server.drain_seconds)
-        listening = stack.enter_context(_listen(host or server.host, server.port if port is None else port))
+        settings, found = read({}), _config(upstream, upstream_api, _fields(**options))
+        _serve_model(settings, found, host, port)
+
+
+def _set_environment(log_format: str | None, log_level: str | None, mcp: Path | None, inspect: bool | None) -> None:
+    """Options that count in every process, where each of them looks."""
+    variables = {
+        FORMAT: log_format,
+        LEVEL: log_level,
+        MCP_VARIABLE: mcp and str(mcp.resolve()),
+        INSPECT: None if inspect is None else str(inspect).lower(),
+    }
+    os.environ.update({name: value for name, value in variables.items() if value})
+
+
+def _serve_model(settings: Settings, found: GatewayConfig, host: str | None, port: int | None) -> None:
+    """Serve by what the environment sets, in front of the models found."""
+    server, served = settings.server, replace(settings.config, default=found.default, models=found.models)
+    app = create_app(served, observers=observers(server, served), drain_seconds=server.drain_seconds)
+    with _listen(host or server.host, server.port if port is None else port) as listening:
         _run(uvicorn.Config(app, **_tls(server), **QUIET), listening, inspect=server.inspect)
 
 

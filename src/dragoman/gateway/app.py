@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .mcp_tools import McpTools
 
 OLLAMA_VERSIONS = ("", "/v1")
+VERSION_PATHS = tuple(f"{version}/api/version" for version in OLLAMA_VERSIONS)
 ALIVE = ("/healthz", "/health", "/health/liveliness")
 READY = ("/readyz", "/health/readiness")
 """Ours, and the addresses other gateways' probes are set to (peers.md, Endpoints)."""
@@ -236,20 +237,28 @@ def _routes(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
     for path, endpoints_of in _beside(gateway):
         guarded = {method: Guarded(one, lambda: gateway.config.access) for method, one in endpoints_of.items()}
         yield Route(path, Methods(**guarded))
-    for version in OLLAMA_VERSIONS:
-        yield Route(f"{version}/api/version", Methods(GET=Fixed({"version": __version__})))
-    for path in TELEMETRY:
-        yield Route(path, Methods(POST=endpoints.take))
-    for path in ALIVE:
-        yield Route(path, Methods(GET=Fixed({"status": "ok"})))
-    for path in READY:
-        yield Route(path, Methods(GET=Ready(gateway.why_not_ready)))
+    for path, served_to_all in _open(gateway).items():
+        yield Route(path, served_to_all)
+    yield from _inspector(gateway, recorder)
+
+
+def _open(gateway: Gateway) -> dict[str, Methods]:
+    """What is served to everybody."""
+    return {
+        **dict.fromkeys(VERSION_PATHS, Methods(GET=Fixed({"version": __version__}))),
+        **dict.fromkeys(TELEMETRY, Methods(POST=endpoints.take)),
+        **dict.fromkeys(ALIVE, Methods(GET=Fixed({"status": "ok"}))),
+        **dict.fromkeys(READY, Methods(GET=Ready(gateway.why_not_ready))),
+        "/openapi.json": Methods(GET=Fixed(document())),
+        "/": Methods(GET=Words(BANNER)),
+    }
+
+
+def _inspector(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
     if recorder is None:
         yield from (Route(path, Off()) for path in (INSPECT, f"{INSPECT}/{{rest:path}}"))
     else:
         yield from (Route(*route) for route in Inspector(recorder, lambda: gateway.config.access).routes())
-    yield Route("/openapi.json", Methods(GET=Fixed(document())))
-    yield Route("/", Methods(GET=Words(BANNER)))
 
 
 def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoint]]]:

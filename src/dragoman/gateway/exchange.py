@@ -33,7 +33,7 @@ from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Ti
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
 from .state.response_items import Items
-from .telemetry.exchange_record import GONE, ExchangeRecord
+from .telemetry.exchange_record import GONE, ExchangeRecord, reports
 
 JSON_TYPE = "application/json"
 MANY_TOOLS = "{tools} tools are more than the {most} this gateway takes; send fewer, or raise limits.tools"
@@ -297,11 +297,11 @@ def unsupported_parameters(issues: Iterable[Issue]) -> list[str]:
 
 def audit(response: Response) -> dict[str, str]:
     """What the calls of an answer went through, as headers; none where there were no calls."""
-    reports = [call.report for call in response.calls if call.report is not None]
+    known = reports(response)
     values = {
-        "x-dragoman-dialect": [report.dialect for report in reports],
+        "x-dragoman-dialect": [report.dialect for report in known],
         "x-dragoman-tier": [(call.report.tier if call.report else Tier.NATIVE).value for call in response.calls],
-        "x-dragoman-edits": [edit.kind for report in reports for edit in report.edits],
+        "x-dragoman-edits": [edit.kind for report in known for edit in report.edits],
         **_losses(response.issues),
     }
     joined = {name: ",".join(dict.fromkeys(filter(None, each))) for name, each in values.items()}

@@ -35,6 +35,8 @@ WITHIN: Mapping[str, str] = {"bedrock/converse/": "bedrock/", "bedrock/invoke/":
 BEGINNINGS = (("claude-", "anthropic"), ("gemini-", "vertex"), ("command-", "cohere"), ("mistral-", "mistral"))
 """Whose a model without a prefix is; OpenAI's where nothing else fits, as there."""
 OPENAI = "https://api.openai.com"
+ANY = frozenset({"*", "**"})
+"""Names and models that stand for all."""
 OTHER_MODES = frozenset(
     {"embedding", "image_generation", "audio_transcription", "audio_speech", "rerank", "moderation"}
 )
@@ -110,7 +112,7 @@ class _Import:
             "fallback": self._fallback_settings(),
             "keys": self._keys(),
             "providers": self._providers,
-            "models": {name: self._model(name, fallbacks) for name in self._groups} | self._aliases(fallbacks),
+            "models": {name: self._routes_of([name], fallbacks) for name in self._groups} | self._aliases(fallbacks),
             "default": {"routes": self._default} if self._default else {},
         }
         data.update({name: value for name, value in sections.items() if value})
@@ -125,15 +127,13 @@ class _Import:
     # ── deployments ──────────────────────────────────────────────────────────
 
     def _deployment(self, path: str, row: Any) -> None:
-        name, params = (row.get("model_name"), row.get("litellm_params")) if isinstance(row, Mapping) else ("", None)
-        if not isinstance(name, str) or not isinstance(params, Mapping) or not isinstance(params.get("model"), str):
-            raise UsageError(f"{path}: wants model_name and litellm_params with a model; add them")
+        name, params = _named(path, row)
         mode = _mapping(row, "model_info").get("mode")
         if mode in OTHER_MODES:
             self._notice(f"{path} ({name}): {mode} is not served here")
             return
         found = self._route(f"{path} ({name})", name, params)
-        if found and name in {"*", "**"}:
+        if found and name in ANY:
             self._default.append(found)
         elif found:
             self._groups.setdefault(name, []).append(found)
@@ -146,31 +146,38 @@ class _Import:
         for key in sorted(set(params) - CARRIED):
             self._notice(f"{path}: {key} is not carried over; {UNHEEDED.get(key, 'set it with the provider')}")
         provider, model = _split(params["model"], params.get("custom_llm_provider"))
-        if not provider or provider not in PROVIDERS:
+        if provider not in PROVIDERS:
             self._notice(f"{path}: {params['model']!r} is of no provider known here; give it an api in [providers]")
             return ""
         if "*" in model and "*" not in name:
             self._notice(f"{path}: {model!r} is a pattern, and {name!r} is none; name the model that is asked for")
             return ""
+        called = self._provider(provider, self._own_settings(name, params))
+        return called if not model or (name in ANY and model == "*") else f"{called}/{model}"
+
+    def _own_settings(self, name: str, params: Mapping[str, Any]) -> dict[str, str]:
+        """The address and the key that a deployment has of its own."""
         base = self._filled(params.get("api_base") or params.get("base_url"))
         own = {"base_url": base, "key": self._key(name, params.get("api_key"))}
-        given = {key: value for key, value in own.items() if value}
-        if provider == "openai" and base and not base.startswith(OPENAI):
-            provider = "compatible"  # `openai/` with an address of its own is how LiteLLM says: anything like it
-        called = self._provider(provider, given)
-        return called if not model or (name in {"*", "**"} and model == "*") else f"{called}/{model}"
+        return {key: value for key, value in own.items() if value}
 
     def _provider(self, provider: str, given: dict[str, str]) -> str:
         """The name of the row with these settings: the provider's own, or one more."""
+        if provider == "openai" and not given.get("base_url", OPENAI).startswith(OPENAI):
+            provider = "compatible"  # `openai/` with an address of its own is how LiteLLM says: anything like it
         row = PROVIDERS[provider]
-        if provider != "compatible" and self._plain.setdefault(row.name, given) == given:
-            if given:
-                self._providers[row.name] = given
-            return row.name
-        made = {} if provider == "compatible" else {"extends": row.name}
-        made |= given
+        if provider == "compatible":
+            return self._one_more("server", given)
+        if self._plain.setdefault(row.name, given) != given:
+            return self._one_more(row.name, {"extends": row.name} | given)
+        if given:
+            self._providers[row.name] = given
+        return row.name
+
+    def _one_more(self, name: str, made: dict[str, Any]) -> str:
+        """The name of the row of the file that says this, by now."""
         known = next((name for name, value in self._providers.items() if value == made), "")
-        called = known or self._free(row.name if provider != "compatible" else "server")
+        called = known or self._free(name)
         self._providers[called] = made
         return called
 
@@ -219,18 +226,12 @@ class _Import:
         """Model → the models asked after it; "*" for every model."""
         fallbacks: dict[str, list[str]] = {}
         for _, key, value in self._settings():
-            if key in {"fallbacks", "context_window_fallbacks"} and isinstance(value, list | Mapping):
-                for row in [value] if isinstance(value, Mapping) else value:
-                    for name, others in row.items() if isinstance(row, Mapping) else ():
-                        fallbacks.setdefault(str(name), []).extend(
-                            map(str, others if isinstance(others, list) else [others])
-                        )
+            if key in {"fallbacks", "context_window_fallbacks"}:
+                for name, others in _pairs(value):
+                    fallbacks.setdefault(name, []).extend(map(str, others if isinstance(others, list) else [others]))
             elif key == "default_fallbacks" and isinstance(value, list):
                 fallbacks.setdefault("*", []).extend(map(str, value))
         return fallbacks
-
-    def _model(self, name: str, fallbacks: Mapping[str, list[str]]) -> dict[str, Any]:
-        return self._routes_of([name], fallbacks)
 
     def _routes_of(self, names: Sequence[str], fallbacks: Mapping[str, list[str]]) -> dict[str, Any]:
         """The row that asks these models, in order, and then their fallbacks."""
@@ -250,18 +251,14 @@ class _Import:
         """Other names of models; several for one name are asked in order."""
         aliases: dict[str, dict[str, Any]] = {}
         for section, key, value in self._settings():
-            rows = value.items() if key == "model_group_alias" and isinstance(value, Mapping) else ()
-            for alias, target in rows:
-                meant = target.get("model") if isinstance(target, Mapping) else target
-                names = [name for name in (meant if isinstance(meant, list) else [meant]) if name in self._groups]
-                if str(alias) in self._groups:
-                    self._notice(
-                        f"{section}.model_group_alias: {alias!r} is a model of the list already; that one holds"
-                    )
+            for alias, target in _pairs(value) if key == "model_group_alias" and isinstance(value, Mapping) else ():
+                names = [name for name in _targets(target) if name in self._groups]
+                if alias in self._groups:
+                    self._notice(f"{section}.{key}: {alias!r} is a model of the list already; that one holds")
                 elif not names:
-                    self._notice(f"{section}.model_group_alias: {alias!r} stands for no model of the list; left out")
+                    self._notice(f"{section}.{key}: {alias!r} stands for no model of the list; left out")
                 else:
-                    aliases[str(alias)] = self._routes_of(names, fallbacks)
+                    aliases[alias] = self._routes_of(names, fallbacks)
         return aliases
 
     def _fallback_settings(self) -> dict[str, Any]:
@@ -278,6 +275,26 @@ class _Import:
         return settings
 
 
+def _named(path: str, row: Any) -> tuple[str, Mapping[str, Any]]:
+    """The name and the parameters of a deployment.  Raises UsageError for what is none."""
+    name, params = (row.get("model_name"), row.get("litellm_params")) if isinstance(row, Mapping) else ("", None)
+    if isinstance(name, str) and isinstance(params, Mapping) and isinstance(params.get("model"), str):
+        return name, params
+    raise UsageError(f"{path}: wants model_name and litellm_params with a model; add them")
+
+
+def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
+    """The pairs of a mapping, or of a list of mappings."""
+    for row in value if isinstance(value, list) else [value]:
+        yield from ((str(name), one) for name, one in (row.items() if isinstance(row, Mapping) else ()))
+
+
+def _targets(target: Any) -> list[Any]:
+    """The models an alias stands for."""
+    meant = target.get("model") if isinstance(target, Mapping) else target
+    return meant if isinstance(meant, list) else [meant]
+
+
 def _split(model: str, provider: Any) -> tuple[str, str]:
     """LiteLLM's name of a model as our provider and its model."""
     for before, after in WITHIN.items():
@@ -286,14 +303,18 @@ def _split(model: str, provider: Any) -> tuple[str, str]:
     if isinstance(provider, str) and provider:
         model = f"{provider}/{model}"
     prefix, found, rest = model.partition("/")
-    if found and prefix in PREFIXES:
+    if not found:
+        return _owner(model), model
+    if prefix in PREFIXES:
         return PREFIXES[prefix], rest
-    if found and prefix in PROVIDERS:
-        return PROVIDERS[prefix].name, rest
-    if found or model in {"*", "**"}:
-        return "", model
-    owner = next((owner for beginning, owner in BEGINNINGS if model.startswith(beginning)), "openai")
-    return owner, model
+    return (PROVIDERS[prefix].name, rest) if prefix in PROVIDERS else ("", model)
+
+
+def _owner(model: str) -> str:
+    """Whose a model without a prefix is; "" for a pattern of all."""
+    if model in ANY:
+        return ""
+    return next((owner for beginning, owner in BEGINNINGS if model.startswith(beginning)), "openai")
 
 
 def _is_number(value: Any) -> bool:
@@ -313,14 +334,18 @@ def _tables(data: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     plain = {key: value for key, value in data.items() if not _is_table(value)}
     if plain and path:
         yield f"\n[{_dotted(path)}]\n"
-    yield from (f"{_key_of(key)} = {_value(value)}\n" for key, value in plain.items())
+    yield from _lines(plain)
     for key, value in data.items():
         if isinstance(value, Mapping):
             yield from _tables(value, (*path, key))
         elif _is_table(value):
             for row in value:
                 yield f"\n[[{_dotted((*path, key))}]]\n"
-                yield from (f"{_key_of(name)} = {_value(one)}\n" for name, one in row.items())
+                yield from _lines(row)
+
+
+def _lines(row: Mapping[str, Any]) -> Iterator[str]:
+    return (f"{_key_of(key)} = {_value(value)}\n" for key, value in row.items())
 
 
 def _is_table(value: Any) -> bool:

@@ -174,22 +174,22 @@ class _Reader:
 
     def _mcp(self) -> Mcp:
         """The servers that some model gets, and which; the others are not started."""
-        rows = self._data.get("mcpServers", {})
-        models = {
+        rows, file = self._data.get("mcpServers", {}), self._environ.get(MCP_VARIABLE, "")
+        attached = {
             name: self._attachments(row, child(MODELS, name)) for name, row in self._data.get("models", {}).items()
         }
+        models = {name: attachments for name, attachments in attached.items() if attachments}
         default = self._attachments(self._data.get("default", {}), "$.default")
+        used = {each.server for attachments in (*models.values(), default) for each in attachments}
         try:
-            on = servers_in({"mcpServers": rows}, self._environ) if rows else ()
-            file = self._environ.get(MCP_VARIABLE, "")
-            every = servers_in(file, self._environ) if file else ()
+            on = servers_in({"mcpServers": rows}, self._environ)
+            every = servers_in(file, self._environ)
         except DragomanError as error:
             self._complain("$.mcpServers", str(error))
             return Mcp()
-        used = {each.server for attachments in (*models.values(), default) for each in attachments}
         return Mcp(
             servers={n: {"mcpServers": {n: rows[n]}} for n in on if n in used} | dict.fromkeys(every, file),
-            models={name: attachments for name, attachments in models.items() if attachments},
+            models=models,
             default=default,
             every=tuple(Attachment(server=name) for name in every),
             policy=replace(DEFAULT_POLICY, **self._data.get("mcp", {})),
@@ -344,6 +344,8 @@ def servers_in(config: Mapping[str, Any] | str, environ: Mapping[str, str]) -> t
 
     Raises UsageError for what cannot be used.  MCP's SDK is imported only where there are servers.
     """
+    if not config or config == {"mcpServers": {}}:
+        return ()
     config_of = import_module("...mcp.config", __package__)
     return tuple(spec.name for spec in config_of.read_servers(config, environ))
 

@@ -18,7 +18,7 @@ from ...codecs.shared.spec import Codec
 from ...dialects.engine.parser import Parsed, Parser, fold
 from ...dialects.rows.table import DIALECTS
 from ...errors import UsageError
-from ...types import IssueKind, ToolCall
+from ...types import IssueKind, Response, ToolCall
 from ...version import __version__
 from .recording import Hop, Recording
 from .redaction import blotted, is_secret
@@ -44,12 +44,7 @@ def source(recording: Recording) -> str:
 
 def dialect_vector(recording: Recording, hop: Hop, dialect: str = "") -> dict[str, Any]:
     """A row of `tests/vectors/dialects/DIALECT.jsonl`.  Raises UsageError where there is no text to read."""
-    answer = answer_of(hop)
-    if answer is None:
-        raise UsageError(NO_ANSWER)
-    given = parser_input_of(hop, answer)
-    if given is None or not given.text:
-        raise UsageError(NO_TEXT)
+    given = _parsed_text(hop)
     name = dialect or _dialect_of(given)
     vector: dict[str, Any] = {
         "id": f"{name}-{_slug(recording)}",
@@ -63,6 +58,16 @@ def dialect_vector(recording: Recording, hop: Hop, dialect: str = "") -> dict[st
     own, blind = _read(clean, name), _read(clean, "auto")
     other = {key: blind[key] for key in own if json.dumps(blind[key]) != json.dumps(own[key])}
     return {**clean, **own, **({"blind": other} if other else {})}
+
+
+def _parsed_text(hop: Hop) -> ParserInput:
+    answer = answer_of(hop)
+    if answer is None:
+        raise UsageError(NO_ANSWER)
+    given = parser_input_of(hop, answer)
+    if given is None or not given.text:
+        raise UsageError(NO_TEXT)
+    return given
 
 
 def _dialect_of(given: ParserInput) -> str:
@@ -104,16 +109,21 @@ def wire_vector(recording: Recording, hop: Hop) -> tuple[str, dict[str, Any]]:
     codec, response = CODECS[hop.route.provider.codec], answer.response
     vector: dict[str, Any] = {"id": f"recorded-{_slug(recording)}", "source": source(recording), **_body(codec, hop)}
     vector["calls"] = [_wire_call(call, hop.got.data) for call in response.calls]
-    optional = {
+    vector |= {key: value for key, value in _optional(response).items() if value}
+    clean: dict[str, Any] = blotted(vector, recording.spelt)
+    return codec.name, clean
+
+
+def _optional(response: Response) -> dict[str, Any]:
+    """The fields of a vector that are left out where they are empty."""
+    used = asdict(response.usage) if response.usage is not None else {}
+    return {
         "text": response.text,
         "reasoning": response.reasoning,
         "stop": str(response.stop or ""),
-        "usage": {k: v for k, v in asdict(response.usage).items() if v} if response.usage is not None else None,
+        "usage": {name: count for name, count in used.items() if count},
         "issues": [str(issue.kind) for issue in response.issues],
     }
-    vector |= {key: value for key, value in optional.items() if value}
-    clean: dict[str, Any] = blotted(vector, recording.spelt)
-    return codec.name, clean
 
 
 def _wire_call(call: ToolCall, body: bytes) -> dict[str, Any]:

@@ -51,6 +51,12 @@ class DecodedAnswer:
         return assembler.response()
 
     @property
+    def thinks_first(self) -> bool:
+        """Does it begin with reasoning, by the wire?"""
+        words = (event for _, event in self.events if isinstance(event, TextDelta | ReasoningDelta))
+        return isinstance(next(words, None), ReasoningDelta)
+
+    @property
     def pieces(self) -> list[str]:
         """The text in the pieces in which it came."""
         return [event.text for _, event in self.events if isinstance(event, TextDelta)]
@@ -175,29 +181,32 @@ def _gave_way(found: Finding) -> Finding:
 
 
 def parser_input_of(hop: Hop, answer: DecodedAnswer) -> ParserInput | None:
-    """How the gateway listened to this answer; None where text was only text."""
+    """How the gateway parsed this answer; None where text was only text."""
     attempt, route = hop.attempt, hop.route
-    if attempt is None or route is None:
+    if attempt is None or route is None or not _may_call(attempt.request):
         return None
     request, response = attempt.request, answer.response
-    choice = request.tool_choice
-    if not request.tools or (choice is not None and choice.mode == "none"):
-        return None
-    sent = sent_by(hop)
-    native = sent is not None and bool(sent.tools)
-    model = route.model or request.model
-    request = replace(request, model=model)
+    native = bool((sent := sent_by(hop)) and sent.tools)
+    request = replace(request, model=route.model or request.model)
     dialect = _prompted_dialect(request, route, native=native)
     return ParserInput(
         text="".join(answer.pieces),
         tools=request.tools,
-        dialects=_parser_dialects(dialect, route, model, hop.nonce if route.nonce and not native else ""),
+        dialects=_parser_dialects(dialect, route, request.model, "" if native else hop.nonce),
         prompted_dialect="" if native else dialect.name,
         prefix=_prefix(request, route, answer),
         finish_reason=str(response.stop) if response.stop is not None else None,
-        shown=tuple(result.text for message in request.messages for result in message.results),
+        shown=_results(request),
         native=native and bool(response.calls),
     )
+
+
+def _results(request: Request) -> tuple[str, ...]:
+    return tuple(result.text for message in request.messages for result in message.results)
+
+
+def _may_call(request: Request) -> bool:
+    return bool(request.tools) and (request.tool_choice is None or request.tool_choice.mode != "none")
 
 
 def _prompted_dialect(request: Request, route: Route, *, native: bool) -> Dialect:
@@ -209,7 +218,7 @@ def _prompted_dialect(request: Request, route: Route, *, native: bool) -> Dialec
 
 def _parser_dialects(dialect: Dialect, route: Route, model: str, nonce: str) -> Dialects:
     try:
-        return with_nonce(dialect, nonce[:8]) if nonce else route.parser_dialects(model)
+        return with_nonce(dialect, nonce[:8]) if nonce and route.nonce else route.parser_dialects(model)
     except UsageError:
         return route.parser_dialects(model)
 
@@ -221,14 +230,17 @@ def _prefix(request: Request, route: Route, answer: DecodedAnswer) -> str:
         return route.prefix
     thinks = wants_thinking(request)
     opener = "" if thinks is False else route.family(request.model).prefix(thinking=bool(thinks))
-    text, response = "".join(answer.pieces), answer.response
-    first = next((e for _, e in answer.events if isinstance(e, TextDelta | ReasoningDelta)), None)
-    if not opener or isinstance(first, ReasoningDelta) or text.lstrip().startswith(opener):
+    text = "".join(answer.pieces)
+    if not opener or answer.thinks_first or text.lstrip().startswith(opener):
         return ""
-    parser = Parser(tools=request.tools, prefix=opener)
+    return opener if answer.response.stop is Stop.LENGTH or _closes_reasoning(text, opener, request.tools) else ""
+
+
+def _closes_reasoning(text: str, opener: str, tools: Sequence[Tool]) -> bool:
+    parser = Parser(tools=tools, prefix=opener)
     parser.feed(text)
     parser.close()
-    return opener if parser.reasoned or response.stop is Stop.LENGTH else ""
+    return parser.reasoned
 
 
 # ── step by step ─────────────────────────────────────────────────────────────

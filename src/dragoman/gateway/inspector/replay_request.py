@@ -14,6 +14,7 @@ from ...dialects.rows.table import DIALECTS
 from ...errors import UsageError
 from ...events import assemble
 from ...schema.definitions import tools as as_tools
+from ...types import Response
 from .recording import Hop, Recording
 from .redaction import blotted
 from .replay import DecodedAnswer, ParserInput, answer_of, chunks, parser_input_of, regrouped, stages
@@ -32,31 +33,29 @@ def reading(recording: Recording, hop: Hop, asked: Mapping[str, Any]) -> dict[st
         raise UsageError(NO_ANSWER)
     given = _otherwise(parser_input_of(hop, answer) or ParserInput(text="".join(answer.pieces)), asked)
     steps = stages(given, _pieces(given, answer, asked.get("chunk")))
-    response = assemble(event for _, events in steps for event in events)
     result = {
         "text": given.text,
         **judged(given),
         "tools": [plain(tool) for tool in as_tools(given.tools) or ()] if given.tools is not None else None,
         "stages": [{"read": read, "events": folded((0.0, event) for event in events)} for read, events in steps],
-        "result": {
-            "text": response.text,
-            "reasoning": response.reasoning,
-            "calls": [{"name": call.name, "arguments": plain(call.arguments)} for call in response.calls],
-            "issues": [{"kind": str(issue.kind), "message": issue.message} for issue in response.issues],
-        },
+        "result": _result(assemble(event for _, events in steps for event in events)),
     }
     clean: dict[str, Any] = blotted(result, recording.spelt)
     return clean
 
 
+def _result(response: Response) -> dict[str, Any]:
+    return {
+        "text": response.text,
+        "reasoning": response.reasoning,
+        "calls": [{"name": call.name, "arguments": plain(call.arguments)} for call in response.calls],
+        "issues": [{"kind": str(issue.kind), "message": issue.message} for issue in response.issues],
+    }
+
+
 def _otherwise(given: ParserInput, asked: Mapping[str, Any]) -> ParserInput:
     """`given`, with what is asked for instead."""
-    changes: dict[str, Any] = {}
-    for name, kind in TEXTS.items():
-        if asked.get(name) is not None:
-            if not isinstance(asked[name], kind):
-                raise UsageError(f"{name} must be {kind.__name__}; see what was used before")
-            changes[name] = asked[name]
+    changes = _plain_changes(asked)
     if "finish_reason" in asked:
         changes["finish_reason"] = str(asked["finish_reason"]) if asked["finish_reason"] else None
     dialect = asked.get("dialect") or AS_IT_WAS
@@ -65,6 +64,14 @@ def _otherwise(given: ParserInput, asked: Mapping[str, Any]) -> ParserInput:
     if "tools" in asked:
         changes["tools"] = None if asked["tools"] is None else tuple(as_tools(asked["tools"]) or ())
     return replace(given, **changes)
+
+
+def _plain_changes(asked: Mapping[str, Any]) -> dict[str, Any]:
+    changes = {name: asked[name] for name in TEXTS if asked.get(name) is not None}
+    for name, value in changes.items():
+        if not isinstance(value, TEXTS[name]):
+            raise UsageError(f"{name} must be {TEXTS[name].__name__}; see what was used before")
+    return changes
 
 
 def _dialect(name: str) -> str:

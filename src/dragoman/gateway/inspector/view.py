@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
@@ -36,7 +35,7 @@ from ...types import (
     Verdict,
 )
 from ..fronts import FRONTS
-from ..telemetry.exchange_record import GONE, ExchangeRecord, UpstreamAttempt
+from ..telemetry.exchange_record import GONE, ExchangeRecord, UpstreamAttempt, reports
 from .recording import WITHHELD, Body, Hop, Recording
 from .redaction import blotted, holds
 from .replay import DecodedAnswer, ParserInput, answer_of, decode_body, parser_input_of, read_object, sent_by
@@ -116,24 +115,31 @@ def _short(text: str) -> str:
 
 def _marks(exchange: ExchangeRecord, recording: Recording) -> list[str]:
     """What sets this exchange apart, in words that the page filters by."""
-    answers = [attempt.response for attempt in exchange.attempts if attempt.response is not None]
-    answers += [exchange.response] if exchange.response is not None else []
-    verdicts = {call.report.verdict for answer in answers for call in answer.calls if call.report is not None}
-    kinds = {issue.kind for answer in answers for issue in answer.issues}
-    failed = [attempt for attempt in exchange.attempts if attempt.failure is not None]
-    marks_of = {
+    marks_of = {**_marks_of_outcome(exchange), **_marks_of_answers(exchange), "asked again": recording.again > 0}
+    return [name for name, holds in marks_of.items() if holds]
+
+
+def _marks_of_outcome(exchange: ExchangeRecord) -> dict[str, bool]:
+    failed = any(attempt.failure is not None for attempt in exchange.attempts)
+    return {
         "failed": exchange.error is not None and exchange.status != GONE,
         "client_closed": exchange.status == GONE,
-        "mended": Verdict.MENDED in verdicts,
-        "refused": bool(kinds & LOST),
-        "quoted": bool(kinds & QUOTES),
         "reasked": exchange.reasks > 0,
-        "fallback": bool(failed) and exchange.error is None,
+        "fallback": failed and exchange.error is None,
         "tools run here": bool(exchange.server_tools),
         "calls": exchange.response is not None and bool(exchange.response.calls),
-        "asked again": recording.again > 0,
     }
-    return [name for name, holds in marks_of.items() if holds]
+
+
+def _marks_of_answers(exchange: ExchangeRecord) -> dict[str, bool]:
+    answers = [attempt.response for attempt in exchange.attempts] + [exchange.response]
+    known = [answer for answer in answers if answer is not None]
+    kinds = {issue.kind for answer in known for issue in answer.issues}
+    return {
+        "mended": Verdict.MENDED in {report.verdict for answer in known for report in reports(answer)},
+        "refused": bool(kinds & LOST),
+        "quoted": bool(kinds & QUOTES),
+    }
 
 
 # ── everything ───────────────────────────────────────────────────────────────
@@ -318,28 +324,31 @@ def _finding(found: Finding) -> dict[str, Any]:
 
 
 def _request(request: Request, asked: Request | None = None) -> dict[str, Any]:
-    """A request; where `request` is what it was made of, each message says what became of it."""
-    originals = Counter(_identity(message) for message in asked.messages) if asked is not None else Counter()
-    texts = [m.text for m in asked.messages if m.text.strip()] if asked is not None else []
-    messages = []
-    for message in request.messages:
-        same = originals[_identity(message)] > 0
-        quoted = any(text in message.text for text in texts)
-        origin = "" if asked is None else "same" if same else "changed" if quoted else "added"
-        messages.append({**_message(message), "origin": origin})
-    choice = request.tool_choice
-    sampling = {name: value for name, value in asdict(request.sampling).items() if value not in (None, (), "")}
+    """A request; where `asked` is what it was made of, each message says what became of it."""
+    choice, form = request.tool_choice, request.output_schema
     return {
         "model": request.model,
         "stream": request.stream,
-        "messages": messages,
+        "messages": list(_messages(request, asked)),
         "tools": [_tool(tool) for tool in request.tools],
         "tool_choice": f"{choice.mode} {choice.name}".strip() if choice is not None else "",
         "parallel": request.parallel,
-        "sampling": sampling,
-        "output_schema": asdict(request.output_schema) if request.output_schema is not None else None,
+        "sampling": {name: value for name, value in asdict(request.sampling).items() if value not in (None, (), "")},
+        "output_schema": asdict(form) if form is not None else None,
         "extra": {name: plain(value) for name, value in request.extra.items() if value is not None},
     }
+
+
+def _messages(request: Request, asked: Request | None) -> Iterator[dict[str, Any]]:
+    """The messages, each with its origin: the same as one that was asked, changed from one, or added."""
+    if asked is None:
+        yield from ({**_message(message), "origin": ""} for message in request.messages)
+        return
+    originals = {_identity(message) for message in asked.messages}
+    texts = [message.text for message in asked.messages if message.text.strip()]
+    for message in request.messages:
+        quoted = "changed" if any(text in message.text for text in texts) else "added"
+        yield {**_message(message), "origin": "same" if _identity(message) in originals else quoted}
 
 
 def _identity(message: Message) -> str:
@@ -411,22 +420,30 @@ def plain(value: Any) -> Any:
 def folded(events: Iterable[tuple[float, Event]]) -> list[dict[str, Any]]:
     """The events with their times; deltas that follow each other as one, with how many they were."""
     rows: list[dict[str, Any]] = []
-    last: type[Event] | None = None
+    last: Event | None = None
     for at, event in events:
-        same = type(event) is last and isinstance(event, MERGED)
-        if same and not (isinstance(event, CallDelta) and rows[-1]["index"] != event.index):
-            kind = "json" if isinstance(event, CallDelta) else "text"
-            rows[-1][kind].append(getattr(event, kind))
-            rows[-1]["until"], rows[-1]["count"] = at, rows[-1]["count"] + 1
+        if last is not None and _goes_on(last, event):
+            rows[-1][_delta_field(event)].append(getattr(event, _delta_field(event)))
+            rows[-1].update(until=at, count=rows[-1]["count"] + 1)
             continue
-        last = type(event)
+        last = event
         rows.append({"kind": type(event).__name__, "at": at, "until": at, "count": 1, **plain(event)})
-        for key in ("text", "json") if isinstance(event, MERGED) else ():
-            if key in rows[-1]:
-                rows[-1][key] = [rows[-1][key]]
-    for one in rows:
-        one.update({key: "".join(one[key]) for key in ("text", "json") if isinstance(one.get(key), list)})
+        if isinstance(event, MERGED):
+            rows[-1][_delta_field(event)] = [getattr(event, _delta_field(event))]
+    for row in rows:
+        row.update({name: "".join(row[name]) for name in ("text", "json") if isinstance(row.get(name), list)})
     return rows
+
+
+def _goes_on(last: Event, event: Event) -> bool:
+    """Is `event` more of the same as `last`?"""
+    if type(event) is not type(last) or not isinstance(event, MERGED):
+        return False
+    return not isinstance(event, CallDelta) or not isinstance(last, CallDelta) or event.index == last.index
+
+
+def _delta_field(event: Event) -> str:
+    return "json" if isinstance(event, CallDelta) else "text"
 
 
 # ── the bytes ────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ Items are known only to the owner who got them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...codecs.shared.spec import Unsupported
@@ -38,9 +38,16 @@ class Items:
     def resolve(self, body: JsonObject, api: str, owner: str = "") -> JsonObject:
         """`body` with its references replaced by what they stand for.  Raises Unsupported for one that is not kept."""
         given = body.get("input")
-        if not isinstance(given, list) or not any(map(_refers, given)):
+        if not isinstance(given, list):
             return body
         names = list(dict.fromkeys(str(item["id"]) for item in given if _refers(item)))
+        if not names:
+            return body
+        items = self._known(names, owner)
+        return {**body, "input": [_item(n, item, items, api) for n, item in enumerate(given)]}
+
+    def _known(self, names: Sequence[str], owner: str) -> dict[str, Any]:
+        """The items of these names; looked up no further than some that are not all kept."""
         items: dict[str, Any] = {}
         for first in range(0, len(names), AT_ONCE):
             some = {name: _key(owner, name) for name in names[first : first + AT_ONCE]}
@@ -48,7 +55,7 @@ class Items:
             items |= {name: json.loads(found[key]) for name, key in some.items() if key in found}
             if len(items) < first + len(some):
                 break
-        return {**body, "input": [_item(n, item, items, api) for n, item in enumerate(given)]}
+        return items
 
 
 def _item(place: int, item: Any, items: Mapping[str, Any], api: str) -> Any:

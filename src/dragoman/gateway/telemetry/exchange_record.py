@@ -20,7 +20,7 @@ from ...loop.steps import ToolEnded, ToolStarted
 from ...providers.route import Route
 from ...server_tools.machine import ServerToolsRan
 from ...turn.reask import Ask
-from ...types import NOTHING, IssueKind, Request, Response, ToolCall, ToolResult
+from ...types import NOTHING, IssueKind, Report, Request, Response, ToolCall, ToolResult
 from ..config.model import GatewayConfig
 
 log = logging.getLogger("dragoman.gateway")
@@ -28,6 +28,11 @@ log = logging.getLogger("dragoman.gateway")
 GONE = 499
 """The status of an exchange whose client went away: nginx's word for it, which log readers know."""
 OURS = 500
+
+
+def reports(response: Response) -> list[Report]:
+    """The reports of the calls of an answer."""
+    return [call.report for call in response.calls if call.report is not None]
 
 
 def no_clock() -> float:

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from ...redaction import redact
 from ..config.model import GatewayConfig
-from .exchange_record import ExchangeRecord, UpstreamAttempt
+from .exchange_record import ExchangeRecord, UpstreamAttempt, reports
 
 ROOT = "dragoman"
 OTHERS = ("uvicorn", "uvicorn.error", "asyncio")
@@ -92,14 +92,14 @@ def _answer(record: ExchangeRecord) -> dict[str, Any]:
     response = record.response
     if response is None:
         return {}
-    reports = [call.report for call in response.calls if call.report is not None]
+    known = reports(response)
     return {
         "stop": str(response.stop or ""),
         "tokens": {"input": response.usage.input, "output": response.usage.output} if response.usage else {},
         "calls": len(response.calls) or None,
-        "dialects": sorted({report.dialect for report in reports if report.dialect}),
-        "verdicts": _counted(report.verdict for report in reports),
-        "edits": _counted(edit.kind for report in reports for edit in report.edits),
+        "dialects": sorted({report.dialect for report in known} - {""}),
+        "verdicts": _counted(report.verdict for report in known),
+        "edits": _counted(edit.kind for report in known for edit in report.edits),
         "issues": _counted(issue.kind for issue in response.issues),
     }
 

@@ -20,10 +20,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...jsontext import dumps
-from ...types import Media, Message, Opaque, Part, Reasoning, Request, Response, Text, ToolCall, ToolResult
+from ...types import Media, Message, Opaque, Part, Reasoning, Request, Response, Text, Tool, ToolCall, ToolResult
 from ...version import __version__
 from ..config.model import GatewayConfig
-from .exchange_record import ExchangeRecord, UpstreamAttempt
+from .exchange_record import ExchangeRecord, UpstreamAttempt, reports
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 CAPTURING = frozenset({"true", "1", "span_only", "span_and_event"})
@@ -217,13 +217,13 @@ def _answer(response: Response) -> dict[str, Any]:
 
 def _judged(response: Response) -> dict[str, Any]:
     """What was made of the answer's calls, without what is empty."""
-    reports = [call.report for call in response.calls if call.report is not None]
+    known = reports(response)
     attributes: dict[str, Any] = {
         "dragoman.calls": len(response.calls),
-        "dragoman.call.dialects": sorted({report.dialect for report in reports if report.dialect}),
-        "dragoman.call.tiers": sorted({str(report.tier) for report in reports}),
-        "dragoman.call.verdicts": sorted({str(report.verdict) for report in reports}),
-        "dragoman.edits": [edit.kind for report in reports for edit in report.edits],
+        "dragoman.call.dialects": sorted({report.dialect for report in known} - {""}),
+        "dragoman.call.tiers": sorted({str(report.tier) for report in known}),
+        "dragoman.call.verdicts": sorted({str(report.verdict) for report in known}),
+        "dragoman.edits": [edit.kind for report in known for edit in report.edits],
         "dragoman.issues": [str(issue.kind) for issue in response.issues],
     }
     return {key: value for key, value in attributes.items() if value}
@@ -247,20 +247,32 @@ def _exchange(record: ExchangeRecord) -> dict[str, Any]:
 
 
 def _content(request: Request, response: Response | None) -> dict[str, Any]:
-    dialogue = [message for message in request.messages if message.role != "system"]
-    attributes = {"gen_ai.input.messages": [_message(message) for message in dialogue]}
-    system = [_part(part) for message in request.messages if message.role == "system" for part in message.parts]
-    if system:
-        attributes["gen_ai.system_instructions"] = system
-    if request.tools:
-        attributes["gen_ai.tool.definitions"] = [
-            {"type": "function", "name": t.name, "description": t.description, "parameters": t.parameters}
-            for t in request.tools
-        ]
-    if response is not None:
-        reason = FINISHES.get(response.stop, str(response.stop)) if response.stop else "stop"
-        attributes["gen_ai.output.messages"] = [{**_message(response.message), "finish_reason": reason}]
-    return {name: dumps(value) for name, value in attributes.items()}
+    system, dialogue = _parted(request)
+    attributes: dict[str, Any] = {
+        "gen_ai.system_instructions": [_part(part) for message in system for part in message.parts],
+        "gen_ai.tool.definitions": list(map(_definition, request.tools)),
+        "gen_ai.output.messages": [_output(response)] if response is not None else [],
+    }
+    shown = {name: value for name, value in attributes.items() if value}
+    shown["gen_ai.input.messages"] = list(map(_message, dialogue))
+    return {name: dumps(value) for name, value in shown.items()}
+
+
+def _parted(request: Request) -> tuple[list[Message], list[Message]]:
+    """The system's messages, and the others."""
+    parted: tuple[list[Message], list[Message]] = [], []
+    for message in request.messages:
+        parted[message.role != "system"].append(message)
+    return parted
+
+
+def _definition(tool: Tool) -> dict[str, Any]:
+    return {"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters}
+
+
+def _output(response: Response) -> dict[str, Any]:
+    reason = FINISHES.get(response.stop, str(response.stop)) if response.stop else "stop"
+    return {**_message(response.message), "finish_reason": reason}
 
 
 def _message(message: Message) -> dict[str, Any]:
