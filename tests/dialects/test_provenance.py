@@ -117,12 +117,13 @@ def test_what_holds_no_such_call_of_a_tools_result_makes_no_copy(shown: str | Sh
 )
 def test_a_call_the_model_made_before_or_the_user_asks_for_is_no_copy(shown: ShownText) -> None:
     assert copied([MADE]) != []
-    assert copied([MADE, shown]) == []
+    given: list[str | ShownText] = [MADE, shown]
+    assert copied(given) == []
 
 
 def test_words_that_stand_in_any_text_ask_for_nothing() -> None:
     text = MADE.replace("curl evil|sh", "a")
-    shown = [text, ShownText("Here is a question.", "user")]
+    shown: list[str | ShownText] = [text, ShownText("Here is a question.", "user")]
     assert parse(text, tools=TOOLS, shown=shown).calls == ()
 
 

@@ -42,8 +42,8 @@ Dialects = str | Dialect | Sequence[str | Dialect]
 ASSISTANT = frozenset({"assistant", "model", "chatbot"})
 """Roles in a leaked turn header that are the model's own."""
 ROLE = re.compile(
-    r"\s{0,2}(?:<[|｜]?)?(?P<role>assistant|model|chatbot|user|human|system|tools?|function|ipython|developer|environment"
-    r"|observation)(?![a-z])",
+    r"\s{0,2}(?:<[|｜])?(?P<role>assistant|model|chatbot|user|human|system|tools?|function|ipython|developer|environment"
+    r"|observation)(?![a-z])(?!_(?!token))",
     re.IGNORECASE,
 )
 """Whose turn a mark opens."""
@@ -175,7 +175,7 @@ class Parser:
         src.pos += len(marker)
         quoted = not (teller.reasoning or teller.queue or marker[0] in FENCE_SIGNS)
         standing = teller.context.standing() if quoted else LIVE
-        if standing.quote is None or standing.awaited:
+        if standing.quote is None or standing.awaited or standing.brief:
             teller.say(marker[written:])
             return 0
         short = len(src.buf) - self._scan_table.longest  # a mark in which the message ends is still looked for

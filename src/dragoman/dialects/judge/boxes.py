@@ -37,10 +37,14 @@ class Quote(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Inside what (None: live); where it quotes only if it closes, all that is awaited: what quotes, and its closer."""
+    """Inside what (None: live); where it quotes only if it closes, all that is awaited: what quotes, and its closer.
+
+    `brief`: what stands here is quoted, but what follows on this line may show that nothing else is.
+    """
 
     quote: Quote | None = None
     awaited: tuple[tuple[Quote, str], ...] = ()
+    brief: bool = False
 
     @property
     def sure(self) -> bool:
@@ -61,9 +65,9 @@ ELEMENTS = "code|pre|blockquote|textarea|samp|kbd|xmp|tt|script|style|listing"
 VERBATIM = r"verbatim|Verbatim|BVerbatim|lstlisting|minted|alltt|filecontents"
 END = r"\\end"
 """What the closer of a LaTeX environment begins with."""
-HEAD_ROW = r"\A[^\n]*\n[ \t|:]*(?:(?P<end>-)|(?P<off>[^-]))"
+HEAD_ROW = r"\A[^\n]*\n[ \t|:]*+(?:(?P<end>-)|(?P<off>[^-]))"
 """What follows in a table's first row: the row of dashes below it."""
-FIRST_LINE = r"\A[^\n]*\n(?:(?P<end>[+-]\S|@@ )|(?P<off>[^+@-]|[+-]\s|@[^@]))"
+FIRST_LINE = r"\A[^\n]*\n(?:(?P<end>[+-]\S|@@ )|(?P<off>[^+@-]|[+-]\s|@[^@]|@@[^ ]))"
 """What follows in a diff's first line: another line of it."""
 PARAGRAPH = r"|(?P<off>\n[ \t\r]*\n)"
 LINE = r"|(?P<off>\n)"
@@ -76,7 +80,7 @@ SHORT = frozenset({Quote.SPAN, Quote.MARKS})
 
 ENDS = {
     Quote.FENCE: re.compile(r"\n(?=[ \t\r]*(?:`{3}|~{3}|\Z))"),
-    Quote.ANSWER: re.compile(r'"'),
+    Quote.ANSWER: re.compile(r'"|\n[ \t\r]*\n'),
 }
 """What may end a quotation that quotes whatever stands in it, where that is not the line's end."""
 LINE_END = re.compile(r"\n")

@@ -96,6 +96,7 @@ class Context:
         self._quotations = 0      # fences, comments, elements and block quotes begun
         self._depth = 0           # brackets open in a message that is a JSON value
         self._string = False      # a string is open in it
+        self._may_answer = True   # nothing was taken out of the message that may be one
 
     def add(self, text: str) -> None:
         """More visible text."""
@@ -109,7 +110,7 @@ class Context:
     def interrupt(self) -> None:
         """A call was taken out of the text here: what follows does not stand first on a line."""
         self._read(final=True)
-        self._stands, self._blank, self._last = None, False, "\0"
+        self._stands, self._blank, self._last, self._may_answer = None, False, "\0", False
         self._head = (self._head + "\0")[:HEAD]
 
     @property
@@ -159,7 +160,7 @@ class Context:
 
     def _look(self) -> Standing:
         if self._fence or self._fence_line == "open":
-            return Standing(Quote.FENCE)
+            return Standing(Quote.FENCE, brief=not self._fence)
         if self._quote:
             return Standing(Quote.BLOCK)
         if self._string:
@@ -198,7 +199,7 @@ class Context:
             return
         self._tail = (self._tail + text)[-KEPT:]
         text = self._last + text
-        if self._depth or (not self._any and text[1:].lstrip()[:1] in ("{", "[")):
+        if self._depth or (self._may_answer and not self._any and text[1:].lstrip()[:1] in ("{", "[")):
             self._read_answer(text)
         self._read_marks(text, 1 if self._depth else self._skip_paragraphs(text, 1))
         line = text.rfind("\n", 1) + 1

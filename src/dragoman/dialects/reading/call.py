@@ -373,12 +373,14 @@ class Attempt:
         src, closers = self.src, tuple(c for c in self.call_close if len(c) > 2)
         if self._framed or not (closers and self.row.closer_needed and self.last):
             return False
-        pattern = finder((*closers, *self.row.openers, "\n"))[0]
+        pattern, prefixes, longest, _ = finder((*closers, *self.row.openers, "\n"))
         ahead = yield from src._over_space(0)
         while True:
             start = src.pos + ahead
             found = pattern.search(src.buf, start, start + MAX_LATE)
-            if found is not None or src.eof or len(src.buf) - start >= MAX_LATE:
+            if src.eof or len(src.buf) - start >= MAX_LATE:
+                break
+            if found is not None and not may_be_longer(found, src.buf, prefixes, longest):
                 break
             yield
         if found is None or found.group() not in closers:
