@@ -1,4 +1,4 @@
-"""What is made or fetched once and remembered: results of functions by their arguments, values by their keys.
+"""Results of functions by their arguments, and values by their keys: made or fetched once and remembered.
 
 Clients send all their tools and messages with every request: reading, checking, cutting and writing them is most of
 what a short request costs.  Knows tools and messages as values; nothing of wires, schemas or dialects.
@@ -70,7 +70,7 @@ class Recent(Generic[K, T]):
 
 
 class Backing(Protocol[T]):
-    """What several processes remember together.  It may have forgotten anything, and it never raises."""
+    """The memory of several processes together.  It may have forgotten anything, and it never raises."""
 
     def holds(self) -> bool:
         """May there be anything?"""
@@ -130,14 +130,14 @@ class FrozenTools(tuple[Tool, ...]):
 
 
 class Capacity(NamedTuple):
-    """How many are remembered of those up to a size; None: of any."""
+    """Entries remembered, of those up to a size; None: of any."""
 
     entries: int
     size: int | None = None
 
 
 class Memo(NamedTuple):
-    """What a call is known again by, and how many are remembered."""
+    """The key of a call, and the number of calls remembered."""
 
     key: Callable[[Things], tuple[Hashable, int] | None]
     """Equal for calls that are the same, with their size; None: not remembered."""
@@ -157,13 +157,13 @@ def memoize(memo: Memo, keep: Callable[..., Any] | None = None) -> Callable[[Mad
         shelves = [(bound.size, Recent[Hashable, tuple[Things, Any]](bound.entries)) for bound in memo.bounds]
 
         def fill(shelf: Recent[Hashable, tuple[Things, Any]], key: Hashable, things: Things) -> tuple[Things, Any]:
-            held, given = (things, things) if memo.copied is None else ((), memo.copied(key))
+            owned, given = (things, things) if memo.copied is None else ((), memo.copied(key))
             result = make(*given)
-            kept = result if keep is None else keep(result, *given)
-            if keep is not None and kept is None:
-                return held, result
-            shelf.put(key, (held, kept))  # what is known by its identity must live as long
-            return held, kept
+            value = result if keep is None else keep(result, *given)
+            if keep is not None and value is None:
+                return owned, result
+            shelf.put(key, (owned, value))  # what is known by its identity must live as long
+            return owned, value
 
         @wraps(make)
         def remembering(*things: Any) -> Any:
@@ -181,7 +181,7 @@ def memoize(memo: Memo, keep: Callable[..., Any] | None = None) -> Callable[[Mad
 
 
 _WORDS = frozenset({str, int, bool, type(None), frozenset, ToolChoice})
-"""Kinds of small values, which are told apart by what they say."""
+"""Kinds of small values, which are compared by value."""
 
 
 def _identity(things: Things) -> tuple[Hashable, int]:

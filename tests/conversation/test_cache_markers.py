@@ -44,7 +44,7 @@ def test_markers_go_where_they_pay(given_: Request, mode: CacheMode, wanted: Cac
     assert plan(given_, mode) == wanted
 
 
-def test_the_marker_where_one_request_ended_is_there_in_the_next() -> None:
+def test_the_last_marker_is_there_in_the_next_request() -> None:
     first, then = request(SYSTEM, USER), request(SYSTEM, USER, SAID, USER)
     assert set(plan(first, "always").messages) <= set(plan(then, "always").messages)
 
@@ -60,9 +60,7 @@ modes = st.sampled_from(["asked", "always", "never"])
 
 
 @given(messages, st.booleans(), modes)
-def test_there_are_never_more_than_four_and_planning_twice_changes_nothing(
-    given_: list[Message], tools: bool, mode: CacheMode
-) -> None:
+def test_four_markers_at_most_and_planning_is_idempotent(given_: list[Message], tools: bool, mode: CacheMode) -> None:
     asked = request(*given_, tools=TOOLS if tools else ())
     told = plan(asked, mode)
     assert len(told.messages) + told.tools <= MOST_MARKERS

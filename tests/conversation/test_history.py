@@ -159,7 +159,7 @@ messages = st.lists(
 
 
 @given(messages)
-def test_after_repair_every_call_has_exactly_one_result_and_a_second_repair_does_nothing(given_: list[Message]) -> None:
+def test_repair_gives_every_call_one_result_once(given_: list[Message]) -> None:
     repaired = repair(given_)
     for at, message in enumerate(repaired.messages):
         follows = repaired.messages[at + 1].results if at + 1 < len(repaired.messages) else ()
@@ -190,7 +190,7 @@ def pairs(messages: tuple[Message, ...] | list[Message]) -> list[tuple[str, str]
     return said
 
 
-def test_ids_a_wire_refuses_are_written_its_way_and_results_keep_to_their_calls() -> None:
+def test_refused_ids_are_respelled_for_calls_and_results() -> None:
     calls = Message("assistant", [call("functions.look:0"), call("aB3dE6gH9")])
     told = identify([ASK, calls, Message("tool", [result("aB3dE6gH9", "2"), result("functions.look:0", "1")])], MISTRAL)
     (first, one), (second, two) = pairs(told.messages)
@@ -202,13 +202,13 @@ def test_ids_a_wire_refuses_are_written_its_way_and_results_keep_to_their_calls(
     assert [issue.kind for issue in told.issues] == [IssueKind.HISTORY]
 
 
-def test_two_calls_of_one_id_in_one_turn_are_told_apart_and_keep_their_results() -> None:
+def test_two_calls_of_one_id_keep_their_results() -> None:
     calls = Message("assistant", [call("a"), call("a")])
     told = identify(repair([calls, Message("tool", [result("a", "1"), result("a", "2")])]).messages, UNRESTRICTED)
     assert pairs(told.messages) == [("a", "1"), ("a_2", "2")]
 
 
-def test_an_id_used_again_in_a_later_turn_stays_where_the_wire_takes_it_and_is_renumbered_where_not() -> None:
+def test_a_reused_id_is_renumbered_only_where_refused() -> None:
     given_ = IN_ORDER["an id used again in a later turn"]
     assert identify(given_, MISTRAL).messages[1].calls[0].id == identify(given_, MISTRAL).messages[3].calls[0].id
     assert pairs(identify(given_, REQUIREMENTS["ollama_chat"]).messages) == [("look:0", "first"), ("look:0", "second")]
@@ -245,7 +245,7 @@ histories = st.lists(
 
 
 @given(histories, over_demands)
-def test_ids_are_allowed_and_unique_and_a_second_look_changes_nothing(given_: list[Message], requirements: WireRequirements) -> None:
+def test_ids_are_allowed_unique_and_stable(given_: list[Message], requirements: WireRequirements) -> None:
     before = repair(given_).messages
     told = identify(before, requirements)
     ids_ = [[one.id for one in message.calls] for message in told.messages]
@@ -318,7 +318,7 @@ def test_ordered_turns_stay_in_order(given_: list[Message], turns: Turns) -> Non
         assert ("tool", "user") not in set(pairwise(roles))
 
 
-def test_instructions_go_into_the_users_first_words_where_there_is_no_place_for_them() -> None:
+def test_instructions_may_go_into_the_users_first_words() -> None:
     told = without_system([Message("system", "a"), Message("system", "b"), ASK, HURRY])
     assert [message.role for message in told] == ["user", "user"]
     assert told[0].text == "a\n\nb\n\ngo"

@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.doctor import Grade, ProbeResult, Reached, examine, reach, settings_for
 from dragoman.doctor.context_length import measure_context
-from dragoman.doctor.target import Target
+from dragoman.doctor.target import ProbeTarget
 from dragoman.effects import Now, Open, Read, run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway.config.json_schema import FORM
@@ -180,9 +180,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("answer", "route", "said_", "remedy"), [r[1:] for r in ANSWERS], ids=[r[0] for r in ANSWERS])
-def test_what_stands_in_the_way_is_told_with_what_to_do(
-    answer: Answer, route: dict[str, Any], said_: str, remedy: str
-) -> None:
+def test_an_obstacle_is_reported_with_a_remedy(answer: Answer, route: dict[str, Any], said_: str, remedy: str) -> None:
     found = reached(lambda _: answer, **route).finding
     assert found.grade is Grade.BAD
     assert found.facts["unreachable"]
@@ -190,7 +188,7 @@ def test_what_stands_in_the_way_is_told_with_what_to_do(
     assert remedy in found.remedy
 
 
-def test_a_server_without_a_list_is_examined_where_the_model_was_named() -> None:
+def test_a_server_without_a_list_needs_a_named_model() -> None:
     found = reached(lambda _: refusal(404, {"detail": "Not Found"}), named=True).finding
     assert (found.grade, dict(found.facts)) == (Grade.UNKNOWN, {})
 
@@ -208,9 +206,7 @@ def test_a_failure_says_in_its_own_line_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(("before", "between", "grade"), [(2, 0, Grade.POOR), (1, 1, Grade.GOOD), (0, 0, Grade.GOOD)])
-def test_a_stream_that_comes_all_at_once_after_a_while_is_held_back_somewhere(
-    before: int, between: int, grade: Grade
-) -> None:
+def test_a_stream_that_comes_all_at_once_is_buffered(before: int, between: int, grade: Grade) -> None:
     now = [0.0]
 
     def timed(sent: Open) -> Answer:
@@ -274,7 +270,7 @@ READERS = [
 @pytest.mark.parametrize(("reader", "grade", "tokens", "says"), [r[1:] for r in READERS], ids=[r[0] for r in READERS])
 def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, says: str) -> None:
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    target = Target(route, "m")
+    target = ProbeTarget(route, "m")
     found = run(measure_context(target, (2_000, 4_000, 8_000, 16_000)), ScriptedPeer(reader).sync_performer())
     assert (found.grade, says in found.message) == (grade, True), found.message
     assert not tokens or found.facts["tokens"] == tokens
@@ -284,7 +280,7 @@ def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, s
 
 
 @pytest.mark.parametrize("api", list(COMPATIBLE))
-def test_the_settings_of_any_api_are_served_and_hold_no_key(api: str) -> None:
+def test_settings_of_any_api_load_and_hold_no_key(api: str) -> None:
     route = Route(provider=COMPATIBLE[api], base_url="http://model.test/v1", key="sk-secret-123456789")
     text = settings_for(route, "some/model:1", [])
     assert "sk-secret" not in text

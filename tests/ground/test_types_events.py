@@ -110,7 +110,7 @@ def test_what_does_not_take_part_in_comparison_survives_too(response: Response) 
 
 
 @given(RESPONSES)
-def test_the_deltas_of_a_call_are_strict_json_of_its_arguments(response: Response) -> None:
+def test_deltas_of_a_call_are_strict_json(response: Response) -> None:
     pieces: dict[int, str] = {}
     for event in replay(response):
         if isinstance(event, CallDelta):
@@ -197,7 +197,7 @@ def test_a_stream_folds_as_it_should(events: list[Event], wanted: tuple[Part, ..
 
 
 @pytest.mark.parametrize("verdict", [Verdict.REFUSED, Verdict.QUOTED])
-def test_a_call_that_must_not_run_leaves_its_issue_and_no_call(verdict: Verdict) -> None:
+def test_a_call_not_to_run_leaves_an_issue(verdict: Verdict) -> None:
     told = assemble(
         [*call(0, '{"never": "whole', report=Report(verdict=verdict)), IssueReported(ISSUE), Ended(Stop.END)]
     )
@@ -205,14 +205,14 @@ def test_a_call_that_must_not_run_leaves_its_issue_and_no_call(verdict: Verdict)
     assert told.issues == (ISSUE,)
 
 
-def test_calls_made_before_a_recast_become_issues_that_carry_their_text() -> None:
+def test_calls_before_reclassifying_become_issues_with_text() -> None:
     told = assemble([TextDelta("I might call "), *call(0, '{"a":1}'), Reclassified(), TextDelta("Hello")])
     assert told.message.parts == (Reasoning("I might call "), Text("Hello"))
     (issue,) = told.issues
     assert (issue.kind, issue.name, issue.call_id, issue.raw) == (IssueKind.IN_REASONING, "f", "c0", '{"a":1}')
 
 
-def test_a_call_that_was_open_at_a_recast_becomes_an_issue_when_it_ends() -> None:
+def test_a_call_open_at_reclassifying_becomes_an_issue() -> None:
     started, *ended = call(0, "{}")
     events = [TextDelta("a"), started, Reclassified(), *ended, TextDelta("b")]
     told = assemble(events)

@@ -112,7 +112,7 @@ class Callables:
 
 
 @both
-def test_results_come_in_the_order_of_the_jobs_whatever_kind_of_function_they_are(execute: Runner) -> None:
+def test_results_come_in_the_order_of_the_jobs(execute: Runner) -> None:
     results, _ = execute(running(awaited, plain, Callables().method, plain))
     assert [result.text for result in results] == ["awaited", "plain", "method", "plain"]
     assert [result.call_id for result in results] == ["c0", "c1", "c2", "c3"]
@@ -172,7 +172,7 @@ def makes_nothing_json() -> Any:
 
 @both
 @pytest.mark.parametrize("crash", [raises, says_how, exits, interrupts, stops, is_cancelled])
-def test_whatever_a_tool_raises_is_its_result_and_the_others_run_on(execute: Runner, crash: Callable[..., Any]) -> None:
+def test_an_exception_of_a_tool_is_its_result(execute: Runner, crash: Callable[..., Any]) -> None:
     results, _ = execute(running(plain, crash, awaited, at_once=1))
     assert [result.is_error for result in results] == [False, True, False]
     assert results[1].error_code
@@ -271,7 +271,7 @@ def test_a_listener_who_leaves_while_tools_run_leaves_nothing_behind(execute: Ru
 
 
 @both
-def test_a_tool_that_hangs_is_given_up_and_the_others_are_heard(execute: Runner) -> None:
+def test_a_hanging_tool_is_given_up_alone(execute: Runner) -> None:
     let_go = threading.Event()
 
     def hangs() -> str:
@@ -304,7 +304,7 @@ def test_a_hanging_tool_keeps_no_later_one_from_running(execute: Runner) -> None
     assert codes(results) == [ErrorCode.TIMEOUT, ErrorCode.TIMEOUT, None]
 
 
-def test_a_coroutine_that_blocks_its_loop_keeps_no_later_one_from_running() -> None:
+def test_a_blocking_coroutine_does_not_stop_later_ones() -> None:
     let_go = threading.Event()
 
     async def blocks() -> None:
@@ -318,7 +318,7 @@ def test_a_coroutine_that_blocks_its_loop_keeps_no_later_one_from_running() -> N
 
 
 @both
-def test_on_cancelling_each_job_is_answered_with_what_became_of_it(execute: Runner) -> None:
+def test_cancelling_gives_each_job_its_result(execute: Runner) -> None:
     cancel, let_go, ledger = Cancel(), threading.Event(), Ledger()
 
     def cancels() -> str:
@@ -395,7 +395,7 @@ def test_an_exchange_that_is_not_cancelled_is_read_as_ever(execute: Runner) -> N
         assert execute(reading(served.url), Cancel())[0] == "read to the end"
 
 
-def test_ctrl_c_cancels_where_somebody_asked_for_that_and_is_raised_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_cancels_or_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted() -> str:
         raise KeyboardInterrupt
 
@@ -414,9 +414,7 @@ def test_ctrl_c_cancels_where_somebody_asked_for_that_and_is_raised_elsewhere(mo
 
 
 @both
-def test_where_no_more_threads_can_be_had_every_job_is_still_answered(
-    execute: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_job_is_answered_without_more_threads(execute: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_more(*_: Any) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -446,14 +444,14 @@ def refuses() -> None:
 
 
 @both
-def test_a_hook_is_awaited_where_it_is_awaitable_and_what_it_raises_reaches_the_machine(execute: Runner) -> None:
+def test_a_hook_is_awaited_and_its_exception_reaches_the_machine(execute: Runner) -> None:
     assert execute(invoking(adds, 1, 2))[0] == 3
     assert execute(invoking(max, 1, 2))[0] == 2
     assert execute(invoking(refuses))[0] == "caught no"
 
 
 @both
-def test_a_witness_hears_of_each_start_before_it_and_of_each_end(execute: Runner) -> None:
+def test_an_observer_is_told_of_starts_and_ends(execute: Runner) -> None:
     ledger = Ledger()
 
     def looks() -> str:

@@ -113,7 +113,7 @@ def test_a_peer_that_says_nothing_is_a_timeout(execute: Runner) -> None:
 
 
 @both
-def test_a_peer_that_falls_silent_in_the_middle_is_a_timeout(execute: Runner) -> None:
+def test_a_peer_that_falls_silent_is_a_timeout(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.head()
         it.say(b"data: one\n\n")
@@ -137,7 +137,7 @@ def test_a_reset_in_the_middle_is_a_network_failure(execute: Runner) -> None:
 
 
 @both
-def test_a_peer_that_hangs_up_without_a_word_is_a_network_failure(execute: Runner) -> None:
+def test_a_peer_that_hangs_up_is_a_network_failure(execute: Runner) -> None:
     with peer(Exchange.reset) as served, pytest.raises(ProviderError) as caught:
         execute(fetch(served.url))
     assert caught.value.kind is ErrorKind.NETWORK

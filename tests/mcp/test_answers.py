@@ -27,7 +27,7 @@ ASKED: list[tuple[dict[str, Any], Request]] = [
 
 
 @pytest.mark.parametrize(("params", "request_"), ASKED)
-def test_a_servers_request_to_a_model_is_a_request_of_ours(params: dict[str, Any], request_: Request) -> None:
+def test_a_servers_sampling_request_is_a_request(params: dict[str, Any], request_: Request) -> None:
     assert sampling_request(params) == request_
 
 

@@ -53,7 +53,7 @@ def test_servers_are_found_under_the_key_of_any_host(container: str) -> None:
     assert one({"command": "x"}, container).name == "it"
 
 
-def test_servers_are_found_in_vs_codes_settings_and_without_any_key() -> None:
+def test_servers_are_found_in_vs_codes_settings() -> None:
     inner = {"it": {"command": "x"}}
     for content in ({"mcp": {"servers": inner, "inputs": []}}, inner):
         assert [spec.name for spec in read_servers(content, ENVIRON)] == ["it"]
@@ -126,7 +126,7 @@ def test_allowed_tools_are_read_in_every_hosts_words() -> None:
 
 
 @pytest.mark.parametrize("off", [{"disabled": True}, {"enabled": False}])
-def test_a_server_switched_off_is_left_out_before_its_variables_are_looked_at(off: dict[str, Any]) -> None:
+def test_variables_of_a_disabled_server_are_not_read(off: dict[str, Any]) -> None:
     content = {"mcpServers": {"off": {"command": "${MISSING}", **off}, "on": {"command": "x", "disabled": False}}}
     assert [spec.name for spec in read_servers(content, ENVIRON)] == ["on"]
 
@@ -150,7 +150,7 @@ def test_what_cannot_be_used_is_named_with_its_remedy(row: dict[str, Any], said:
     assert said in str(error.value)
 
 
-def test_a_file_may_hold_comments_trailing_commas_and_a_byte_order_mark(tmp_path: Path) -> None:
+def test_a_file_may_hold_comments_and_trailing_commas(tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     text = """{
       // where VS Code keeps them
@@ -203,7 +203,7 @@ ANYTHING = st.recursive(
 
 
 @given(st.dictionaries(KEYS, ANYTHING, max_size=5))
-def test_whatever_a_server_says_it_is_used_or_refused_with_a_remedy(row: dict[str, Any]) -> None:
+def test_any_entry_is_used_or_refused_with_a_remedy(row: dict[str, Any]) -> None:
     specs: tuple[ServerSpec, ...] = ()
     with contextlib.suppress(UsageError):
         specs = read_servers({"mcpServers": {"it": row}}, ENVIRON)

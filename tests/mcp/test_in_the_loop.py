@@ -67,7 +67,7 @@ def test_they_run_beside_our_own_in_the_asynchronous_client(config: dict[str, An
     ]
 
 
-def test_their_progress_is_heard_and_a_run_can_be_cancelled_while_they_work(servers: McpServers, weak: str) -> None:
+def test_progress_is_passed_on_and_runs_can_be_cancelled(servers: McpServers, weak: str) -> None:
     cancel, heard = Cancel(), list[str]()
 
     def listen(step: Any) -> None:

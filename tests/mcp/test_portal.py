@@ -28,7 +28,7 @@ def test_what_is_run_comes_out_and_the_thread_ends() -> None:
     assert "portal-under-test" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_what_is_going_on_comes_to_its_end_before_the_thread_does() -> None:
+def test_running_work_ends_before_the_thread() -> None:
     portal = Portal("portal-under-test")
     told: list[str] = []
 

@@ -173,7 +173,7 @@ def task(tool: str, arguments: dict[str, Any], folders: Mapping[str, str]) -> st
 
 @pytest.mark.parametrize(("name", "how"), PLACES, ids=[f"{name}-{how}" for name, how in PLACES])
 @pytest.mark.parametrize("dialect", ["tool_call_fence", "hermes"])
-def test_every_tool_of_a_real_server_is_called_by_a_model_without_tools(
+def test_a_model_without_tools_calls_every_real_tool(
     name: str, how: str, dialect: str, folders: dict[str, str]
 ) -> None:
     row = command(name, folders)

@@ -36,14 +36,14 @@ KEPT: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("it", "part"), BLOCKS)
-def test_a_block_is_a_part_and_a_part_is_a_block(it: dict[str, Any], part: Text | Media) -> None:
+def test_blocks_and_parts_correspond(it: dict[str, Any], part: Text | Media) -> None:
     result = read({"content": [it]}, "c1", "tool")
     assert result == ToolResult(call_id="c1", name="tool", content=[part])
     assert written(result)["content"] == [it]
 
 
 @pytest.mark.parametrize(("it", "text"), KEPT)
-def test_a_block_we_have_no_part_for_is_told_and_kept(it: dict[str, Any], text: str) -> None:
+def test_an_unknown_block_becomes_text_and_stays_whole(it: dict[str, Any], text: str) -> None:
     result = read({"content": [it]}, "c1")
     assert result.text == text
     assert written(result)["content"] == [it]
@@ -111,7 +111,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("text", "code"), FAILURES)
-def test_a_failure_gets_its_code_from_marks_and_never_from_english(text: str, code: str) -> None:
+def test_a_failures_code_comes_from_marks_alone(text: str, code: str) -> None:
     result = read({"content": [block(text)], "isError": True}, "c1")
     assert (result.is_error, result.error_code) == (True, code)
     assert not result.text.startswith("[ERROR")
@@ -184,7 +184,7 @@ def test_json_is_told_as_structured_content_too(text: str, any_json: bool, struc
     assert ("structuredContent" in written(ToolResult(call_id="c1", content=text), any_json=any_json)) is structured
 
 
-def test_the_protocols_own_stamps_are_not_kept_and_the_servers_are() -> None:
+def test_only_the_servers_own_stamps_stay() -> None:
     meta = {"io.modelcontextprotocol/serverInfo": {}, "com.example/cost": 3}
     assert read({"content": [], "_meta": meta}, "c1").metadata == {"_meta": {"com.example/cost": 3}}
 

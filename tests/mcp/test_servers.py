@@ -128,7 +128,7 @@ def test_a_failed_call_is_a_result_with_a_code(servers: McpServers) -> None:
     assert (result.is_error, result.error_code) == (True, "ENOENT")
 
 
-def test_a_result_that_breaks_the_servers_own_schema_is_still_the_result(servers: McpServers) -> None:
+def test_a_result_that_breaks_its_schema_still_counts(servers: McpServers) -> None:
     assert asyncio.run(call(servers, "loose")).text.startswith("so")
 
 
@@ -144,7 +144,7 @@ def test_what_the_server_asks_is_answered(servers: McpServers) -> None:
     assert asyncio.run(call(servers, "think")).text == "m1: 10 [('system', 'Count.'), ('user', 'Two and two?')]"
 
 
-def test_a_tool_the_server_does_not_know_any_more_is_unknown(servers: McpServers) -> None:
+def test_a_tool_the_server_has_forgotten_is_unknown(servers: McpServers) -> None:
     [connection] = servers._connections
     assert servers._loop is not None
     gone = asyncio.run_coroutine_threadsafe(connection.call("gone", {}), servers._loop)
@@ -200,7 +200,7 @@ def test_a_server_may_be_lent_the_clients_own_model(http: dict[str, Any]) -> Non
 # ── servers that fail ────────────────────────────────────────────────────────
 
 
-def test_a_server_that_dies_is_a_failed_call_and_is_started_again_at_the_next() -> None:
+def test_a_dead_server_is_started_again() -> None:
     async def main() -> None:
         async with McpServers(config(lab=stdio())) as opened:
             [waiting, killing] = await asyncio.gather(
@@ -218,7 +218,7 @@ def test_a_server_that_dies_is_a_failed_call_and_is_started_again_at_the_next() 
 
 
 @pytest.mark.slow
-def test_a_session_that_a_restarted_server_has_forgotten_is_opened_again_and_the_call_sent_once_more() -> None:
+def test_a_forgotten_session_is_opened_again() -> None:
     async def main() -> None:
         with serving(lab.app(legacy=True)) as url:
             port = int(url.rpartition(":")[2])
@@ -292,7 +292,7 @@ UNUSABLE = [
 
 
 @pytest.mark.parametrize(("row", "said", "code"), UNUSABLE, ids=[u[1][-20:] for u in UNUSABLE])
-def test_a_server_that_cannot_be_used_is_told_with_its_last_words(row: dict[str, Any], said: str, code: str) -> None:
+def test_an_unusable_server_is_reported_with_its_last_words(row: dict[str, Any], said: str, code: str) -> None:
     with pytest.raises(ProviderError) as error, McpServers(config(bad=row)):
         pass
     assert said in str(error.value)
@@ -339,7 +339,7 @@ def test_a_start_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("method", ["DELETE", "tools/list"])
-def test_a_server_that_hangs_when_it_is_left_is_left_all_the_same(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hanging_server_is_left_all_the_same(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.mcp.connection.CLOSING", 0.2)
 
     async def main() -> None:
@@ -417,7 +417,7 @@ def test_a_server_without_letters_still_has_a_name() -> None:
 
 
 @pytest.mark.requirement("004-mcp")
-def test_a_registry_of_dotted_names_is_used_by_a_model_that_writes_the_json_protocol(http: dict[str, Any]) -> None:
+def test_dotted_names_work_with_the_json_protocol(http: dict[str, Any]) -> None:
     heard, name = Journal(), "kom.memory.v1.upsert_memory"
     with McpServers(config(kom=http)) as opened, running(WeakModel(), journal=heard) as url:
         tools = opened.tools().only(name)

@@ -113,7 +113,7 @@ def test_what_we_serve_and_fetch_is_what_it_was() -> None:
         assert [type(part) for part in drawn.content][1] is Media
 
 
-def test_a_name_that_mcp_does_not_allow_is_refused_at_once() -> None:
+def test_a_name_mcp_does_not_allow_is_refused() -> None:
     with pytest.raises(UsageError, match=r"rename it with tools.renamed\(\{'a b': '…'\}\)"):
         http_app(ToolSet(add).renamed({"add": "a b"}))
 

@@ -25,7 +25,7 @@ def test_no_key_is_no_header() -> None:
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "k\u00e9y", "tab\t"])
-def test_a_key_no_header_can_hold_is_refused_without_showing_it(key: str) -> None:
+def test_an_odd_key_is_refused_without_showing_it(key: str) -> None:
     with pytest.raises(UsageError) as caught:
         KeyHeader(env=("SOME_API_KEY",)).headers(key)
     assert "SOME_API_KEY" in str(caught.value)
@@ -57,7 +57,7 @@ def _decoded(part: str) -> Any:
     return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
 
-def test_a_signed_key_sends_a_token_and_neither_half_of_the_key_that_signs() -> None:
+def test_a_signed_key_sends_a_token_and_no_key() -> None:
     header = SignedKey().headers("name.hush-hush", NOW)["authorization"]
     scheme, _, token = header.partition(" ")
     head, claims, signature = token.split(".")
@@ -78,7 +78,7 @@ def test_no_signed_key_is_no_header() -> None:
     assert SignedKey().headers("", NOW) == {}
 
 
-def test_a_key_whose_secret_has_dots_is_divided_at_the_first() -> None:
+def test_a_key_is_divided_at_its_first_dot() -> None:
     token = SignedKey().headers("name.a.b", NOW)["authorization"].removeprefix("Bearer ")
     signed, _, signature = token.rpartition(".")
     wanted = hmac.new(b"a.b", signed.encode(), "sha256").digest()
@@ -130,7 +130,7 @@ def test_an_answer_without_a_token_is_none(body: bytes) -> None:
         CLIENT.read_token(body, NOW)
 
 
-def test_each_way_says_what_it_must_know_and_which_of_it_is_secret() -> None:
+def test_each_way_names_its_settings_and_secrets() -> None:
     assert [part.name for part in SigV4("bedrock").parts if part.secret] == ["access_key_id", "session_token"]
     assert [part.name for part in CLIENT.parts if part.secret] == ["client_id"]
     assert KeyHeader().parts == SignedKey().parts == ()

@@ -142,7 +142,7 @@ def test_zais_key_signs_a_token_for_each_request() -> None:
 
 
 @pytest.mark.parametrize("echoed", [SECRET, f"name.{SECRET}"])
-def test_a_key_that_signs_is_blotted_out_whole_and_in_half(echoed: str) -> None:
+def test_a_signing_key_is_redacted_whole_and_in_half(echoed: str) -> None:
     route = route_to(PROVIDERS["zai"], environ={"ZAI_API_KEY": f"name.{SECRET}"})
     with pytest.raises(ProviderError) as caught:
         ask(ScriptedPeer([refusal(401, {"error": {"message": f"wrong {echoed}"}})]), route, Learned())
@@ -170,7 +170,7 @@ def test_a_request_to_bedrock_is_signed_as_it_goes_out(session: str) -> None:
     assert SECRET not in str(headers)
 
 
-def test_a_turn_to_bedrock_is_signed_over_the_very_bytes_that_go_out() -> None:
+def test_a_bedrock_request_is_signed_over_its_bytes() -> None:
     answer = {"output": {"message": {"role": "assistant", "content": [{"text": "hello"}]}}, "stopReason": "end_turn"}
     memory = ScriptedPeer([refusal(200, answer)])
     memory.slept.append(THEN)

@@ -133,7 +133,7 @@ def test_every_row_is_found_by_a_name_of_the_table() -> None:
 
 
 @pytest.mark.parametrize("row", [*ROWS, DEFAULT], ids=lambda r: str(r.match))
-def test_every_row_names_known_dialects_and_says_where_it_is_from(row: Profile) -> None:
+def test_every_row_names_known_dialects_and_its_source(row: Profile) -> None:
     names = [n for n in (row.dialect, *row.also) if n]
     assert [n for n in names if n not in DIALECTS] == []
     assert row.source
@@ -233,7 +233,7 @@ def test_reasoning_that_the_prompt_opened_is_told_to_the_parser() -> None:
         ("MiniMax-M2", False, "<think>"),
     ],
 )
-def test_what_the_prompt_opens_depends_on_the_family_and_on_thinking(model: str, thinking: bool, prefix: str) -> None:
+def test_the_opened_prefix_depends_on_family_and_thinking(model: str, thinking: bool, prefix: str) -> None:
     assert profile(model).prefix(thinking=thinking) == prefix
 
 

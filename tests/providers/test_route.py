@@ -102,7 +102,7 @@ def test_the_key_goes_into_its_header_and_into_no_repr() -> None:
     assert "hush" not in repr(route)
 
 
-def test_dialects_are_taken_by_name_and_unknown_ones_are_the_callers_mistake() -> None:
+def test_dialects_are_taken_by_known_names() -> None:
     route = Route(provider=PLAIN, prompt_dialect="hermes", dialects=["hermes", "command"])
     assert route.prompt_dialect_for("m") is DIALECTS["hermes"]
     heard = [d.name for d in route.parser_dialects("m")]
@@ -174,12 +174,12 @@ def test_a_route_finds_its_key_in_the_environment() -> None:
     assert (route.key, route.model) == ("k-123", "gpt")
 
 
-def test_a_key_that_is_wanted_and_missing_is_told_by_its_variable() -> None:
+def test_a_missing_key_is_named_by_its_variable() -> None:
     with pytest.raises(UsageError, match="set OPENAI_API_KEY"):
         route_to(PROVIDERS["openai"], environ={})
 
 
-def test_a_key_does_not_go_to_a_host_it_was_not_made_for() -> None:
+def test_a_key_goes_to_no_other_host() -> None:
     everything = {name: "secret" for row in ROWS for name in row.auth.env}
     for row in COMPATIBLE.values():
         assert route_to(row, base_url="http://h", environ=everything).key == ""

@@ -40,7 +40,7 @@ def test_nothing_is_pending_that_is_there() -> None:
     assert not PENDING & set(CODECS)
 
 
-def test_every_wire_has_a_row_and_a_name_is_used_once() -> None:
+def test_every_wire_has_a_row_and_names_differ() -> None:
     assert {row.codec for row in ROWS} == set(CODECS)
     names = Counter(name for row in ROWS for name in (row.name, *row.aliases))
     assert [name for name, count in names.items() if count > 1] == []
@@ -97,7 +97,7 @@ def test_a_row_says_in_words_what_it_does_not_support() -> None:
     assert PROVIDERS["together"].lacks == ()
 
 
-def test_a_compatible_row_is_there_for_the_apis_that_others_serve() -> None:
+def test_apis_that_others_serve_have_compatible_rows() -> None:
     assert set(COMPATIBLE) <= set(CODECS)
     for codec, row in COMPATIBLE.items():
         assert (row.codec, row.base_url, row.auth.env, row.or_auth, row.url_env) == (codec, "", (), (), ())
@@ -236,7 +236,7 @@ def test_openrouters_own_tools_go_out_word_for_word_after_ours() -> None:
     assert len(alone["tools"]) == 1
 
 
-def test_a_call_of_one_of_openrouters_own_tools_is_the_callers_to_run() -> None:
+def test_openrouters_own_tools_are_called_by_the_caller() -> None:
     own = json.dumps([{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}])
     memory = model("openai_chat", Says((), (("c1", "search", {"q": "x"}), ("c2", "look", {}))))
     route = route_to(PROVIDERS["openrouter"], environ=KEYS | {"OPENROUTER_TOOLS": own})
@@ -248,7 +248,7 @@ def test_a_call_of_one_of_openrouters_own_tools_is_the_callers_to_run() -> None:
 
 
 @pytest.mark.parametrize("written", ["{", "[1, 2", '{"a": 1}', "null", "3", "[" * 100_000], ids=len)
-def test_openrouters_own_tools_that_are_no_json_array_are_told_and_left_out(written: str) -> None:
+def test_openrouters_odd_tools_are_reported_and_left_out(written: str) -> None:
     body, response = _asked("openrouter", OPENROUTER_TOOLS=written)
     assert [tool["function"]["name"] for tool in body["tools"]] == ["look"]
     (issue,) = response.issues
@@ -279,7 +279,7 @@ def test_a_variable_may_choose_another_row(name: str, environ: dict[str, str], w
     assert route_to(PROVIDERS[name], environ=KEYS | environ).provider.name == wanted
 
 
-def test_minimax_is_spoken_to_in_anthropics_api_where_the_environment_says_so() -> None:
+def test_minimax_may_be_reached_by_anthropics_api() -> None:
     environ = {"MINIMAX_API_KEY": "k", "MINIMAX_API_COMPAT": "anthropic"}
     memory = model("anthropic_messages", Says((), (("c1", "look", {}),)))
     response = run(turn(ASK, route_to(PROVIDERS["minimax"], environ=environ)), memory.sync_performer())
@@ -298,7 +298,7 @@ def test_minimax_tells_errors_with_status_200() -> None:
     assert memory.sent[0].url == "https://api.minimax.io/v1/text/chatcompletion_v2"
 
 
-def test_azure_takes_its_key_its_version_and_its_address_from_the_environment() -> None:
+def test_azure_is_configured_by_the_environment() -> None:
     environ = {"AZURE_OPENAI_ENDPOINT": "https://me.openai.azure.com/", "OPENAI_API_VERSION": "2024-10-21"}
     route = route_to(PROVIDERS["azure"], environ=KEYS | environ)
     assert route.headers()["api-key"] == "k"
@@ -337,7 +337,7 @@ def test_stackspots_agent_is_the_model_where_nobody_names_one() -> None:
     assert route_to(PROVIDERS["stackspot"], environ=environ, model="mine").model == "mine"
 
 
-def test_a_server_with_two_apis_may_be_moved_by_one_variable() -> None:
+def test_one_variable_moves_a_server_with_two_apis() -> None:
     for name in ("ollama", "ollama-generate"):
         route = route_to(PROVIDERS[name], environ={"OLLAMA_HOST": "0.0.0.0"})
         assert route.root() == "http://127.0.0.1:11434"

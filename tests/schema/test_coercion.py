@@ -148,7 +148,7 @@ SCALARS = st.one_of(
 
 
 @given(SCALARS)
-def test_what_json_spells_is_read_without_a_mend_and_mended_back_from_a_string(
+def test_json_spellings_are_read_without_a_mend(
     pair: tuple[dict[str, Any], Any],
 ) -> None:
     schema, value = pair
@@ -290,7 +290,7 @@ def test_edits_are_short_however_long_the_value() -> None:
     assert all(len(e.before) < 100 and len(e.after) < 100 for e in edits)
 
 
-def test_a_value_nested_without_end_is_left_alone_where_it_is_too_deep() -> None:
+def test_a_value_nested_too_deep_is_left_alone() -> None:
     value: Any = {"name": 1}
     for _ in range(5000):
         value = {"kids": [value]}
@@ -328,9 +328,7 @@ def test_what_fits_once_needs_nothing_more(pair: tuple[dict[str, Any], Any], val
         ("['a']", ["string", "array"], "['a']"),
     ],
 )
-def test_lists_and_mappings_as_python_prints_them_are_read_and_expressions_are_not(
-    text: str, kinds: Any, value: Any
-) -> None:
+def test_python_literals_are_read_and_expressions_are_not(text: str, kinds: Any, value: Any) -> None:
     """Chat templates that print values (Seed-OSS, MiniCPM 5) teach their models to write so."""
     found, edit = read_text(text, shape({"type": kinds}))
     assert found == value

@@ -83,7 +83,7 @@ def test_foreign_type_names_become_json_schema() -> None:
     check_schema(found.parameters, "f")
 
 
-def test_a_schema_of_our_own_kind_is_taken_as_it_is() -> None:
+def test_a_standard_schema_is_taken_as_it_is() -> None:
     assert tool({"name": "f", "parameters": SCHEMA}).parameters is SCHEMA
 
 
@@ -96,7 +96,7 @@ def test_fields_we_do_not_model_are_kept_and_never_sent() -> None:
     assert tool(BARE).metadata == NOTHING
 
 
-def test_two_different_tools_of_one_name_are_named_to_the_caller() -> None:
+def test_different_tools_of_one_name_are_reported() -> None:
     again = {"functionDeclarations": [{"name": "f", "description": "another"}]}
     with pytest.raises(UsageError, match="named 'g', 'f':"):
         tools([{"name": "f"}, {"name": "g"}, {"name": "h"}, Tool(name="g", strict=True), again])

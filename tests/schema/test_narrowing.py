@@ -128,7 +128,7 @@ def test_what_is_refused_nowhere_is_left_alone() -> None:
 # ── references ───────────────────────────────────────────────────────────────
 
 
-def test_a_reference_is_filled_in_and_what_stands_beside_it_stays() -> None:
+def test_a_reference_is_filled_in_and_its_neighbours_stay() -> None:
     schema = {**obj(x={"$ref": "#/$defs/City", "description": "where"}), "$defs": {"City": obj(name=STR)}}
     made = narrow(schema, GEMINI).schema
     assert made == obj(x={"description": "where", **obj(name=STR)})
@@ -147,7 +147,7 @@ NODE_IN_DEFINITIONS = {
 }
 
 
-def test_a_loop_is_cut_where_the_api_takes_none_and_that_is_told() -> None:
+def test_a_loop_is_cut_and_reported_where_refused() -> None:
     made = narrow({**obj(x={"$ref": "#/$defs/Node"}), "$defs": {"Node": NODE}}, GEMINI, "walk")
     assert made.schema["properties"]["x"] == obj(v=STR, kids={"type": "array", "items": {"type": "object"}})
     (issue,) = made.issues
@@ -207,7 +207,7 @@ def test_bedrocks_root_says_three_things() -> None:
     assert made == {**obj(a=STR), "required": ["a"]}
 
 
-def test_a_property_whose_name_is_refused_is_said_and_not_sent() -> None:
+def test_a_property_with_a_refused_name_is_not_sent() -> None:
     schema = {**obj(**{"a": STR, "odd key": STR}), "required": ["a", "odd key"]}
     made = narrow(schema, ANTHROPIC)
     assert made.schema == {**obj(a=STR), "required": ["a"], "description": 'also: ["odd key"]'}
@@ -244,7 +244,7 @@ def test_strict_is_kept_where_the_schema_can_be_told_strictly(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NOT_STRICT)
-def test_strict_is_given_up_where_it_would_ask_for_something_else_and_that_is_told(name: str) -> None:
+def test_strict_is_given_up_where_it_changes_the_schema(name: str) -> None:
     made, issues = narrow_tool(Tool(name="t", parameters=NOT_STRICT[name], strict=True), OPENAI)
     assert not made.strict
     assert "strict mode is not asked for" in issues[0].message

@@ -108,7 +108,7 @@ def test_whether_other_properties_are_allowed(schema: dict[str, Any], open_: boo
     assert shape(schema).open is open_
 
 
-def test_undeclared_properties_have_the_shape_of_their_pattern_or_of_the_rest() -> None:
+def test_undeclared_properties_have_their_patterns_shape() -> None:
     it = shape({"patternProperties": {"^x-": INT, "(": STR}, "additionalProperties": BOOL})
     assert it.property("x-a").kinds == {"integer"}
     assert it.property("other").kinds == {"boolean"}

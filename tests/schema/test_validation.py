@@ -99,7 +99,7 @@ def test_all_faults_are_told() -> None:
 
 
 @pytest.mark.requirement("weak-exathena-9")
-def test_validation_knows_all_of_json_schema_and_that_false_is_a_value() -> None:
+def test_validation_knows_all_of_json_schema() -> None:
     flag = {"properties": {"on": BOOL, "by": {"oneOf": [INT, STR]}, "l": INTS, "e": {"enum": [1]}}, "required": ["on"]}
     assert faults(flag, {"on": False}) == []
     assert [f.path for f in faults(flag, {"on": False, "by": 1.5, "l": [1, "x"], "e": 2})] == ["$.by", "$.l[1]", "$.e"]
@@ -144,7 +144,7 @@ def test_big_integers_are_validated_exactly() -> None:
 
 
 @pytest.mark.parametrize("value", [{"a": "\ud800"}, {"a": object()}, {1: 2}])
-def test_what_is_not_json_is_a_fault_and_not_an_exception(value: Any) -> None:
+def test_a_value_that_is_not_json_is_a_fault(value: Any) -> None:
     assert len(faults({"properties": {"a": INT, "1": STR}}, value)) == 1
 
 
@@ -212,7 +212,7 @@ BROKEN: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("schema", "named"), BROKEN, ids=[named for _, named in BROKEN])
-def test_a_broken_schema_is_told_to_the_caller_and_kills_nothing(schema: Any, named: str) -> None:
+def test_a_broken_schema_is_reported_and_kills_nothing(schema: Any, named: str) -> None:
     with pytest.raises(UsageError, match="parameters of tool 'f'") as caught:
         check_schema(schema, "f")
     assert named in str(caught.value)

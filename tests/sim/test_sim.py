@@ -138,7 +138,7 @@ def test_orders_are_followed_side_by_side_until_then() -> None:
     assert [len(parse(r.text, tools=TOOLS).calls) for r in replies] == [2, 1, 0]
 
 
-def test_a_tool_is_found_under_the_name_the_prompt_gives_it() -> None:
+def test_a_tool_is_found_by_its_name_in_the_prompt() -> None:
     prompt = augment_system_prompt(None, [_tool("fs.readFile", path="string"), *TOOLS[1:3]], dialect=HERMES)
     reply = WeakModel().reply([Message("system", prompt), Message("user", TASK)])
     assert [c.name for c in parse(reply.text).calls] == ["fs.readFile", "fs.readFile"]
@@ -182,7 +182,7 @@ def test_a_new_task_after_an_answer_is_a_new_task() -> None:
     assert [c.arguments for c in parse(WeakModel().reply(messages).text, tools=TOOLS).calls] == [{"city": "Rome"}]
 
 
-def test_a_result_that_names_a_task_is_read_as_a_result() -> None:
+def test_a_result_that_names_a_task_is_a_result() -> None:
     result = ToolResult(call_id="1", name="read_file", content=TASK)
     call = ToolCall(id="1", name="read_file", arguments={"path": "a.txt"})
     messages = [

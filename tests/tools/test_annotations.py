@@ -343,7 +343,7 @@ def test_a_generic_base_is_filled_in_by_its_subclass() -> None:
     assert form.read({"items": [{"x": 1}], "total": 1}) == Points([Point(1)], None, 1)
 
 
-def test_a_union_of_classes_is_read_as_the_one_that_fits() -> None:
+def test_a_union_of_classes_is_read_as_the_fitting() -> None:
     form = form_of(Cat | Dog)
     assert form.read({"kind": "dog"}) == Dog(kind="dog")
     assert faults(form.schema, {"kind": "cow"}) != []
@@ -489,7 +489,7 @@ def test_every_api_can_be_told_of_every_type(name: str) -> None:
             assert "it" in told.parameters["properties"]
 
 
-def test_what_may_be_null_is_told_in_one_line_by_what_it_is_otherwise() -> None:
+def test_a_nullable_type_is_named_by_its_other_type() -> None:
     def find(name: str | None, tags: list[str] | None, color: Color | None, point: Point | None) -> None: ...
 
     told = signature(runnable(find).tool)

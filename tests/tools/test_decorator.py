@@ -97,7 +97,7 @@ def test_the_function_gets_values_of_its_types() -> None:
     assert answer == "Place(city='Lyon', country='FR') datetime.date(2024, 5, 31) Unit.IMPERIAL 24"
 
 
-def test_what_the_types_refuse_is_a_fault_and_never_reaches_the_function() -> None:
+def test_values_the_types_refuse_never_reach_the_function() -> None:
     arguments = {"place": {"city": "Lyon"}, "day": "2024-05-32"}
     [fault] = runnable(weather).faults(arguments)
     assert fault.path == "$.day"
@@ -354,7 +354,7 @@ def test_pydantics_field_as_a_default_says_type_limit_and_default() -> None:
     assert call(find, query="a") == ("a", 5)
 
 
-def test_defaults_that_are_long_secret_or_no_json_are_not_told() -> None:
+def test_long_secret_and_odd_defaults_are_not_shown() -> None:
     def f(a: str = "x" * 900, b: str = "sk-abcdefghijklmnop", c: Any = object()) -> None: ...  # noqa: B008
 
     assert [list(p) for p in runnable(f).tool.parameters["properties"].values()] == [["type"], ["type"], []]

@@ -50,7 +50,7 @@ def test_sets_are_merged() -> None:
     assert list(ToolSet(BOTH, other, BOTH)) == ["read", "write", "other"]
 
 
-def test_two_tools_of_one_name_are_told_apart_in_the_error() -> None:
+def test_the_error_distinguishes_two_tools_of_one_name() -> None:
     with pytest.raises(UsageError) as raised:
         BOTH | runnable(other, name="read")
     assert "'Read a file.' and 'Something else.'" in str(raised.value)
@@ -59,7 +59,7 @@ def test_two_tools_of_one_name_are_told_apart_in_the_error() -> None:
         ToolSet((Tool(name="a"), lambda x: x), (Tool(name="a"), lambda y: y))
 
 
-def test_a_set_is_chosen_from_by_name_and_by_what_the_tools_are() -> None:
+def test_tools_are_chosen_by_name_and_by_predicate() -> None:
     assert list(BOTH.only("write")) == ["write"]
     assert list(BOTH.only(["write", "read"])) == ["read", "write"]
     assert list(BOTH.only(lambda each: each.read_only)) == ["read"]

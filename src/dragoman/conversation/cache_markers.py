@@ -44,13 +44,13 @@ def plan(request: Request, mode: CacheMode = "asked", *, limit: int = MOST_MARKE
     """The markers for `request`: where it asks, and with "always" also where they pay of themselves."""
     if mode == "never" or limit < 1:
         return CachePlan()
-    asked = [at for at, message in enumerate(request.messages) if message.cache]
+    wanted = [at for at, message in enumerate(request.messages) if message.cache]
     if mode == "asked":
-        return CachePlan(messages=tuple(asked[-limit:]))
+        return CachePlan(messages=tuple(wanted[-limit:]))
     tools = bool(request.tools)
     head = _instructions(request.messages)
     places = head[: limit - tools]
-    for at in [*reversed(asked), *_ends(request.messages)]:
+    for at in [*reversed(wanted), *_ends(request.messages)]:
         places += [at] if len(places) < limit - tools and at not in places else []
     return CachePlan(tools, tuple(sorted(places)))
 

@@ -245,7 +245,7 @@ def _renamed(messages: Sequence[Message], ids: Iterator[str]) -> Iterator[Messag
 
 
 def _answered(calls: Sequence[ToolCall], new: Sequence[str], results: list[ToolResult]) -> dict[int, list[str]]:
-    """Which of the new ids each result answers; one object may stand in several places."""
+    """The new ids that each result answers; one object may stand in several places."""
     answers: dict[int, list[str]] = {}
     for call_id, result in zip(new, _pair(calls, results)[0], strict=True):
         if result is not None:

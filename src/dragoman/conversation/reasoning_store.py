@@ -80,7 +80,7 @@ def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[M
 
 
 def replay_states(asked: Sequence[Message], answer: Message, owner: str = "") -> dict[str, ReplayState]:
-    """What `answer` to `asked` must come back with, by its keys; nothing where nobody drops anything."""
+    """The states that `answer` to `asked` must come back with, by key; none where nobody drops anything."""
     thoughts = tuple(part for part in answer.parts if isinstance(part, Reasoning))
     if not answer.calls or not (thoughts or any(call.metadata for call in answer.calls)):
         return {}

@@ -14,7 +14,7 @@ from ..effects import Machine
 from ..errors import ErrorKind, ProviderError
 from .findings import Grade, ProbeResult
 from .remedies import Symptom
-from .target import Target
+from .target import ProbeTarget
 
 PROBE = "context"
 WORD = "marigold-{size}"
@@ -35,7 +35,7 @@ class _Seen:
     found: bool
 
 
-def measure_context(target: Target, sizes: Sequence[int]) -> Machine[ProbeResult]:
+def measure_context(target: ProbeTarget, sizes: Sequence[int]) -> Machine[ProbeResult]:
     """Longer and longer prompts, until one is not read whole."""
     short = yield from _ask(target, SHORT)
     share = short.counted / SHORT
@@ -60,7 +60,7 @@ def measure_context(target: Target, sizes: Sequence[int]) -> Machine[ProbeResult
     )
 
 
-def _cut(target: Target, seen: _Seen, size: int, share: float) -> Machine[ProbeResult]:
+def _cut(target: ProbeTarget, seen: _Seen, size: int, share: float) -> Machine[ProbeResult]:
     """A prompt whose beginning was forgotten, by its count; where that says nothing, a longer one is counted."""
     about = round(share * size) or size
     cut = 0 < seen.counted < WHOLE * share * size
@@ -74,7 +74,7 @@ def _cut(target: Target, seen: _Seen, size: int, share: float) -> Machine[ProbeR
     return _ended(target, f"of {about} tokens {how}, and the beginning was forgotten", honest=False)
 
 
-def _ended(target: Target, message: str, *, honest: bool) -> ProbeResult:
+def _ended(target: ProbeTarget, message: str, *, honest: bool) -> ProbeResult:
     facts = {"tokens": target.context}
     if honest and target.context:
         in_use = f"{message}; at least {target.context} tokens are in use"
@@ -86,7 +86,7 @@ def _ended(target: Target, message: str, *, honest: bool) -> ProbeResult:
     )
 
 
-def _ask(target: Target, size: int) -> Machine[_Seen]:
+def _ask(target: ProbeTarget, size: int) -> Machine[_Seen]:
     word = WORD.format(size=size)
     response = yield from target.ask(_long(word, size))
     return _Seen(response.usage.input if response.usage else 0, word in response.text)

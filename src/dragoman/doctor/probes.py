@@ -23,7 +23,7 @@ from ..types import OutputSchema, Response, Tier, Tool, ToolCall, ToolChoice
 from .context_length import SIZES, measure_context
 from .findings import Grade, ProbeResult
 from .remedies import Symptom
-from .target import Target
+from .target import ProbeTarget
 
 DOOR = Tool(
     name="get_door_code",
@@ -54,7 +54,7 @@ ENDS = frozenset({ErrorKind.NETWORK, ErrorKind.AUTH, ErrorKind.NOT_FOUND})
 LONG, AT_ONCE = 0.5, 0.1
 """An answer that took so many seconds and came within this share of them was held back on the way."""
 
-Probe: TypeAlias = Callable[[Target], Machine[ProbeResult]]
+Probe: TypeAlias = Callable[[ProbeTarget], Machine[ProbeResult]]
 
 
 def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[list[ProbeResult]]:
@@ -62,7 +62,7 @@ def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[l
 
     Whatever cannot be reached ends the examination: the other probes would only say so again.
     """
-    target = Target(route, model)
+    target = ProbeTarget(route, model)
     found: list[ProbeResult] = []
     for probe in (_native, _text, _streams, _parallel, _forced, _constrains):
         finding = yield from relay(_safely(probe, target), hear=lambda _: ())
@@ -76,7 +76,7 @@ def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[l
     return found
 
 
-def _safely(probe: Probe, target: Target) -> Machine[ProbeResult]:
+def _safely(probe: Probe, target: ProbeTarget) -> Machine[ProbeResult]:
     name = NAMES.get(probe, "context")
     try:
         return (yield from probe(target))
@@ -90,7 +90,7 @@ def _safely(probe: Probe, target: Target) -> Machine[ProbeResult]:
 # ── tools ────────────────────────────────────────────────────────────────────
 
 
-def _native(target: Target) -> Machine[ProbeResult]:
+def _native(target: ProbeTarget) -> Machine[ProbeResult]:
     if target.route.mode is Tools.TEXT:
         message = "this provider has no native tools"
         return ProbeResult(probe="native tools", grade=Grade.BAD, message=message, remedy=target.help(Symptom.NO_TOOLS))
@@ -120,7 +120,7 @@ def _native(target: Target) -> Machine[ProbeResult]:
     )
 
 
-def _text(target: Target) -> Machine[ProbeResult]:
+def _text(target: ProbeTarget) -> Machine[ProbeResult]:
     tried: list[str] = []
     for name in _dialects_to_try(target):
         route = replace(target.route, tools=Tools.TEXT, prompt_dialect=name)
@@ -138,12 +138,12 @@ def _text(target: Target) -> Machine[ProbeResult]:
     return ProbeResult(probe="tools as text", grade=grade, message=message, remedy=target.help(Symptom.SILENT))
 
 
-def _dialects_to_try(target: Target) -> Iterator[str]:
+def _dialects_to_try(target: ProbeTarget) -> Iterator[str]:
     own: Dialect = target.route.prompt_dialect_for(target.model)
     yield from dict.fromkeys((own.name, *PROMPT_DIALECTS))
 
 
-def _streams(target: Target) -> Machine[ProbeResult]:
+def _streams(target: ProbeTarget) -> Machine[ProbeResult]:
     times: list[float] = []
 
     def on_step(step: object) -> Machine[None]:
@@ -164,7 +164,7 @@ def _streams(target: Target) -> Machine[ProbeResult]:
     return ProbeResult(probe="streaming", grade=grade, message=message, remedy=remedy_)
 
 
-def _parallel(target: Target) -> Machine[ProbeResult]:
+def _parallel(target: ProbeTarget) -> Machine[ProbeResult]:
     response = yield from target.ask(TWO, tools=[DOOR])
     doors = sorted(str(call.arguments.get("door")) for call in response.calls)
     if doors == ["3", "5"]:
@@ -174,7 +174,7 @@ def _parallel(target: Target) -> Machine[ProbeResult]:
     return ProbeResult(probe="parallel calls", grade=Grade.POOR, message=message, remedy=remedy_)
 
 
-def _forced(target: Target) -> Machine[ProbeResult]:
+def _forced(target: ProbeTarget) -> Machine[ProbeResult]:
     choice = ToolChoice("required")
     response = yield from target.ask(HELLO, tools=[DOOR], tool_choice=choice)
     if response.calls:
@@ -184,7 +184,7 @@ def _forced(target: Target) -> Machine[ProbeResult]:
     )
 
 
-def _constrains(target: Target) -> Machine[ProbeResult]:
+def _constrains(target: ProbeTarget) -> Machine[ProbeResult]:
     """The only answer allowed is one no model would give by itself."""
     response = yield from target.ask("Name a colour.", output_schema=COLOUR)
     if isinstance(read_answer(response.text, COLOUR.schema), Fitting):

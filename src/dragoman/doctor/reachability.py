@@ -69,7 +69,7 @@ def reach(route: Route, *, named: bool) -> Machine[Reached]:
 
 
 def _longer(route: Route) -> Route | None:
-    """The same with the path its API usually has."""
+    """The route with the path its API usually has."""
     root, usual = route.root(), route.provider.root
     return replace(route, base_url=root + usual) if usual and not root.endswith(usual) else None
 

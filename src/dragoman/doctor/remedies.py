@@ -31,28 +31,30 @@ GENERAL: Mapping[Symptom, str] = {
     Symptom.STREAM: "clients get each answer at once; look for a proxy that buffers in between, or update the server",
     Symptom.SILENT: "try a larger model, or one that was taught tool calling",
 }
-BY_SERVER: Mapping[tuple[str, Symptom], str] = {
-    (
-        "ollama",
-        Symptom.NO_TOOLS,
-    ): "dragoman tells tools as text; or pull a model whose template has tools (ollama show)",
-    (
-        "ollama",
-        Symptom.CONTEXT,
-    ): "set OLLAMA_CONTEXT_LENGTH for the server, or num_ctx for the model: the default is small",
-    ("llamacpp", Symptom.NO_TOOLS): "start llama-server with --jinja; until then dragoman tells the tools as text",
-    ("llamacpp", Symptom.LEAKS): "start llama-server with --jinja and the model's own --chat-template-file",
-    ("llamacpp", Symptom.CONTEXT): "start llama-server with a larger -c (0 takes what the model was trained with)",
-    ("vllm", Symptom.NO_TOOLS): "start vLLM with --enable-auto-tool-choice and the model's --tool-call-parser",
-    ("vllm", Symptom.LEAKS): "start vLLM with the --tool-call-parser of this model's dialect",
-    ("vllm", Symptom.CONTEXT): "start vLLM with a larger --max-model-len",
-    ("sglang", Symptom.NO_TOOLS): "start SGLang with --tool-call-parser",
-    ("sglang", Symptom.LEAKS): "start SGLang with the --tool-call-parser of this model's dialect",
-    ("sglang", Symptom.CONTEXT): "start SGLang with a larger --context-length",
-    ("lmstudio", Symptom.CONTEXT): "raise Context Length where the model is loaded in LM Studio",
+BY_SERVER: Mapping[str, Mapping[Symptom, str]] = {
+    "ollama": {
+        Symptom.NO_TOOLS: "dragoman tells tools as text; or pull a model whose template has tools (ollama show)",
+        Symptom.CONTEXT: "set OLLAMA_CONTEXT_LENGTH for the server, or num_ctx for the model: the default is small",
+    },
+    "llamacpp": {
+        Symptom.NO_TOOLS: "start llama-server with --jinja; until then dragoman tells the tools as text",
+        Symptom.LEAKS: "start llama-server with --jinja and the model's own --chat-template-file",
+        Symptom.CONTEXT: "start llama-server with a larger -c (0 takes what the model was trained with)",
+    },
+    "vllm": {
+        Symptom.NO_TOOLS: "start vLLM with --enable-auto-tool-choice and the model's --tool-call-parser",
+        Symptom.LEAKS: "start vLLM with the --tool-call-parser of this model's dialect",
+        Symptom.CONTEXT: "start vLLM with a larger --max-model-len",
+    },
+    "sglang": {
+        Symptom.NO_TOOLS: "start SGLang with --tool-call-parser",
+        Symptom.LEAKS: "start SGLang with the --tool-call-parser of this model's dialect",
+        Symptom.CONTEXT: "start SGLang with a larger --context-length",
+    },
+    "lmstudio": {Symptom.CONTEXT: "raise Context Length where the model is loaded in LM Studio"},
 }
 
 
 def remedy(provider: str, symptom: Symptom) -> str:
     """Advice, in one line."""
-    return BY_SERVER.get((provider, symptom), GENERAL[symptom])
+    return BY_SERVER.get(provider, {}).get(symptom) or GENERAL[symptom]

@@ -15,7 +15,7 @@ from .remedies import Symptom, remedy
 
 
 @dataclass(slots=True)
-class Target:
+class ProbeTarget:
     """One model behind one route, and its abilities as far as they are known."""
 
     route: Route

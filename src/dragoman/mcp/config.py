@@ -81,7 +81,7 @@ def named(tool: str, patterns: Sequence[str]) -> bool:
 # ── files ────────────────────────────────────────────────────────────────────
 
 CONTAINERS = ("mcpServers", "servers", "mcp_servers", "context_servers", "mcp")
-"""Where hosts keep their servers: Claude, Cursor, Gemini … · VS Code · Codex · Zed · VS Code's settings, opencode."""
+"""Keys of hosts' servers: Claude, Cursor, Gemini … · VS Code · Codex · Zed · VS Code's settings, opencode."""
 
 _NO_SERVERS = (
     'no servers in {source}; it must hold {{"mcpServers": {{name: {{"command": …}} or {{"url": …}}}}}}, '

@@ -352,7 +352,7 @@ class _Life:
             if (seen := _SEEN.get()) is not None:
                 seen.append(response.status_code)
 
-    # ── telling ──────────────────────────────────────────────────────────────
+    # ── errors ───────────────────────────────────────────────────────────────
 
     def _reason(self, error: Exception | None) -> ProviderError:
         name, words = self._spec.name, self._words.text() if self._words else ""

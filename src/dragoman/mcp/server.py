@@ -37,7 +37,7 @@ from .results import written
 log = logging.getLogger("dragoman.mcp")
 
 PATH = "/mcp"
-"""Where the HTTP endpoint stands, as in the SDK's own servers."""
+"""The path of the HTTP endpoint, as in the SDK's own servers."""
 NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
 """Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names"""
 

@@ -1,4 +1,4 @@
-"""Who serves models and what their families do, as rows; how a key is proved and where a request goes.
+"""Providers and model families, as rows; the proof of a key and the way of a request.
 
 Sends nothing, and knows no request's content.
 """

@@ -82,9 +82,8 @@ def _local(name: str, port: int, *env: str, docs: str, **more: Any) -> Provider:
 
 
 GRAMMARS = frozenset({ConstraintKind.GRAMMAR})  # llama.cpp, tools/server/README.md: `grammar`
-TAGGED = frozenset(
-    {ConstraintKind.SCHEMA, ConstraintKind.TAGS}
-)  # vLLM and SGLang, "Structured Outputs": structural tags
+# vLLM and SGLang, "Structured Outputs": structural tags
+TAGGED = frozenset({ConstraintKind.SCHEMA, ConstraintKind.TAGS})
 SCHEMAS = frozenset({ConstraintKind.SCHEMA})  # Ollama: `format`; LM Studio: `response_format`
 
 # ── those who have a wire of their own ───────────────────────────────────────

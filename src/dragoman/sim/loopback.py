@@ -24,7 +24,7 @@ GRACE = 2
 """Seconds that open connections get to end when the block is left."""
 
 
-class _Server(uvicorn.Server):
+class _LoopbackServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = threading.Event()
@@ -48,7 +48,7 @@ def serving(app: ASGIApp, *, port: int = 0) -> Iterator[str]:
     """Serve `app` on `port` (0: a free one); gives the base URL, without a slash at its end."""
     listening = listen(LOOPBACK, port)
     config = uvicorn.Config(app, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=GRACE)
-    server = _Server(config)
+    server = _LoopbackServer(config)
     thread = threading.Thread(target=server.work, args=(listening,), name="dragoman-loopback", daemon=True)
     thread.start()
     try:

@@ -23,7 +23,7 @@ from ..errors import UsageError
 from ..types import Message, Tool, ToolCall
 from . import prompt_reader, scenarios
 from .faults import FaultKind, Utterance, draw, stumble
-from .plans import Scenario, Seen, Task, Wish, pursue, recognise
+from .plans import PastCall, Scenario, Task, Wish, pursue, recognise
 
 FAMILY = "weak"
 TOKEN = (1, 7)
@@ -81,7 +81,7 @@ class _Progress:
 
     scenario: Scenario
     task: Task
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[PastCall] = field(default_factory=list)
     pending: tuple[ToolCall, ...] = ()
     wrote: str = ""
     corrected: bool = False

@@ -46,7 +46,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PastCall:
     """A call that stands in the conversation, with its result."""
 
     tool: str
@@ -91,7 +91,7 @@ class Scenario:
 # ── the interpreter ──────────────────────────────────────────────────────────
 
 
-def pursue(scenario: Scenario, task: Task, seen: Sequence[Seen]) -> tuple[Wish, ...] | str:
+def pursue(scenario: Scenario, task: Task, seen: Sequence[PastCall]) -> tuple[Wish, ...] | str:
     """The calls to make now, or the final answer when there is nothing left to do."""
     plan, past = scenario.plan(task), list(seen)
     try:
@@ -110,7 +110,7 @@ def pursue(scenario: Scenario, task: Task, seen: Sequence[Seen]) -> tuple[Wish, 
         return str(done.value)
 
 
-def _take(wish: Wish, past: list[Seen]) -> Seen | None:
+def _take(wish: Wish, past: list[PastCall]) -> PastCall | None:
     wanted = _plain(wish.arguments)
     for place, seen in enumerate(past):
         if seen.tool == wish.tool and not seen.failed and _plain(seen.arguments) == wanted:
@@ -123,7 +123,7 @@ def _plain(arguments: JsonObject) -> object:
     return json.loads(restore(dumps(arguments)))
 
 
-def _give_up(missing: Sequence[Wish], past: Sequence[Seen]) -> str:
+def _give_up(missing: Sequence[Wish], past: Sequence[PastCall]) -> str:
     for wish in missing:
         vain = [seen for seen in past if seen.tool == wish.tool]
         if len(vain) >= MOST_TRIES:

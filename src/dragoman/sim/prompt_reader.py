@@ -21,7 +21,7 @@ from ..dialects.spec import AttributeArgs, Dialect, JsonCall, TaggedArgs, YamlCa
 from ..dialects.writing.prompt import EXAMPLE, LIST_HEAD, with_nonce
 from ..dialects.writing.render import DEFAULT_RESULT, Unrenderable, render
 from ..types import JsonObject, Tool, ToolCall
-from .plans import Offer, Seen
+from .plans import Offer, PastCall
 
 _ITEM = re.compile(
     r"^(?P<margin>[ \t]*)[-*][ \t]+(?P<tick>`?)(?P<name>[A-Za-z_][\w.:/-]*)(?P=tick)(?P<rest>[^\n]*)", re.MULTILINE
@@ -196,9 +196,9 @@ def corrects(text: str) -> bool:
     return bool(_CORRECTION.search(text))
 
 
-def answered_calls(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple[Seen, ...]:
+def answered_calls(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple[PastCall, ...]:
     """The calls with the results that answered them, first to first; a call without a result was not answered yet."""
     return tuple(
-        Seen(call.name, call.arguments, text, bool(_FAILED.match(text)))
+        PastCall(call.name, call.arguments, text, bool(_FAILED.match(text)))
         for call, text in zip(calls, texts, strict=False)
     )
