@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.loop.call_errors import NOTHING_THERE, Slip, break_of, value_at
+from dragoman.loop.call_errors import NOTHING_THERE, CallError, break_of, value_at
 from dragoman.loop.check_calls import Checker, Ready
 from dragoman.loop.classify import Kind, announces, read
 from dragoman.loop.corrections import SHOWN_SCHEMA, answer, message
 from dragoman.loop.example_arguments import specimen
 from dragoman.loop.missed_calls import misread
 from dragoman.loop.stall_guard import Guard
-from dragoman.loop.transcript import transcript
+from dragoman.loop.transcript import transcribe
 from dragoman.schema.validation import faults
 from dragoman.tools import ToolSet
 from dragoman.turn.composer import identity
@@ -105,20 +105,20 @@ def test_showing_where_it_breaks_never_fails(text: str) -> None:
     assert len(break_of("{" + text)) < 200
 
 
-def slips(count: int = 1, **more: Any) -> list[Slip]:
+def errors(count: int = 1, **more: Any) -> list[CallError]:
     issue = Issue(kind=IssueKind.INVALID_ARGUMENTS, message="m", name="look", raw="x" * 99_999, correction="c")
     found = faults(LOOK, given := {"times": "y" * 9_999})
-    return [Slip(issue=issue, arguments=given, faults=tuple(found), **more)] * count
+    return [CallError(issue=issue, arguments=given, faults=tuple(found), **more)] * count
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 9])
 def test_corrections_are_of_bounded_length_whatever_was_written(level: int) -> None:
-    assert len(message(slips(), TOOLS, level).text) < 2 * SHOWN_SCHEMA
-    assert len(answer(slips(native=True)[0], TOOLS, level)) < 2 * SHOWN_SCHEMA
+    assert len(message(errors(), TOOLS, level).text) < 2 * SHOWN_SCHEMA
+    assert len(answer(errors(native=True)[0], TOOLS, level)) < 2 * SHOWN_SCHEMA
 
 
 def test_an_example_is_ours_and_what_the_model_wrote_is_not() -> None:
-    parts = [part for part in message(slips(), TOOLS, 2).parts if isinstance(part, Text)]
+    parts = [part for part in message(errors(), TOOLS, 2).parts if isinstance(part, Text)]
     assert [bool(part.metadata) for part in parts] == [False, True, False]
     assert "yyy" not in parts[1].text
 
@@ -126,14 +126,14 @@ def test_an_example_is_ours_and_what_the_model_wrote_is_not() -> None:
 def test_many_tools_are_listed_nearest_first_and_not_without_end() -> None:
     tools = [Tool(name=f"tool_{n:03}") for n in range(300)]
     issue = Issue(kind=IssueKind.UNKNOWN_TOOL, message="m", name="tool_299x", correction="c")
-    told = answer(Slip(issue=issue, native=True), tools, 1)
+    told = answer(CallError(issue=issue, native=True), tools, 1)
     assert "'tool_299'" in told
     assert "240 more" in told
     assert len(told) < 2000
 
 
 def test_corrections_say_the_same_each_time() -> None:
-    assert message(slips(3), TOOLS, 2) == message(slips(3), TOOLS, 2)
+    assert message(errors(3), TOOLS, 2) == message(errors(3), TOOLS, 2)
 
 
 # ── checking ─────────────────────────────────────────────────────────────────
@@ -145,7 +145,7 @@ def test_what_is_checked_is_ready_or_wrong_and_never_raises() -> None:
     assert isinstance(ready, Ready)
     assert ready.call.report is None
     for wrong in ({"at": None}, {"at": {"a": [None]}}, {"look": {"look": {"at": "x"}}}, {"arguments": "{at"}):
-        assert isinstance(checker.check(ToolCall(id="1", name="look", arguments=wrong)), Slip)
+        assert isinstance(checker.check(ToolCall(id="1", name="look", arguments=wrong)), CallError)
 
 
 @pytest.mark.parametrize("at", ["sky\n</think>\nNow:", "sky\n> <tool_call>\n> "])
@@ -156,7 +156,7 @@ def test_an_argument_that_was_never_closed_and_ran_on_over_markup_is_not_run(at:
 
     checker = Checker(Shop().tools())
     found = checker.check(call(Edit("unclosed_argument")))
-    assert isinstance(found, Slip)
+    assert isinstance(found, CallError)
     assert found.issue.kind is IssueKind.MALFORMED
     assert isinstance(checker.check(call(Edit("trailing_comma"))), Ready)
 
@@ -182,14 +182,14 @@ def test_refused_native_calls_stand_in_their_order_with_ids_of_their_own() -> No
     good = [ToolCall(id="b", name="look"), ToolCall(id="d", name="look"), ToolCall(id="d", name="look")]
     issues = (refused("a", "look", '{"at"'), refused("c", "look", "{}"), refused("e", "look", "["))
     response = Response(message=Message("assistant", good), issues=issues)
-    told = transcript(response, {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4})
+    told = transcribe(response, {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4})
     assert [call.id for call in told.message.calls] == ["a", "b", "c", "d", "d_2", "e"]
     assert set(told.native) == {"a", "c", "e"}
 
 
 def test_an_answer_in_order_stays_the_message_it_is() -> None:
     response = Response(message=Message("assistant", [Text("hm"), ToolCall(id="a", name="look")]))
-    assert transcript(response, {"a": 0}).message is response.message
+    assert transcribe(response, {"a": 0}).message is response.message
 
 
 @pytest.mark.parametrize(
@@ -202,11 +202,11 @@ def test_text_that_was_meant_as_a_call_stands_there_where_it_runs_into_nothing(
 ) -> None:
     later = ToolCall(id="a", name="look", report=Report(span=(50, 60), verdict=Verdict.ACCEPTED))
     issue = Issue(kind=kind, message="m", raw="<bad>", span=(start, start + 5), correction="c")
-    told = transcript(Response(message=Message("assistant", [Text("hm "), later]), issues=(issue,)), {})
+    told = transcribe(Response(message=Message("assistant", [Text("hm "), later]), issues=(issue,)), {})
     assert [type(part).__name__ for part in told.message.parts] == ["Text", "ToolCall"]
     assert told.message.text == text
-    assert told.spoken == (issue,)
-    alone = transcript(Response(message=Message("assistant"), issues=(issue,)), {})
+    assert told.in_text == (issue,)
+    alone = transcribe(Response(message=Message("assistant"), issues=(issue,)), {})
     assert alone.message.text == "<bad>"
 
 

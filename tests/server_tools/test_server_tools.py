@@ -235,6 +235,13 @@ def test_where_a_form_is_demanded_only_the_last_text_is_told() -> None:
     assert heard.response.text == '{"time": "12:00"}'
 
 
+def test_a_signature_stays_with_its_reasoning_where_a_form_is_demanded() -> None:
+    form = OutputSchema(schema={"type": "object"})
+    signed = Reasoning("hm", metadata={"signature": "s"})
+    heard = Heard(said("{}", signed, call()), said('{"time": "12:00"}'), request=replace(ASKED, output_schema=form))
+    assert heard.response.message.parts[0] == signed
+
+
 # ── both kinds in one answer ─────────────────────────────────────────────────
 
 
@@ -252,7 +259,7 @@ def test_a_clients_call_made_again_is_told_once_and_another_is_told_too() -> Non
     one, two = call("write_file", "w1", path="a"), call("write_file", "w1", path="b")
     heard = Heard(said(one, call(call_id="c2")), said(replace(one, id="w9"), two))
     assert [(c.id, c.arguments["path"]) for c in heard.response.calls] == [("w1", "a"), ("w1_2", "b")]
-    assert any("told once" in issue.message for issue in heard.response.issues)
+    assert any("given once" in issue.message for issue in heard.response.issues)
 
 
 def test_a_clients_call_that_is_wrong_is_asked_for_again_beside_what_the_house_did() -> None:
@@ -579,7 +586,7 @@ NOTE = call("note", text="a")
 def test_a_provider_that_fails_after_a_tool_ran_is_asked_again_and_no_tool_runs_twice(request_: Request) -> None:
     kept: list[str] = []
     house = notes(kept, read_only=False)
-    heard = Heard(said("I note it.", NOTE), DOWN, said("Done."), request=request_, house=house, patience=PATIENT)
+    heard = Heard(said("I note it.", NOTE), DOWN, said("Done."), request=request_, house=house, rules=PATIENT)
     assert heard.response.text == "I note it.\n\nDone."
     assert kept == ["a"]
     assert heard.model.asked[1].messages == heard.model.asked[2].messages
@@ -589,7 +596,7 @@ def test_a_provider_that_fails_after_a_tool_ran_is_asked_again_and_no_tool_runs_
 def test_where_it_goes_on_failing_the_answer_says_what_was_done_and_ends(request_: Request) -> None:
     kept: list[str] = []
     memory = Memory()
-    more: dict[str, Any] = {"house": notes(kept, read_only=False), "patience": PATIENT, "memory": memory}
+    more: dict[str, Any] = {"house": notes(kept, read_only=False), "rules": PATIENT, "memory": memory}
     heard = Heard(said("I note it.", NOTE), DOWN, DOWN, DOWN, request=request_, **more)
     assert kept == ["a"]
     assert heard.response.text.startswith("I note it.\n\n[note ran for this request, and what that did is done.")
@@ -606,13 +613,13 @@ def test_where_it_goes_on_failing_the_answer_says_what_was_done_and_ends(request
 def test_where_tools_only_read_the_failure_is_told_as_one(request_: Request) -> None:
     kept: list[str] = []
     with pytest.raises(ProviderError, match="cannot reach"):
-        Heard(said(NOTE), DOWN, DOWN, DOWN, request=request_, house=notes(kept, read_only=True), patience=PATIENT)
+        Heard(said(NOTE), DOWN, DOWN, DOWN, request=request_, house=notes(kept, read_only=True), rules=PATIENT)
     assert kept == ["a"]
 
 
 def test_before_any_tool_ran_and_with_a_chain_that_was_patient_nobody_is_asked_again() -> None:
     with pytest.raises(ProviderError):
-        Heard(DOWN, said("late"), house=notes([], read_only=False), patience=PATIENT)
+        Heard(DOWN, said("late"), house=notes([], read_only=False), rules=PATIENT)
     heard = Heard(said(NOTE), DOWN, said("late"), house=notes([], read_only=False))
     assert "cannot reach" in heard.response.text
     assert len(heard.model.asked) == 2
@@ -631,7 +638,7 @@ def test_what_was_told_of_the_answer_that_broke_stays_and_is_not_told_again() ->
 
     asked: list[Request] = []
     steps: list[Any] = []
-    ask = with_tools(breaking, notes([], read_only=False), patience=PATIENT)
+    ask = with_tools(breaking, notes([], read_only=False), rules=PATIENT)
     response = run(heard_by(reask(ASKED, ask), steps), ScriptedPeer([]).sync_performer())
     assert response.text.startswith("It is \n\n[note ran for this request")
     assert len(asked) == 2

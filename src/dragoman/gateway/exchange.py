@@ -169,7 +169,7 @@ class Exchange:
     def _with_tools(self, ask: Ask, attached: Attached, patience: Rules | None) -> Ask:
         """`ask`, with the server tools; what they did is written into the record."""
         key, memory = self._record.key, self._services.memory
-        looped = with_tools(ask, attached.tools, attached.policy, memory, key, patience=patience)
+        looped = with_tools(ask, attached.tools, attached.policy, memory, key, rules=patience)
         if looped is ask:
             return ask
 

@@ -1,7 +1,7 @@
 """The loop: a model asked again and again, its tools run, its mistakes corrected, until it has answered.
 
 The door to the package.  In reading order: `ends` (how a run ends), `policy` (what it may do), `steps` (what it tells),
-`slips` and `checking` (what is wrong with a call), `specimen` and `corrections` (what the model is told of it),
+`errors` and `checking` (what is wrong with a call), `specimen` and `corrections` (what the model is told of it),
 `misread` and `replies` (what an answer without a call is), `transcript`, `guard`, `archive`, `output`, `acting`
 (running calls), `state`, `answering`, `machine` (the loop itself).
 """

@@ -38,7 +38,7 @@ STEP = re.compile(r'\.(?P<word>[^.\[]+)|\[(?P<index>\d+)\]|\["(?P<odd>[^"]*)"\]'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slip:
+class CallError:
     """One wrong call.
 
     `issue` says what is wrong, `arguments` is what was given as far as it could be read, `faults` where they fail the

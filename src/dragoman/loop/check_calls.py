@@ -1,7 +1,7 @@
 """Is this call one that may run?  Its tool known, its arguments fit after coercion; else what is wrong, as data.
 
 Knows the tools of a run; runs nothing and words nothing.  Contract: a call comes out ready, its arguments mended in
-notation only and every mend an `Edit` in its report, or as a `Slip`; never both, never an exception.
+notation only and every mend an `Edit` in its report, or as a `CallError`; never both, never an exception.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..lenient.reader import Broken, Cut, mend
 from ..schema.validation import Fault, Shape, coerce, shape
 from ..tools import Runnable
 from ..types import Edit, Issue, IssueKind, Report, Tier, Tool, ToolCall, Verdict
-from .call_errors import Slip
+from .call_errors import CallError
 
 MENDED_CONFIDENCE = 0.9
 UNCLOSED = "unclosed"
@@ -43,49 +43,49 @@ class Checker:
         self._judge = Judge([each.tool for each in tools.values()])
         self._lenient = [replace(each.tool, parameters={}) for each in tools.values()]
 
-    def check(self, call: ToolCall) -> Ready | Slip:
+    def check(self, call: ToolCall) -> Ready | CallError:
         """The call, ready to run, or what is wrong with it."""
         name = self._judge.resolve(call.name)
         if name is None:
-            return Slip(issue=_unknown(call), arguments=call.arguments, native=is_native(call))
+            return CallError(issue=_unknown(call), arguments=call.arguments, native=is_native(call))
         runnable = self._tools[name]
         arguments, edits = fitted(call.arguments, runnable)
         if name != call.name:
             edits = [Edit("name", "", call.name[:80], name), *edits]
         if _swallowed(call):
-            return Slip(issue=_unclosed(call, name), native=is_native(call))
+            return CallError(issue=_unclosed(call, name), native=is_native(call))
         found = runnable.faults(arguments)
         if found:
             issue = _invalid(call, name, found)
-            return Slip(issue=issue, arguments=arguments, faults=tuple(found), native=is_native(call))
+            return CallError(issue=issue, arguments=arguments, faults=tuple(found), native=is_native(call))
         return Ready(_mended(call, name, arguments, edits) if edits else call, runnable)
 
-    def recheck(self, call: ToolCall, arguments: Mapping[str, Any]) -> Ready | Slip:
+    def recheck(self, call: ToolCall, arguments: Mapping[str, Any]) -> Ready | CallError:
         """The call with other arguments, which somebody put in their place."""
         return self.check(replace(call, arguments=arguments, raw=None))
 
-    def review(self, call: ToolCall, issue: Issue) -> Ready | Slip:
+    def review(self, call: ToolCall, issue: Issue) -> Ready | CallError:
         """A native call that was refused on its way, looked at again; ready where only nulls had to be left out."""
         if issue.kind in AGAIN:
             found = self.check(replace(call, report=None))
-            if isinstance(found, Slip):
+            if isinstance(found, CallError):
                 return replace(found, issue=replace(found.issue, message=issue.message, correction=issue.correction))
             edits = found.call.report.edits if found.call.report is not None else ()
             if any(edit.kind == LEFT_OUT for edit in edits):
                 return found
-        return Slip(issue=issue, arguments=call.arguments, native=True)
+        return CallError(issue=issue, arguments=call.arguments, native=True)
 
-    def slip_of(self, issue: Issue) -> Slip:
+    def error_of(self, issue: Issue) -> CallError:
         """What is wrong with a call in text that never became one: its arguments, and all their faults."""
         runnable = self._tools.get(issue.name)
         if issue.kind is not IssueKind.INVALID_ARGUMENTS or runnable is None or not issue.raw:
-            return Slip(issue=issue)
+            return CallError(issue=issue)
         found = next((c for c in parse(issue.raw, tools=self._lenient).calls if c.name == issue.name), None)
         if found is None:
-            return Slip(issue=issue)
+            return CallError(issue=issue)
         arguments, _ = fitted(found.arguments, runnable)
         dialect = found.report.dialect if found.report is not None else ""
-        return Slip(issue=issue, arguments=arguments, faults=tuple(runnable.faults(arguments)), dialect=dialect)
+        return CallError(issue=issue, arguments=arguments, faults=tuple(runnable.faults(arguments)), dialect=dialect)
 
     @property
     def tools(self) -> tuple[Tool, ...]:

@@ -1,10 +1,10 @@
 """What the model is told about a wrong call: made from data, and more of it each time in a row.
 
-Knows slips, tools, schemas and dialects; decides nothing and sends nothing.
+Knows errors, tools, schemas and dialects; decides nothing and sends nothing.
 The first correction names every fault with its path, the piece of schema that concerns it and the value given; the
 second shows the exact form as an example; the third the whole schema, and the way out.  Contract: deterministic; of
 bounded length, whatever the model wrote; the example is one the validator accepts.
-Sources: malformations.md rule 9 and §11 (name the cause and the slip, not the format; list the tools; three tiers).
+Sources: malformations.md rule 9 and §11 (name the cause and the error, not the format; list the tools; three tiers).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..jsontext import dumps
 from ..schema.validation import Fault, signature
 from ..turn.text_tools import OURS
 from ..types import Issue, IssueKind, JsonObject, Message, Part, Text, Tool, ToolCall
-from .call_errors import NOTHING_THERE, Slip, break_of, value_at
+from .call_errors import NOTHING_THERE, CallError, break_of, value_at
 from .example_arguments import specimen
 
 MOST_FAULTS = 12
@@ -50,20 +50,20 @@ BY_TOOL = "Give it by calling the tool {tool!r}."
 AS_JSON = "Answer again: one JSON value that fits, and nothing else."
 
 
-def told(slip: Slip, tools: Sequence[Tool], level: int) -> str:
+def explained(error: CallError, tools: Sequence[Tool], level: int) -> str:
     """What was wrong with one call: without an example.  `level` counts corrections in a row, from 1."""
-    lines = [*TELL.get(slip.issue.kind, _as_noticed)(slip, tools, level)]
+    lines = [*TELL.get(error.issue.kind, _as_noticed)(error, tools, level)]
     return "\n".join(lines)
 
 
-def answer(slip: Slip, tools: Sequence[Tool], level: int) -> str:
+def answer(error: CallError, tools: Sequence[Tool], level: int) -> str:
     """All that the result of a wrong call says.
 
     The example stands only in results of native calls: what a result shows is no call when text repeats it.
     """
-    arguments = _arguments(slip, tools, level) if slip.native else None
+    arguments = _arguments(error, tools, level) if error.native else None
     shown = [] if arguments is None else [f"Arguments of the right shape: {dumps(arguments)}"]
-    return "\n".join([told(slip, tools, level), *shown, _send(level, shown)])
+    return "\n".join([explained(error, tools, level), *shown, _send(level, shown)])
 
 
 def _send(level: int, shown: Sequence[object]) -> str:
@@ -71,15 +71,15 @@ def _send(level: int, shown: Sequence[object]) -> str:
 
 
 def message(
-    slips: Sequence[Slip], tools: Sequence[Tool], level: int, *, ran: int = 0, dialect: Dialect | None = None
+    errors: Sequence[CallError], tools: Sequence[Tool], level: int, *, ran: int = 0, dialect: Dialect | None = None
 ) -> Message:
     """The user's message about calls in text that were wrong; `ran` others of the same answer did run."""
-    problems = [mark(slip.code, told(slip, tools, level)) for slip in slips]
+    problems = [mark(error.code, explained(error, tools, level)) for error in errors]
     if len(problems) > 1:
         problems = [f"{n}. {problem}" for n, problem in enumerate(problems, 1)]
-        problems.insert(0, f"{len(slips)} calls of your last answer were wrong and were not run:")
+        problems.insert(0, f"{len(errors)} calls of your last answer were wrong and were not run:")
     rest = [f"Your other {ran} call{'s' * (ran > 1)} ran: do not repeat them."] if ran else []
-    shown = _forms(slips, tools, level, dialect)
+    shown = _forms(errors, tools, level, dialect)
     if not shown:
         return Message("user", "\n\n".join([*problems, *rest, _send(level, shown)]))
     ours: list[Part] = [Text(f"\n\n{one}", metadata={OURS: True}) for one in shown]
@@ -88,8 +88,8 @@ def message(
 
 def announced(name: str, tools: Sequence[Tool], dialect: Dialect | None) -> Message:
     """The user's message about a call of `name` ("" where it is not clear) that was announced again and not made."""
-    slip = Slip(issue=Issue(kind=IssueKind.NOT_ALLOWED, message=ANNOUNCED_AGAIN, name=name))
-    shown = written(slip, tools, EXAMPLE_FROM, dialect) if dialect is not None else ""
+    error = CallError(issue=Issue(kind=IssueKind.NOT_ALLOWED, message=ANNOUNCED_AGAIN, name=name))
+    shown = written(error, tools, EXAMPLE_FROM, dialect) if dialect is not None else ""
     if not shown:
         return Message("user", ANNOUNCED_AGAIN)
     told = f"\n\nA call of {name!r} is written like this:\n\n{shown}"
@@ -106,20 +106,20 @@ def form(found: Sequence[Fault], schema: JsonObject, level: int, *, tool: str = 
     return Message("user", "\n".join([*lines, BY_TOOL.format(tool=tool) if tool else AS_JSON]))
 
 
-def _forms(slips: Sequence[Slip], tools: Sequence[Tool], level: int, dialect: Dialect | None) -> list[str]:
+def _forms(errors: Sequence[CallError], tools: Sequence[Tool], level: int, dialect: Dialect | None) -> list[str]:
     """One example of each tool concerned, as it is to be written."""
     shown: dict[str, str] = {}
-    for slip in slips:
-        name = _meant(slip, tools)
-        if name and name not in shown and (form := written(slip, tools, level, dialect)):
+    for error in errors:
+        name = _meant(error, tools)
+        if name and name not in shown and (form := written(error, tools, level, dialect)):
             shown[name] = f"A call of {name!r} is written like this:\n\n{form}"
     return list(shown.values())
 
 
-def written(slip: Slip, tools: Sequence[Tool], level: int, dialect: Dialect | None) -> str:
+def written(error: CallError, tools: Sequence[Tool], level: int, dialect: Dialect | None) -> str:
     """The example of a call as it is written in `dialect`; its arguments alone where there is none."""
-    name = _meant(slip, tools)
-    arguments = _arguments(slip, tools, level)
+    name = _meant(error, tools)
+    arguments = _arguments(error, tools, level)
     if arguments is None or not name:
         return ""
     if dialect is not None:
@@ -130,19 +130,19 @@ def written(slip: Slip, tools: Sequence[Tool], level: int, dialect: Dialect | No
     return dumps(arguments)
 
 
-def _arguments(slip: Slip, tools: Sequence[Tool], level: int) -> Mapping[str, object] | None:
-    tool = _tool(_meant(slip, tools), tools)
+def _arguments(error: CallError, tools: Sequence[Tool], level: int) -> Mapping[str, object] | None:
+    tool = _tool(_meant(error, tools), tools)
     if level < EXAMPLE_FROM or tool is None:
         return None
-    made = specimen(tool.parameters, slip.arguments)
+    made = specimen(tool.parameters, error.arguments)
     return made if made is not None and len(dumps(made)) <= SHOWN_SCHEMA else None
 
 
-def _meant(slip: Slip, tools: Sequence[Tool]) -> str:
+def _meant(error: CallError, tools: Sequence[Tool]) -> str:
     """The tool that was meant: the one named, else the only one whose name is near."""
-    if _tool(slip.issue.name, tools) is not None:
-        return slip.issue.name
-    near = nearest(slip.issue.name, [tool.name for tool in tools])
+    if _tool(error.issue.name, tools) is not None:
+        return error.issue.name
+    near = nearest(error.issue.name, [tool.name for tool in tools])
     return near[0] if len(near) == 1 else ""
 
 
@@ -153,8 +153,8 @@ def _tool(name: str, tools: Sequence[Tool]) -> Tool | None:
 # ── by kind ──────────────────────────────────────────────────────────────────
 
 
-def _unknown(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
-    asked = slip.issue.name
+def _unknown(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
+    asked = error.issue.name
     names = sorted(tool.name for tool in tools)
     near = nearest(asked, names)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -167,11 +167,11 @@ def _unknown(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
     return [*lines, f"Available tools{more}:", *sorted(told)]
 
 
-def _invalid(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
-    if not slip.faults:
-        return _as_noticed(slip, tools, level)
-    lines = [f"The arguments of {slip.issue.name!r} do not fit its schema. {NOTHING_RAN}"]
-    return [*lines, *_listed(slip.faults, slip.arguments), *_whole(slip, tools, level)]
+def _invalid(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
+    if not error.faults:
+        return _as_noticed(error, tools, level)
+    lines = [f"The arguments of {error.issue.name!r} do not fit its schema. {NOTHING_RAN}"]
+    return [*lines, *_listed(error.faults, error.arguments), *_whole(error, tools, level)]
 
 
 def _listed(found: Sequence[Fault], given: Any) -> list[str]:
@@ -188,39 +188,39 @@ def _given(given: Any, path: str) -> str:
     return "" if value is NOTHING_THERE else f" (you gave {_cut(dumps(value), SHOWN)})"
 
 
-def _malformed(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
-    named = f"Your call of {slip.issue.name!r}" if slip.issue.name else "Your call"
-    lines = [f"{named} was not run: {_cut(slip.issue.message.removesuffix(SAID), SHOWN)}."]
-    place = break_of(slip.issue.raw)
+def _malformed(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
+    named = f"Your call of {error.issue.name!r}" if error.issue.name else "Your call"
+    lines = [f"{named} was not run: {_cut(error.issue.message.removesuffix(SAID), SHOWN)}."]
+    place = break_of(error.issue.raw)
     if place:
         lines.append(f"It breaks here: {place}")
-    elif slip.issue.raw:
-        lines.append(f"You wrote: {_cut(slip.issue.raw, SHOWN)}")
-    return [*lines, *_whole(slip, tools, level)]
+    elif error.issue.raw:
+        lines.append(f"You wrote: {_cut(error.issue.raw, SHOWN)}")
+    return [*lines, *_whole(error, tools, level)]
 
 
-def _truncated(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
-    named = f"Your call of {slip.issue.name!r}" if slip.issue.name else "Your call"
-    size = f" after {len(slip.issue.raw)} characters" if slip.issue.raw else ""
+def _truncated(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
+    named = f"Your call of {error.issue.name!r}" if error.issue.name else "Your call"
+    size = f" after {len(error.issue.raw)} characters" if error.issue.raw else ""
     lines = [f"{named} was cut off{size}, before it was complete. {NOTHING_RAN}"]
-    end = f" It ended with: …{slip.issue.raw[-AFTER:]}" if slip.issue.raw else ""
+    end = f" It ended with: …{error.issue.raw[-AFTER:]}" if error.issue.raw else ""
     lines.append(f"Do not send it again as it was: send less at a time, in several smaller calls.{end}")
     return lines
 
 
-def _as_noticed(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
-    return [_cut(slip.issue.correction or slip.issue.message, SHOWN_SCHEMA), *_whole(slip, tools, level)]
+def _as_noticed(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
+    return [_cut(error.issue.correction or error.issue.message, SHOWN_SCHEMA), *_whole(error, tools, level)]
 
 
-def _whole(slip: Slip, tools: Sequence[Tool], level: int) -> list[str]:
-    tool = _tool(slip.issue.name, tools)
+def _whole(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
+    tool = _tool(error.issue.name, tools)
     if level < WHOLE_FROM or tool is None:
         return []
     return [f"The whole schema of {tool.name!r}: {_cut(dumps(tool.parameters), SHOWN_SCHEMA)}"]
 
 
 AFTER = 80
-TELL: Mapping[IssueKind, Callable[[Slip, Sequence[Tool], int], list[str]]] = {
+TELL: Mapping[IssueKind, Callable[[CallError, Sequence[Tool], int], list[str]]] = {
     IssueKind.UNKNOWN_TOOL: _unknown,
     IssueKind.INVALID_ARGUMENTS: _invalid,
     IssueKind.MALFORMED: _malformed,

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any, TypeAlias, get_args
 
-from ..effects import Cancelled, Machine, NewId, Now, relay
+from ..effects import Cancelled, Machine, NewId, relay
 from ..errors import ErrorCode, ProviderError, UsageError
 from ..events import Event
 from ..tools import ToolSet
 from ..types import Request, Response, Stop, ToolCall, ToolResult
-from .call_errors import Slip
+from .call_errors import CallError
 from .check_calls import Ready, is_native
 from .classify import REFUSALS
 from .corrections import STALE
@@ -26,10 +27,10 @@ from .next_step import answered
 from .outcomes import Answered, Bound, End, Failed, FinalTool, Interrupted, Limit, Refused, Run
 from .output import Output
 from .policy import Policy
-from .run_calls import ENDED, Acting, HookFailed, Ran, not_run, slipped
+from .run_calls import ENDED, CallRunner, HookFailed, Ran, not_run
 from .state import State, unfit
 from .steps import TurnEnded, TurnStarted
-from .transcript import Heard, Transcript, transcript
+from .transcript import EventLog, Transcript, transcribe
 
 Ask: TypeAlias = Callable[[Request], Machine[Response]]
 """One turn, bound to where it goes: a route or a chain of them."""
@@ -73,16 +74,15 @@ class _Loop:
                 raise
             end = Failed(error)
             state.break_off(keep=False)
-        yield from state.answer_all(ErrorCode.CANCELED if isinstance(end, Interrupted) else ErrorCode.NOT_EXECUTED)
+        code = ErrorCode.CANCELED if isinstance(end, Interrupted) else ErrorCode.NOT_EXECUTED
+        yield from state.history.answer_all(code)
         return state.left_behind(end)
 
     def _turns(self) -> Machine[End]:
         state = self._state
         if not state.run_id:
             state.run_id = yield NewId("run_")
-        if state.policy.timeout is not None:
-            now: float = yield Now()
-            state.until = now + state.policy.timeout
+        yield from state.deadline.begin()
         while True:
             end = yield from self._limit()
             if end is None:
@@ -97,11 +97,8 @@ class _Loop:
             return Limit(Bound.TURNS, policy.max_turns)
         if policy.tokens is not None and state.usage.total >= policy.tokens:
             return Limit(Bound.TOKENS, policy.tokens)
-        if state.until is not None:
-            now: float = yield Now()
-            if now >= state.until:
-                return Limit(Bound.SECONDS, policy.timeout or 0)
-        return None
+        out_of_time = (yield from state.deadline.left()) == 0
+        return Limit(Bound.SECONDS, policy.timeout or 0) if out_of_time else None
 
     # ── one turn ─────────────────────────────────────────────────────────────
 
@@ -109,8 +106,8 @@ class _Loop:
         state = self._state
         request, index = state.next_request(), state.counts.turns
         yield TurnStarted(index, request)
-        state.heard, state.response = Heard(), None
-        response: Response = yield from _overheard(self._ask(request), state.heard.hear)
+        state.log, state.response = EventLog(), None
+        response: Response = yield from _logged(self._ask(request), state.log)
         state.response = response
         state.counts.turns += 1
         state.usage += response.usage
@@ -120,78 +117,72 @@ class _Loop:
 
     def _take(self, response: Response) -> Machine[End | None]:
         """What follows from an answer: an end, or None for another turn."""
-        told = transcript(response, self._state.heard.order)
+        transcript = transcribe(response, self._state.log.order)
         if response.stop in REFUSALS:
-            self._state.say(told.message)
+            self._state.history.add_answer(transcript.message)
             return Refused(response.text.strip() or FILTERED, response.stop or Stop.REFUSED)
-        if told.message.calls:
-            return (yield from self._act(told))
-        return (yield from answered(self._state, response, told))
+        if transcript.message.calls:
+            return (yield from self._act(transcript))
+        return (yield from answered(self._state, response, transcript))
 
     # ── calls ────────────────────────────────────────────────────────────────
 
-    def _act(self, told: Transcript) -> Machine[End | None]:
-        state, calls = self._state, told.message.calls
-        state.say(told.message)
-        checked = [(call, self._checked(call, told)) for call in calls]
-        slips = {call.id: found for call, found in checked if isinstance(found, Slip)}
-        ready = [found for _, found in checked if isinstance(found, Ready)]
+    def _act(self, transcript: Transcript) -> Machine[End | None]:
+        """Run the calls of an answer, and answer those that are wrong."""
+        state, calls, history = self._state, transcript.message.calls, self._state.history
+        history.add_answer(transcript.message)
+        runner = state.runner()
+        ready, errors = runner.check(calls, transcript)
         state.counts.nudged, state.counts.called = 0, state.counts.called or bool(ready)
-        for call, found in checked:
-            if isinstance(found, Slip):
-                yield from state.tell(call, slipped(call, found, state.worded(found)))
-        ran, end = yield from self._run(ready, slips)
-        pairs = [(call, state.results[call.id]) for call in calls if call.id not in slips]
-        state.close()
+        for call in calls:
+            if call.id in errors:
+                yield from history.answer(call, runner.rejected(call, errors[call.id], state.level))
+        ran, end = yield from self._run(runner, ready, errors)
+        pairs = [(call, history.results[call.id]) for call in calls if call.id not in errors]
+        history.close()
         if end is not None:
             return end
-        return (yield from self._go_on(told, slips, ran, pairs))
+        return (yield from self._go_on(transcript, errors, ran, pairs))
 
     def _go_on(
-        self, told: Transcript, slips: dict[str, Slip], ran: Ran, pairs: Sequence[tuple[ToolCall, ToolResult]]
+        self,
+        transcript: Transcript,
+        errors: dict[str, CallError],
+        ran: Ran,
+        pairs: Sequence[tuple[ToolCall, ToolResult]],
     ) -> Machine[End | None]:
         """After the results: corrections, and whether the run still gets anywhere."""
-        state, repeats = self._state, self._state.policy.max_stalled_turns
-        spoken = [state.checker.slip_of(issue) for issue in told.spoken]
-        wrong = [*slips.values(), *spoken]
+        state, most = self._state, self._state.policy.max_stalled_turns
+        in_text = [state.checker.error_of(issue) for issue in transcript.in_text]
+        wrong = [*errors.values(), *in_text]
         stale = state.guard.note(pairs)
-        if stale > repeats:
-            return Limit(Bound.REPEATS, repeats)
+        if stale > most:
+            return Limit(Bound.REPEATS, most)
         if wrong:
-            end = yield from state.correct(wrong, spoken, ran.count)
+            end = yield from state.correct(wrong, in_text, ran.count)
             if end is not None:
                 return end
         else:
             state.counts.streak = 0
-        if stale == repeats:
+        if stale == most:
             yield from state.nudge("the same calls bring the same results", STALE)
         return None
 
-    def _checked(self, call: ToolCall, told: Transcript) -> Ready | Slip:
-        issue, checker = told.native.get(call.id), self._state.checker
-        return checker.check(call) if issue is None else checker.review(call, issue)
-
-    def _run(self, ready: Sequence[Ready], slips: dict[str, Slip]) -> Machine[tuple[Ran, End | None]]:
+    def _run(
+        self, runner: CallRunner, ready: Sequence[Ready], errors: dict[str, CallError]
+    ) -> Machine[tuple[Ran, End | None]]:
         """Run the calls in order, until one of them ends the run; those after it do not run."""
-        state, end = self._state, None
-        acting = Acting(state.policy, state.checker, state.archive, state.key, state.until)
-        ran, batch = Ran(), list[Ready]()
-        for each in [*ready, None]:
-            takes = each is not None and each.runnable is state.taker
-            if each is not None and not takes:
-                batch.append(each)
-                continue
-            if batch and end is None:
-                ran = yield from acting.run(batch, state.results)
-                end = self._final(ran)
-            else:
-                for late in batch:
-                    yield from state.tell(late.call, not_run(late.call, ENDED))
-            batch = []
-            if each is not None and end is None:
-                end = yield from self._value(each, slips)
-            elif each is not None:
-                yield from state.tell(each.call, not_run(each.call, ENDED))
+        state, ran, end = self._state, Ran(), None
+        for takes, group in groupby(ready, key=lambda each: each.runnable is state.taker):
+            for batch in ([each] for each in group) if takes else [list(group)]:
+                if end is not None:
+                    for late in batch:
+                        yield from state.history.answer(late.call, not_run(late.call, ENDED))
+                elif takes:
+                    end = yield from self._take_value(runner, batch[0], errors)
+                else:
+                    ran = yield from runner.run(batch)
+                    end = self._final(ran)
         return ran, end
 
     def _final(self, ran: Ran) -> End | None:
@@ -201,17 +192,17 @@ class _Loop:
         self._state.value = value_of(result)
         return FinalTool(each.call, result)
 
-    def _value(self, each: Ready, slips: dict[str, Slip]) -> Machine[End | None]:
+    def _take_value(self, runner: CallRunner, each: Ready, errors: dict[str, CallError]) -> Machine[End | None]:
         """The value that was asked for, given by a call."""
         state, call = self._state, each.call
         assert state.output is not None
         value, found = state.output.accept(call.arguments)
         if found:
-            slip = slips[call.id] = unfit(call.name, found, call.arguments, native=is_native(call))
-            yield from state.tell(call, slipped(call, slip, state.worded(slip)))
+            error = errors[call.id] = unfit(call.name, found, call.arguments, native=is_native(call))
+            yield from state.history.answer(call, runner.rejected(call, error, state.level))
             return None
         state.value = value
-        yield from state.tell(call, ToolResult(call_id=call.id, name=call.name, content=ACCEPTED))
+        yield from state.history.answer(call, ToolResult(call_id=call.id, name=call.name, content=ACCEPTED))
         return Answered()
 
 
@@ -223,12 +214,12 @@ def value_of(result: ToolResult) -> Any:
         return result.text
 
 
-def _overheard(asked: Machine[Response], hear: Callable[[Any], None]) -> Machine[Response]:
-    """`asked`, with its events heard on the way."""
+def _logged(asked: Machine[Response], log: EventLog) -> Machine[Response]:
+    """`asked`, with its events logged on the way."""
 
     def pass_on(step: Any) -> Machine[None]:
         if isinstance(step, EVENTS):
-            hear(step)
+            log.add(step)
         yield step
 
     return relay(asked, hear=pass_on)

@@ -36,15 +36,15 @@ MUST_CALL = "You must call {what} before you answer. Make the call now."
 BROKE_OFF = "the provider said that making the answer went wrong; ask again, or ask another provider"
 
 
-def answered(state: State, response: Response, told: Transcript) -> Machine[End | None]:
+def answered(state: State, response: Response, transcript: Transcript) -> Machine[End | None]:
     """What follows from `response`, which made no call."""
     reply = read(response, state.checker.tools)
     value, fits = _value_in(state, reply, response)
     if fits:
-        state.say(told.message)
+        state.history.add_answer(transcript.message)
         state.value = value
         return Answered()
-    return (yield from REPLIES[reply.kind](state, reply, response, told))
+    return (yield from REPLIES[reply.kind](state, reply, response, transcript))
 
 
 def _value_in(state: State, reply: Reply, response: Response) -> tuple[Any, bool]:
@@ -55,8 +55,8 @@ def _value_in(state: State, reply: Reply, response: Response) -> tuple[Any, bool
     return value, not found and (reply.kind is Kind.FINAL or bool(response.text.strip()))
 
 
-def _answer(state: State, reply: Reply, response: Response, told: Transcript) -> Machine[End | None]:
-    state.say(told.message)
+def _answer(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
+    state.history.add_answer(transcript.message)
     if _must_call(state):
         return (yield from state.demand("no tool was called", _demanded(state)))
     if state.output is not None:
@@ -64,40 +64,40 @@ def _answer(state: State, reply: Reply, response: Response, told: Transcript) ->
     return Answered()
 
 
-def _final(state: State, reply: Reply, response: Response, told: Transcript) -> Machine[End | None]:
+def _final(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
     if _must_call(state) or state.output is not None:
-        return (yield from _answer(state, reply, response, told))
-    state.say(told.message)
+        return (yield from _answer(state, reply, response, transcript))
+    state.history.add_answer(transcript.message)
     state.value = reply.value
     return FinalAction(reply.value)
 
 
-def _broken(state: State, reply: Reply, response: Response, told: Transcript) -> Machine[End | None]:
-    state.say(told.message)
-    slips = [state.checker.slip_of(issue) for issue in reply.issues]
-    return (yield from state.correct(slips, slips))
+def _broken(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
+    state.history.add_answer(transcript.message)
+    errors = [state.checker.error_of(issue) for issue in reply.issues]
+    return (yield from state.correct(errors, errors))
 
 
-def _announced(state: State, reply: Reply, response: Response, told: Transcript) -> Machine[End | None]:
+def _announced(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
     if _asked_enough(state):
-        return (yield from _answer(state, reply, response, told))
-    state.say(told.message)
+        return (yield from _answer(state, reply, response, transcript))
+    state.history.add_answer(transcript.message)
     again = ANNOUNCES if not state.counts.nudged else _announced_again(state, response.text)
     return (yield from _again(state, "a call was announced and not made", again))
 
 
-def _empty(state: State, reply: Reply, response: Response, told: Transcript) -> Machine[End | None]:
+def _empty(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
     if _asked_enough(state):
         return Limit(Bound.EMPTY, state.policy.nudges)
     return (yield from _again(state, "the answer was empty", SAYS_NOTHING))
 
 
-def _cut(state: State, reply: Reply, response: Response, told: Transcript) -> Machine[End | None]:
+def _cut(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
     if not response.text.strip():
         if _asked_enough(state):
             return Limit(Bound.LENGTH)
         return (yield from _again(state, "the answer was cut before it said anything", HAS_NO_ROOM))
-    state.say(told.message)
+    state.history.add_answer(transcript.message)
     if state.output is not None:
         return (yield from state.reask(state.output.read(response.text)[1]))
     if state.counts.continued >= state.policy.continuations:
@@ -108,14 +108,14 @@ def _cut(state: State, reply: Reply, response: Response, told: Transcript) -> Ma
     return None
 
 
-def _faulty(state: State, reply: Reply, response: Response, told: Transcript) -> Machine[End | None]:
+def _faulty(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
     if _asked_enough(state):
         return Failed(ProviderError(BROKE_OFF, kind=ErrorKind.SERVER))
     return (yield from _again(state, "the answer broke off with an error", WENT_WRONG))
 
 
-def _paused(state: State, reply: Reply, response: Response, told: Transcript) -> Machine[End | None]:
-    state.say(told.message)
+def _paused(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
+    state.history.add_answer(transcript.message)
     return None
     yield
 
@@ -138,9 +138,9 @@ def _announced_again(state: State, text: str) -> Message:
     return announced(next((tool.name for tool in tools if tool.name in text), ""), tools, state.dialect([]))
 
 
-def _again(state: State, why: str, told: Message) -> Machine[End | None]:
+def _again(state: State, why: str, correction: Message) -> Machine[End | None]:
     state.counts.nudged += 1
-    yield from state.nudge(why, told)
+    yield from state.nudge(why, correction)
     return None
 
 

@@ -8,22 +8,24 @@ anything else runs; what did not run gets a result that says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..effects import Cancelled, Invoke, Job, Machine, Now, RunTools
+from ..effects import Cancelled, Invoke, Job, Machine, RunTools
 from ..errors import ErrorCode, UsageError
 from ..jsontext import dumps
-from ..tools import Approval, Runnable
+from ..tools import Approval
 from ..turn.composer import identity
 from ..types import Text, ToolCall, ToolResult
-from .call_errors import Slip
+from .call_errors import CallError
 from .check_calls import Checker, Ready
-from .corrections import told
+from .corrections import answer, explained
+from .deadline import Deadline
 from .long_results import Archive
 from .policy import Allowed, ApprovalRequest, Decision, Denied, Duplicates, Edited, Policy
 from .steps import ApprovalDecided, ToolEnded, ToolStarted
+from .transcript import Transcript
 
 EDITS = 3
 """How often somebody may give arguments that do not fit before the call is denied."""
@@ -34,7 +36,6 @@ TWICE = "(The same call stood in this answer before and was run once. Its result
 CHANGED = "(The arguments were changed before it ran: {arguments})\n"
 OUT_OF_TIME = "the time of the run is over"
 ENDED = "the run had ended by then"
-CANCELLED = "the run was cancelled"
 
 
 class HookFailed(Exception):
@@ -54,31 +55,49 @@ class Ran:
 
 
 @dataclass(slots=True)
-class Acting:
-    """Runs the calls of one turn and keeps their results by the call's id."""
+class CallRunner:
+    """Checks and runs the calls of one answer.
+
+    `key` gives the stable id of an execution; `results` get each result, by the call's id, as soon as it is there.
+    """
 
     policy: Policy
     checker: Checker
     archive: Archive
     key: Callable[[ToolCall], str]
-    until: float | None = None
-    results: dict[str, ToolResult] | None = None
+    deadline: Deadline
+    results: dict[str, ToolResult]
     count: int = 0
 
-    def run(self, calls: Sequence[Ready], results: dict[str, ToolResult]) -> Machine[Ran]:
-        """Run `calls`, putting their results into `results` as soon as they are there."""
-        self.results = results
+    def check(self, calls: Iterable[ToolCall], told: Transcript) -> tuple[list[Ready], dict[str, CallError]]:
+        """Those of `calls` that may run, and what is wrong with the others, by their ids."""
+        ready, errors = list[Ready](), dict[str, CallError]()
+        for call in calls:
+            issue = told.native.get(call.id)
+            found = self.checker.check(call) if issue is None else self.checker.review(call, issue)
+            if isinstance(found, CallError):
+                errors[call.id] = found
+            else:
+                ready.append(found)
+        return ready, errors
+
+    def rejected(self, call: ToolCall, error: CallError, level: int) -> ToolResult:
+        """The result of a call that is wrong; `level` counts corrections in a row, from 1."""
+        return failed(call, answer(error, self.checker.tools, level), error.code)
+
+    def run(self, calls: Sequence[Ready]) -> Machine[Ran]:
+        """Run `calls`."""
         first, again = self._alike(calls)
         final: tuple[Ready, ToolResult] | None = None
         for group in _groups(first):
-            left = yield from self._left()
-            if final is not None or (left is not None and left <= 0):
+            left = yield from self.deadline.left()
+            if final is not None or left == 0:
                 why = ENDED if final is not None else OUT_OF_TIME
-                yield from self._tell((each.call, not_run(each.call, why)) for each in group)
+                yield from self._answer((each.call, not_run(each.call, why)) for each in group)
                 continue
             yield from self._group(group, left)
             final = next((done for each in group if (done := self._finished(each))), None)
-        yield from self._tell((call, _shared(call, results[other.id])) for call, other in again)
+        yield from self._answer((call, _shared(call, self.results[other.id])) for call, other in again)
         return Ran(final, self.count)
 
     def _alike(self, calls: Sequence[Ready]) -> tuple[list[Ready], list[tuple[ToolCall, ToolCall]]]:
@@ -99,49 +118,39 @@ class Acting:
             first.append(each)
         return first, again
 
-    def _left(self) -> Machine[float | None]:
-        """Seconds that are left; None where there is no limit."""
-        if self.until is None:
-            return None
-        now: float = yield Now()
-        return self.until - now
-
     def _finished(self, each: Ready) -> tuple[Ready, ToolResult] | None:
-        result = (self.results or {}).get(each.call.id)
+        result = self.results.get(each.call.id)
         return (each, result) if each.runnable.final and result is not None and not result.is_error else None
 
     # ── one group ────────────────────────────────────────────────────────────
 
     def _group(self, group: Sequence[Ready], left: float | None) -> Machine[None]:
-        admitted: list[Ready] = []
-        answered: dict[str, ToolResult] = {}
+        admitted: dict[str, Ready | ToolResult] = {}
         for each in group:
-            found = yield from self._admit(each)
-            if isinstance(found, ToolResult):
-                answered[each.call.id] = found
-            else:
-                admitted.append(found)
-        for each in admitted:
-            yield ToolStarted(each.call)
-        ran: tuple[ToolResult, ...] = ()
-        if admitted:
-            jobs = tuple(self._job(each, left) for each in admitted)
-            ran = yield RunTools(jobs, self.policy.max_parallel)
-        self.count += len(admitted)
-        done = {each.call.id: (each, _for_call(result, each.call)) for each, result in zip(admitted, ran, strict=True)}
-        for original in group:
-            id_ = original.call.id
-            self._put(id_, answered[id_] if id_ in answered else done[id_][1])
+            admitted[each.call.id] = yield from self._admit(each)
+        ran = yield from self._performed([each for each in admitted.values() if isinstance(each, Ready)], left)
+        self.results |= {id_: each if isinstance(each, ToolResult) else ran[id_] for id_, each in admitted.items()}
         try:
             for original in group:
-                if original.call.id in done:
-                    each, result = done[original.call.id]
-                    result = yield from self._after(each.call, result)
-                    self._put(original.call.id, self._shown(original, each, result))
+                found = admitted[original.call.id]
+                if isinstance(found, Ready):
+                    result = yield from self._after(found.call, ran[found.call.id])
+                    self.results[found.call.id] = self._shown(original, found, result)
         except (Cancelled, HookFailed):
-            yield from self._told(group)  # they ran, whatever became of the hooks
+            yield from self._ended(group)  # they ran, whatever became of the hooks
             raise
-        yield from self._told(group)
+        yield from self._ended(group)
+
+    def _performed(self, admitted: Sequence[Ready], left: float | None) -> Machine[dict[str, ToolResult]]:
+        """The results of these calls, which run side by side, by their ids."""
+        for each in admitted:
+            yield ToolStarted(each.call)
+        if not admitted:
+            return {}
+        jobs = tuple(self._job(each, left) for each in admitted)
+        ran: tuple[ToolResult, ...] = yield RunTools(jobs, self.policy.max_parallel)
+        self.count += len(admitted)
+        return {each.call.id: _for_call(result, each.call) for each, result in zip(admitted, ran, strict=True)}
 
     def _job(self, each: Ready, left: float | None) -> Job:
         own = each.runnable.timeout if each.runnable.timeout is not None else self.policy.tool_timeout
@@ -150,10 +159,6 @@ class Acting:
             runnable=each.runnable, call=each.call, key=self.key(each.call), timeout=min(bounds) if bounds else None
         )
 
-    def _put(self, id_: str, result: ToolResult) -> None:
-        if self.results is not None:
-            self.results[id_] = result
-
     def _shown(self, original: Ready, ran: Ready, result: ToolResult) -> ToolResult:
         """The result as the model gets it: shortened, and with the arguments it really ran with."""
         shown = self.archive.shown(result)
@@ -161,12 +166,14 @@ class Acting:
             return shown
         return _headed(shown, CHANGED.format(arguments=dumps(ran.call.arguments)))
 
-    def _told(self, group: Sequence[Ready]) -> Machine[None]:
-        yield from self._tell((each.call, (self.results or {})[each.call.id]) for each in group)
+    def _ended(self, group: Sequence[Ready]) -> Machine[None]:
+        for each in group:
+            yield ToolEnded(each.call, self.results[each.call.id])
 
-    def _tell(self, pairs: Iterable[tuple[ToolCall, ToolResult]]) -> Machine[None]:
+    def _answer(self, pairs: Iterable[tuple[ToolCall, ToolResult]]) -> Machine[None]:
+        """Results of calls that do not run themselves."""
         for call, result in pairs:
-            self._put(call.id, result)
+            self.results[call.id] = result
             yield ToolEnded(call, result)
 
     # ── before and after ─────────────────────────────────────────────────────
@@ -181,26 +188,26 @@ class Acting:
         return allowed
 
     def _before(self, hook: Callable[..., Any], each: Ready) -> Machine[Ready | ToolResult]:
-        said = yield from _invoke(hook, each.call)
-        match said:
+        returned = yield from _invoke(hook, each.call)
+        match returned:
             case None:
                 return each
             case ToolResult():
-                return _for_call(said, each.call)
+                return _for_call(returned, each.call)
             case ToolCall():
-                found = self.checker.check(replace(said, id=each.call.id))
+                found = self.checker.check(replace(returned, id=each.call.id))
                 if isinstance(found, Ready):
                     return found
                 why = f"a before hook made a call that does not fit: {found.issue.message}; mend the hook"
                 raise HookFailed(UsageError(why))
-        raise HookFailed(UsageError(_wrong("a before hook", said, "a ToolCall, a ToolResult or None")))
+        raise HookFailed(UsageError(_wrong("a before hook", returned, "a ToolCall, a ToolResult or None")))
 
     def _after(self, call: ToolCall, result: ToolResult) -> Machine[ToolResult]:
         for hook in self.policy.after:
-            said = yield from _invoke(hook, call, result)
-            if said is not None and not isinstance(said, ToolResult):
-                raise HookFailed(UsageError(_wrong("an after hook", said, "a ToolResult or None")))
-            result = result if said is None else _for_call(said, call)
+            returned = yield from _invoke(hook, call, result)
+            if returned is not None and not isinstance(returned, ToolResult):
+                raise HookFailed(UsageError(_wrong("an after hook", returned, "a ToolResult or None")))
+            result = result if returned is None else _for_call(returned, call)
         return result
 
     def _approved(self, each: Ready) -> Machine[Ready | ToolResult]:
@@ -222,7 +229,7 @@ class Acting:
             found = self.checker.recheck(each.call, decision.arguments)
             if isinstance(found, Ready):
                 return found
-            problem = told(found, self.checker.tools, 1)
+            problem = explained(found, self.checker.tools, 1)
         return not_run(each.call, f"the arguments it was to run with do not fit: {problem}", ErrorCode.INVALID_ARGS)
 
 
@@ -254,16 +261,16 @@ def _invoke(function: Callable[..., Any], *arguments: Any) -> Machine[Any]:
         raise HookFailed(error) from error
 
 
-def _decision(said: Any) -> Decision:
-    if isinstance(said, Allowed | Denied | Edited):
-        return said
-    if isinstance(said, bool):
-        return Allowed() if said else Denied()
-    raise HookFailed(UsageError(_wrong("the approve hook", said, "Allowed, Denied, Edited, True or False")))
+def _decision(returned: Any) -> Decision:
+    if isinstance(returned, Allowed | Denied | Edited):
+        return returned
+    if isinstance(returned, bool):
+        return Allowed() if returned else Denied()
+    raise HookFailed(UsageError(_wrong("the approve hook", returned, "Allowed, Denied, Edited, True or False")))
 
 
-def _wrong(what: str, said: Any, instead: str) -> str:
-    return f"{what} returned {type(said).__name__}; return {instead}"
+def _wrong(what: str, returned: Any, instead: str) -> str:
+    return f"{what} returned {type(returned).__name__}; return {instead}"
 
 
 # ── results ──────────────────────────────────────────────────────────────────
@@ -277,11 +284,6 @@ def failed(call: ToolCall, text: str, code: str) -> ToolResult:
 def not_run(call: ToolCall, why: str, code: str = ErrorCode.NOT_EXECUTED) -> ToolResult:
     """The result of a call that was right and did not run all the same."""
     return failed(call, NOT_RUN.format(why=why), code)
-
-
-def slipped(call: ToolCall, slip: Slip, text: str) -> ToolResult:
-    """The result of a call that was wrong."""
-    return failed(call, text, slip.code)
 
 
 def _for_call(result: ToolResult, call: ToolCall) -> ToolResult:
@@ -307,22 +309,3 @@ def _headed(result: ToolResult, line: str) -> ToolResult:
 
 def _shared(call: ToolCall, result: ToolResult) -> ToolResult:
     return _headed(_for_call(result, call), TWICE)
-
-
-def unanswered(calls: Iterable[ToolCall], results: Mapping[str, ToolResult]) -> list[ToolCall]:
-    """The calls that have no result yet."""
-    return [call for call in calls if call.id not in results]
-
-
-__all__ = [
-    "CANCELLED",
-    "ENDED",
-    "Acting",
-    "HookFailed",
-    "Ran",
-    "Runnable",
-    "failed",
-    "not_run",
-    "slipped",
-    "unanswered",
-]

@@ -8,8 +8,9 @@ without any of that is the very message the provider gave.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 from ..codecs.shared.arguments import read_arguments
 from ..events import Assembler, CallStarted, Event
@@ -33,47 +34,53 @@ BROKEN = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="it was refuse
 
 
 @dataclass(slots=True)
-class Heard:
-    """What was heard of one answer while it came: its calls, in order, also those that were refused in the end."""
+class EventLog:
+    """What came of one answer so far: its calls, in order, also those that were refused in the end."""
 
-    told: Assembler = field(default_factory=Assembler)
+    assembler: Assembler = field(default_factory=Assembler)
     order: dict[str, int] = field(default_factory=dict)
 
-    def hear(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """One event of the answer."""
-        self.told.add(event)
+        self.assembler.add(event)
         if isinstance(event, CallStarted):
             self.order.setdefault(event.id, len(self.order))
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The message, and the issues about its native calls by their ids; `spoken` are those about calls in text."""
+    """The message, and the issues about its native calls by their ids; `in_text` are those about calls in text."""
 
     message: Message
     native: Mapping[str, Issue]
-    spoken: tuple[Issue, ...]
+    in_text: tuple[Issue, ...]
 
 
-def transcript(response: Response, order: Mapping[str, int]) -> Transcript:
+def transcribe(response: Response, order: Mapping[str, int]) -> Transcript:
     """`response` as it stands in the conversation; `order` is in which its calls began."""
     wrong = [issue for issue in response.issues if is_meant(issue)]
-    calls = {call.id for call in response.calls}
-    native = {i.call_id: i for i in wrong if i.span is None and i.call_id and i.name and i.call_id not in calls}
-    spoken = tuple(issue for issue in wrong if native.get(issue.call_id) is not issue)
+    made = {call.id for call in response.calls}
+    native = {issue.call_id: issue for issue in wrong if _is_native(issue, made)}
+    in_text = tuple(issue for issue in wrong if native.get(issue.call_id) is not issue)
     parts = list(response.message.parts)
     for id_, issue in native.items():
         call = ToolCall(id=id_, name=issue.name, arguments=_readable(issue), report=BROKEN)
         _insert(parts, call, order.get(id_, len(order)), order)
-    for issue in spoken:
+    for issue in in_text:
         _put_back(parts, issue)
-    parts = _distinct(parts)
-    same = len(parts) == len(response.message.parts) and all(
-        a is b for a, b in zip(parts, response.message.parts, strict=True)
-    )
-    message = response.message
-    told = message if same else Message(message.role, parts, cache=message.cache, metadata=message.metadata)
-    return Transcript(told, native, spoken)
+    return Transcript(_with_parts(response.message, _distinct(parts)), native, in_text)
+
+
+def _is_native(issue: Issue, made: Container[str]) -> bool:
+    """Is this about a call of the wire's, which was not made in the end?"""
+    return issue.span is None and bool(issue.call_id and issue.name) and issue.call_id not in made
+
+
+def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
+    """The message with these parts; the very same where they are its own."""
+    if len(parts) == len(message.parts) and all(map(is_, parts, message.parts)):
+        return message
+    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
 
 
 def _readable(issue: Issue) -> JsonObject:
@@ -113,7 +120,7 @@ def _distinct(parts: Sequence[Part]) -> list[Part]:
     """The parts, each call with an id of its own."""
     taken = {part.id for part in parts if isinstance(part, ToolCall)}
     seen: set[str] = set()
-    told: list[Part] = []
+    distinct: list[Part] = []
     for part in parts:
         if isinstance(part, ToolCall) and (part.id in seen or not part.id):
             base, count = part.id or "call", 2
@@ -123,5 +130,5 @@ def _distinct(parts: Sequence[Part]) -> list[Part]:
             part = replace(part, id=fresh)
         if isinstance(part, ToolCall):
             seen.add(part.id)
-        told.append(part)
-    return told
+        distinct.append(part)
+    return distinct

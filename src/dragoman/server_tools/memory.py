@@ -1,10 +1,10 @@
-"""What the house did in answers told before: its turns, given back to the model when the conversation goes on.
+"""Turns that clients do not see: what a model did between a request and its answer, given back when it goes on.
 
 Clients never see the calls that were run for them, so they cannot send them back; without this a model forgets what it
-found out.  Knows messages; nothing of tools or wires.  A cache, of one process or of several: what is not kept any more
-is only forgotten, and the conversation is the one the client sent.
+found out.  Knows messages; nothing of tools or wires.  A cache, of one process or of several: what is not remembered
+any more is only forgotten, and the conversation is the one the client sent.
 Contract: turns come back only to the owner they were made for, before the very answer they led to, in the place where
-the same words asked for it; the oldest are forgotten first; characters kept are bounded.
+the same words asked for it; the oldest are forgotten first; characters remembered are bounded.
 """
 
 from __future__ import annotations
@@ -17,38 +17,71 @@ from ..jsontext import to_json
 from ..memo import BackedCache, Backing
 from ..types import Media, Message, Opaque, Part, Reasoning, Text, ToolResult
 
-MOST_KEPT = 16 * 1024 * 1024
-"""Characters of turns that are kept."""
+MOST_REMEMBERED = 16 * 1024 * 1024
+"""Characters of turns that are remembered."""
 Turns = tuple[Message, ...]
 
 
 class Memory:
-    """The house's turns of answers told lately, up to `limit` characters of them; `behind` are other processes'."""
+    """The turns behind late answers, up to `limit` characters of them; `behind` are other processes'."""
 
-    def __init__(self, limit: int = MOST_KEPT, behind: Backing[Turns] | None = None) -> None:
-        self._kept = BackedCache(limit, _size, behind)
+    def __init__(self, limit: int = MOST_REMEMBERED, behind: Backing[Turns] | None = None) -> None:
+        self._cache = BackedCache(limit, _size, behind)
 
-    def remember(self, owner: str, asked: Sequence[Message], told: Message, turns: Sequence[Message]) -> None:
-        """`turns` led from `asked` to what was told."""
+    def remember(self, owner: str, asked: Sequence[Message], answer: Message, turns: Sequence[Message]) -> None:
+        """`turns` led from `asked` to `answer`."""
         if turns:
-            self._kept.put(dict.fromkeys(_keys(owner, asked, told), tuple(turns)))
+            self._cache.put(dict.fromkeys(_keys(owner, asked, answer), tuple(turns)))
 
     def refill(self, owner: str, messages: Sequence[Message]) -> tuple[Message, ...]:
         """`messages`, and before each answer the turns that led to it."""
-        if not self._kept.holds():
+        if not self._cache.holds():
             return tuple(messages)
         answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
         keys = {at: _keys(owner, messages[:at], messages[at]) for at in answers}
-        found = self._kept.get([key for each in keys.values() for key in each])
-        told: list[Message] = []
-        for at, message in enumerate(messages):
-            turns = next((found[key] for key in keys.get(at, ()) if key in found), ())
-            if not turns:
-                told.append(message)
-                continue
-            left = remainder(message, turns)
-            told += (*turns, left) if left.parts else turns
-        return tuple(told)
+        found = self._cache.get([key for each in keys.values() for key in each])
+        turns = [next((found[key] for key in keys.get(at, ()) if key in found), ()) for at in range(len(messages))]
+        return tuple(one for message, led in zip(messages, turns, strict=True) for one in _led_to(message, led))
+
+
+class HiddenTurns:
+    """The turns behind the answer to one request of `owner`."""
+
+    def __init__(self, memory: Memory, owner: str) -> None:
+        self.turns: list[Message] = []
+        self._memory, self._owner = memory, owner
+        self._first = 0  # messages that came before the turns
+
+    def begin(self, messages: Sequence[Message]) -> None:
+        """Turns come after these messages."""
+        self._first = len(messages)
+
+    def add(self, message: Message, results: Sequence[ToolResult]) -> None:
+        """An answer of the model, and the results of its calls."""
+        if message.parts:
+            self.turns.append(message)
+        if results:
+            self.turns.append(Message("tool", results))
+
+    def put_into(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """`messages` as the model knows them: with these turns, and with those behind earlier answers."""
+        before, after = messages[: self._first], messages[self._first :]
+        if self.turns and after and after[0].role == "assistant":
+            left = remainder(after[0], self.turns)
+            after = (*([left] if left.parts else ()), *after[1:])
+        return (*self._memory.refill(self._owner, before), *self.turns, *after)
+
+    def remember(self, messages: Sequence[Message], answer: Message) -> None:
+        """These turns led to `answer`."""
+        self._memory.remember(self._owner, messages[: self._first], answer, self.turns)
+
+
+def _led_to(message: Message, turns: Turns) -> Turns:
+    """The turns that led to `message`, and what is left of it after them."""
+    if not turns:
+        return (message,)
+    left = remainder(message, turns)
+    return (*turns, left) if left.parts else turns
 
 
 def _size(turns: Turns) -> int:
@@ -56,27 +89,38 @@ def _size(turns: Turns) -> int:
 
 
 def remainder(message: Message, turns: Sequence[Message]) -> Message:
-    """`message` without what `turns` say already: it was told after them, as one answer with them."""
-    text, before = message.text, [turn for turn in turns if turn.role == "assistant"]
+    """`message` without what `turns` say already: it went out after them, as one answer with them."""
+    before = [turn for turn in turns if turn.role == "assistant"]
+    text = message.text
     for turn in before:
-        said = turn.text.strip()
-        if said and text.lstrip().startswith(said):
-            text = text.lstrip()[len(said) :]
+        text = _without(text, turn.text.strip())
     thoughts = {turn.reasoning for turn in before if turn.reasoning}
     blocks = [part for turn in before for part in turn.parts if isinstance(part, Media | Opaque)]
-    parts: list[Part] = []
-    cut = len(message.text) - len(text)
-    leads = cut > 0
-    for part in message.parts:
-        if isinstance(part, Text):
-            kept, cut = part.text[cut:], max(0, cut - len(part.text))
-            kept = kept.lstrip() if leads else kept
-            leads = leads and not kept
-            if kept:
-                parts.append(replace(part, text=kept))
-        elif part not in blocks and not (isinstance(part, Reasoning) and part.text in thoughts):
-            parts.append(part)
+    parts = [
+        part
+        for part in _cut(message.parts, len(message.text) - len(text))
+        if part not in blocks and not (isinstance(part, Reasoning) and part.text in thoughts)
+    ]
     return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+
+
+def _without(text: str, start: str) -> str:
+    rest = text.lstrip()
+    return rest[len(start) :] if start and rest.startswith(start) else text
+
+
+def _cut(parts: Sequence[Part], size: int) -> Iterator[Part]:
+    """The parts without the first `size` characters of their texts, and without the space after those."""
+    leads = size > 0
+    for part in parts:
+        if not isinstance(part, Text):
+            yield part
+            continue
+        left, size = part.text[size:], max(0, size - len(part.text))
+        left = left.lstrip() if leads else left
+        leads = leads and not left
+        if left:
+            yield replace(part, text=left)
 
 
 def _texts(message: Message) -> Iterator[str]:

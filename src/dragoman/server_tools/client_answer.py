@@ -1,0 +1,133 @@
+"""The one answer that a client gets of all those a model gave while tools were run for it.
+
+Knows events and calls; nothing of asking, or of running tools.
+Contract: over `composer.py`'s: calls of the client's tools are held from every answer, one made again is given once;
+calls that could not be run here are said in words where nothing else is; what was wrong with a call of the client's and
+was made good in a later answer is reported as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ..errors import ProviderError
+from ..events import Event, IssueReported
+from ..jsontext import dumps
+from ..loop.transcript import Transcript
+from ..turn.composer import AnswerComposer
+from ..turn.reask import loses_a_call
+from ..types import Issue, IssueKind, Request, Response, ToolCall
+
+UNRUN = "[The call of {name!r} was not run: no more tools could be run for this request.]"
+BROKEN_OFF = (
+    "[{ran} ran for this request, and what that did is done. Then the model could not be asked for the rest of its "
+    "answer: {why}. Ask to go on.]"
+)
+MADE_AGAIN = "the call of {name!r} was made again while it was taken already; it is given once"
+MENDED = "{message}; the model was asked, and made the call again"
+Runs: TypeAlias = Callable[[str], bool]
+"""Is this the name of a tool that runs here?"""
+
+
+class ClientAnswer:
+    """What the client gets; `runs` tells its tools from those that run here."""
+
+    def __init__(self, request: Request, runs: Runs) -> None:
+        self._runs = runs
+        self._composer = AnswerComposer(form=request.output_schema is not None)
+        self._unrun: list[ToolCall] = []
+        self._repeated: list[ToolCall] = []
+        self._lost: list[Issue] = []
+
+    @property
+    def emitted(self) -> int:
+        """How many events went out."""
+        return self._composer.emitted
+
+    @property
+    def has_calls(self) -> bool:
+        """Is there a call that the client will get?"""
+        return bool(self._composer.calls)
+
+    def response(self) -> Response:
+        """All that went out."""
+        return self._composer.response()
+
+    # ── one answer, and the next ─────────────────────────────────────────────
+
+    def stream(self, event: Event) -> list[Event]:
+        """What of `event` goes out now; what is wrong with calls, only once the answer is known."""
+        if isinstance(event, IssueReported) and loses_a_call(event.issue):
+            return []
+        return self._composer.stream(event)
+
+    def count(self, response: Response) -> None:
+        """Add up what an answer cost."""
+        self._composer.count(response)
+
+    def take(self, response: Response) -> None:
+        """Keep what the client gets at the end."""
+        for call in response.calls:
+            if self._runs(call.name):
+                continue
+            if self._composer.repeats(call):
+                self._repeated.append(call)
+            else:
+                self._composer.hold(call)
+        self._lost += [issue for issue in response.issues if loses_a_call(issue) and not self._runs(issue.name)]
+
+    def next_answer(self) -> list[Event]:
+        """The model is asked again."""
+        ended = self._composer.end_part()
+        self._composer.next_answer()
+        return ended
+
+    # ── the end ──────────────────────────────────────────────────────────────
+
+    def give_up(self, transcript: Transcript) -> None:
+        """Calls of the last answer that would run here are not run any more."""
+        self._unrun += [call for call in transcript.message.calls if self._runs(call.name)]
+        for issue in transcript.in_text:
+            if self._runs(issue.name):
+                self._unrun.append(ToolCall(id=issue.call_id, name=issue.name, raw=issue.raw))
+
+    def break_off(self, error: ProviderError, ran: Sequence[str]) -> Iterator[Event]:
+        """There is no more of the answer; what went out of it stays, and why it ends is said."""
+        yield from self.next_answer()
+        yield from self._composer.emit(IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=str(error))))
+        names = ", ".join(dict.fromkeys(ran))
+        yield from self._composer.emit_text(BROKEN_OFF.format(ran=names, why=error.message.rstrip(".")))
+
+    def end(self, response: Response) -> Iterator[Event]:
+        """What ends the answer, of which `response` was the last."""
+        self.take(response)
+        yield from self._composer.emit_form(response.message.parts)
+        yield from self._composer.emit(*self._reports(response, {call.name for call in self._composer.calls}))
+        yield from self._honestly(response)
+        yield from self._composer.end(response.stop, response.extra)
+
+    def _reports(self, response: Response, made: Collection[str]) -> Iterator[Event]:
+        now = [issue for issue in response.issues if loses_a_call(issue)]
+        for issue in self._lost:
+            mended = issue not in now and (issue.name in made or (not issue.name and bool(made)))
+            kind = IssueKind.NOT_ALLOWED if mended else issue.kind
+            text = MENDED.format(message=issue.message) if mended else issue.message
+            yield IssueReported(replace(issue, kind=kind, message=text))
+        for call in self._repeated:
+            yield _left_out(call, MADE_AGAIN.format(name=call.name))
+
+    def _honestly(self, response: Response) -> Iterator[Event]:
+        """What could not be run is said, where nothing else is."""
+        composer = self._composer
+        for call in self._unrun:
+            text = UNRUN.format(name=call.name)
+            yield from composer.emit(_left_out(call, text))
+            if not (composer.calls or response.text.strip()):
+                yield from composer.emit_text(f"\n{text}" if composer.spoke and not composer.apart else text)
+
+
+def _left_out(call: ToolCall, why: str) -> IssueReported:
+    raw = call.raw or dumps(call.arguments)
+    return IssueReported(Issue(kind=IssueKind.NOT_ALLOWED, message=why, name=call.name, raw=raw, call_id=call.id))
