@@ -47,12 +47,13 @@ class Relaxed(WordReader):
     """A reader of relaxed literals over a source.
 
     Callers that read the outer object themselves through `members` get the stack of open brackets kept for them.
-    `repeated` says that an object gave a key twice.
+    `repeated` says that an object gave a key twice; `may_end` that the text's end may stand for the last bracket.
     """
 
     def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
         super().__init__(src, form, stops)
         self.repeated = False
+        self.may_end: Callable[[], bool] | None = None
 
     # ── white space, comments ────────────────────────────────────────────────
 
@@ -66,14 +67,22 @@ class Relaxed(WordReader):
             src.pos = pos
             if pos < size:
                 c = buf[pos]
-                if c not in "/#":
+                if c not in "/#\\":
                     return c
-                if not (yield from self._comment(c)):
+                if not (yield from self._comment(c) if c != "\\" else self._written_blank()):
                     return c
             elif src.eof:
                 return ""
             else:
                 yield
+
+    def _written_blank(self) -> Need[bool]:
+        """White space written as its escape between tokens: a backslash and an `n`."""
+        if (yield from self.src.peek(2)) not in ("\\n", "\\t", "\\r"):
+            return False
+        self.src.pos += 2
+        self.note("escaped_blank")
+        return True
 
     def _comment(self, c: str) -> Need[bool]:
         two = yield from self.src.peek(2)
@@ -116,6 +125,10 @@ class Relaxed(WordReader):
                 if (yield from self._stopped()):
                     return
                 self.note("missing_comma")
+            if not c and not first and not comma and len(self.closers) == 1 and self.may_end and self.may_end():
+                self.note("missing_bracket", "", form.close)
+                self._shut()
+                return
             if not c:
                 raise Cut
             if c == form.close:

@@ -23,10 +23,12 @@ TWO_READINGS = "unescaped quotes inside a string leave two readings"
 BLANKS = re.compile(f"[{BLANK}]*")
 COMMENTS = ("//", "/*")
 REST_OF_LINE = re.compile(r"[^\n]*")
+WRITTEN = ("\\n", "\\t", "\\r")
+"""White space as its escapes."""
 GOES_ON = r"[\w=>.)(;+*?!&%$@^:-]"
 KEPT = r'[^"\\\x00-\x1f\ud800-\udfff]'
 NO_KEY = rf'[^"\\\n]{{0,80}}+"[{BLANK}]*+[^:{BLANK}]'
-NO_WORD = rf"[\w.$\\-]++(?:[{BLANK}]++[^:{BLANK}]|[^\w.$\\:{BLANK}-])"
+NO_WORD = rf"(?!\\[ntr])[\w.$\\-]++(?:[{BLANK}]++[^:{BLANK}]|[^\w.$\\:{BLANK}-])"
 MORE = rf'[{BLANK}]*+[}}\]][{BLANK}]*+(?:["\'+.;)]|[^\W_])'
 INSIDE_ITEM = rf"['\"]|[ \t]*+{GOES_ON}"
 INSIDE_MEMBER = rf'{INSIDE_ITEM}|[ \t]++"{NO_KEY}|[{BLANK}]*+,[{BLANK}]*+(?:"{NO_KEY}|{NO_WORD})'
@@ -58,14 +60,15 @@ DOUBLED = re.compile(r'(?:"(?="))+')
 FAR = "<[~`{|"
 """Signs that no such pattern takes."""
 BARE_KEY = re.compile(r"[\w.$\\-]*")
+KEY_ENDS = {'"': '"', "'": "'", "“": "”"}
 KEYS = {
     quote: re.compile(
-        rf"{quote}(?P<key>[^{quote}\\\n]*+(?:\\(?s:.)[^{quote}\\\n]*+)*+){quote}[{BLANK}]*+(?P<next>[^{BLANK}])"
+        rf"{quote}(?P<key>[^{end}\\\n]*+(?:\\(?s:.)[^{end}\\\n]*+)*+){end}[{BLANK}]*+(?P<next>[^{BLANK}])"
     )
-    for quote in "\"'“"
+    for quote, end in KEY_ENDS.items()
 }
 """A quoted run, and what follows it."""
-KEY_RUN = {quote: re.compile(f"[^{quote}\\\\\n]+").match for quote in "\"'“"}
+KEY_RUN = {quote: re.compile(f"[^{end}\\\\\n]+").match for quote, end in KEY_ENDS.items()}
 
 
 class StringEnds:
@@ -188,7 +191,8 @@ class StringEnds:
     def _key_follows(self, look: _Look) -> Need[str]:
         """After a comma in an object: "" unless a key (or the object's end) can begin there."""
         look.skip()
-        c = yield from look.after_space()
+        while (c := (yield from look.after_space())) == "\\" and (yield from look.at(WRITTEN, 2)):
+            look.ahead += 2
         if not c or c == self.closers[-1] or c == "," or (yield from look.at(COMMENTS, 2)):
             return "]"
         if c in "\"'“":
@@ -262,7 +266,7 @@ class _Look:
         """The same where the key is long, or not all of it has come."""
         start = self.ahead + 1
         self.skip()
-        while (c := (yield from self.char())) != quote:
+        while (c := (yield from self.char())) != KEY_ENDS[quote]:
             if not c or c == "\n" or self.ahead - start > MAX_KEY:
                 return "" if c else "]"
             begin = self.src.pos + self.ahead

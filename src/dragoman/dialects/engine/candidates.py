@@ -79,6 +79,7 @@ class Trial:
             self._may_tell = not turned and self._tells(row, standing)
             attempt = Attempt(src, row, self.judge, self._begun, READERS)
             attempt.alone = not teller.reasoning and not teller.context.any
+            attempt.ends = None if row.strong else lambda: self.finish != Stop.LENGTH
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:

@@ -160,7 +160,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
             return rf"{opened}\[{SP}(?:[\]\[\"'`]|{CALL_NAME.pattern}|[^(]{{0,{MAX_NAME}}}\Z)", longest
         return None
     if isinstance(args, JsonCall):
-        return rf"{opened}[{{\[\"']", longest
+        return rf"{opened}[{{\[\"'`~]", longest
     if isinstance(args, YamlCall):
         return opened + any_of([f"{name}:" for name in args.name]), longest + max(map(len, args.name))
     if not isinstance(args, NAMED):

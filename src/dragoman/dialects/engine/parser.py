@@ -69,6 +69,7 @@ class Parsed:
 
 
 BLANK = re.compile(r"[ \t\r]*")
+BOM = "\ufeff"
 TOO_MANY = "the text holds more marks than any answer; from here on none is read"
 
 
@@ -154,6 +155,8 @@ class Parser:
 
     def _message(self) -> Need[None]:
         src = self._src
+        if (yield from src.peek()) == BOM:
+            self._drop(BOM)
         if self._table.segments and not self._teller.reasoning:
             yield from self._opening()
         while True:

@@ -155,7 +155,7 @@ def read(text: str, tools: Tools, dialects: Dialects, strict: bool) -> Found | N
     known = _known(tools, dialects)
     if known.protocol and strict:
         return None
-    if known.names_any(text):
+    if text.startswith("\ufeff") or known.names_any(text):
         return None
     if known.begun and text.lstrip()[:8].casefold().startswith(known.begun):
         return None

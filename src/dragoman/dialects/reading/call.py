@@ -63,6 +63,7 @@ class Attempt:
         self.called = ""
         self.ended = False
         self.alone = False
+        self.ends: Callable[[], bool] | None = None
         self._nested = 0
         self._torn = self._framed = False
 
@@ -98,6 +99,8 @@ class Attempt:
             yield from self.closing(row.section_close)
         elif isinstance(self.spec.args, KeywordArgs):
             yield from self.closing((";",))
+        elif isinstance(self.spec.args, JsonCall) and not self.row.strong and (yield from self.closing(("}",))):
+            self.last_edit("stray_bracket")
         if not self.row.strong and isinstance(self.spec.args, KeywordArgs) and self.drafts:
             self._refuse_text()
         if not self.items:

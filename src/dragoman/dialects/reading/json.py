@@ -6,9 +6,11 @@ Reads through `Relaxed`, so every spelling it mends is mended here too; aliases 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from ...events import PartEnded, ReasoningDelta, TextDelta
+from ...lenient.bare_words import NULL
 from ...lenient.reader import JSON, Broken, Cut, Form, Relaxed, Repeated, as_text, decoded, quoted
 from ...lenient.source import Need, Source
 from ...schema.validation import Shape, coerce, shape
@@ -20,14 +22,24 @@ from .arguments import ECHO, TEXT, take_key, unwrapped, wrappers
 from .call import Attempt, Mismatch
 from .exact import object_at, wanted
 
-LISTS = ("tool_calls", "calls")
+LISTS = ("tool_calls", "calls", "tool_uses", "function_calls", "toolCalls")
 """Keys of another wire's envelope, written as text."""
+ENVELOPES = frozenset({"function", "tool_call", "function_call", "tool_use", "functionCall", "toolUse", *LISTS})
+"""Keys of an object that is the call."""
+FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})[\w-]*[ \t]*\n\s*(?=[\[{])")
 FINAL = "final"
 
 
 def json_call(attempt: Attempt) -> Need[None]:
     """One or several call objects, or a list of them."""
     src = attempt.src
+    fence = (yield from src.match(FENCE, 40)) if attempt.row.call_open or attempt.row.section_open else None
+    if fence is not None:
+        src.pos = fence.end()
+        yield from attempt.nested(lambda: json_call(attempt))
+        yield from attempt.closing((fence["fence"],))
+        attempt.last_edit("fenced")
+        return
     c = yield from src.peek()
     if c == "[" and (attempt.spec.listing is Listing.ARRAY or attempt.row.call_open):
         yield from attempt.array()
@@ -212,11 +224,13 @@ class _Object:
     def __init__(self, attempt: Attempt, args: JsonCall) -> None:
         self.a, self.args = attempt, args
         self.reader = Relaxed(attempt.src, stops=attempt.stops)
+        self.reader.may_end = attempt.ends
         self.draft = attempt.new()
         self.name: Any = None
         self.id: Any = None
         self.held: str | None = None
         self.foreign: list[str] = []
+        self.flat: dict[str, str] = {}
         self.several = False
         self.answered = False
 
@@ -231,6 +245,11 @@ class _Object:
             return
         if self.name is None:
             raise Mismatch
+        if self.flat and self.held is None and not self.draft.begun:
+            self.held = "{" + ",".join(f"{quoted(k)}:{v}" for k, v in self.flat.items()) + "}"
+            reader.note("flat")
+        elif self.flat:
+            self.foreign += self.flat
         if not self.draft.begun:
             yield from self._begin_late()
         if self.foreign and not self.draft.refusal:
@@ -258,9 +277,9 @@ class _Object:
     def _member(self, key: str) -> Need[None]:
         a, reader = self.args, self.reader
         c = yield from reader.blank()
-        if key in a.inside or (key == "function" and c == "{" and not a.inside):
+        if key in a.inside or (key in ENVELOPES and c == "{" and self.name is None and not a.inside):
             yield from reader.members(self._member)
-        elif a.answer and key == a.answer[0]:
+        elif a.answer and key == a.answer[0] and not NULL.match((yield from reader.src.peek(5))):
             yield from self._answer(c)
         elif key in a.thought and c in "\"'“":
             self._thought(json.loads((yield from reader.captured())))
@@ -271,7 +290,7 @@ class _Object:
                 raise Broken("the tool's name is not a string")
         elif a.single_key and self.name is None and c == "{":
             self.name = key
-            yield from self._arguments(c)
+            self.held = yield from reader.captured()
         elif key in a.args:
             yield from self._arguments(c)
         elif (key in a.id and self.name is None) or key in BENIGN:
@@ -283,15 +302,31 @@ class _Object:
         elif self.name is None and not self.foreign and c == "{" and not a.inside and self.a.judge.known(key):
             self.name = key
             reader.note("name_as_key", key)
-            yield from self._arguments(c)
+            self.held = yield from reader.captured()
         else:
             yield from self._foreign(key)
 
     def _foreign(self, key: str) -> Need[None]:
+        if NULL.match((yield from self.reader.src.peek(5))):
+            yield from self.reader.captured()  # it says nothing
+            return
+        wanted = self._property(key)
+        if wanted is not None and key not in self.flat:
+            self.flat[key] = yield from self.reader.captured(wanted)
+            return
         if not self.a.row.strong or self.args.inside:
             raise Mismatch
         self.foreign.append(key[:40])
         yield from self.reader.captured()
+
+    def _property(self, key: str) -> Shape | None:
+        """What the tool that is called wants under this key, which stands beside its name; None where nothing."""
+        judge = self.a.judge
+        name = judge.resolve(self.name) if isinstance(self.name, str) and not self.draft.begun else None
+        if name is None or self.held is not None or self.args.inside:
+            return None
+        wanted = shape(judge.declared[name].parameters)
+        return wanted.property(key) if wanted.has(key) else None
 
     def _thought(self, text: str) -> None:
         if text:
@@ -330,6 +365,7 @@ class _Object:
             value = {}
         if not isinstance(value, dict):
             raise Broken(f"the arguments are {_kind(value)}, not an object")
+        value = self._opened(value)
         inner = _unwrap_late(value, self.draft)
         if inner is not None:
             value, edits = inner, [*edits, Edit("unwrapped")]
@@ -339,6 +375,15 @@ class _Object:
         self.draft.write(json.dumps(value, ensure_ascii=False))
         return
         yield
+
+    def _opened(self, value: dict[str, Any]) -> dict[str, Any]:
+        """The arguments in an envelope of their own, under the name: `{"f": {"id": …, "args": {…}}}`."""
+        around = {*self.args.args, *self.args.id, *BENIGN}
+        inner = [key for key in self.args.args if isinstance(value.get(key), dict)]
+        if len(inner) != 1 or len(value) < 2 or not around.issuperset(value) or any(map(self.draft.shape.has, value)):
+            return value
+        self.draft.edits.append(Edit("unwrapped"))
+        return dict(value[inner[0]])
 
     def _list(self) -> Need[None]:
         """`{"tool_calls": [ … ]}`: the envelope of another wire, written as text."""

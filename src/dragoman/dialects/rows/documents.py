@@ -8,7 +8,9 @@ from __future__ import annotations
 from ..spec import AttributeArgs, Dialect, JsonArgs, JsonCall, Place, Strength, span
 
 ARGS = ("arguments", "parameters", "args", "input", "params")
-NAMES = ("name", "tool_name", "tool", "function", "tool_call")
+NAMES = (
+    "name", "tool_name", "tool", "function", "tool_call", "recipient_name", "function_name", "toolName", "functionName"
+)
 
 TILDE_FENCE = Dialect(
     name="tool_call_fence",
