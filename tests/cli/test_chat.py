@@ -21,6 +21,7 @@ from dragoman.errors import UsageError
 from dragoman.sim import Journal, WeakModel, running
 from dragoman.types import Message, ToolCall, ToolResult
 from tests.support import handy
+from tests.support.clocks import LONG
 from tests.support.places import ROOT
 
 from .conftest import Run
@@ -179,7 +180,7 @@ class Terminal:
     def wait_for(self, text: str) -> None:
         """Read until `text` is on the screen."""
         while text not in self.screen:
-            ready, _, _ = select.select([self._near], [], [], 30)
+            ready, _, _ = select.select([self._near], [], [], LONG)
             assert ready, self.screen
             try:
                 self.screen += os.read(self._near, 4096).decode("utf-8", "replace")
@@ -192,7 +193,7 @@ class Terminal:
 
     def end(self) -> int:
         try:
-            return self.process.wait(30)
+            return self.process.wait(LONG)
         finally:
             self.process.kill()
             self.process.wait()

@@ -14,6 +14,7 @@ import yaml
 from dragoman.gateway.config.litellm import convert
 from dragoman.sim import WeakModel, running
 from tests.gateway.test_litellm_import import ENVIRON, FILE, LITERAL
+from tests.support.clocks import LONG
 
 from .conftest import Run
 from .test_serve import CHAT, _post, _serving
@@ -57,7 +58,7 @@ def test_a_litellm_file_is_served_as_it_is(tmp_path: Path) -> None:
         )
         with _serving("--litellm", str(place), MASTER="a-master-key") as (_, url, _):
             request = urllib.request.Request(f"{url}/v1/models", headers={"authorization": "Bearer a-master-key"})
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=LONG) as answer:
                 served = [row["id"] for row in json.load(answer)["data"]]
             with pytest.raises(urllib.error.HTTPError) as refused:
                 _post(f"{url}/v1/chat/completions", {**CHAT, "model": "gpt"})

@@ -14,6 +14,7 @@ import pytest
 from mcp import Client
 
 from tests.support import mcp_lab as lab
+from tests.support.clocks import LONG
 from tests.support.places import ROOT
 
 from .conftest import Run
@@ -57,7 +58,7 @@ def test_tools_are_served_over_http_until_interrupted() -> None:
 
             assert asyncio.run(main()) == "5"
             process.send_signal(signal.SIGINT)
-            assert process.wait(30) in (0, 130, -signal.SIGINT)
+            assert process.wait(LONG) in (0, 130, -signal.SIGINT)
         finally:
             process.kill()
 

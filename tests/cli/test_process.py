@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.support.clocks import LONG
+
 COMMAND = [sys.executable, "-m", "dragoman"]
 
 
@@ -17,7 +19,7 @@ def test_a_reader_that_leaves_early_is_no_error_to_talk_about() -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(30) in (0, 1)
+        assert process.wait(LONG) in (0, 1)
 
 
 def test_the_version_costs_no_http_and_no_server_library() -> None:
@@ -25,7 +27,7 @@ def test_the_version_costs_no_http_and_no_server_library() -> None:
         "import sys; from dragoman.cli import main; main(['--version']); "
         "print([m for m in ('aiohttp', 'httpx2', 'starlette', 'uvicorn', 'rich') if m in sys.modules])"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LONG, check=True)
     assert ran.stdout.splitlines()[-1] == "[]"
 
 
@@ -33,7 +35,7 @@ def test_the_version_costs_no_http_and_no_server_library() -> None:
 def test_colour_is_for_terminals_and_only_where_it_is_wanted(no_color: str, coloured: bool) -> None:
     ours, theirs = os.openpty()
     env = {**os.environ, "NO_COLOR": no_color, "TERM": "xterm"}
-    subprocess.run([*COMMAND, "list", "codecs"], stdout=theirs, env=env, timeout=60, check=True)
+    subprocess.run([*COMMAND, "list", "codecs"], stdout=theirs, env=env, timeout=LONG, check=True)
     os.close(theirs)
     printed = os.read(ours, 65536)
     os.close(ours)

@@ -22,6 +22,8 @@ from dragoman.errors import DragomanError
 from dragoman.gateway import Found
 from dragoman.providers.rows import PROVIDERS
 from dragoman.sim import running
+from tests.support.clocks import LONG, until
+from tests.support.peer import refusing_port
 
 from .conftest import Run
 
@@ -44,14 +46,14 @@ def _serving(*arguments: str, shell: Sequence[str] = (), **environ: str) -> Iter
                 if found := re.search(r"listening on (http://\S+)", line):
                     yield process, found[1], said
                     return
-            raise AssertionError(f"it ended with {process.wait(10)} and said {''.join(said)}")
+            raise AssertionError(f"it ended with {process.wait(LONG)} and said {''.join(said)}")
         finally:
             process.kill()
 
 
 def _post(url: str, body: object) -> Any:
     request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=LONG) as answer:
         return json.load(answer)
 
 
@@ -80,7 +82,7 @@ def test_an_interrupt_ends_it_with_130(tmp_path: Path, shell: list[str], workers
     (tmp_path / "a.toml").write_text(f'[server]\nworkers = {workers}\n[default]\nroute = "ollama"\n')
     with _serving("--config", str(tmp_path / "a.toml"), shell=shell) as (process, _, _):
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(LONG) == 130
 
 
 def test_a_closed_terminal_does_not_end_it_under_nohup() -> None:
@@ -104,10 +106,14 @@ def test_tools_of_mcp_servers_are_run_for_a_client_that_has_none(tmp_path: Path)
     command = {"command": sys.executable, "args": ["-m", "dragoman", "mcp", "serve", str(tmp_path / "weather.py")]}
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": command}}))
     with _serving("--demo", "--mcp", str(tmp_path / "mcp.json")) as (_, url, _):
-        answer = _post(f"{url}/v1/chat/completions", {"model": "weak", "messages": [QUESTION]})
-    message = answer["choices"][0]["message"]
-    assert "11 degrees in Oslo" in message["content"]
-    assert not message.get("tool_calls")
+
+
+        def answered() -> Any:
+            """The answer, once the server is ready: on a busy machine requests come before it is."""
+            message = _post(f"{url}/v1/chat/completions", {"model": "weak", "messages": [QUESTION]})["choices"][0]["message"]
+            return message if "11 degrees in Oslo" in message["content"] else None
+
+        assert not until(answered).get("tool_calls")
 
 
 def test_an_upstream_is_asked_which_api_it_speaks() -> None:
@@ -136,9 +142,9 @@ def test_every_server_found_serves_its_own_models_and_the_first_all_others() -> 
 
 
 def test_an_upstream_that_does_not_answer_yet_is_served_all_the_same() -> None:
-    with _serving("--upstream", f"http://127.0.0.1:{_free_port()}") as (_, url, said):
+    with _serving("--upstream", f"http://127.0.0.1:{refusing_port()}") as (_, url, said):
         assert "nothing answers" in said[0]
-        with urllib.request.urlopen(f"{url}/healthz", timeout=20) as answer:
+        with urllib.request.urlopen(f"{url}/healthz", timeout=LONG) as answer:
             assert answer.status == 200
 
 
@@ -154,12 +160,6 @@ def test_a_provider_without_its_key_is_told_which_variable_to_set(run: Run, monk
     ran = run("serve", "--upstream", "openai")
     assert ran.code == 2
     assert "OPENAI_API_KEY" in ran.err
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 BESIDE = [

@@ -9,10 +9,9 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ import pytest
 
 from dragoman.gateway.state.sqlite_cache import FILE
 from dragoman.sim import running
+from tests.support.clocks import LONG, until
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ class Gateway:
         headers = {"content-type": "application/json", "authorization": f"Bearer key-of-{key}"}
         asked = urllib.request.Request(f"{self._url}/v1/responses", json.dumps(body).encode(), headers)
         try:
-            with urllib.request.urlopen(asked, timeout=30) as answer:
+            with urllib.request.urlopen(asked, timeout=LONG) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refused:
             return refused.code
@@ -108,15 +108,6 @@ def stands_still(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
-def until(look: Callable[[], T]) -> T:
-    """What `look` finds, once it finds something."""
-    end = time.monotonic() + 60
-    while not (found := look()):
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.01)
-    return found
-
-
 @contextlib.contextmanager
 def serving(tmp_path: Path, workers: int) -> Iterator[Gateway]:
     with running() as upstream:
@@ -134,7 +125,7 @@ def serving(tmp_path: Path, workers: int) -> Iterator[Gateway]:
                 gateway.wait_for(workers)
                 yield gateway
                 process.send_signal(signal.SIGINT)
-                assert "item_not_found" not in process.communicate(timeout=60)[1]
+                assert "item_not_found" not in process.communicate(timeout=LONG)[1]
             finally:
                 process.kill()
     assert list(tmp_path.glob("dragoman-state-*")) == []

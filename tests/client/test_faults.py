@@ -14,19 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.client import AsyncClient, Client
-from dragoman.effects import Timeouts
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError
 from dragoman.fallback import RouteAsked, RouteFailed, Rules
+from dragoman.io import aio
 from dragoman.io.scripted import Answer
 from dragoman.loop import Answered, End, Failed, Policy, Run, ToolEnded
 from dragoman.tools import Context, tool
 from tests.support.both_clients import LATER, NOW, Face, both
-from tests.support.peer import Exchange, free_port, peer
+from tests.support.clocks import LONG
+from tests.support.peer import Exchange, peer, refusing_port
 from tests.support.upstreams import Says, chat_stream, chat_whole, model, refusal, said
 
 API = "openai_chat"
 QUICK = Rules(first=0.0, brief=1.0)
-BRIEF = Timeouts(connect=5.0, idle=0.2)
 ADDS = Says(("Adding.",), (("id0", "add", {"n": 3}),))
 DONE = said("Three.")
 
@@ -232,18 +232,40 @@ FAULTS: list[tuple[str, Callable[[Exchange], None], ErrorKind, int]] = [
 
 
 class Faulty:
-    """Answers with a call first; then faults so many times; then answers."""
+    """Answers with a call first; then faults so many times; then answers.
+
+    It is the client's `Timeouts` too: brief for the requests it will let hang, for these alone.
+    """
+
+    connect = LONG
 
     def __init__(self, fault: Callable[[Exchange], None], times: int) -> None:
-        self._script = iter([lambda it: answers(it, ADDS), *[fault] * times])
+        self._fault, self._times, self._asked = fault, times, -1
 
     def talk(self, it: Exchange) -> None:
-        next(self._script, lambda it: answers(it, DONE))(it)
+        if it.number == 0:
+            answers(it, ADDS)
+        elif it.number <= self._times:
+            self._fault(it)
+        else:
+            answers(it, DONE)
+
+    @property
+    def idle(self) -> float:
+        """Looked at once for each request, in the order in which they are sent."""
+        self._asked += 1
+        return 0.1 if self._fault is Exchange.until_gone and 0 < self._asked <= self._times else LONG
+
+
+@pytest.fixture
+def _looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Timeouts are looked at for each request, and not remembered."""
+    monkeypatch.setattr(aio, "_timeout", aio._timeout.__wrapped__)
 
 
 def run_at(face: Face, url: str, tools: list[Any], *, stream: bool = False, **made: Any) -> tuple[list[Any], Run]:
     """A run against a real server."""
-    made = {"model": "m", "base_url": url, "rules": QUICK, "timeouts": BRIEF, **made}
+    made = {"model": "m", "base_url": url, "rules": QUICK, **made}
     if face is NOW:
         with Client(**made) as client:
             if not stream:
@@ -262,37 +284,39 @@ def run_at(face: Face, url: str, tools: list[Any], *, stream: bool = False, **ma
 
 
 @both
+@pytest.mark.usefixtures("_looked_at")
 @pytest.mark.parametrize(("fault", "kind", "tries"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
 def test_a_fault_that_stays_ends_the_run_typed_with_every_result(
     face: Face, fault: Callable[[Exchange], None], kind: ErrorKind, tries: int
 ) -> None:
-    counter = Counter()
-    with peer(Faulty(fault, 99).talk) as served:
-        _, run = run_at(face, served.url, [counter.tool()])
-        assert isinstance(run.end, Failed)
-        assert isinstance(run.end.error, ProviderError)
-        if kind is ErrorKind.NETWORK:
-            assert run.end.error.kind in (kind, ErrorKind.GARBLED)
-        else:
-            assert (run.end.error.kind, len(served.exchanges) - 1) == (kind, tries)
+    counter, faulty = Counter(), Faulty(fault, 99)
+    with peer(faulty.talk) as served:
+        _, run = run_at(face, served.url, [counter.tool()], timeouts=faulty)
+    assert isinstance(run.end, Failed)
+    assert isinstance(run.end.error, ProviderError)
+    if kind is ErrorKind.NETWORK:
+        assert run.end.error.kind in (kind, ErrorKind.GARBLED)
+    else:
+        assert (run.end.error.kind, len(served.exchanges) - 1) == (kind, tries)
     assert (counter.total, [result.text for result in results(run)]) == (3, ["now 3"])
 
 
 @both
+@pytest.mark.usefixtures("_looked_at")
 @pytest.mark.parametrize(
     "fault", [row[1] for row in FAULTS if row[3] > 1], ids=[row[0] for row in FAULTS if row[3] > 1]
 )
 def test_a_fault_that_passes_costs_nothing_but_a_retry(face: Face, fault: Callable[[Exchange], None]) -> None:
-    counter = Counter()
-    with peer(Faulty(fault, 1).talk) as served:
-        _, run = run_at(face, served.url, [counter.tool()])
+    counter, faulty = Counter(), Faulty(fault, 1)
+    with peer(faulty.talk) as served:
+        _, run = run_at(face, served.url, [counter.tool()], timeouts=faulty)
     assert run.end == Answered()
     assert (counter.total, len(counter.keys), every_call_is_answered_once(run)) == (3, 1, True)
 
 
 @both
 def test_a_server_that_refuses_connections_ends_the_run_typed(face: Face) -> None:
-    _, run = run_at(face, f"http://127.0.0.1:{free_port()}", [])
+    _, run = run_at(face, f"http://127.0.0.1:{refusing_port()}", [])
     assert isinstance(run.end, Failed)
     assert isinstance(run.end.error, ProviderError)
     assert run.end.error.code == ErrorCode.ECONNREFUSED
@@ -347,19 +371,16 @@ def let_go() -> Iterator[threading.Event]:
 def test_a_tool_that_breaks_has_a_typed_result_and_the_run_goes_on(
     face: Face, what: str, let_go: threading.Event
 ) -> None:
+    @tool(timeout=0.05)
     def hangs() -> str:
-        let_go.wait(20)
+        """Never come back."""
+        let_go.wait(LONG)
         return "too late"
 
-    function = {"raises": raises, "is killed": is_killed, "hangs": hangs}[what]
+    function: Any = {"raises": raises, "is killed": is_killed, "hangs": hangs}[what]
     counter = Counter()
-    script = Says((), (("a", function.__name__, {}), ("b", "add", {"n": 3})))
-    run = face.run(
-        model(API, script, DONE),
-        "Go.",
-        tools=[function, counter.tool()],
-        policy=Policy(tool_timeout=0.05 if what == "hangs" else 20.0),
-    )
+    script = Says((), (("a", what.replace(" ", "_"), {}), ("b", "add", {"n": 3})))
+    run = face.run(model(API, script, DONE), "Go.", tools=[function, counter.tool()])
     assert run.end == Answered()
     bad, good = results(run)
     assert bad.is_error

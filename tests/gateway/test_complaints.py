@@ -21,6 +21,7 @@ from dragoman.gateway.config.json_schema import FORM
 from dragoman.gateway.config.load import Server, load, read
 from dragoman.gateway.config.model import GatewayConfig
 from dragoman.gateway.reload import Watched, keep_current, on_sighup
+from tests.support.clocks import LONG
 
 KEYS = {"K": "one-key", "L": "another-key"}
 DEFAULT = '[default]\nroute = "ollama"\n'
@@ -205,7 +206,7 @@ def test_a_file_is_taken_when_it_rests_and_a_look_that_fails_ends_nothing(
             got.set()
 
         watching = asyncio.ensure_future(keep_current(held, take, every=0.001))
-        await asyncio.wait_for(got.wait(), 10)
+        await asyncio.wait_for(got.wait(), LONG)
         watching.cancel()
 
     asyncio.run(go())
@@ -229,7 +230,7 @@ def test_sighup_reads_it_at_once(file: Path) -> None:
             watching = asyncio.ensure_future(keep_current(watched(file), take, 3600.0, asked))
             await asyncio.sleep(0)
             signal.raise_signal(signal.SIGHUP)
-            await asyncio.wait_for(got.wait(), 10)
+            await asyncio.wait_for(got.wait(), LONG)
             watching.cancel()
         assert signal.getsignal(signal.SIGHUP) is before
 

@@ -13,7 +13,7 @@ from dragoman.gateway import Found, discover
 from dragoman.gateway.discovery import Place, adiscover, look, usual_places
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.rows import PROVIDERS
-from tests.support.peer import Exchange, free_port, peer
+from tests.support.peer import Exchange, peer, refusing_port
 
 
 def listed(owner: str | None, *names: str) -> bytes:
@@ -67,7 +67,7 @@ def test_real_sockets_are_asked_all_at_once_and_found_in_order() -> None:
 
     with peer(talk) as served:
         places = [
-            Place(provider=PROVIDERS["sglang"], base_url=f"http://127.0.0.1:{free_port()}/v1"),
+            Place(provider=PROVIDERS["sglang"], base_url=f"http://127.0.0.1:{refusing_port()}/v1"),
             Place(provider=PROVIDERS["vllm"], base_url=f"{served.url}/v1"),
             Place(provider=PROVIDERS["ollama"], base_url=served.url),
         ]

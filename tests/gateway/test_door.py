@@ -23,6 +23,7 @@ from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, Reply, call
+from tests.support.clocks import LONG, run_virtually
 from tests.support.upstreams import model, refusal, said
 
 from .test_exchange import app, ask, asking, every_front
@@ -295,9 +296,9 @@ def test_an_answer_that_takes_too_long_is_given_up_before_its_head(front: str) -
         async def script(_: Client) -> None:
             await slow.closed.wait()  # nobody hangs up: the gateway lets go of the provider by itself
 
-        return await converse(front, slow, script, limits=Limits(timeout=0.02))
+        return await converse(front, slow, script, limits=Limits(timeout=10.0))
 
-    reply = asyncio.run(go())
+    reply = run_virtually(go())
     assert reply.status == 504
     assert "limits.timeout" in message_of(front, reply)
 
@@ -311,9 +312,9 @@ def test_an_answer_that_takes_too_long_is_given_up_in_its_middle(front: str) -> 
         async def script(_: Client) -> None:
             await slow.closed.wait()
 
-        return await converse(front, slow, script, limits=Limits(timeout=0.05))
+        return await converse(front, slow, script, limits=Limits(timeout=10.0))
 
-    reply = asyncio.run(go())
+    reply = run_virtually(go())
     assert reply.status == 200
     assert b"limits.timeout" in reply.body
     assert reply.ended
@@ -322,12 +323,12 @@ def test_an_answer_that_takes_too_long_is_given_up_in_its_middle(front: str) -> 
 @every_front
 def test_a_client_that_sends_too_slowly_is_told(front: str) -> None:
     async def go() -> Reply:
-        gateway = create_app(GatewayConfig(default=ROUTE, limits=Limits(body_timeout=0.01)), ScriptedPeer([]))
+        gateway = create_app(GatewayConfig(default=ROUTE, limits=Limits(body_timeout=30.0)), ScriptedPeer([]))
         client = Client(gateway, *asking(front, stream=False))
         client._messages = [{"type": "http.request", "body": b"{", "more_body": True}]
-        return await asyncio.wait_for(client.run(), 10)
+        return await asyncio.wait_for(client.run(), LONG)
 
-    reply = asyncio.run(go())
+    reply = run_virtually(go())
     assert reply.status == 408
     assert "send it faster" in message_of(front, reply)
 
@@ -395,7 +396,7 @@ def test_new_settings_hold_from_the_next_request_on(file: Path) -> None:
         watching = asyncio.ensure_future(keep_current(Watched(file), take, every=0.001))
         await asyncio.sleep(0)
         replaced(file, SETTINGS.format(name="second"))
-        await asyncio.wait_for(got.wait(), 10)
+        await asyncio.wait_for(got.wait(), LONG)
         watching.cancel()
 
     asyncio.run(go())

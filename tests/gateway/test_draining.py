@@ -31,6 +31,7 @@ from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import call
+from tests.support.clocks import LONG
 from tests.support.peer import Exchange, peer
 from tests.support.upstreams import model, said
 
@@ -155,7 +156,7 @@ FIRST, LAST = b'data: {"choices":[{"index":0,"delta":{"content":"Once "}}]}\n\n'
 @contextmanager
 def opened(url: str, path: str, body: Any = None) -> Iterator[http.client.HTTPResponse]:
     where = urlsplit(url)
-    with closing(http.client.HTTPConnection(where.hostname or "", where.port or 0, timeout=20)) as connection:
+    with closing(http.client.HTTPConnection(where.hostname or "", where.port or 0, timeout=LONG)) as connection:
         connection.request("GET" if body is None else "POST", path, json.dumps(body) if body is not None else None)
         with connection.getresponse() as response:
             yield response
@@ -192,7 +193,7 @@ def test_a_process_that_is_told_to_end_finishes_what_it_began(tmp_path: Path) ->
     def talk(exchange: Exchange) -> None:
         exchange.head()
         exchange.say(FIRST)
-        go_on.wait(20)
+        go_on.wait(LONG)
         exchange.say(FIRST.replace(b"Once ", b"upon") + LAST)
 
     with peer(talk) as upstream:
@@ -207,7 +208,7 @@ def test_a_process_that_is_told_to_end_finishes_what_it_began(tmp_path: Path) ->
             rest = running.read()
             process.send_signal(signal.SIGTERM)  # it has half a minute still; twice means now
             lines = [json.loads(line) for line in process.stderr or ()]
-            ended = process.wait(20)
+            ended = process.wait(LONG)
     assert ready == refused == (503, "1")
     assert b"upon" in rest
     assert rest.rstrip().endswith(LAST.strip())

@@ -23,7 +23,8 @@ from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, Reply, call
-from tests.support.peer import Exchange, free_port, peer
+from tests.support.clocks import LONG, run_virtually
+from tests.support.peer import Exchange, peer, refusing_port
 from tests.support.upstreams import model, refusal, said, sent
 
 from .test_exchange import ASKS, FUNCTION, PATHS, app, ask, asking, every_front
@@ -251,7 +252,7 @@ async def converse(front: str, slow: Slow, script: Callable[[Client], Any], **co
     client = Client(slow_app(slow, **config), *asking(front, stream=True))
     running = asyncio.ensure_future(client.run())
     await script(client)
-    return await asyncio.wait_for(running, 10)
+    return await asyncio.wait_for(running, LONG)
 
 
 DONE = (b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', b"")
@@ -270,9 +271,9 @@ def test_a_silent_provider_gets_comments_sent_and_the_answer_stays_whole(front: 
             for piece in DONE:
                 slow.pieces.put_nowait(piece)
 
-        return await converse(front, slow, script, keep_alive=0.02)
+        return await converse(front, slow, script, keep_alive=15.0)
 
-    reply = asyncio.run(go())
+    reply = run_virtually(go())
     codec = CODECS[front]
     decoder, reader = codec.decode_stream(), readers[codec.frames]()
     frames = [*reader.feed(reply.body), *reader.close()]
@@ -301,9 +302,9 @@ def test_a_failure_after_a_comment_is_told_inside_the_stream() -> None:
             await client.until(b": keep-alive")
             slow.pieces.put_nowait(b'data: {"error":{"message":"out of memory"}}\n\n')
 
-        return await converse("openai_chat", slow, script, keep_alive=0.02)
+        return await converse("openai_chat", slow, script, keep_alive=15.0)
 
-    reply = asyncio.run(go())
+    reply = run_virtually(go())
     assert reply.status == 200
     assert b"out of memory" in reply.body
 
@@ -353,7 +354,7 @@ def real(url: str, script: Callable[[Any], Any]) -> Any:
 
 @every_front
 def test_an_upstream_that_is_not_there_is_told_in_the_callers_shape(front: str) -> None:
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://127.0.0.1:{refusing_port()}"
     reply = real(url, lambda gateway: Client(gateway, *asking(front, stream=True)).run())
     assert reply.status == 502
     assert message_of(front, reply).endswith("is the server running, and is the base URL right?")
@@ -375,7 +376,7 @@ def test_hanging_up_really_closes_the_socket_to_the_provider(front: str) -> None
 
     with peer(talk) as served:
         real(served.url, script)
-        assert served.exchanges[0].gone.wait(10)
+        assert served.exchanges[0].gone.wait(LONG)
 
 
 @every_front

@@ -8,7 +8,6 @@ import gzip
 import json
 import socket
 import threading
-import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -33,6 +32,7 @@ from dragoman.schema.patterns import BUDGET, affordable, cost
 from dragoman.schema.validation import faults
 from dragoman.turn.response_reader import MAX_WHOLE, Streamed
 from tests.support.asgi import Reply, call
+from tests.support.clocks import LONG, until
 
 from .test_exchange import PATHS, SCHEMA, app, asking, every_front
 from .test_failures import message_of
@@ -214,12 +214,11 @@ def listening() -> Iterator[int]:
         thread = threading.Thread(target=server.run, args=([place],))
         thread.start()
         try:
-            while not server.started:
-                time.sleep(0.001)
+            until(lambda: server.started)
             yield place.getsockname()[1]
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(LONG)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +229,7 @@ def port() -> Iterator[int]:
 
 def say(port: int, data: bytes, *, leave: bool = False) -> bytes:
     """Send these bytes and read whatever comes until the other side is done; `leave` says that no more will come."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
+    with socket.create_connection(("127.0.0.1", port), timeout=LONG) as wire:
         with contextlib.suppress(ConnectionError):
             wire.sendall(data)
         if leave:
@@ -331,7 +330,7 @@ def test_other_steps_are_taken_while_a_large_one_is() -> None:
 
         def machine() -> Any:
             loop.call_soon_threadsafe(begun.set)
-            assert go_on.wait(10)
+            assert go_on.wait(LONG)
             yield b"told"
             return "done"
 
@@ -344,7 +343,7 @@ def test_other_steps_are_taken_while_a_large_one_is() -> None:
             heard.append(effect)
 
         running = asyncio.ensure_future(arun(machine(), perform, hear, Steps(LARGE + 1)))
-        await asyncio.wait_for(begun.wait(), 10)
+        await asyncio.wait_for(begun.wait(), LONG)
         go_on.set()
         assert await running == "done"
         assert heard[0] == b"told"
@@ -361,7 +360,7 @@ def test_a_machine_that_is_given_up_aside_is_closed_after_its_step() -> None:
         def machine() -> Any:
             try:
                 loop.call_soon_threadsafe(begun.set)
-                assert go_on.wait(10)
+                assert go_on.wait(LONG)
                 seen.append("step")
                 yield b""
             finally:

@@ -155,7 +155,7 @@ def test_an_exchange_is_seen_while_it_runs_and_when_its_client_goes_away() -> No
         serving = asyncio.ensure_future(client.run())
         await begun.wait()
         during = (await _asked(gateway, "exchanges?since=0"))["rows"][0]
-        waiting = asyncio.ensure_future(_asked(gateway, f"exchanges?since={recorder.version}&wait=2"))
+        waiting = asyncio.ensure_future(_asked(gateway, f"exchanges?since={recorder.version}&wait=100"))
         client.hang_up()
         await serving
         return during, (await waiting)["rows"][0]

@@ -12,11 +12,12 @@ import pytest
 
 from dragoman.sim import running
 from tests.cli.test_serve import CHAT, _post, _serving
+from tests.support.clocks import LONG
 
 
 def _get(url: str) -> tuple[int, Any]:
     try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=LONG) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)

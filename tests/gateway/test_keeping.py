@@ -24,6 +24,7 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.types import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from tests.support.asgi import Reply, call
+from tests.support.clocks import LONG
 from tests.support.upstreams import model, said, sent
 
 from .test_exchange import USER, ask, streamed_and_whole
@@ -241,6 +242,6 @@ def test_while_a_gateway_serves_what_is_too_old_is_wiped(tmp_path: Path) -> None
         assert not tidying.done()
         tidying.cancel()
 
-    asyncio.run(asyncio.wait_for(go(), 20))
-    asyncio.run(asyncio.wait_for(StateStores().tidy(), 20))  # where there is no file there is nothing to do
+    asyncio.run(asyncio.wait_for(go(), LONG))
+    asyncio.run(asyncio.wait_for(StateStores().tidy(), LONG))  # where there is no file there is nothing to do
     kept.close()

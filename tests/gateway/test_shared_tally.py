@@ -20,6 +20,7 @@ from dragoman.gateway import Access
 from dragoman.gateway.state import shared_quota as shared_tally
 from dragoman.gateway.state.quota import Quota
 from dragoman.gateway.state.shared_quota import FILE, LOOK, REST, SEATS, SharedQuota
+from tests.support.clocks import LONG
 
 
 class Clock:
@@ -172,7 +173,7 @@ print(sum(int.from_bytes(os.read(reads, 4), "big") for _ in range(3)))
 
 
 def test_of_many_at_once_exactly_as_many_come_in_as_may(tmp_path: Path) -> None:
-    ran = subprocess.run([sys.executable, "-c", STORM, str(tmp_path)], capture_output=True, timeout=60, check=True)
+    ran = subprocess.run([sys.executable, "-c", STORM, str(tmp_path)], capture_output=True, timeout=LONG, check=True)
     assert int(ran.stdout) == 500
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from dragoman.gateway.state import sqlite_cache as module
 from dragoman.gateway.state.sqlite_cache import REST, Drawer, Store
+from tests.support.clocks import LONG
 
 
 class Clock:
@@ -90,7 +91,7 @@ assert ended == [0, 0, 0, signal.SIGKILL], ended
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_processes_write_at_the_same_time_and_one_that_is_killed_harms_nobody(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", WRITERS, str(at(tmp_path))], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", WRITERS, str(at(tmp_path))], check=True, timeout=LONG)
     names = [f"{name}{n}" for name in "abc" for n in range(300)] + [f"doomed{n}" for n in range(50)]
     assert len(kept(Store(at(tmp_path)), *names)) == len(names)
 
@@ -112,7 +113,7 @@ os._exit(0 if len(store.get("item", ["before", "child"])) == 2 else 1)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_a_process_that_was_forked_goes_on_with_a_connection_of_its_own(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", FORKING, str(at(tmp_path))], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", FORKING, str(at(tmp_path))], check=True, timeout=LONG)
 
 
 def test_threads_may_share_one(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from dragoman.io.cancel import Cancel
 from dragoman.io.execution import Attend, Begin, is_async
 from dragoman.tools import Context, FileResult, runnable
 from dragoman.types import ToolCall, ToolResult
+from tests.support.clocks import LONG
 from tests.support.peer import Exchange, peer
 
 Runner = Callable[..., tuple[Any, list[Any]]]
@@ -71,15 +72,23 @@ def as_tasks(machine: Machine[Any], cancel: Cancel | None = None, observer: Any 
 both = pytest.mark.parametrize("execute", [in_threads, as_tasks], ids=["threads", "tasks"])
 
 
-def jobs(*functions: Callable[..., Any], timeout: float | None = 20.0) -> tuple[Job, ...]:
-    return tuple(
-        Job(runnable=runnable(each), call=ToolCall(id=f"c{at}", name=each.__name__), key=f"k{at}", timeout=timeout)
-        for at, each in enumerate(functions)
-    )
+BRIEF = 0.05
+"""Seconds for a tool that hangs; all others have as long as they need."""
 
 
-def running(*functions: Callable[..., Any], at_once: int = 8, timeout: float | None = 20.0) -> Machine[Any]:
-    return (yield RunTools(jobs(*functions, timeout=timeout), at_once))
+def job(at: int, function: Callable[..., Any], timeout: float) -> Job:
+    call = ToolCall(id=f"c{at}", name=function.__name__)
+    return Job(runnable=runnable(function), call=call, key=f"k{at}", timeout=timeout)
+
+
+def jobs(*functions: Callable[..., Any], hanging: Collection[Callable[..., Any]] = ()) -> tuple[Job, ...]:
+    return tuple(job(at, each, BRIEF if each in hanging else LONG) for at, each in enumerate(functions))
+
+
+def running(
+    *functions: Callable[..., Any], at_once: int = 8, hanging: Collection[Callable[..., Any]] = ()
+) -> Machine[Any]:
+    return (yield RunTools(jobs(*functions, hanging=hanging), at_once))
 
 
 def listening(*functions: Callable[..., Any]) -> Machine[Any]:
@@ -132,7 +141,7 @@ def test_jobs_run_side_by_side_but_no_more_than_allowed(execute: Runner) -> None
         with lock:
             now[0] += 1
             most[0] = max(most[0], now[0])
-        barrier.wait(10)
+        barrier.wait(LONG)
         with lock:
             now[0] -= 1
         return "done"
@@ -264,7 +273,7 @@ def test_a_listener_who_leaves_while_tools_run_leaves_nothing_behind(execute: Ru
                 await asyncio.sleep(0)
 
         asyncio.run(go())
-    assert ended.wait(10)
+    assert ended.wait(LONG)
 
 
 # ── late and cancelled ───────────────────────────────────────────────────────
@@ -275,15 +284,15 @@ def test_a_hanging_tool_is_given_up_alone(execute: Runner) -> None:
     let_go = threading.Event()
 
     def hangs() -> str:
-        let_go.wait(20)
+        let_go.wait(LONG)
         return "too late"
 
     async def hangs_awaiting() -> str:
-        await asyncio.sleep(20)
+        await asyncio.sleep(LONG)
         return "too late"
 
     try:
-        results, _ = execute(running(hangs, plain, hangs_awaiting, timeout=0.05, at_once=3))
+        results, _ = execute(running(hangs, plain, hangs_awaiting, hanging=(hangs, hangs_awaiting), at_once=3))
     finally:
         let_go.set()
     assert codes(results) == [ErrorCode.TIMEOUT, None, ErrorCode.TIMEOUT]
@@ -295,10 +304,10 @@ def test_a_hanging_tool_keeps_no_later_one_from_running(execute: Runner) -> None
     let_go = threading.Event()
 
     def hangs() -> None:
-        let_go.wait(20)
+        let_go.wait(LONG)
 
     try:
-        results, _ = execute(running(hangs, hangs, plain, timeout=0.05, at_once=1))
+        results, _ = execute(running(hangs, hangs, plain, hanging=(hangs,), at_once=1))
     finally:
         let_go.set()
     assert codes(results) == [ErrorCode.TIMEOUT, ErrorCode.TIMEOUT, None]
@@ -308,10 +317,10 @@ def test_a_blocking_coroutine_does_not_stop_later_ones() -> None:
     let_go = threading.Event()
 
     async def blocks() -> None:
-        let_go.wait(20)
+        let_go.wait(LONG)
 
     try:
-        results, _ = in_threads(running(blocks, awaited, timeout=0.5, at_once=1))
+        results, _ = in_threads(running(blocks, awaited, hanging=(blocks,), at_once=1))
     finally:
         let_go.set()
     assert codes(results) == [ErrorCode.TIMEOUT, None]
@@ -323,7 +332,7 @@ def test_cancelling_gives_each_job_its_result(execute: Runner) -> None:
 
     def cancels() -> str:
         cancel.cancel()
-        let_go.wait(20)
+        let_go.wait(LONG)
         return "too late"
 
     try:
@@ -386,7 +395,7 @@ def test_cancelling_breaks_off_an_exchange_that_hangs(execute: Runner, head_firs
 
     with peer(talk) as served:
         assert execute(reading(served.url), cancel)[0] == "cancelled"
-        assert served.exchanges[0].gone.wait(10)
+        assert served.exchanges[0].gone.wait(LONG)
 
 
 @both

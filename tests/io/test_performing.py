@@ -14,7 +14,8 @@ from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.io import aio, sync
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.io.sockets import listen
-from tests.support.peer import Exchange, free_port, peer
+from tests.support.clocks import LONG
+from tests.support.peer import Exchange, peer, refusing_port
 
 Runner = Callable[[Machine[Any]], Any]
 
@@ -89,7 +90,7 @@ def test_cookies_are_not_kept(execute: Runner) -> None:
 
 
 def refused() -> str:
-    return f"http://127.0.0.1:{free_port()}/v1/secret-path?key=hush"
+    return f"http://127.0.0.1:{refusing_port()}/v1/secret-path?key=hush"
 
 
 @both
@@ -171,7 +172,7 @@ def test_walking_away_really_closes_the_socket(execute: Runner) -> None:
 
     with peer(talk) as served:
         execute(leave(served.url))
-        assert served.exchanges[0].gone.wait(10)
+        assert served.exchanges[0].gone.wait(LONG)
 
 
 @both
@@ -189,7 +190,7 @@ def test_a_second_open_lets_go_of_the_first(execute: Runner) -> None:
 
     with peer(talk) as served:
         execute(twice(served.url))
-        assert all(it.gone.wait(10) for it in served.exchanges)
+        assert all(it.gone.wait(LONG) for it in served.exchanges)
         assert len(served.exchanges) == 2
 
 

@@ -27,6 +27,7 @@ from dragoman.tools import Approval, Context
 from dragoman.types import EMPTY_OBJECT_SCHEMA, JsonObject, Media, Message, Request, Response, ToolCall, ToolResult
 from tests.support import mcp_lab as lab
 from tests.support import places
+from tests.support.clocks import auntil
 
 ROOT = str(places.ROOT)
 KINDS = ["stdio", "stdio-legacy", "http", "http-legacy", "sse"]
@@ -153,18 +154,12 @@ def test_a_tool_the_server_has_forgotten_is_unknown(servers: McpServers) -> None
     assert error.value.code == "UnknownTool"
 
 
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not true():
-            await asyncio.sleep(0.01)
-
-
 def test_a_list_that_changes_is_heard(servers: McpServers) -> None:
     async def main() -> None:
         before = servers.tools()
         assert before is servers.tools()
         await call(servers, "grow")
-        await until(lambda: "grown" in servers.tools())
+        await auntil(lambda: "grown" in servers.tools())
         assert "grown" not in before
 
     asyncio.run(main())
@@ -210,7 +205,7 @@ def test_a_dead_server_is_started_again() -> None:
             assert "last words" not in str(killing)
             assert "It said: last words" in opened.failures["lab"]
             [connection] = opened._connections
-            await until(lambda: connection._life is not None and connection._life.over)
+            await auntil(lambda: connection._life is not None and connection._life.over)
             assert (await call(opened, "echo", text="back")).text == "back"
             assert opened.failures == {}
 
@@ -328,7 +323,7 @@ def test_a_start_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> No
 
     async def main() -> None:
         opening = asyncio.create_task(McpServers(config(mute=row)).__aenter__())
-        await until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()))
+        await auntil(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()))
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await opening

@@ -22,6 +22,7 @@ from dragoman.sim import FaultKind, Journal, Scenario, Task, WeakModel, WeakRepl
 from dragoman.sim.faults import HARMLESS
 from dragoman.sim.plans import Batch
 from dragoman.types import Message, Tool, ToolCall, ToolResult
+from tests.support.clocks import LONG
 
 # A row whose calls are one text and nothing else cannot carry the tasks' arguments.
 ROWS = [row for row in dict.fromkeys(DIALECTS.values()) if not isinstance(row.args, TextArgs)]
@@ -318,7 +319,7 @@ def url(journal: Journal) -> Iterator[str]:
 def _http(url: str, body: object | None = None) -> tuple[int, str]:
     data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=LONG) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:

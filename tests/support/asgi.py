@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.clocks import LONG
+
 
 @dataclass
 class Reply:
@@ -67,7 +69,7 @@ class Client:
     async def until(self, wanted: bytes, times: int = 1) -> None:
         """Wait until `wanted` has come so often."""
         async with self._changed:
-            await asyncio.wait_for(self._changed.wait_for(lambda: self.reply.body.count(wanted) >= times), 10)
+            await asyncio.wait_for(self._changed.wait_for(lambda: self.reply.body.count(wanted) >= times), LONG)
 
     async def _receive(self) -> dict[str, Any]:
         if self._messages:

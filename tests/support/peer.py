@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from tests.support.clocks import LONG
+
 Talk = Callable[["Exchange"], None]
 
 
@@ -17,6 +19,7 @@ class Exchange:
 
     wire: socket.socket
     request: bytes = b""
+    number: int = 0  # in the order in which they were begun
     gone: threading.Event = field(default_factory=threading.Event)
 
     def say(self, data: bytes) -> None:
@@ -62,20 +65,20 @@ class Peer:
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for thread in (self._thread, *self._workers):
-            thread.join(10)
+            thread.join(LONG)
 
     def _serve(self) -> None:
         with contextlib.suppress(OSError):
             while True:
                 wire, _ = self._listener.accept()
-                worker = threading.Thread(target=self._converse, args=(wire,), daemon=True)
+                worker = threading.Thread(target=self._converse, args=(wire, len(self._workers)), daemon=True)
                 self._workers.append(worker)
                 worker.start()
 
-    def _converse(self, wire: socket.socket) -> None:
+    def _converse(self, wire: socket.socket, number: int) -> None:
         with contextlib.closing(wire), contextlib.suppress(OSError):
-            wire.settimeout(10)
-            exchange = Exchange(wire, read_request(wire))
+            wire.settimeout(LONG)
+            exchange = Exchange(wire, read_request(wire), number)
             self.exchanges.append(exchange)
             self.talk(exchange)
 
@@ -105,8 +108,13 @@ def peer(talk: Talk) -> Iterator[Peer]:
         served.close()
 
 
-def free_port() -> int:
-    """A port nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
+_HELD: list[socket.socket] = []
+
+
+def refusing_port() -> int:
+    """A port where nobody listens, nor ever will: it is taken."""
+    taken = socket.socket()
+    taken.bind(("127.0.0.1", 0))
+    _HELD.append(taken)
+    port: int = taken.getsockname()[1]
+    return port

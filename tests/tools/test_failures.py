@@ -31,6 +31,7 @@ from dragoman import ErrorCode, ProviderError, ToolError
 from dragoman.effects import Cancelled
 from dragoman.tools import code_of, failure_of
 from dragoman.types import ToolCall
+from tests.support.peer import refusing_port
 
 CALL = ToolCall(id="c1", name="fetch")
 
@@ -167,13 +168,6 @@ def test_every_errno_of_the_taxonomy_is_told_by_its_name(name: str) -> None:
 # ── real ones ────────────────────────────────────────────────────────────────
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 async def ask_aiohttp(port: int) -> None:
     async with aiohttp.ClientSession() as session:
         await session.get(f"http://127.0.0.1:{port}/")
@@ -190,12 +184,12 @@ CLIENTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_refused_connection_is_one_whatever_the_client(client: str) -> None:
-    assert code_of(raised_by(lambda: CLIENTS[client](free_port()))) == "ECONNREFUSED"
+    assert code_of(raised_by(lambda: CLIENTS[client](refusing_port()))) == "ECONNREFUSED"
 
 
 def test_requests_tells_a_refused_connection_too() -> None:
     requests = pytest.importorskip("requests")
-    assert code_of(raised_by(lambda: requests.get(f"http://127.0.0.1:{free_port()}/"))) == "ECONNREFUSED"
+    assert code_of(raised_by(lambda: requests.get(f"http://127.0.0.1:{refusing_port()}/"))) == "ECONNREFUSED"
 
 
 def test_files_and_processes_as_python_raises_them(tmp_path: Path) -> None:

@@ -45,12 +45,12 @@ class McpTools:
         self._open = False
         self._chosen: dict[Attachment, tuple[ToolSet, ToolSet]] = {}
 
-    async def open(self, seconds: float = READY) -> None:
-        """Reach the servers; returns when each was tried, or `seconds` are over."""
+    async def open(self) -> None:
+        """Reach the servers; returns when each was tried, or `READY` seconds are over."""
         self._open = True
         self.take(self._mcp)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(READY):
                 for server in list(self._servers.values()):
                     await server.tried.wait()
 
