@@ -162,7 +162,9 @@ class StringEnds:
             if c != closer:
                 return c not in "\"'" and not c.isalnum() and c not in "+.;)"
             look.skip()
-        return not self.form.python or (yield from self._call_ends(look))
+        if self.form.python:
+            return (yield from self._call_ends(look))
+        return (yield from look.char()) not in ("\"", "'")
 
     def would_end(self, pos: int) -> bool:
         """Would a string be taken for ended before brackets that end at `pos`, as far as what follows them is known?"""
@@ -175,7 +177,9 @@ class StringEnds:
             if c != closer:
                 return c not in "\"'" and not c.isalnum() and c not in "+.;)"
             pos += 1
-        return not self.form.python
+        if self.form.python or pos == size:
+            return self.src.eof and not self.form.python
+        return buf[pos] not in "\"'"
 
     def _call_ends(self, look: _Look) -> Need[bool]:
         """After a Python call's last bracket: no quote and no word, whatever brackets are closed around it."""

@@ -143,7 +143,7 @@ def _loose_boolean(text: str, kinds: frozenset[str]) -> Any:
 
 
 def _loose_null(text: str, kinds: frozenset[str]) -> Any:
-    return None if text.casefold() in ("null", "none") else _NO
+    return None if text.casefold() in ("null", "none", "nil") else _NO
 
 
 _STRING = frozenset({"string"})

@@ -26,6 +26,9 @@ Sink = Callable[[str], object]
 TEXT = frozenset({"string"})
 SEPARATORS = re.compile(r"[\s._\\-]")
 ELEMENT = re.compile(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
+MARKDOWN = re.compile(r"\\([_*~`])")
+"""A sign that Markdown would read, escaped."""
+NO_KEY = re.compile(r"[<>\"'`\r\n]")
 ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
 ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
 """Keys of a schema that a model may repeat around its `properties` (malformations.md §3)."""
@@ -36,14 +39,17 @@ def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
     shape = draft.shape
     if draft.tool is None or shape.has(written) or not shape.keys:
         return written
+    written = MARKDOWN.sub(r"\1", written)
     folded = _fold(written)
     same = [k for k in shape.keys if _fold(k) == folded]
     return same[0] if len(same) == 1 and same[0] not in given else written
 
 
 def take_key(draft: Draft, written: str, given: Collection[str]) -> str:
-    """`declared_key`, with its edit."""
+    """`declared_key`, with its edit; what is no name, and none of the tool's, is refused (judge-rules.md E)."""
     key = declared_key(draft, written, given)
+    if NO_KEY.search(key) and not draft.shape.has(key):
+        raise Broken(f"{key[:40]!r} is no argument's name")
     if key != written:
         draft.edits.append(Edit("key", "$", written[:80], key))
     return key

@@ -87,7 +87,8 @@ class Row:
         self.value_open = _bare(args.value.open) if isinstance(args, TaggedArgs) else ()
         self.value_close = _bare(args.value.close) if isinstance(args, TaggedArgs) else ()
         self.ends = _once(self.body_close + self.call_close + self.section_close)
-        self.after_value = self.key_open + self.ends + self.tool_open if tagged else ()
+        self.key_heads = _once(tuple(o.removesuffix(' name="') for o in self.key_open if o.endswith(' name="')))
+        self.after_value = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()
         self.after_body = _once(self.ends + self.call_open + self.tool_open + self.section_open)
         self.nesting = Nesting(
             (self.value_open or self.key_open, self.value_close),

@@ -21,6 +21,10 @@ from .raw_values import RawValue, Role, Seen
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 CLOSER = re.compile(r"\s*</[\w:.|｜ -]{1,80}>")
+PAIR = r"""\s+([\w:.-]+)\s*=\s*(?:"([^"<>\n]*)"|'([^'<>\n]*)'|([^\s"'<>/]+))"""
+PAIRS = re.compile(PAIR)
+ATTRIBUTED = re.compile(rf"(?P<pairs>(?:{re.sub(r'[(](?![?])', '(?:', PAIR)})+)\s*(?P<empty>/?)>")
+"""The rest of an opening tag whose attributes say all."""
 IDENTIFIER = re.compile(r"[A-Za-z_][\w.$-]*")
 
 
@@ -59,6 +63,11 @@ def _at_end(attempt: Attempt, marks: tuple[str, ...]) -> Need[bool]:
     return src.ends_within(marks, ahead)
 
 
+def _pairs(tag: re.Match[str]) -> list[tuple[str, str]]:
+    """A tag's attributes."""
+    return [(key.casefold(), a or b or c) for key, a, b, c in PAIRS.findall(tag["pairs"])]
+
+
 class _Tags:
     """The arguments of a tagged call."""
 
@@ -70,8 +79,11 @@ class _Tags:
         """Read every argument up to the body's end."""
         src, row = self.a.src, self.a.row
         while True:
+            tag = yield from self._attributes()
             size, found = yield from src.glance(row.key_open)
-            if found:
+            if tag is not None:
+                yield from self._attributed(tag)
+            elif found:
                 src.pos += size
                 yield from self._argument()
             elif not (yield from self._stray()):
@@ -109,7 +121,7 @@ class _Tags:
             raise Broken("text stands between the arguments")
 
     def _argument(self) -> Need[None]:
-        src, row, out = self.a.src, self.a.row, self.out
+        src, row = self.a.src, self.a.row
         written, mark = yield from self.a.until_name(row.key_close)
         if mark == self.args.trim:
             src.pos -= len(mark)
@@ -122,8 +134,14 @@ class _Tags:
                 yield from self._no_value(written)
                 return
         empty = written.endswith("/") and not row.value_open
-        key = out.key(written.rstrip("/").rstrip() if empty else written)
+        written = written.rstrip("/").rstrip() if empty else written
         typing = Typing.TEXT if mark in self.args.raw_flag else Typing.LITERAL if mark in self.args.json_flag else told
+        yield from self._value_of(written, typing, empty=empty)
+
+    def _value_of(self, written: str, typing: Typing | None, *, empty: bool) -> Need[None]:
+        """The value behind a key's tag; none where that closes itself."""
+        out = self.out
+        key = out.key(written)
         if empty:
             out.put(key, "", typing)
         elif out.is_text(key, typing):
@@ -134,6 +152,29 @@ class _Tags:
             got: list[str] = []
             yield from self._value(written, got.append)
             out.put(key, "".join(got), typing)
+
+    def _attributes(self) -> Need[re.Match[str] | None]:
+        """The opening tag that stands here, if its attributes tell the key: in any order, quotes and spacing."""
+        src, heads = self.a.src, self.a.row.key_heads
+        size, head = yield from src.glance(heads)
+        if not head:
+            return None
+        src.hold()
+        src.pos += size - len(head)
+        yield from until_over(src)
+        found = ATTRIBUTED.match(src.buf, src.pos + len(head))
+        if found is None or "name" not in dict(_pairs(found)):
+            src.rewind()
+            return None
+        src.release()
+        src.pos = found.end()
+        return found
+
+    def _attributed(self, tag: re.Match[str]) -> Need[None]:
+        told = dict(_pairs(tag))
+        text = told.get("string", "").casefold()
+        typing = {"true": Typing.TEXT, "false": Typing.LITERAL}.get(text)
+        yield from self._value_of(told["name"], typing, empty=bool(tag["empty"]))
 
     def _type(self) -> Need[Typing | None]:
         """What the text itself says of the value's type."""

@@ -26,7 +26,7 @@ COMPACT = TaggedArgs(
     key=Span(PARAMETER_OPEN, (">", *NAMELESS[1:])), value=span("", ("</parameter>", "</param>"))
 )
 ARG_KEY = TaggedArgs(
-    key=span("<arg_key>", "</arg_key>\n"), value=span("<arg_value>", "</arg_value>\n")
+    key=span("<arg_key>", "</arg_key>\n"), value=span("<arg_value>", "</arg_value>\n"), typing=Typing.LITERAL
 )
 NAMED = TaggedArgs(
     key=span(('<parameter name="', "<parameter name='", "<parameter name="), ('">', "'>", ">")),
