@@ -48,7 +48,7 @@ def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
 def take_key(draft: Draft, written: str, given: Collection[str]) -> str:
     """`declared_key`, with its edit; what is no name, and none of the tool's, is refused (judge-rules.md E)."""
     key = declared_key(draft, written, given)
-    if NO_KEY.search(key) and not draft.shape.has(key):
+    if NO_KEY.search(key) and not (draft.spelt_out or draft.shape.has(key)):
         raise Broken(f"{key[:40]!r} is no argument's name")
     if key != written:
         draft.edits.append(Edit("key", "$", written[:80], key))
