@@ -13,6 +13,7 @@ from typing import Any
 
 from dragoman import codecs, dialects
 from dragoman.codecs.fidelity.losses import request_losses
+from dragoman.dialects.judge.rules import RULES
 from dragoman.providers.families import ROWS as PROFILES
 from dragoman.providers.rows import PROVIDERS
 from dragoman.types import (
@@ -153,12 +154,20 @@ def _losses() -> str:
     return table(["a request with", *(f"`{name}`" for name in codecs)], held)
 
 
+def _rules() -> str:
+    return table(
+        ["rule", "outcome", "reason", "principle", "for example"],
+        ([f"`{rule.name}`", str(rule.outcome), rule.reason, rule.principle, code(rule.example)] for rule in RULES),
+    )
+
+
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "dialects": ("dialects.md", _dialects),
     "codecs": ("codecs.md", _codecs),
     "losses": ("codecs.md", _losses),
     "providers": ("providers.md", _providers),
     "profiles": ("providers.md", _profiles),
+    "rules": ("judge.md", _rules),
 }
 
 

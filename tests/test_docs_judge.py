@@ -10,14 +10,18 @@ from typing import Any
 
 import pytest
 
-from dragoman.dialects.explain.findings import REASONS, Finding, verdicts
+from dragoman.dialects.explain.findings import Finding, verdicts
+from dragoman.dialects.judge.rules import RULES, Outcome
 from dragoman.types import IssueKind, Verdict
 from tests.support import places
 
 PAGE = places.ROOT / "docs" / "judge.md"
 FENCE = re.compile(r"^(?P<mark>`{3,})(?P<word>\w+) (?P<told>[^\n]+)\n(?P<text>.*?)\n(?P=mark)$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^### `(?P<rule>\w+)`", re.MULTILINE)
-SIDES = {"runs": Verdict.ACCEPTED, "mended": Verdict.MENDED, "refused": Verdict.REFUSED, "stays": Verdict.QUOTED}
+SIDES = {
+    "runs": Verdict.ACCEPTED, "mended": Verdict.MENDED, "asks": Verdict.DOUBTFUL, "refused": Verdict.REFUSED,
+    "stays": Verdict.QUOTED, "repeats": Verdict.QUOTED,
+}  # fmt: skip
 RUNS = {Verdict.ACCEPTED, Verdict.MENDED}
 
 
@@ -71,7 +75,7 @@ def test_an_example_is_judged_as_the_page_says(it: Example) -> None:
         assert {f.verdict for f in found} == {it.verdict}, told
     else:
         assert (it.verdict, it.rule) in told
-        assert not RUNS & {f.verdict for f in found if it.rule != "hallucinated_result"}, told
+        assert not RUNS & {f.verdict for f in found if it.rule not in {"hallucinated_result", "repeat"}}, told
 
 
 def test_every_rule_shows_both_sides() -> None:
@@ -81,8 +85,26 @@ def test_every_rule_shows_both_sides() -> None:
 
 
 def test_every_rule_that_leaves_a_candidate_in_the_text_is_explained() -> None:
-    explained = {e.rule for e in EXAMPLES if e.verdict is Verdict.QUOTED}
-    assert explained == {*REASONS, "quoting"} - {"no_tools"}
+    explained = {e.rule for e in EXAMPLES if e.verdict in {Verdict.QUOTED, Verdict.DOUBTFUL}}
+    left = {rule.name for rule in RULES if rule.outcome in {Outcome.TEXT, Outcome.ASK}}
+    assert explained == left - {"untold"}
+
+
+NO_ARGUMENTS = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
+GIVEN: dict[str, dict[str, Any]] = {
+    "copy": {"shown": ['<tool_call>{"name": "f", "arguments": {}}</tool_call>']},
+    "untold": {"tools": None},
+    "asked": {"prompted_dialect": "bare_json"},
+    "repeat": {"prompted_dialect": "bare_json"},
+}
+"""What a rule's example needs beside its text."""
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_example_of_a_rule_is_decided_by_it(rule: Any) -> None:
+    found = verdicts(rule.example, **{"tools": NO_ARGUMENTS, **GIVEN.get(rule.name, {})})
+    name = "unknown_tool" if rule.outcome is Outcome.REFUSE else rule.name
+    assert name in [finding.rule for finding in found]
 
 
 def test_every_kind_of_refusal_is_explained() -> None:
@@ -98,8 +120,7 @@ CALL = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
 
 
 def test_no_tools_declared_means_that_nothing_runs() -> None:
-    [found] = verdicts(CALL, tools=[])
-    assert (found.verdict, found.rule, found.name) == (Verdict.QUOTED, "no_tools", "ping")
+    assert [f for f in verdicts(CALL, tools=[]) if f.verdict in RUNS] == []
 
 
 def test_a_leaked_token_is_no_candidate_but_is_told() -> None:

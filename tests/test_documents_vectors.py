@@ -57,7 +57,6 @@ DELEGATION = "ChatCLI's delegation tag, not a tool call: it has no tool name and
 DEFAULT_FIELD = "plain text under a guessed field of ChatCLI's own tools; we invent no keys (malformations.md, rule 2)"
 NO_SCHEMA = "a bare word is a string only where the schema says so: else `read` may be a misspelt literal"
 MID_LINE = "JSON within a line of prose is quoted or described, not called (judge-rules.md 3)"
-NOT_LAST = "JSON without markup is a call only as the whole message or at its end (judge-rules.md 3)"
 CUT = "a call that was cut is never completed into one that runs (judge-rules.md 6)"
 RESULT_TEXT = "a result's form before any call is text like any other: every character the model wrote is shown"
 INVENTED = "from the first invented result on nothing counts; it is kept in an issue (judge-rules.md 7)"
@@ -87,10 +86,7 @@ DIVERGENCES: dict[str, str] = {
     "chatcli-agent-quotes": DELEGATION,
     "chatcli-agent-malformed-skipped": DELEGATION,
     "chatcli-agent-unterminated": DELEGATION,
-    "memo-terminal-garbage-in-fence": NOT_LAST,
-    "memo-newline-in-json-and-garbage": NOT_LAST,
     "happy-result-message": "the result is told as the JSON it is, not as JSON in a string: fewer escapes to misread",
-    "probe-exa-json_then_quoted_json": NOT_LAST,
     "probe-exa-raw_unbalanced_quote_prose": MID_LINE,
     "probe-chatcli-implicit_cmd": PRODUCT,
     "probe-chatcli-apostrophe_prose_json": MID_LINE,

@@ -16,13 +16,12 @@ from tests.support.outside import (
     FILES,
     OUTSIDE,
     Vector,
-    calls_of,
+    as_recorded,
     chunkings,
     divergences,
     key,
     plain,
     run,
-    same_calls,
     vectors,
 )
 
@@ -37,7 +36,6 @@ OTHERWISE = {
     "issues:wrong_tag:2": "a closer that stands twice may be the last of the value: refused, never dropped (rule E)",
     "issues:json_syntax:7": "an escape that JSON does not know keeps its backslash (judge rules, E)",
     "issues:json_syntax:4": "only the value is recommended there; the call is made with the null left out",
-    "issues:fenced:2": "a fence with words behind it is an example (judge rule 2); the row itself calls this a policy",
     "issues:fenced:4": "an assignment in bare Python is code until a fence or a list says that it is a call",
 }
 """Recommendations for shapes from bug reports that the judge's rules overrule."""
@@ -62,7 +60,7 @@ def test_the_recorded_calls_are_read_or_the_difference_is_argued(file: str, dial
     group = by_dialect(file)[dialect]
     for n, vector in enumerate(group):
         parsed = run(vector, [vector.text], blind=blind)
-        if vector.calls is not None and not same_calls(vector.calls, calls_of(parsed)):
+        if vector.calls is not None and not as_recorded(vector.calls, parsed):
             other.add(vector.id)
         cuts = chunkings(vector)
         pieces = cuts[0] if len(vector.text) > LONG else cuts[(n + blind) % len(cuts)]
@@ -105,6 +103,6 @@ def test_shapes_from_bug_reports_are_judged_as_recommended() -> None:
             row["input"], tools=row["tools"], prefix=row["prefix"] or "", finish_reason=row.get("finish_reason")
         )
         expected = [(c["name"], plain(c["arguments"])) for c in row["expected_calls"] or ()]
-        if not same_calls(expected, calls_of(parsed)):
+        if not as_recorded(expected, parsed):
             differing.add(row["id"])
     assert differing == set(OTHERWISE)

@@ -32,7 +32,7 @@ from .types import (
     Verdict,
 )
 
-NOT_RUN = frozenset({Verdict.REFUSED, Verdict.QUOTED})
+NOT_RUN = frozenset({Verdict.REFUSED, Verdict.DOUBTFUL, Verdict.QUOTED})
 
 
 @dataclass(slots=True, frozen=True)
@@ -118,6 +118,17 @@ class IssueReported:
 
 
 @dataclass(slots=True, frozen=True)
+class CallDoubted:
+    """A call stands in the visible text, and whether it was meant is not certain: the model may be asked.
+
+    `call.report` says why, `text` is the call as it was written; the text itself was told as text.
+    """
+
+    call: ToolCall
+    text: str = ""
+
+
+@dataclass(slots=True, frozen=True)
 class Ended:
     """The answer is complete: why, and what it cost."""
 
@@ -135,6 +146,7 @@ Event: TypeAlias = (
     | CallStarted
     | CallDelta
     | CallEnded
+    | CallDoubted
     | Reclassified
     | IssueReported
     | Ended
@@ -163,6 +175,7 @@ class Assembler:
         self._kind: type[Text] | type[Reasoning] | None = None
         self._calls: dict[int, _OpenCall] = {}
         self._issues: list[Issue] = []
+        self._doubtful: list[ToolCall] = []
         self._started = Started()
         self._ended = Ended()
 
@@ -187,6 +200,9 @@ class Assembler:
 
     def _notice(self, event: IssueReported) -> None:
         self._issues.append(event.issue)
+
+    def _doubt(self, event: CallDoubted) -> None:
+        self._doubtful.append(event.call)
 
     def _add_part(self, event: PartAdded) -> None:
         self._close_part()
@@ -224,6 +240,7 @@ class Assembler:
             model=self._started.model,
             id=self._started.id,
             issues=tuple(self._issues),
+            doubtful=tuple(self._doubtful),
             extra=_both(self._started.extra, self._ended.extra),
         )
 
@@ -232,6 +249,7 @@ class Assembler:
         if event.answer:
             self._parts = [p for p in self._parts if not isinstance(p, Reasoning)]
             return
+        self._doubtful.clear()
         texts = [p for p in self._parts if isinstance(p, Text | Reasoning)]
         self._issues += [_in_reasoning(p) for p in self._parts if isinstance(p, ToolCall)]
         for call in self._calls.values():
@@ -264,6 +282,7 @@ _TAKEN: dict[type, Callable[[Assembler, Any], None]] = {
     CallEnded: Assembler._end_call,
     Reclassified: Assembler._reclassify,
     IssueReported: Assembler._notice,
+    CallDoubted: Assembler._doubt,
     Ended: Assembler._end,
 }
 
@@ -315,6 +334,8 @@ def replay(response: Response) -> Iterator[Event]:
         previous = part
     for issue in response.issues:
         yield IssueReported(issue)
+    for call in response.doubtful:
+        yield CallDoubted(call)
     yield Ended(response.stop, response.usage, response.extra)
 
 

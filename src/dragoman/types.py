@@ -45,6 +45,7 @@ class Verdict(StrEnum):
     ACCEPTED = "accepted"
     MENDED = "mended"
     REFUSED = "refused"
+    DOUBTFUL = "doubtful"
     QUOTED = "quoted"
 
 
@@ -70,7 +71,8 @@ class Edit:
 class Report:
     """The audit trail of one call: which dialect, where it stood, what was mended, what the judge said and why.
 
-    `span` is (start, end) in characters of the model's output; `confidence` is 0..1, 1 for a call taken as written.
+    `span` is (start, end) in characters of the model's output; `rule` names the row of the judge's table that decided,
+    `reason` says it in words, `evidence` holds what was seen, by the names of docs/judge.md.
     """
 
     dialect: str = ""
@@ -78,8 +80,9 @@ class Report:
     tier: Tier = Tier.TAGGED
     edits: tuple[Edit, ...] = ()
     verdict: Verdict = Verdict.ACCEPTED
+    rule: str = ""
     reason: str = ""
-    confidence: float = 1.0
+    evidence: JsonObject = NOTHING
 
 
 class IssueKind(StrEnum):
@@ -98,6 +101,7 @@ class IssueKind(StrEnum):
     NOISE = "noise"
     WIRE_FAULT = "wire_fault"
     UNSUPPORTED = "unsupported"
+    PARTIAL = "partial"
     HISTORY = "history"
     REASKED = "reasked"
 
@@ -374,7 +378,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A whole answer: the message, why it stopped, what it cost, and everything that had to be noticed."""
+    """A whole answer: the message, why it stopped, what it cost, and everything that had to be noticed.
+
+    `doubtful` are calls that stand in the visible text, complete and fitting, of which it is not certain that they were
+    meant: nobody runs them before the model was asked.
+    """
 
     message: Message = Message("assistant")
     stop: Stop | None = None
@@ -383,6 +391,7 @@ class Response:
     id: str = ""
     issues: tuple[Issue, ...] = ()
     extra: JsonObject = NOTHING
+    doubtful: tuple[ToolCall, ...] = ()
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -36,7 +36,7 @@ def test_explain_lists_every_verdict_with_its_rule_and_marks_its_place(run: Run,
     head, _, shown = ran.out.partition("\n\n")
     lines = [line.split(None, 3) for line in head.splitlines()[1:]]
     assert [(line[0], line[1]) for line in lines] == [("1", "quoted"), ("2", "mended"), ("3", "refused"), ("4", "accepted")]
-    assert "quoting: it stands inside a code span" in head
+    assert "box: it stands inside a code span" in head
     assert "trailing_comma" in head
     assert "unknown_tool: there is no tool named 'g'" in head
     assert '⟦1 {"name": "f", "arguments": {"a": 1}}⟧</tool_call>`.' in shown

@@ -20,9 +20,9 @@ RULES: list[tuple[str, str, str, dict[str, Any]]] = [
     ("quotation marks quote", f'"go" {H}', f'he wrote "{H}" once', {}),
     ("a block quote quotes", f"> ok\n\n{H}", f"> {H}", {}),
     ("a fence quotes unless it is the whole message", f"```\n{H}\n```", f"So:\n```xml\n{H}\n```", {}),
-    ("an announced json fence at the end counts", f"I call it:\n```json\n{F}\n```", f"An example:\n```json\n{F}\n```", {}),
-    ("bare JSON counts at the end, on its own line", f"Done so far.\n{F}", f"Done so far.\n{F}\nwas the call.", {}),
-    ("bare JSON after an example's lead-in is one", f"Right away.\n{F}", f"The format looks like this:\n{F}", {}),
+    ("a json fence counts where it is the whole message", f"```json\n{F}\n```", f"I call it:\n```json\n{F}\n```", {}),
+    ("bare JSON counts where it is the whole message", F, f"Done so far.\n{F}", {}),
+    ("bare JSON that was asked for counts among words", f"Right away.\n{F}", f"Do not run this:\n{F}", {"dialects": "bare_json"}),
     ("a command counts first on its line", '@tool f {"a": 1}', 'type @tool f {"a": 1}', {}),
     ("an undeclared name never runs", H, H.replace('"f"', '"g"'), {}),
     ("a namespace prefix is notation", H.replace('"f"', '"functions.f"'), H.replace('"f"', '"other.f"'), {}),
@@ -100,7 +100,7 @@ def test_one_bad_call_does_not_take_the_good_ones_with_it() -> None:
     bad = '<tool_call>{"name": "f", "arguments": {"a": }}</tool_call>'
     parsed = parse(H + bad + H, tools=TOOLS)
     assert len(parsed.calls) == 2
-    assert [i.kind for i in parsed.issues] == [IssueKind.MALFORMED]
+    assert [i.kind for i in parsed.issues] == [IssueKind.MALFORMED, IssueKind.PARTIAL]
 
 
 def test_unknown_tools_let_strong_openers_and_named_dialects_count() -> None:

@@ -17,7 +17,7 @@ TOOL = [
 ]
 
 
-ALSO = {Kind.QUOTED, Kind.ACCEPTED, Kind.MENDED}
+ALSO = {Kind.QUOTED, Kind.DOUBTFUL, Kind.ACCEPTED, Kind.MENDED}
 """What text may stand in besides: candidates left in it, and a thought in a call's own JSON."""
 
 

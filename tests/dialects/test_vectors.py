@@ -66,6 +66,7 @@ def told(parsed: Parsed) -> dict[str, Any]:
     """What a vector says of a text."""
     return {
         "calls": [{"name": call.name, "arguments": dict(call.arguments)} for call in parsed.calls],
+        "doubtful": [{"name": call.name, "arguments": dict(call.arguments)} for call in parsed.doubtful],
         "content": parsed.text,
         "reasoning": parsed.reasoning,
         "issues": [str(issue.kind) for issue in parsed.issues if issue.kind is not IssueKind.NOISE],

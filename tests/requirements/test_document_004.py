@@ -180,7 +180,7 @@ FOUND = [(SEARCH.name, {"namespace": "project:metal", "query": {"text": "embeddi
 @pytest.mark.requirement("004-command-dotted")
 @pytest.mark.parametrize("text", [COMMAND, f"{COMMAND}\n", f"I look it up.\n{COMMAND}"])
 def test_a_command_line_is_a_call_with_its_whole_dotted_name(text: str) -> None:
-    assert said(parse(text, tools=TOOLS).calls) == FOUND
+    assert said(parse(text, tools=TOOLS, dialects="command").calls) == FOUND
     assert said(parse(text, dialects="command").calls) == FOUND
 
 

@@ -77,7 +77,7 @@ def test_text_that_may_be_shown_is_shown_at_once() -> None:
 def test_on_a_native_route_a_call_in_text_waits_for_the_end_and_text_does_not_wait_with_it() -> None:
     listener = Listener(Parser(tools=[LOOK]))
     assert not any(isinstance(e, CallStarted) for e in listener.hear(TextDelta(TAGGED + "\n")))
-    shown = listener.hear(TextDelta("So I look."))
+    shown = listener.hear(TextDelta("So I look.\n"))
     assert [type(e) for e in shown] == [TextDelta]
     last = listener.hear(Ended(Stop.END))
     assert [type(e) for e in last] == [CallStarted, CallDelta, CallEnded, Ended]
@@ -85,7 +85,7 @@ def test_on_a_native_route_a_call_in_text_waits_for_the_end_and_text_does_not_wa
 
 def test_on_a_text_route_a_call_is_told_as_soon_as_it_is_known() -> None:
     listener = Listener(Parser(tools=[LOOK]), native=False)
-    told = [e for piece in spelled(TAGGED + "\nAnd") for e in listener.hear(piece)]
+    told = [e for piece in spelled(TAGGED + "\nAnd so.\n") for e in listener.hear(piece)]
     assert isinstance(told[0], CallStarted)
     assert any(isinstance(e, CallEnded) for e in told)
 

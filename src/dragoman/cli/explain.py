@@ -20,6 +20,7 @@ STYLES: Mapping[Verdict | None, str] = {
     Verdict.ACCEPTED: "bold green",
     Verdict.MENDED: "bold yellow",
     Verdict.REFUSED: "bold red",
+    Verdict.DOUBTFUL: "bold magenta",
     Verdict.QUOTED: "cyan",
     None: "dim",
 }

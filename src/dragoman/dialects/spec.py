@@ -222,6 +222,7 @@ class Dialect:
     final       what begins, on its own line, a final answer: after it no call of this dialect counts
     quiet       framing that is not part of the visible text (`<response>`)
     reasoning   the family's own reasoning tags
+    preface     a pattern of words that belong to the notation before a call (`Thought: …`)
     suffix      a pattern of what each tag may carry behind a colon, the same throughout (`<tool_call:6124c78e>`)
     segments    how the message is cut into parts for the reader, the model itself and tools, where it is
     result      how a past result is written for the model, a format string with {name} {id} {content}
@@ -244,6 +245,7 @@ class Dialect:
     final: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
     reasoning: tuple[Span, ...] = ()
+    preface: str = ""
     suffix: str = ""
     segments: Segments | None = None
     result: str = ""

@@ -20,7 +20,6 @@ from ..tools import Runnable
 from ..types import Edit, Issue, IssueKind, Report, Tier, Tool, ToolCall, Verdict
 from .call_errors import CallError
 
-MENDED_CONFIDENCE = 0.9
 UNCLOSED = "unclosed"
 LEFT_OUT = "null_left_out"
 AGAIN = frozenset({IssueKind.INVALID_ARGUMENTS, IssueKind.UNKNOWN_TOOL})
@@ -156,8 +155,7 @@ def without_nulls(value: Any, wanted: Shape, path: str, edits: list[Edit], depth
 
 def _mended(call: ToolCall, name: str, arguments: Mapping[str, Any], edits: Iterable[Edit]) -> ToolCall:
     report = call.report or Report(tier=Tier.NATIVE)
-    confidence = min(report.confidence, MENDED_CONFIDENCE)
-    report = replace(report, edits=(*report.edits, *edits), verdict=Verdict.MENDED, confidence=confidence)
+    report = replace(report, edits=(*report.edits, *edits), verdict=Verdict.MENDED)
     return replace(call, name=name, arguments=arguments, report=report)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from ..dialects.engine.parser import parse
-from ..dialects.judge.judge import SHOWS
+from ..dialects.judge import hints
 from ..dialects.rows.table import ALL
 from ..dialects.spec import Strength
 from ..types import Issue, IssueKind, Stop, Tool
@@ -94,7 +94,7 @@ def _start(text: str) -> int | None:
     if found is None:
         return None
     before = text[: found.start()].rstrip().rsplit("\n", 1)[-1]
-    return None if SHOWS.search(before) else found.start()
+    return None if hints.before(before, inline=False) else found.start()
 
 
 def _unknown(inside: str, names: Sequence[str]) -> tuple[Issue, ...]:

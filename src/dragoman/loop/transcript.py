@@ -30,7 +30,7 @@ from ..types import (
 )
 from .call_errors import is_meant
 
-BROKEN = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="it was refused", confidence=0.0)
+BROKEN = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="it was refused")
 
 
 @dataclass(slots=True)

@@ -97,7 +97,10 @@ def _parser(plan: Plan, ids: Ids) -> Reads | None:
     spoken = plan.dialect.name if plan.text else ""
 
     def make(prefix: str) -> Parser:
-        return Parser(tools=plan.tools, dialects=dialects, prompted_dialect=spoken, prefix=prefix, shown=shown, ids=ids)
+        return Parser(
+            tools=plan.tools, dialects=dialects, prompted_dialect=spoken, prefix=prefix, shown=shown, ids=ids,
+            native=not plan.text,
+        )  # fmt: skip
 
     opener = _presumed(plan)
     return Presumed(make, opener) if opener else make(plan.route.prefix)

@@ -28,7 +28,6 @@ from ..types import Edit, Issue, IssueKind, Report, Tier, ToolCall, Verdict
 FORBIDDEN = "the call of {name!r} was made though the request allows no calls; it was not run"
 NO_TOOLS = "the call of {name!r} was made though the request declares no tools; it was not run"
 ANSWER = "You have no tools here. Nothing was run. Answer in text."
-MENDED_CONFIDENCE = 0.9
 
 
 class Natives:
@@ -135,7 +134,7 @@ class _Call:
         if not self._verbatim:
             self._finish()
             if draft.refusal is None:
-                self._judge.settle(draft, raw)
+                self._judge.settle(draft)
         if draft.refusal is None:
             mended = replace(event, report=_report(event.report, draft.edits)) if draft.edits else event
             return [*self._news(), mended]
@@ -208,7 +207,7 @@ def _suit(draft: Draft, arguments: Any) -> bool:
 
 def _report(given: Report | None, edits: list[Edit]) -> Report:
     mends = (*(given.edits if given else ()), *edits)
-    return Report(tier=Tier.NATIVE, edits=mends, verdict=Verdict.MENDED, confidence=MENDED_CONFIDENCE)
+    return Report(tier=Tier.NATIVE, edits=mends, verdict=Verdict.MENDED)
 
 
 def _refused(event: CallEnded, draft: Draft, raw: str) -> list[Event]:
@@ -217,7 +216,6 @@ def _refused(event: CallEnded, draft: Draft, raw: str) -> list[Event]:
     written = raw if event.raw is None else event.raw
     report = Report(
         tier=Tier.NATIVE, edits=tuple(draft.edits), verdict=Verdict.REFUSED, reason=draft.refusal.kind.value,
-        confidence=0.0,
     )  # fmt: skip
     issue: Issue = replace(draft.refusal, raw=written, call_id=draft.id)
     return [replace(event, report=report, raw=written), IssueReported(issue)]

@@ -19,7 +19,6 @@ from . import strict
 from .body import kind
 
 Reading: TypeAlias = "tuple[JsonObject, Report | None] | Issue"
-_MENDED_CONFIDENCE = 0.9
 
 
 def read_arguments(raw: Any, *, name: str = "", call_id: str = "", cut: bool = False) -> Reading:
@@ -79,7 +78,7 @@ def _unwrap(text: str, edits: list[Edit]) -> Any:
 def _report(edits: list[Edit]) -> Report | None:
     if not edits:
         return None
-    return Report(tier=Tier.NATIVE, edits=tuple(edits), verdict=Verdict.MENDED, confidence=_MENDED_CONFIDENCE)
+    return Report(tier=Tier.NATIVE, edits=tuple(edits), verdict=Verdict.MENDED)
 
 
 def refused(raw: Any, why: str, *, name: str, call_id: str, cut: bool) -> Issue:

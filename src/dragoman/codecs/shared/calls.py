@@ -216,7 +216,7 @@ class CallBook:
                 ended = CallEnded(call.index, _with(report, call.edits), call.written or None)
                 return [*self._tell(call, closing), ended]
             reading = refused(raw, "their parts contradict each other", name=call.name, call_id=call.id, cut=cut)
-        report = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason=reading.kind.value, confidence=0.0)
+        report = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason=reading.kind.value)
         closing = call.growing.close_text()
         return [*self._tell(call, closing), CallEnded(call.index, report, reading.raw), IssueReported(reading)]
 
@@ -244,7 +244,7 @@ def _with(report: Report | None, edits: list[Edit]) -> Report | None:
     if not edits:
         return report
     mends = (*edits, *(report.edits if report else ()))
-    return Report(tier=Tier.NATIVE, edits=mends, verdict=Verdict.MENDED, confidence=0.9)
+    return Report(tier=Tier.NATIVE, edits=mends, verdict=Verdict.MENDED)
 
 
 def _nameless(call: _Call, raw: Any) -> Issue:

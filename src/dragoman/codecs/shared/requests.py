@@ -62,7 +62,7 @@ def past_call(call_id: str, name: str, raw: Any, metadata: JsonObject) -> ToolCa
     reading = read_arguments(raw, name=name, call_id=call_id)
     text = raw if isinstance(raw, str) and raw else None
     if isinstance(reading, Issue):
-        report = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason=reading.kind.value, confidence=0.0)
+        report = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason=reading.kind.value)
         return ToolCall(id=call_id, name=name, raw=reading.raw, report=report, metadata=metadata)
     return ToolCall(id=call_id, name=name, arguments=reading[0], raw=text, report=reading[1], metadata=metadata)
 

@@ -12,30 +12,35 @@ from ...events import Event, IssueReported
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source, same
 from ...types import IssueKind, Stop
+from ..judge import hints
 from ..judge.boxes import LIVE, MAX_SPAN, Standing, closes, lasts
 from ..judge.candidate import Draft, close_json
+from ..judge.evidence import Mark, mark_of
 from ..judge.judge import Judge, slip_of, unreadable
+from ..judge.quotation import KEPT
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.named import named_rows
 from ..reading.table import READERS
 from ..spec import JsonCall, Listing, Place, TaggedArgs
 from .budget import Patience
-from .emitter import Pending, Teller
+from .emitter import Teller
 from .lookahead import unlike, unlike_all
 from .markers import Table
+from .pending import Awaits, Pending
 
 MAX_INFO = 200
 """A fence's info line is not longer."""
 
 REST_OF_LINE = re.compile(r"[ \t\r]*\n")
 STRUCTURE = re.compile(r"[{}\[\]<>\"'`]")
-WORD = re.compile(r"\S")
+SHAPE_REACH = 200
+"""Characters behind an opener that are looked at to tell a call from a word."""
+SHAPE = re.compile(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
+"""How a call begins behind its opener, however damaged."""
 VALUE = re.compile(r"[{\[\"']")
 """What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
 depend on how much had come)."""
-DATA = frozenset({"", "json", "jsonc", "json5"})
-"""Fence info words under which a call may end a message after an announcement (judge-rules.md 2)."""
 
 
 class Trial:
@@ -51,7 +56,7 @@ class Trial:
         self._weak_from = 0
         self.invented = False
         self.over: set[str] = set()
-        self._fence_from = -1
+        self._fence_from = self._noted_to = -1
         self._no_closer: set[tuple[str, ...]] = set()
         self.thinks_until: re.Pattern[str] | None = None
         self._thinks_to: int | None = None
@@ -64,9 +69,10 @@ class Trial:
         if self._are_others(rows):
             return False
         standing = LIVE if teller.reasoning else teller.context.standing()
-        if standing.sure:
-            return False
         at = src.at
+        if standing.sure:
+            yield from self._quoted(rows, standing, at)
+            return False
         if self._thinks_to is not None and at < self._thinks_to:
             return False
         turned = not teller.reasoning and teller.context.turned()
@@ -112,7 +118,9 @@ class Trial:
         self._weak_from = max(self._weak_from, reached)
         if began:
             self._patience.read()
-        return failure is not None and (yield from self._unread(failure[0], failure[1], at))
+        if failure is None or standing.quote is not None:
+            return False
+        return (yield from self._unread(failure[0], failure[1], at))
 
     def _are_others(self, rows: tuple[Row, ...]) -> bool:
         """Does what follows the opener show that none of these rows was meant?"""
@@ -168,19 +176,48 @@ class Trial:
 
     def _tells(self, row: Row, standing: Standing) -> bool:
         """May this call be told while it is read?"""
-        teller, judge = self.teller, self.judge
+        teller = self.teller
         return (
             row.strong
             and not standing.awaited
-            and not (teller.reasoning or teller.queue or self._strict or judge.watches_copies)
-            and not judge.forbidden(teller.context.before)
+            and not (teller.reasoning or teller.waits or self._strict or self.judge.watches_copies)
+            and not self._hints()
         )
+
+    def _hints(self) -> tuple[str, ...]:
+        """What the words before this place say against a call here."""
+        return hints.before(self.teller.before, inline=not self.teller.line_start(""))
 
     def _begun(self, draft: Draft) -> None:
         """A reader knows a name.  If the call stands live, its start is told at once."""
         self.teller.end_live()
         if self._may_tell and draft.refusal is None and not self.teller.repeats:
             self.teller.begin_live(draft)
+
+    def _quoted(self, rows: tuple[Row, ...], standing: Standing, at: int) -> Need[None]:
+        """A call inside what quotes: it stays text, and is told of if it is a whole call of a declared tool."""
+        src = self.src
+        if at < self._noted_to or self.judge.tools is None:
+            return
+        for row in rows:
+            if not row.strong or self._is_other(row):
+                continue
+            depth = src.hold()
+            attempt = Attempt(src, row, self.judge, _ignore, READERS)
+            try:
+                yield from attempt.run()
+            except (Mismatch, Broken, Cut):
+                src.unwind(depth)
+                src.rewind()
+                if attempt.drafts:
+                    self._patience.broke()
+                continue
+            self._noted_to = src.at
+            src.rewind()
+            for draft in attempt.drafts:
+                if draft.refusal is None:
+                    self.teller.left(draft, row, str(standing.quote))
+            return
 
     # ── outcomes ─────────────────────────────────────────────────────────────
 
@@ -190,24 +227,39 @@ class Trial:
         raw = src.held()
         src.release()
         self._refuse_cut(attempt)
+        teller.live = None
         raws = _raws(attempt, raw, at)
-        if any(d.started for d in attempt.drafts):
-            teller.end_all(attempt.items, raws, raw)
-            teller.new_line()
-            self._count(attempt)
-            return
-        pending = Pending(attempt.items, raw, teller.context.before, raws, strong=row.strong)
-        if row.strong and not teller.reasoning and not teller.queue and not standing.awaited:
-            if self.judge.forbidden(pending.before):
-                teller.say(raw)
-            else:
-                teller.accept(pending)
-                self._count(attempt)
-            return
-        pending.reasoning = teller.reasoning
-        pending.standing = standing if standing.awaited else None
-        pending.whole = not row.strong and not teller.context.any
+        items = [item for item in attempt.items if not (isinstance(item, Draft) and item.ended)]
+        if len(items) < len(attempt.items) and attempt.drafts and not attempt.drafts[-1].ended:
+            raw = raws[id(attempt.drafts[-1])]
+        pending = self._pending(items, row, raw, raws)
+        for draft in pending.drafts:
+            self.judge.settle(draft)
+        self._count(attempt)
+        if standing.awaited:
+            pending.standing, pending.awaits = standing, Awaits.CLOSER
+        elif teller.reasoning or (pending.whole and not row.strong):
+            pending.awaits = Awaits.END
         teller.await_rest(pending)
+
+    def _is_first(self, row: Row) -> bool:
+        """Does no word of the message stand before this place, but what belongs to the notation?"""
+        teller = self.teller
+        if not teller.context.any and not teller.waiting_words:
+            return True
+        before = teller.before
+        if row.preface is None or len(before) >= KEPT:
+            return False
+        return row.preface.fullmatch(before.strip()) is not None
+
+    def _pending(self, items: list[Draft | Event], row: Row, raw: str, raws: dict[int, str]) -> Pending:
+        teller = self.teller
+        return Pending(
+            items, raw, teller.before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
+            reasoning=teller.reasoning, whole=self._is_first(row),
+            asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
+            hints=() if teller.reasoning else self._hints(),
+        )  # fmt: skip
 
     def _count(self, attempt: Attempt) -> None:
         """Calls that were read and will not run are counted with those that could not be read."""
@@ -253,7 +305,7 @@ class Trial:
             teller.release_all()
         teller.end_all(attempt.items, _raws(attempt, raw, at), raw, broken)
         if broken is None:
-            teller.out.append(IssueReported(issue))
+            teller.unread(issue)
         teller.new_line()
 
     def _to_closer(self, row: Row) -> Need[None]:
@@ -281,7 +333,7 @@ class Trial:
     def _unread(self, row: Row, why: Exception, at: int) -> Need[bool]:
         """A strong opener whose call could not be read at all: its text goes to an issue, up to its closer."""
         src, teller = self.src, self.teller
-        if isinstance(why, Cut) and self.finish != Stop.LENGTH and not self._has_body(row):
+        if not (yield from self._looks_like_call(row)):
             return False
         self._patience.broke()
         src.hold()
@@ -296,7 +348,7 @@ class Trial:
             teller.release_all()
         kind, message = self._why(why, row, raw)
         teller.seen_call = True
-        teller.emit(IssueReported(unreadable(kind, message, raw, "", at)))
+        teller.unread(unreadable(kind, message, raw, "", at))
         return True
 
     def _to_end(self, row: Row) -> Need[None]:
@@ -326,9 +378,15 @@ class Trial:
                 return REST_OF_LINE.match(src.buf, src.pos + len(opener)) is not None
         return False
 
-    def _has_body(self, row: Row) -> bool:
-        """Does anything but white space follow the opener that stands here?"""
-        return WORD.search(self.src.buf, self.src.pos + self._opener_size(row)) is not None
+    def _looks_like_call(self, row: Row) -> Need[bool]:
+        """Does what follows the opener look like a call?  A mark with words behind it is a word (J)."""
+        src, size = self.src, self._opener_size(row)
+        ahead = (yield from src.peek(size + SHAPE_REACH))[size:]
+        if row.sure or row.forms or SHAPE.match(ahead):
+            return True
+        if not ahead.strip():
+            return self.finish == Stop.LENGTH
+        return self.judge.names_tool(ahead.partition("\n\n")[0])
 
     def _opener_size(self, row: Row) -> int:
         """How long the opener is that stands here."""
@@ -347,7 +405,7 @@ class Trial:
         run = line[: len(line) - len(line.lstrip(marker[0]))]
         info = line[len(run) :].strip().casefold()
         whole = not teller.context.any and not teller.seen_call
-        if not line.endswith("\n") or "`" in info or not (whole or info in DATA):
+        if not line.endswith("\n") or "`" in info:
             self._fence_from = at
             return False
         src.hold()
@@ -389,7 +447,13 @@ class Trial:
         src.pos += size
         raw = src.held()
         src.release()
-        teller.await_rest(Pending(items, raw, teller.context.before, raws, fenced=True, whole=whole))
+        drafts = [item for item in items if isinstance(item, Draft)]
+        pending = Pending(
+            items, raw, teller.before, raws, Mark.FENCE, any(d.strong for d in drafts), fenced=True, whole=whole,
+            awaits=Awaits.END if whole else Awaits.WORDS, hints=() if whole else self._hints(),
+            asked=all(self.judge.asked_for(draft.dialect) for draft in drafts),
+        )  # fmt: skip
+        teller.await_rest(pending)
         return True
 
     def _inner(self) -> Need[tuple[Attempt | None, str]]:

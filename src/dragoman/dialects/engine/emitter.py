@@ -1,4 +1,4 @@
-"""What a parser tells: text, reasoning and calls, in order, and candidates that await what follows them.
+"""The events of one message: text, reasoning and calls, in order, and candidates that await what follows them.
 
 Knows drafts, the judge and where in the visible text we stand; does not read text for markers.  A candidate that may
 still turn out to be text is *pending*: all that comes after it is queued behind it until it is settled, so that nothing
@@ -7,38 +7,43 @@ told has ever to be taken back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import groupby
 from json import dumps
+from typing import NamedTuple, TypeAlias
 
-from ...events import CallDelta, CallEnded, CallStarted, Event, IssueReported, ReasoningDelta, TextDelta
-from ...types import Issue, IssueKind, Tier
-from ..judge.boxes import MAX_SPAN, Standing, closes, lasts
+from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, IssueReported, ReasoningDelta, TextDelta
+from ...types import Issue, IssueKind, Stop, Tier, ToolCall
+from ..judge import hints
+from ..judge.boxes import MAX_SPAN, closes, lasts
 from ..judge.candidate import Draft
+from ..judge.evidence import Evidence, Mark, Place, Thought, mark_of
 from ..judge.judge import Judge, breach
 from ..judge.quotation import Context
+from ..judge.rules import Decision, Outcome, decide
+from ..reading.compiled import Row
+from .pending import Awaits, Pending
+
+TOLD = {
+    Outcome.REFUSE: "was refused",
+    Outcome.ASK: "is in doubt",
+}
 
 
-@dataclass(slots=True)
-class Pending:
-    """A candidate read whole whose verdict awaits what follows it.
+class Seen(NamedTuple):
+    """Where a candidate was found to stand, once all is known that follows it."""
 
-    `standing` awaits a closer that would quote it; otherwise it awaits the message's end, and any other word before
-    that makes it text (reasoning, where it stood in reasoning).  `raws` is what each draft was written as.
-    """
+    place: Place
+    box: str
+    thought: Thought
+    hints: tuple[str, ...]
 
-    items: list[Draft | Event]
-    raw: str
-    before: str
-    raws: dict[int, str]
-    standing: Standing | None = None
-    strong: bool = False
-    reasoning: bool = False
-    fenced: bool = False
-    whole: bool = False
-    after: list[str] = field(default_factory=list)
-    size: int = 0
+
+Judged: TypeAlias = tuple[Draft, Decision]
+"""A candidate and what was decided on it."""
+MOST = 1000
+"""Decisions that are remembered of one message."""
 
 
 class Teller:
@@ -60,6 +65,9 @@ class Teller:
         self._made: dict[tuple[str, str], bool] = {}
         self._prose_since_call = False
         self._unclosed: tuple[str, str] | None = None
+        self._doubts: list[tuple[Draft, str, Decision]] = []
+        self._fates: list[tuple[str, Outcome]] = []
+        self.decisions: list[Judged] = []
 
     def drain(self) -> list[Event]:
         """The events settled so far, neighbouring deltas joined."""
@@ -78,6 +86,11 @@ class Teller:
     def notice(self, kind: IssueKind, message: str, raw: str, start: int) -> None:
         """Tell an issue about `raw`, which stood at `start`."""
         self.emit(IssueReported(Issue(kind=kind, message=message, raw=raw, span=(start, start + len(raw)))))
+
+    def unread(self, issue: Issue) -> None:
+        """Tell of a call that could not be read."""
+        self._fates.append((issue.name, Outcome.REFUSE))
+        self.emit(IssueReported(issue))
 
     # ── text ─────────────────────────────────────────────────────────────────
 
@@ -110,8 +123,8 @@ class Teller:
         cut = before.rfind("\n")
         if cut >= 0:
             rest = before[cut + 1 :]
-            return not rest or rest.isspace()
-        if before and not before.isspace():
+            return not rest or _is_blank(rest)
+        if before and not _is_blank(before):
             return False
         if self.queue:
             return self._queued_line_start()
@@ -137,6 +150,26 @@ class Teller:
         """May the next call be the last one once more, which was not closed?"""
         return self._unclosed is not None
 
+    @property
+    def waits(self) -> bool:
+        """Is a candidate pending that more than words may decide?"""
+        return any(isinstance(item, Pending) and item.awaits is not Awaits.WORDS for item in self.queue)
+
+    @property
+    def before(self) -> str:
+        """The last words before this place, those that wait behind a candidate too."""
+        waiting: list[str] = []
+        for item in reversed(self.queue):
+            if isinstance(item, Pending):
+                return "".join(reversed(waiting))
+            waiting.append(getattr(item, "text", ""))
+        return self.context.before
+
+    @property
+    def waiting_words(self) -> bool:
+        """Do words wait behind a candidate?"""
+        return any(isinstance(item, TextDelta) and not item.text.isspace() for item in self.queue)
+
     def new_line(self) -> None:
         """A call was taken out of the text: what follows begins afresh."""
         self._fresh = True
@@ -149,29 +182,35 @@ class Teller:
         """What was told so far was reasoning."""
         self.context = Context()
         self._fresh, self.seen_call, self._ran, self._made = True, False, [], {}
+        self._doubts, self._fates = [], []
 
     # ── calls ────────────────────────────────────────────────────────────────
 
     def begin_live(self, draft: Draft) -> None:
         """Tell a call's start at once; its arguments follow as they are read."""
+        self.settle_words()
         self._start(draft, self.out)
         self.live = draft
 
     def end_live(self) -> None:
-        """The live call is complete."""
+        """The live call is complete, and another follows it."""
         if self.live is not None:
             draft, self.live = self.live, None
-            self.judge.settle(draft, "")
-            self.end(draft, "", self.out)
+            self.judge.settle(draft)
+            evidence = Evidence(mark=Mark.TAG, strong=True, refusal=draft.refusal, edits=_kinds(draft))
+            self.end(draft, "", decide(evidence))
 
     def _start(self, draft: Draft, out: list[Event]) -> None:
         draft.index = self.count
         self.count += 1
-        if not draft.id or draft.id in self._taken:
-            draft.id = self._free_id(draft.index)
-        self._taken.add(draft.id)
+        self._name(draft, draft.index)
         draft.started = True
         out.append(CallStarted(draft.index, draft.id, draft.name))
+
+    def _name(self, draft: Draft, index: int) -> None:
+        if not draft.id or draft.id in self._taken:
+            draft.id = self._free_id(index)
+        self._taken.add(draft.id)
 
     def _free_id(self, index: int) -> str:
         minted = self._ids(index)
@@ -186,63 +225,61 @@ class Teller:
         out.append(CallDelta(draft.index, pieces[-1] if size == draft.told + 1 else "".join(pieces[draft.told :])))
         draft.told = size
 
-    def end(self, draft: Draft, raw: str, out: list[Event] | None = None) -> None:
-        """Tell the end of a draft, with its verdict (and, if it was not told while it was read, all of it)."""
-        out = self.out if out is None else out
+    def _record(self, draft: Draft, decision: Decision) -> None:
+        if len(self.decisions) < MOST:
+            self.decisions.append((draft, decision))
+
+    def end(self, draft: Draft, raw: str, decision: Decision) -> None:
+        """Tell the end of a draft that runs or is refused (and, if it was not told while it was read, all of it)."""
+        self._record(draft, decision)
         draft.ended = self.seen_call = True
         self.context.interrupt()
         self._prose_since_call = False
-        if draft.refusal is None and not draft.started:
-            self._start(draft, out)
+        self._fates.append((draft.name, decision.outcome))
+        runs = decision.outcome is Outcome.RUN
+        if runs and not draft.started:
+            self._start(draft, self.out)
         if draft.started:
-            if draft.told < len(draft.pieces):
-                self._tell_pieces(draft, out)
-            out.append(CallEnded(draft.index, draft.report(Tier.TAGGED if draft.strong else Tier.RAW_JSON)))
-        if draft.refusal is not None:
-            out.append(IssueReported(located(draft, raw or draft.text())))
-        else:
-            self._ran.append(draft)
-            unclosed = draft.strong and any(e.kind == "unclosed" for e in draft.edits)
-            self._unclosed = _call_of(draft) if unclosed else None
+            self._end_started(draft, decision)
+        if not runs:
+            self.out.append(IssueReported(located(draft, raw or draft.text())))
+            return
+        self._ran.append(draft)
+        unclosed = draft.strong and any(e.kind == "unclosed" for e in draft.edits)
+        self._unclosed = _call_of(draft) if unclosed else None
+
+    def _end_started(self, draft: Draft, decision: Decision) -> None:
+        if draft.told < len(draft.pieces):
+            self._tell_pieces(draft, self.out)
+        tier = Tier.TAGGED if draft.strong else Tier.RAW_JSON
+        self.out.append(CallEnded(draft.index, draft.report(tier, decision)))
 
     def end_all(self, items: list[Draft | Event], raws: dict[int, str], raw: str, broken: Draft | None = None) -> None:
-        """Tell what an attempt read that has not been told yet."""
+        """Tell what a damaged attempt read: its whole calls, and why the last one is none."""
         self.live = None
         for item in items:
             if not isinstance(item, Draft):
                 self.out.append(item)
             elif not item.ended:
-                written = raw if len(raws) == 1 else raws[id(item)]
-                if item is broken or self._is_call(item, raws[id(item)]):
-                    self.end(item, written)
-                else:
-                    self._leave(item, written)
+                self._end_damaged(item, raw if len(raws) == 1 else raws[id(item)], known=item is broken)
 
-    def _leave(self, draft: Draft, written: str) -> None:
-        """A candidate that is no call stands as text; the same call begun once more is told of, not shown."""
-        if self._is_echo(draft):
-            message = f"the call of {draft.name!r} was begun twice, for the first was not closed; it is one call"
-            self.emit(IssueReported(Issue(kind=IssueKind.NOISE, message=message, raw=written, name=draft.name)))
+    def _end_damaged(self, draft: Draft, written: str, *, known: bool) -> None:
+        sound = known or self.judge.settle(draft)
+        evidence = Evidence(
+            mark=Mark.TAG, strong=True, refusal=draft.refusal, edits=_kinds(draft),
+            repeats=not known and self._recaps(draft), copy=None if known else self.judge.copy_of(draft),
+        )  # fmt: skip
+        decision = decide(evidence)
+        if sound and decision.outcome in (Outcome.RUN, Outcome.REFUSE):
+            self.end(draft, written, decision)
         else:
-            self._show(written)
-            self._note_copy(draft)
-
-    def _note_copy(self, draft: Draft) -> None:
-        """Tell of what a call that stays text was copied from."""
-        if draft.copied is not None:
-            message = f"a copy of a call in {draft.copied}; it is text"
-            span = (draft.start, draft.end or draft.start)
-            self.emit(IssueReported(Issue(kind=IssueKind.COPIED, message=message, name=draft.name, span=span)))
-
-    def _is_echo(self, draft: Draft) -> bool:
-        """Is this the last call begun once more, since it had not been closed (malformations.md 5)?"""
-        may = self._unclosed is not None and draft.refusal is None and draft.done and draft.strong
-        return may and self._unclosed == _call_of(draft)
+            self._leave(draft, written, decision)
 
     # ── candidates that await what follows ───────────────────────────────────
 
     def await_rest(self, pending: Pending) -> None:
         """Queue a candidate whose verdict is still open."""
+        self.settle_words()
         self.queue.append(pending)
         self.new_line()
 
@@ -251,21 +288,57 @@ class Teller:
         head = self._head()
         if head is None:
             return True
-        if head.standing is None:
-            if text.isspace():
+        if head.awaits is Awaits.END:
+            if text.isspace() or self.judge.protocol:
                 self._enqueue(text)
                 return False
-            self.release_all()
-            return True
+            self._go_on()
+            return not self.queue or self._resume(text)
         self._enqueue(text)
-        head.after.append(text)
-        head.size += len(text)
-        self._settle_heads(head)
+        head.follow(text)
+        if head.awaits is Awaits.WORDS:
+            if _has_line(head.after):
+                self.settle_words()
+        else:
+            self._settle_heads(head)
         return False
 
     def _head(self) -> Pending | None:
         """The first candidate that awaits its verdict."""
         return next((q for q in self.queue if isinstance(q, Pending)), None)
+
+    def _go_on(self) -> None:
+        """The message does not end behind the candidates that waited for it: more words follow."""
+        queue, self.queue = self.queue, []
+        last = max((n for n, item in enumerate(queue) if isinstance(item, Pending)), default=-1)
+        for place, item in enumerate(queue):
+            if not isinstance(item, Pending):
+                self._retell(item)
+            elif item.reasoning:
+                self.accept(item, thought=Thought.ENDED)
+            elif place == last:
+                item.awaits = Awaits.WORDS
+                self.queue.append(item)
+                for rest in queue[place + 1 :]:
+                    self.queue.append(rest)
+                    item.follow(getattr(rest, "text", ""))
+                return
+            else:
+                self.accept(item, place=Place.FIRST if item.whole else Place.AMONG)
+
+    def settle_words(self) -> None:
+        """Decide on the candidate that waits for words behind it, by those that have come."""
+        head = self._head()
+        if head is None or head.awaits is not Awaits.WORDS:
+            return
+        queue, self.queue = self.queue, []
+        for item in queue:
+            if item is head:
+                self.accept(head, place=Place.FIRST if head.whole else Place.AMONG, behind="".join(head.after))
+            elif isinstance(item, Pending):
+                self.queue.append(item)
+            else:
+                self._retell(item)
 
     def _settle_heads(self, head: Pending | None) -> None:
         """Settle the candidates, in order, of which the text behind them tells enough by now."""
@@ -278,8 +351,12 @@ class Teller:
             if head is not None:
                 head.after = self._texts_behind(head)
                 head.size = sum(map(len, head.after))
-        if head is not None and head.size and not "".join(head.after).isspace():
-            self.release_all()
+        if head is None or not head.size:
+            return
+        if head.awaits is Awaits.END and not "".join(head.after).isspace():
+            self._go_on()
+        elif head.awaits is Awaits.WORDS and _has_line(head.after):
+            self.settle_words()
 
     def _texts_behind(self, pending: Pending) -> list[str]:
         place = next(n for n, item in enumerate(self.queue) if item is pending)
@@ -289,13 +366,18 @@ class Teller:
         self.queue.append(ReasoningDelta(text) if self.reasoning else TextDelta(text))
 
     def release_all(self) -> None:
-        """What awaited the message's end did not get it: it was text all along."""
+        """Something else than words follows: what waits is decided as things stand."""
         queue, self.queue = self.queue, []
         for item in queue:
-            if isinstance(item, Pending):
-                self._release(item)
-            else:
+            if not isinstance(item, Pending):
                 self._retell(item)
+            elif item.reasoning:
+                self.accept(item, thought=Thought.ENDED)
+            elif item.standing is not None:
+                self.accept(item, box=str(item.standing.quote))
+            else:
+                place = Place.FIRST if item.whole else Place.AMONG
+                self.accept(item, place=place, behind="".join(item.after))
 
     def _retell(self, event: Event) -> None:
         if isinstance(event, TextDelta):
@@ -319,44 +401,124 @@ class Teller:
             elif settled:
                 self.queue += queue[place:]
                 return
-            elif quoted:
-                self._release(item)
-                settled = True
             else:
-                self.accept(item)
+                assert item.standing is not None
+                self.accept(item, box=str(item.standing.quote) if quoted else "", behind="".join(item.after))
                 settled = True
 
-    def accept(self, pending: Pending) -> None:
-        """A candidate counts, as far as the judge lets it; if none of its calls does, it is text as it stands."""
-        drafts = [i for i in pending.items if isinstance(i, Draft)]
-        text = {id(d) for d in drafts if not self._is_call(d, pending.raws[id(d)])}
-        if drafts and len(text) == len(drafts) and not any(map(self._is_echo, drafts)):
+    # ── verdicts ─────────────────────────────────────────────────────────────
+
+    def accept(
+        self, pending: Pending, *, place: Place = Place.AMONG, box: str = "", thought: Thought = Thought.NONE,
+        behind: str = "",
+    ) -> None:
+        """Decide on a candidate now that all is known that bears on it, and tell what follows."""
+        if not pending.strong and SAME_LINE.match(behind):
+            place = Place.INLINE
+        against = (*pending.hints, *(hints.behind(behind) if behind else ()))
+        seen = Seen(place, box, thought, against)
+        decided = {id(d): self._decide(d, pending, seen) for d in pending.drafts}
+        if decided and all(self._stays(d, decided[id(d)]) for d in pending.drafts):
             self._release(pending)
-            for draft in drafts:
-                self._note_copy(draft)
+            for draft in pending.drafts:
+                self._note_left(draft, pending.raws[id(draft)], decided[id(draft)])
+            self.new_line()
             return
         for item in pending.items:
             if not isinstance(item, Draft):
                 self.out.append(item)
                 continue
             written = pending.raw if len(pending.raws) == 1 else pending.raws[id(item)]
-            if id(item) in text:
-                self._leave(item, written)
+            if self._stays(item, decided[id(item)]) or decided[id(item)].outcome is Outcome.TEXT:
+                self._leave(item, written, decided[id(item)])
             else:
-                self.end(item, written)
+                self.end(item, written, decided[id(item)])
         self.new_line()
 
-    def _is_call(self, draft: Draft, raw: str) -> bool:
-        return not self._is_recap(draft) and (not draft.done or self.judge.settle(draft, raw))
+    def _decide(self, draft: Draft, pending: Pending, seen: Seen) -> Decision:
+        """The rule that holds for one call."""
+        draft.data = not self.judge.settle(draft)
+        evidence = Evidence(
+            mark=Mark.FENCE if pending.fenced and not pending.strong else pending.mark,
+            strong=pending.strong,
+            asked=pending.asked,
+            native=self.judge.native,
+            place=seen.place,
+            box=seen.box or (FENCED if pending.fenced and pending.strong and seen.place is not Place.ALONE else ""),
+            thought=seen.thought,
+            told=self.judge.tools is not None,
+            refusal=draft.refusal,
+            edits=_kinds(draft),
+            copy=self.judge.copy_of(draft),
+            repeats=draft.done and self._recaps(draft),
+            hints=seen.hints,
+        )
+        return self.judge.outcome(decide(evidence))
 
-    def _is_recap(self, draft: Draft) -> bool:
-        """Is this a weak repetition of a call made before, after prose or in stronger markup (rule 10)?"""
+    def _stays(self, draft: Draft, decision: Decision) -> bool:
+        """Does the candidate stay in the visible text?  What proves little does, whatever is wrong with it."""
+        if decision.outcome is Outcome.REFUSE:
+            return not (draft.strong or decision.evidence.asked or decision.evidence.place is Place.ALONE)
+        if decision.outcome is Outcome.TEXT:
+            return draft.data or not self._is_echo(draft)
+        return draft.data or decision.outcome is Outcome.ASK
+
+    def _leave(self, draft: Draft, written: str, decision: Decision) -> None:
+        """A candidate that is no call stands as text; the same call begun once more is told of, not shown."""
+        if draft.strong and decision.rule.name == "repeat":
+            self._record(draft, decision)
+            message = f"the call of {draft.name!r} was made twice; it is one call"
+            if draft.started:
+                self._end_started(draft, decision)
+            self.emit(IssueReported(Issue(kind=IssueKind.NOISE, message=message, raw=written, name=draft.name)))
+            return
+        self._show(written)
+        self._note_left(draft, written, decision)
+
+    def _note_left(self, draft: Draft, written: str, decision: Decision) -> None:
+        """What is told of a candidate that stands in the text."""
+        self._record(draft, decision)
+        draft.ended = draft.shown = True
+        if draft.started:
+            self._end_started(draft, decision)
+        if draft.data:
+            return
+        if decision.outcome is Outcome.ASK:
+            self._doubts.append((draft, written, decision))
+            return
+        span = (draft.start, draft.end or draft.start + len(written))
+        if decision.outcome is Outcome.REFUSE:
+            self._fates.append((draft.name, decision.outcome))
+            self.emit(IssueReported(located(draft, "")))
+        elif decision.rule.issue is not None:
+            message = f"a call of {draft.name!r} was left as text: {decision.reason}"
+            self.emit(IssueReported(Issue(kind=decision.rule.issue, message=message, name=draft.name, span=span)))
+
+    def left(self, draft: Draft, row: Row, box: str) -> None:
+        """Tell of a call that stands inside what quotes, and stays there."""
+        decision = decide(Evidence(mark=mark_of(row.dialect, strong=True), strong=True, box=box))
+        draft.shown = True
+        self._record(draft, decision)
+        message = f"a call of {draft.name!r} was left as text: {decision.reason}"
+        span = (draft.start, draft.end)
+        self.emit(IssueReported(Issue(kind=IssueKind.QUOTED, message=message, name=draft.name, span=span)))
+
+    def _is_echo(self, draft: Draft) -> bool:
+        """Is this the last call begun once more, since it had not been closed (malformations.md 5)?"""
+        may = self._unclosed is not None and draft.refusal is None and draft.done and draft.strong
+        return may and self._unclosed == _call_of(draft)
+
+    def _recaps(self, draft: Draft) -> bool:
+        """Is this a call made before: after prose, or once in weak and once in strong markup?"""
         if draft.refusal is not None or not draft.done:
             return False
-        if draft.strong:
-            return self._is_echo(draft)
-        call, made = _call_of(draft), self._calls_made()
-        return call in made and (made[call] or self._prose_since_call)
+        if self._is_echo(draft):
+            return True
+        made = self._calls_made()
+        call = _call_of(draft) if made else ("", "")
+        if call not in made:
+            return False
+        return not made[call] if draft.strong else made[call] or self._prose_since_call
 
     def _calls_made(self) -> dict[tuple[str, str], bool]:
         """The calls that count so far, by value, and whether any of that value stood in strong markup."""
@@ -366,33 +528,64 @@ class Teller:
         self._ran = []
         return self._made
 
-    def settle_end(self, *, cut: bool = False) -> None:
-        """The message has ended: what awaited its end has it.  Where it was `cut`, its end tells nothing."""
+    # ── the end ──────────────────────────────────────────────────────────────
+
+    def settle_end(self, finish: str = "") -> None:
+        """The message has ended: what awaited its end has it."""
         queue, self.queue = self.queue, []
         if self.judge.protocol:
             self._settle_protocol(queue)
             return
         for place, item in enumerate(queue):
-            if not isinstance(item, Pending):
-                self._retell(item)
-            elif not (cut and (item.reasoning or item.standing)) and self._counts(item, queue[place + 1 :]):
-                self.accept(item)
+            if isinstance(item, Pending):
+                self._settle_last(item, queue[place + 1 :], finish)
             else:
-                self._release(item)
+                self._retell(item)
 
-    def _counts(self, pending: Pending, rest: list[Event | Pending]) -> bool:
-        """Does a candidate count now that the message has ended, with `rest` after it?"""
-        if pending.standing is None:
-            return pending.reasoning or self._meant(pending)
+    def _settle_last(self, pending: Pending, rest: list[Event | Pending], finish: str) -> None:
+        """Decide on a candidate behind which the message ends, with `rest` after it."""
         after = "".join(e.text for e in rest if isinstance(e, TextDelta))
-        return not closes(pending.standing, after + " ")
+        if pending.reasoning:
+            self.accept(pending, thought=Thought.CUT if finish == Stop.LENGTH else Thought.OPEN)
+        elif pending.standing is not None:
+            quoted = finish == Stop.LENGTH or closes(pending.standing, after + " ")
+            self.accept(pending, box=str(pending.standing.quote) if quoted else "", behind=after)
+        elif pending.awaits is Awaits.END:
+            self.accept(pending, place=Place.ALONE if pending.whole else Place.AMONG)
+        else:
+            self.accept(pending, place=Place.FIRST if pending.whole else Place.AMONG, behind=after)
+
+    def settle_doubts(self) -> None:
+        """Tell the calls that stayed in doubt, and of those that ran without the others they were made with."""
+        made = self._calls_made()
+        for draft, written, decision in self._doubts:
+            if _call_of(draft) in made:
+                continue
+            self._fates.append((draft.name, Outcome.ASK))
+            if not draft.started:
+                self._name(draft, self.count)
+            report = draft.report(Tier.TAGGED if draft.strong else Tier.RAW_JSON, decision)
+            call = ToolCall(id=draft.id, name=draft.name, arguments=draft.arguments(), raw=draft.text(), report=report)
+            self.out.append(CallDoubted(call, written))
+        self._doubts = []
+        self._tell_partial()
+
+    def _tell_partial(self) -> None:
+        """A part of the calls of a message never runs in silence (F)."""
+        fates, self._fates = self._fates, []
+        ran = [name for name, fate in fates if fate is Outcome.RUN]
+        others = [f"{f'the call of {name!r}' if name else 'one'} {TOLD[fate]}" for name, fate in fates if fate in TOLD]
+        if ran and others:
+            message = f"{len(ran)} of {len(fates)} calls run: {'; '.join(others[:8])}"
+            self.out.append(IssueReported(Issue(kind=IssueKind.PARTIAL, message=message)))
 
     def _settle_protocol(self, queue: list[Event | Pending]) -> None:
         """Strictly one object and nothing else."""
         found = [q for q in queue if isinstance(q, Pending)]
-        drafts = [i for p in found for i in p.items if isinstance(i, Draft)]
-        if len(found) == 1 and found[0].whole and not found[0].fenced and len(drafts) <= 1:
-            self.accept(found[0])
+        drafts = [d for p in found for d in p.drafts]
+        alone = all(isinstance(q, Pending) or getattr(q, "text", "").isspace() for q in queue)
+        if alone and len(found) == 1 and found[0].whole and not found[0].fenced and len(drafts) <= 1:
+            self.accept(found[0], place=Place.ALONE)
             return
         raw = "".join(q.raw if isinstance(q, Pending) else getattr(q, "text", "") for q in queue)
         if found and not self.context.any:
@@ -407,13 +600,25 @@ class Teller:
         if not self.seen_call:
             self.out.append(IssueReported(breach("it is not one JSON object of the protocol")))
 
-    def _meant(self, pending: Pending) -> bool:
-        """Rule 11 and the fence rule, for a candidate that ends the message."""
-        if pending.whole or not self.judge.may_guess:
-            return pending.whole
-        if pending.fenced:
-            return self.judge.announced(pending.before)
-        return pending.strong or not self.judge.shown_as_example(pending.before)
+
+FENCED = "a fenced block"
+SAME_LINE = re.compile(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
+"""Words that go on on the same line."""
+
+
+def _is_blank(text: str) -> bool:
+    """White space, and the signs without width that editors put before a text."""
+    return not text.strip().strip("\ufeff\u200b\u2060")
+
+
+def _has_line(texts: list[str]) -> bool:
+    """Is the first line of words complete?"""
+    text = "".join(texts).lstrip()
+    return "\n" in text or len(text) >= hints.REACH
+
+
+def _kinds(draft: Draft) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(edit.kind for edit in draft.edits))
 
 
 def _call_of(draft: Draft) -> tuple[str, str]:

@@ -220,7 +220,7 @@ def _addressed(row: Row) -> Row:
     if segments is None or all(to is not Route.CALLS for _, to in segments.routes):
         return row
     weaker = copy(row)
-    weaker.strong, weaker.place = False, Place.WHOLE
+    weaker.strong, weaker.place, weaker.addressed = False, Place.WHOLE, True
     return weaker
 
 

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...errors import UsageError
 from ...events import Assembler, Event, IssueReported, Reclassified
 from ...lenient.source import Need, Source
 from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
-from ..judge.boxes import LIVE, still
 from ..judge.declared import NO_TOOLS, declared
 from ..judge.judge import Judge, unreadable
 from ..judge.provenance import Provenance, ShownText
@@ -29,11 +29,10 @@ from ..reading.compiled import Row
 from ..reading.named import UNDECIDED, opener
 from ..rows.table import ALL, resolve
 from ..spec import Dialect, JsonCall, Route
-from . import whole_text as whole
 from .budget import Patience
 from .candidates import Trial
-from .emitter import Teller
-from .markers import FENCE_SIGNS, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
+from .emitter import Judged, Teller
+from .markers import FENCE_SIGNS, FENCES, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
 from .search import Lead
 from .shown_calls import reads
 
@@ -59,15 +58,20 @@ AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """A parsed text: calls to run, visible text, reasoning, and everything that had to be noticed."""
+    """A parsed text: calls to run, visible text, reasoning, and everything that had to be noticed.
+
+    `doubtful` are calls that stand in the text and of which it is not certain that they were meant.
+    """
 
     calls: tuple[ToolCall, ...]
     text: str
     reasoning: str
     issues: tuple[Issue, ...]
     parts: tuple[Part, ...]
+    doubtful: tuple[ToolCall, ...] = ()
 
 
+DOUBTS = ("ask", "run", "text")
 BLANK = re.compile(r"[ \t\r]*")
 BOM = "\ufeff"
 TOO_MANY = "the text holds more marks than any answer; from here on none is read"
@@ -83,6 +87,9 @@ class Parser:
     finish_reason     why the model stopped, if known; "length" refuses a call that was cut (`close` may say it later)
     shown             texts the model was shown: a copy of a call in a tool's result or a document is not a call
     strict            refuse what needs mending
+    doubt             what becomes of a call that was perhaps not meant: "ask" (it is in `doubtful`), "run", "text"
+    native            the request had native tools: calls in text are not how the model was told to call
+    confirmed         dialects in which this model has confirmed before that it means calls
     ids               makes the id of the call with this index where the text gives none
     """
 
@@ -96,6 +103,9 @@ class Parser:
         finish_reason: str | None = None,
         shown: Iterable[str | ShownText] = (),
         strict: bool = False,
+        doubt: str = "ask",
+        native: bool = False,
+        confirmed: Iterable[str] = (),
         ids: Callable[[int], str] | None = None,
     ) -> None:
         known = declared(tools)
@@ -104,8 +114,12 @@ class Parser:
         self._table = table(rows, calls=known is None or bool(known), asked=named, spoken=prompted_dialect)
         self._scan_table = self._table
         protocol = all(isinstance(r.args, JsonCall) and r.args.answer for r in rows)
+        asked = frozenset(row.name for name in {prompted_dialect, *confirmed} - {""} for row in resolve(name))
         given = Provenance(shown, reads(known), known)
-        judge = Judge(known, shown=given, strict=strict, asked_by_name=named, protocol=protocol)
+        judge = Judge(
+            known, shown=given, strict=strict, asked_by_name=named, asked=asked, native=native, doubt=_wish(doubt),
+            protocol=protocol,
+        )  # fmt: skip
         self._src = Source()
         self._teller = Teller(judge, ids or _default_id)
         self._patience = Patience()
@@ -138,13 +152,19 @@ class Parser:
             self._trial.finish = finish_reason
         self._src.eof = True
         next(self._reader, None)
-        self._teller.settle_end(cut=self._trial.finish == Stop.LENGTH)
+        self._teller.settle_end(self._trial.finish)
+        self._teller.settle_doubts()
         return self._teller.drain()
 
     def whole(self, text: str) -> list[Event]:
         """All of the text at once: what `feed` and `close` would give, but nothing has to wait for more."""
         self._src.feed(text)
         return self.close()
+
+    @property
+    def decisions(self) -> tuple[Judged, ...]:
+        """Every candidate that was decided on so far, with the rule and the evidence; a bounded number of them."""
+        return tuple(self._teller.decisions)
 
     @property
     def reasoned(self) -> bool:
@@ -172,19 +192,13 @@ class Parser:
                 return
 
     def _say_marker(self, marker: str) -> int:
-        """The marker is text, and with it what is surely quoted as it is; the number of that quotation (0: none)."""
+        """The marker is text; the number of the quotation that it stands in (0: none)."""
         src, teller = self._src, self._teller
-        start, written = src.pos, min(max(0, -src.at), len(marker))
+        written = min(max(0, -src.at), len(marker))
         src.pos += len(marker)
-        quoted = not (teller.reasoning or teller.queue or marker[0] in FENCE_SIGNS)
-        standing = teller.context.standing() if quoted else LIVE
-        if standing.quote is None or standing.awaited or standing.brief:
-            teller.say(marker[written:])
-            return 0
-        short = len(src.buf) - self._scan_table.longest  # a mark in which the message ends is still looked for
-        src.pos = max(src.pos, min(still(standing.quote, src.buf, src.pos), short))
-        teller.say(src.buf[start + written : src.pos])
-        return teller.context.quotations
+        sure = not (teller.reasoning or teller.queue) and teller.context.standing().sure
+        teller.say(marker[written:])
+        return teller.context.quotations if sure and marker[0] not in FENCE_SIGNS else 0
 
     def _rest(self) -> Need[None]:
         """Nothing is looked for any more but the end of reasoning: what follows is text, however it may look."""
@@ -294,6 +308,8 @@ class Parser:
         """Act on the marker that stands here.  False: it is text."""
         t, folded = self._scan_table, marker.casefold()
         teller = self._teller
+        if teller.waiting_words:
+            teller.settle_words()  # what quotes the place at hand may stand among them
         if teller.reasoning and folded in t.unthink:
             if folded not in self._table.headers:
                 self._src.pos += len(marker)
@@ -312,8 +328,8 @@ class Parser:
             if noise:
                 self._drop(marker)
             return noise
-        if folded[:3] in t.fences and (folded in t.fences or folded in t.rows):
-            return (yield from self._trial.fence(marker))
+        if folded in t.fences or folded[:3] in FENCES:
+            return (yield from self._trial.fence(marker[:3]))
         if (yield from self._is_quoted()):
             return False
         return (yield from self._live_marker(folded, marker))
@@ -524,16 +540,20 @@ def parse(
     finish_reason: str | None = None,
     shown: Iterable[str | ShownText] = (),
     strict: bool = False,
+    doubt: str = "ask",
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded."""
-    if not prefix and not shown and finish_reason != Stop.LENGTH:
-        found = whole.read(text, tools, dialects, strict)
-        if found is not None:
-            return Parsed(calls=found[0], text=found[1], reasoning=found[2], issues=(), parts=found[3])
     parser = Parser(
-        tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict
-    )
+        tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
+        doubt=doubt,
+    )  # fmt: skip
     return fold(parser.whole(text))
+
+
+def _wish(doubt: str) -> str:
+    if doubt not in DOUBTS:
+        raise UsageError(f"doubt is {doubt!r}; give one of {', '.join(DOUBTS)}")
+    return doubt
 
 
 def fold(events: Iterable[Event]) -> Parsed:
@@ -548,6 +568,7 @@ def fold(events: Iterable[Event]) -> Parsed:
         reasoning=response.reasoning,
         issues=response.issues,
         parts=response.message.parts,
+        doubtful=response.doubtful,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ...events import Event, ReasoningDelta, Reclassified, TextDelta
-from ...types import Edit, Verdict
+from ...types import Edit
 from ..engine.markers import THINK
 from .findings import Finding
 
@@ -28,6 +28,7 @@ class Kind(StrEnum):
     MARKUP = "markup"
     ACCEPTED = "accepted"
     MENDED = "mended"
+    DOUBTFUL = "doubtful"
     REFUSED = "refused"
     QUOTED = "quoted"
     DROPPED = "dropped"
@@ -159,7 +160,7 @@ def _spoken(events: Iterable[Event]) -> list[tuple[str, Kind]]:
 
 def _said(text: str, findings: Sequence[Finding], spoken: Iterable[tuple[str, Kind]]) -> list[Span]:
     """Where each piece of what was told stands in `text`: pieces come in the order in which they were written."""
-    taken = [f.span for f in findings if f.verdict is not Verdict.QUOTED]
+    taken = [f.span for f in findings if not f.stays]
     pos, told = 0, list[Span]()
     for piece, kind in spoken:
         start = _find(text, piece, _past(text, pos, taken, piece), taken) if piece else -1

@@ -12,7 +12,14 @@ from typing import Any
 
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit, Issue, IssueKind, Report, Tier, Tool, Verdict
-from .provenance import CopyOf
+from .rules import Decision, Outcome
+
+VERDICTS = {
+    Outcome.RUN: Verdict.ACCEPTED,
+    Outcome.ASK: Verdict.DOUBTFUL,
+    Outcome.REFUSE: Verdict.REFUSED,
+    Outcome.TEXT: Verdict.QUOTED,
+}
 
 
 @dataclass(slots=True)
@@ -20,7 +27,9 @@ class Draft:
     """One candidate call.
 
     `pieces` concatenate to strict JSON once `done`; `told` counts the pieces already told as events; `refusal` is why
-    it will not run; `spelt_out` says that markup of its own holds the name, whatever characters it is made of.
+    it will not run; `spelt_out` says that markup of its own holds the name, whatever characters it is made of;
+    `settled` that the judge has looked at the arguments, `data` that they are none (a definition of the tool, say),
+    `shown` that it stays in the visible text.
     """
 
     dialect: str
@@ -40,7 +49,9 @@ class Draft:
     ended: bool = False
     edits: list[Edit] = field(default_factory=list)
     refusal: Issue | None = None
-    copied: CopyOf | None = None
+    settled: bool = False
+    data: bool = False
+    shown: bool = False
     end: int = 0
 
     def write(self, text: str) -> None:
@@ -60,22 +71,26 @@ class Draft:
         if self.refusal is None:
             self.refusal = Issue(kind=kind, message=message, name=self.name, correction=correction, call_id=self.id)
 
-    def report(self, tier: Tier) -> Report:
-        """The audit trail."""
-        if self.refusal is not None:
-            verdict, reason = Verdict.REFUSED, self.refusal.message
-        elif self.edits:
-            verdict, reason = Verdict.MENDED, ", ".join(dict.fromkeys(e.kind for e in self.edits))
-        else:
-            verdict, reason = Verdict.ACCEPTED, ""
+    def report_reason(self, decision: Decision) -> str:
+        """Why it was decided so, and what was mended."""
+        if not self.edits or decision.outcome is not Outcome.RUN:
+            return decision.reason
+        return f"{decision.reason}; mended: {', '.join(dict.fromkeys(e.kind for e in self.edits))}"
+
+    def report(self, tier: Tier, decision: Decision) -> Report:
+        """The audit trail of what was decided."""
+        verdict = VERDICTS[decision.outcome]
+        if self.edits and verdict is Verdict.ACCEPTED:
+            verdict = Verdict.MENDED
         return Report(
             dialect=self.dialect,
             span=(self.start, self.end),
             tier=tier,
             edits=tuple(self.edits),
             verdict=verdict,
-            reason=reason,
-            confidence=round(max(0.5, (1.0 if self.strong else 0.9) - 0.05 * len(self.edits)), 2),
+            rule=decision.rule.name,
+            reason=self.report_reason(decision),
+            evidence=decision.evidence.words(),
         )
 
 

@@ -8,7 +8,8 @@ text for calls itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...errors import nearest
@@ -19,6 +20,7 @@ from ...types import Edit, Issue, IssueKind, Tool
 from .candidate import Draft
 from .declared import NAMESPACES, NO_TOOLS, Tools, declared
 from .provenance import CopyOf, Provenance
+from .rules import Decision, Outcome
 
 MAX_THOUGHT = 200
 """Characters of `thought` in the JSON protocol (seed document 004, guardrails)."""
@@ -32,6 +34,7 @@ BENIGN = frozenset(
 WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "properties"})
 """Keys that models wrap the arguments in once more (malformations.md §3)."""
 
+TOOL_WORD = re.compile(r"[\w.:-]+")
 PLAIN_NAME = re.compile(r"[\w@$][\w.\-/:@$ ]*")
 COUNTED = re.compile(r"functions[._]?(?P<name>.+?)[:_]?\d+")
 """Kimi's ids, with their signs lost on the way through a client (malformations.md §6)."""
@@ -39,28 +42,11 @@ SQUEEZE = re.compile(r"\s+")
 CONTROL_TAIL = re.compile(r"(?:<\|.*|<｜.*|\s*<\|?(?:channel|message|constrain).*|\xa0.*)$", re.S)
 SHOWN_CALL = re.compile(r"\{\s*\\?[\"']?(?:id|ts|type|name|tool|tool_name|function|arguments|args|parameters|action)\b")
 
-ANNOUNCES = re.compile(
-    r"\b(?:I'?m|I am|I'?ll|I will|I |let me|let's|now|ich|lass mich|je |j'|laissez|voy|déjame|vou|deixe|eu |vado|sto |"
-    r"lasci|io |ik |jag |jeg |я |давай|сейчас)"
-    r"|我|让我|現在|现在|します|ます|하겠|할게|제가|سأ|دعني|मैं|ıyorum|eceğim|acağım",
-    re.IGNORECASE,
+SCHEMA_WORDS = frozenset(
+    {"type", "properties", "required", "additionalProperties", "$schema", "$defs", "description", "items", "enum",
+     "title"}
 )
-SHOWS = re.compile(
-    r"\b(?:example|e\.g\.|for instance|such as|looks? like|would|could|might|format|sample|template|syntax|schema|"
-    r"usage|documentation|payload|says?|asks? for|contains?|wrote|replied|sent|"
-    r"returned|as follows|"
-    r"previous(?:ly)?|earlier|Beispiel|etwa so|sieht .{0,40}aus|exemple|par exemple|ejemplo|exemplo|esempio|voorbeeld|"
-    r"пример)\b"
-    r"|例えば|例如|比如|示例|مثال",
-    re.IGNORECASE,
-)
-REPORTS = re.compile(r"\b(?:config(?:uration)?|reads?)\b", re.IGNORECASE)
-"""Words that present what follows, unless the writer announces to do it ("I'll read the config")."""
-FORBIDS = re.compile(
-    r"\b(?:do not|don't|never|must not|should not|shouldn't)\s+(?:\w+\s+){0,2}?(?:execute|run|call|send|invoke|use)\b"
-    r"[^.!?\n]*\bfollowing\b",
-    re.IGNORECASE,
-)
+"""Keys of a schema: where arguments should be, they are a definition of the tool that somebody asked for (J)."""
 
 
 class Unknown(Exception):
@@ -81,13 +67,14 @@ class Judge:
 
     def __init__(
         self, tools: Tools, *, shown: Provenance | None = None, strict: bool = False,
-        asked_by_name: bool = False, protocol: bool = False,
+        asked_by_name: bool = False, asked: Collection[str] = (), native: bool = False, doubt: str = "ask",
+        protocol: bool = False,
     ) -> None:
         self.tools = declared(tools)
         self.declared = self.tools if self.tools is not None else NO_TOOLS
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
+        self._asked, self.native, self._doubt = asked, native, doubt
         self._shown = shown
-        self._forbidden = "", False
         self._folded: dict[str, list[str]] | None = None
 
     @property
@@ -100,18 +87,25 @@ class Judge:
         """May a call whose opener proves little stand beside other words?  Not while the tools are unknown."""
         return self.tools is not None or self.asked_by_name
 
-    def copy_of(self, name: str, arguments: Any) -> CopyOf | None:
-        """What a call with these arguments was copied from; the examples of a prompt are there to be followed."""
-        if not self._shown or not isinstance(arguments, dict):
-            return None
-        found = self._shown.copy_of(name, arguments)
-        return found if found is not None and found.kind == "tool" else None
+    def asked_for(self, dialect: str) -> bool:
+        """Did the caller or the prompt ask for this dialect, or has the model confirmed that it means calls by it?"""
+        return self.asked_by_name or dialect in self._asked
+
+    def outcome(self, decision: Decision) -> Decision:
+        """The decision, with what the caller wants of doubt."""
+        if decision.outcome is not Outcome.ASK or self._doubt == "ask":
+            return decision
+        return decision._replace(rule=replace(decision.rule, **DOUBT[self._doubt]))
 
     # ── names ────────────────────────────────────────────────────────────────
 
     def known(self, name: str) -> bool:
         """Is this the exact name of a declared tool?"""
         return self.tools is not None and name in self.tools
+
+    def names_tool(self, text: str) -> bool:
+        """Does a declared tool's name stand in `text`?"""
+        return any(word in (self.tools or ()) for word in TOOL_WORD.findall(text))
 
     def resolve(self, written: str) -> str | None:
         """The declared tool that this name of a native call means, its notation normalised; None where none is."""
@@ -182,23 +176,17 @@ class Judge:
 
     # ── arguments ────────────────────────────────────────────────────────────
 
-    def settle(self, draft: Draft, raw: str) -> bool:
-        """The last word on a complete draft.  False: it is not a call at all but text.
-
-        `raw` is the candidate as written, for provenance.
-        """
-        if draft.refusal is not None:
-            return True
+    def settle(self, draft: Draft) -> bool:
+        """The last word on the arguments of a draft.  False: they are no arguments, so that it is no call but data."""
+        if draft.settled or draft.refusal is not None or not draft.done:
+            return not draft.data
+        draft.settled = True
         arguments = draft.arguments()
         if not draft.strong and not _keys_fit(arguments, draft):
-            if not self.asked_by_name:
-                return False
             extra = [k for k in arguments if not draft.shape.has(k)]
+            draft.data = len(extra) == len(arguments) and not SCHEMA_WORDS.isdisjoint(extra)
             self._refuse_arguments(draft, [_unknown_field(draft, k) for k in extra])
-            return True
-        draft.copied = self.copy_of(draft.name, arguments)
-        if draft.copied is not None:
-            return False
+            return not draft.data
         found = faults(draft.tool.parameters, arguments) if draft.tool is not None else []
         if found:
             self._refuse_arguments(draft, found)
@@ -207,6 +195,14 @@ class Judge:
             message = f"strict: the call needed mending ({kinds})"
             draft.refuse(IssueKind.MALFORMED, message, self.correction(draft, f"write it exactly; it had: {kinds}"))
         return True
+
+    def copy_of(self, draft: Draft) -> CopyOf | None:
+        """What this call was copied from, None for nothing; the examples of a prompt are there to be followed."""
+        if not self._shown or draft.refusal is not None or not draft.done:
+            return None
+        arguments = draft.arguments()
+        found = self._shown.copy_of(draft.name, arguments) if isinstance(arguments, dict) else None
+        return found if found is not None and found.kind == "tool" else None
 
     def _refuse_arguments(self, draft: Draft, found: Sequence[Fault]) -> None:
         lines = [f"{f.path}: {f.message}" for f in found[:8]]
@@ -239,23 +235,12 @@ class Judge:
         shown = f" Its schema: {dumps(draft.tool.parameters)}." if draft.tool is not None else ""
         return f"The call of {draft.name!r} was not run: {slip}.{shown} Send it again."
 
-    # ── weak openers: words decide where structure cannot (rule 11) ──────────
 
-    def announced(self, before: str) -> bool:
-        """Does the text before a fence at the message's end announce a call in the first person?"""
-        lead = _lead(before)
-        return bool(ANNOUNCES.search(lead)) and not (SHOWS.search(lead) or REPORTS.search(lead))
-
-    def shown_as_example(self, before: str) -> bool:
-        """Does the line before a bare candidate present it rather than make it?"""
-        lead = _lead(before)
-        return bool(SHOWS.search(lead)) or bool(REPORTS.search(lead) and not ANNOUNCES.search(lead))
-
-    def forbidden(self, before: str) -> bool:
-        """Does the sentence directly before live markup forbid it?  Asked for every row that an opener may begin."""
-        if before != self._forbidden[0]:
-            self._forbidden = before, bool(FORBIDS.search(_lead(before)))
-        return self._forbidden[1]
+DOUBT: Mapping[str, Mapping[str, Any]] = {
+    "run": {"outcome": Outcome.RUN},
+    "text": {"outcome": Outcome.TEXT, "issue": IssueKind.QUOTED},
+}
+"""What a caller may want of doubt, beside being asked."""
 
 
 def slip_of(why: Exception) -> IssueKind:
@@ -305,12 +290,6 @@ def _keys_fit(arguments: Any, draft: Draft) -> bool:
 def _unknown_field(draft: Draft, key: str) -> Fault:
     schema = draft.tool.parameters if draft.tool is not None else {}
     return Fault(f"$.{key[:40]}", "is not one of the tool's arguments", "additionalProperties", schema)
-
-
-def _lead(before: str) -> str:
-    """The last sentence or line before a candidate."""
-    lines = before.rstrip().rsplit("\n", 2)
-    return lines[-1][-400:] if lines else ""
 
 
 __all__ = ["BENIGN", "MAX_THOUGHT", "WRAPPERS", "Judge", "Shape", "Unknown", "breach", "unreadable"]

@@ -5,6 +5,7 @@ Derived from the row, the declared tools' names and whether the caller asked for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
@@ -32,6 +33,7 @@ class Row:
         d = self.dialect = dialect
         mine = asked and d.strength in MINE
         self.strong = d.strength is Strength.STRONG or mine
+        self.addressed = False  # to the reader, by the segment that it stands in
         self.place = Place.INLINE if mine or (asked and d.place is Place.LAST) else d.place
         self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
         opens = _bare(d.call.open)
@@ -42,6 +44,7 @@ class Row:
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
         self.between = _bare(d.between)
+        self.preface = re.compile(d.preface, re.DOTALL) if d.preface else None
         self.pair_close = tuple(c for c in (s.lstrip(">") for s in self.call_close) if c.startswith("</"))
         self.closer_needed = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
         self._variants: dict[str, Row] = {}

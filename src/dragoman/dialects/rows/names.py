@@ -131,6 +131,7 @@ FUNCTIONARY = Dialect(
 )
 ACTION = Dialect(
     name="react",
+    preface=r"(?:(?:Question|Thought):(?:(?!\n(?:Action|Observation|Final Answer):).)*\s*)+",
     aliases=("action_input",),
     place=Place.LINE,
     strength=Strength.OWN,

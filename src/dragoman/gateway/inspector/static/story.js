@@ -64,7 +64,7 @@ export function call(made) {
   const report = made.report;
   return h("div", { class: "call" },
     h("b", {}, "→ ", h("code", {}, made.name)), report ? chip(report.verdict) : null,
-    report?.dialect ? h("span", { class: "quiet" }, `${report.dialect} · ${report.tier.replaceAll("_", " ")} · confidence ${report.confidence}`) : null,
+    report?.dialect ? h("span", { class: "quiet" }, `${report.dialect} · ${report.tier.replaceAll("_", " ")} · ${report.rule.replaceAll("_", " ")}`) : null,
     report?.edits?.length ? h("span", { class: "quiet" }, report.edits.map((edit) => edit.kind.replaceAll("_", " ")).join(", ")) : null,
     capped(json(made.arguments), 2000));
 }

@@ -5,9 +5,9 @@ import { chip, h, more, plural } from "./dom.js";
 
 export const KINDS = [
   ["text", "text"], ["reasoning", "reasoning"], ["markup", "markup"], ["accepted", "call, as written"],
-  ["mended", "call, mended"], ["refused", "call, refused"], ["quoted", "not meant as a call"], ["dropped", "taken out"],
+  ["mended", "call, mended"], ["refused", "call, refused"], ["doubtful", "call in doubt"], ["quoted", "not meant as a call"], ["dropped", "taken out"],
 ];
-const SAYS = { accepted: "✓", mended: "~", refused: "✕", quoted: "“”", dropped: "–" };
+const SAYS = { accepted: "✓", mended: "~", refused: "✕", doubtful: "?", quoted: "“”", dropped: "–" };
 
 // The gateway counts characters, a page counts halves of those beyond U+FFFF: places in `text`, as the page counts.
 export function placesIn(text) {

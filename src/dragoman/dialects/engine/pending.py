@@ -1,0 +1,57 @@
+"""A candidate that was read whole and whose verdict awaits what follows it.
+
+Knows what it waits for; decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ...events import Event
+from ..judge.boxes import Standing
+from ..judge.candidate import Draft
+from ..judge.evidence import Mark
+
+
+class Awaits(StrEnum):
+    """What a candidate waits for."""
+
+    CLOSER = "closer"  # a closer that would quote it: a code span or quotation was open before it
+    END = "end"        # the message's end: any word before shows that it is not all of the message
+    WORDS = "words"    # the first line behind it, which may speak of it
+
+
+@dataclass(slots=True)
+class Pending:
+    """`raws` is what each draft was written as; `before` the text before it; `live` says that its last draft is told.
+
+    `whole`: no word of the message stands before it; `asked`: the notation was asked for; `fenced`: a fence around it.
+    """
+
+    items: list[Draft | Event]
+    raw: str
+    before: str
+    raws: dict[int, str]
+    mark: Mark
+    strong: bool
+    awaits: Awaits = Awaits.WORDS
+    standing: Standing | None = None
+    reasoning: bool = False
+    fenced: bool = False
+    whole: bool = False
+    asked: bool = False
+    inline: bool = False
+    hints: tuple[str, ...] = ()
+    after: list[str] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def drafts(self) -> list[Draft]:
+        """The calls of it."""
+        return [item for item in self.items if isinstance(item, Draft)]
+
+    def follow(self, text: str) -> None:
+        """`text` stands behind it."""
+        self.after.append(text)
+        self.size += len(text)

@@ -1,0 +1,168 @@
+"""The rules of the judge: a table over evidence, read from top to bottom; the first row that holds decides.
+
+Knows evidence and nothing else.  `docs/judge.md` is printed from this table, with the example of each row.
+Contract: `decide` always finds a row; the row's name and its words are the report's `rule` and `reason`.
+Source: judge-rules.md, second edition; each row names its principle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from ...types import IssueKind
+from .evidence import Evidence, Place, Thought
+
+
+class Outcome(StrEnum):
+    """What becomes of a candidate."""
+
+    RUN = "run"
+    ASK = "ask"
+    REFUSE = "refuse"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One row: when it holds, what follows, and the words of the reason (`{…}` are fields of the evidence).
+
+    `issue` is the kind of `Issue` that tells of a candidate left as text; `example` a text in which the row decides.
+    """
+
+    name: str
+    when: Callable[[Evidence], bool]
+    outcome: Outcome
+    reason: str
+    principle: str
+    issue: IssueKind | None = None
+    example: str = ""
+
+
+class Decision(NamedTuple):
+    """The row that held, and its reason in words."""
+
+    rule: Rule
+    reason: str
+    evidence: Evidence
+
+    @property
+    def outcome(self) -> Outcome:
+        """What becomes of the candidate."""
+        return self.rule.outcome
+
+
+RULES = (
+    Rule(
+        name="reasoning",
+        when=lambda e: e.thought in (Thought.ENDED, Thought.CUT),
+        outcome=Outcome.TEXT,
+        reason="it stands in reasoning: a rehearsal",
+        principle="H",
+        issue=IssueKind.IN_REASONING,
+        example='<think>\n<tool_call>{"name": "f", "arguments": {}}</tool_call>\n</think>\nNothing to do.',
+    ),
+    Rule(
+        name="box",
+        when=lambda e: bool(e.box),
+        outcome=Outcome.TEXT,
+        reason="it stands inside {box}",
+        principle="evidence: box",
+        issue=IssueKind.QUOTED,
+        example='A call looks like this: `<tool_call>{"name": "f", "arguments": {}}</tool_call>`.',
+    ),
+    Rule(
+        name="copy",
+        when=lambda e: e.copy is not None,
+        outcome=Outcome.TEXT,
+        reason="it is a copy of a call in {copy}",
+        principle="G",
+        issue=IssueKind.COPIED,
+        example='<tool_call>{"name": "f", "arguments": {}}</tool_call>',
+    ),
+    Rule(
+        name="repeat",
+        when=lambda e: e.repeats,
+        outcome=Outcome.TEXT,
+        reason="the same call was made before in this message",
+        principle="first edition 10",
+        issue=IssueKind.QUOTED,
+        example='<tool_call>{"name": "f", "arguments": {}}</tool_call>\nTo recap, I made this call:\n'
+        '{"name": "f", "arguments": {}}',
+    ),
+    Rule(
+        name="unfit",
+        when=lambda e: e.refusal is not None,
+        outcome=Outcome.REFUSE,
+        reason="{refusal.message}",
+        principle="first edition 4, 5 and 6; E",
+        example='<tool_call>{"name": "g", "arguments": {}}</tool_call>',
+    ),
+    Rule(
+        name="whole",
+        when=lambda e: e.place is Place.ALONE and not e.strong,
+        outcome=Outcome.RUN,
+        reason="the message is {mark} and nothing else",
+        principle="A",
+        example='{"name": "f", "arguments": {}}',
+    ),
+    Rule(
+        name="strong",
+        when=lambda e: e.strong and not e.hints,
+        outcome=Outcome.RUN,
+        reason="{mark}, in no box",
+        principle="A",
+        example='Let me look.\n<tool_call>{"name": "f", "arguments": {}}</tool_call>',
+    ),
+    Rule(
+        name="hinted",
+        when=lambda e: e.strong,
+        outcome=Outcome.ASK,
+        reason="{mark}, but the words around it hint against it ({hints[0]})",
+        principle="C",
+        example='Do not run this:\n<tool_call>{"name": "f", "arguments": {}}</tool_call>',
+    ),
+    Rule(
+        name="inline",
+        when=lambda e: e.place is Place.INLINE,
+        outcome=Outcome.TEXT,
+        reason="{mark} inside a sentence",
+        principle="B",
+        issue=IssueKind.QUOTED,
+        example='{"name": "f", "arguments": {}} is how it is written.',
+    ),
+    Rule(
+        name="untold",
+        when=lambda e: not (e.told or e.asked),
+        outcome=Outcome.TEXT,
+        reason="{mark} among words, while the tools are not known",
+        principle="B",
+        example='See:\n{"name": "f", "arguments": {}}',
+    ),
+    Rule(
+        name="asked",
+        when=lambda e: e.asked and not e.native and not e.hints,
+        outcome=Outcome.RUN,
+        reason="{mark}, the notation that was asked for",
+        principle="B",
+        example='I will look.\n{"name": "f", "arguments": {}}',
+    ),
+    Rule(
+        name="weak",
+        when=lambda e: True,
+        outcome=Outcome.ASK,
+        reason="{mark} among words proves little",
+        principle="B",
+        example='I will look.\n{"name": "f", "arguments": {}}',
+    ),
+)
+"""The law, in the order in which it is asked."""
+
+
+def decide(evidence: Evidence) -> Decision:
+    """The first rule that holds."""
+    rule = next(rule for rule in RULES if rule.when(evidence))
+    fields = {name: getattr(evidence, name) for name in ("mark", "box", "copy", "refusal", "hints")}
+    return Decision(rule, rule.reason.format(**fields), evidence)
