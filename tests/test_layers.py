@@ -36,7 +36,7 @@ FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.spl
 
 INNER: dict[str, tuple[str, ...]] = {
     "codecs": ("shared", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
-    "dialects": ("judge spec", "reading rows", "engine writing", "explain learning"),
+    "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
         "config fronts process", "reload state telemetry", "exchange", "http mcp_tools", "discovery inspector",
         "app observers", "factory",
