@@ -13,7 +13,7 @@ from ...schema.validation import Shape, coerce
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import YamlCall
-from .arguments import take_key, unescaped
+from .arguments import Trim, take_key, unescaped
 from .call import Attempt, Mismatch
 
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
@@ -102,7 +102,10 @@ def text_args(attempt: Attempt) -> Need[None]:
     """`NAME` in markup and plain text after it: the value of the one parameter that it can be."""
     draft = attempt.new()
     name, call_id, _ = yield from attempt.tool()
-    text = (yield from _body(attempt)).strip()
+    body: list[str] = []
+    Trim("\n", body.append).feed((yield from _body(attempt)))
+    given = "".join(body)
+    text = given.strip()
     if not attempt.ended:
         raise Cut
     if text[:1] in ("{", "[") or text[:2] == "- ":
@@ -112,7 +115,8 @@ def text_args(attempt: Attempt) -> Need[None]:
     if not text or not key:
         raise Broken("text stands where the arguments should be")
     draft.edits.append(Edit("wrapped_text", "$", text[:40]))
-    _write(draft, {key: CDATA.sub(r"\1", text) if CDATA.search(text) else unescaped(text)})
+    section = CDATA.fullmatch(text)
+    _write(draft, {key: section[1] if section and "]]>" not in section[1] else unescaped(given)})
     attempt.finish(draft)
 
 
