@@ -96,9 +96,13 @@ def _in_pairs(head: Message | None, block: list[Message]) -> tuple[list[Message]
     if not issues and len(block[0].results) == len(calls):
         return [*start, _named(block[0], calls, answers), *block[1:]], []
     paired = [_answer(c, a) for c, a in zip(calls, answers, strict=True)]
-    rest = [m for m in map(_without_results, block) if m.parts]
     moved = Issue(kind=IssueKind.HISTORY, message="results were moved next to the calls they answer")
-    return [*start, *([Message("tool", paired)] if paired else []), *rest], issues or [moved]
+    together = [Message("tool", paired)] if paired else []
+    return [*start, *together, *filter(_has_parts, map(_without_results, block))], issues or [moved]
+
+
+def _has_parts(message: Message) -> bool:
+    return bool(message.parts)
 
 
 FITS: tuple[tuple[Callable[[ToolCall], str | None], Callable[[ToolResult], str | None]], ...] = (

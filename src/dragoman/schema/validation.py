@@ -22,7 +22,7 @@ from ..types import JsonObject, Tool
 from .coercion import coerce, read_text
 from .patterns import affordable, options
 from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, nests_deeper, resolve, shape
-from .vocabulary import LISTS, MAPS, SINGLES
+from .vocabulary import LISTS, MAPS, holds_schemas, over_schemas
 
 __all__ = [
     "ANYTHING", "Fault", "Shape", "check_schema", "child", "coerce", "excerpt", "faults", "kind_of", "read_text",
@@ -127,17 +127,28 @@ def signature(tool: Tool) -> str:
 
 
 def _type_word(schema: Any) -> str:
-    declared = schema.get("type") if isinstance(schema, Mapping) else None
-    branches = schema.get("anyOf") if isinstance(schema, Mapping) else None
+    schema = _not_null(schema)
+    if schema.get("type") == "array":
+        item = _scalar(schema.get("items"))
+        return f"{item}[]" if item else "array"
+    return _scalar(schema) or "object"
+
+
+def _not_null(schema: Any) -> Mapping[str, Any]:
+    """The schema of a value that is not null: what may also be null is named by what it is otherwise."""
+    if not isinstance(schema, Mapping):
+        return {}
+    declared, branches = schema.get("type"), schema.get("anyOf")
     if isinstance(declared, list) and len(kinds := [kind for kind in declared if kind != "null"]) == 1:
-        declared = kinds[0]  # what may also be null is named by what it is otherwise
-    elif isinstance(branches, list) and len(others := [each for each in branches if each != {"type": "null"}]) == 1:
-        return _type_word(others[0])
-    if declared == "array":
-        items = schema.get("items")
-        kind = items.get("type") if isinstance(items, Mapping) else None
-        return f"{kind}[]" if isinstance(kind, str) and kind in _SCALARS else "array"
-    return declared if isinstance(declared, str) and declared in _SCALARS else "object"
+        return {**schema, "type": kinds[0]}
+    if isinstance(branches, list) and len(others := [each for each in branches if each != {"type": "null"}]) == 1:
+        return _not_null(others[0])
+    return schema
+
+
+def _scalar(schema: Any) -> str:
+    declared = schema.get("type") if isinstance(schema, Mapping) else None
+    return declared if isinstance(declared, str) and declared in _SCALARS else ""
 
 
 _SCALARS = ("string", "number", "integer", "boolean", "null")
@@ -243,26 +254,19 @@ def _plain(schema: Any, *, lenient: bool = False, depth: int = 0) -> Any:
         raise ValueError(f"it nests deeper than {_DEEPEST} levels")
     if not isinstance(schema, Mapping):
         return schema
-    made: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in MAPS and isinstance(value, Mapping):
-            made[key] = {k: _plain(v, lenient=lenient, depth=depth + 1) for k, v in value.items()}
-        elif key in LISTS and isinstance(value, list | tuple):
-            made[key] = [_plain(v, lenient=lenient, depth=depth + 1) for v in value]
-        elif key in SINGLES and isinstance(value, Mapping):
-            made[key] = _plain(value, lenient=lenient, depth=depth + 1)
-        else:
-            made[key] = _data(value)
+
+    def inner(part: Any) -> Any:
+        return _plain(part, lenient=lenient, depth=depth + 1)
+
+    made = {k: over_schemas(k, v, inner) if holds_schemas(k, v) else _data(v) for k, v in schema.items()}
     return _standard(made) if lenient else made
 
 
 def _standard(schema: dict[str, Any]) -> dict[str, Any]:
     """One subschema with JSON Schema's own type names, where it used others."""
-    declared = schema.get("type")
-    named = [declared] if isinstance(declared, str) else declared if isinstance(declared, list) else []
-    if not named or not all(isinstance(name, str) for name in named):
+    kinds = [ALIASES.get(name, name) for name in _type_names(schema.get("type"))]
+    if not kinds:
         return schema
-    kinds = [ALIASES.get(name.casefold(), name.casefold()) for name in named]
     if not KINDS.issuperset(kinds):  # "any": what is not a type rules nothing out
         return {key: value for key, value in schema.items() if key != "type"}
     if schema.get("nullable") is True:
@@ -272,6 +276,12 @@ def _standard(schema: dict[str, Any]) -> dict[str, Any]:
             schema = {**schema, "enum": [*schema["enum"], None]}
     kinds = list(dict.fromkeys(kinds))
     return {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
+
+
+def _type_names(declared: Any) -> list[str]:
+    """The names in a `type`, in lower case; none where one is no name."""
+    named = declared if isinstance(declared, list) else [declared]
+    return [name.casefold() for name in named] if all(isinstance(name, str) for name in named) else []
 
 
 def _data(value: Any) -> Any:
@@ -343,15 +353,16 @@ _UNSHOWN = ("$defs", "definitions", "$schema", "$id", "$comment", "title", "exam
 
 
 def _excerpt_of(key: str, value: Any, root: JsonObject, depth: int) -> Any:
-    if key in MAPS and isinstance(value, Mapping):
-        return {k: excerpt(v, root, depth - 1) for k, v in islice(value.items(), 40)} if depth else _NOTHING
-    if key in LISTS and isinstance(value, list):
-        return [excerpt(v, root, depth - 1) for v in value[:20]] if depth else _NOTHING
-    if key in SINGLES and isinstance(value, Mapping):
-        return excerpt(value, root, depth - 1) if depth else _NOTHING
+    if holds_schemas(key, value):
+        return over_schemas(key, _first(key, value), lambda part: excerpt(part, root, depth - 1)) if depth else _NOTHING
     if isinstance(value, list):
         return value[:40]
     return _cut(value, 160) if isinstance(value, str) else value
+
+
+def _first(key: str, value: Any) -> Any:
+    """As many of the schemas in `value` as are worth showing."""
+    return dict(islice(value.items(), 40)) if key in MAPS else value[:20] if key in LISTS else value
 
 
 def _cut(text: str, limit: int = _LONGEST_MESSAGE) -> str:

@@ -29,6 +29,8 @@ SINGLES = words(
     unevaluatedProperties"""
 )
 
+_MAPPINGS = MAPS | SINGLES
+
 ANNOTATIONS = words(
     """$schema $id $comment $anchor $dynamicAnchor $defs definitions title description default examples deprecated
     readOnly writeOnly propertyOrdering"""
@@ -121,6 +123,29 @@ def tidy(key: str, value: Any) -> Any:
 def kinds_of_values(values: Iterable[Any]) -> list[str]:
     """The kinds of these values, each once, in order."""
     return [kind for kind in dict.fromkeys(map(kind_of, values)) if kind]
+
+
+# ── schemas inside schemas ───────────────────────────────────────────────────
+
+
+def holds_schemas(key: str, value: Any) -> bool:
+    """Is `value`, of the keyword `key`, made of schemas?"""
+    return isinstance(value, Mapping) if key in _MAPPINGS else key in LISTS and isinstance(value, list | tuple)
+
+
+def over_schemas(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
+    """`value`, of a keyword that holds schemas, with each of them changed."""
+    if key in MAPS:
+        return {name: change(schema) for name, schema in value.items()}
+    return [change(schema) for schema in value] if key in LISTS else change(value)
+
+
+def any_of(schemas: Iterable[Any]) -> Any:
+    """One schema that takes what any of `schemas` does, each once."""
+    distinct: list[Any] = []
+    for schema in schemas:
+        distinct += [schema] if schema not in distinct else []
+    return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
 # ── two schemas as one ───────────────────────────────────────────────────────
@@ -250,10 +275,9 @@ def collapsed(flat: dict[str, Any], branches: Sequence[JsonObject]) -> dict[str,
     properties: dict[str, list[Any]] = {}
     for branch in branches:
         for key, value in (branch.get("properties") or {}).items():
-            found = properties.setdefault(key, [])
-            found += [value] if value not in found else []
+            properties.setdefault(key, []).append(value)
     own = flat.get("properties") or {}
-    united = {key: value[0] if len(value) == 1 else {"anyOf": value} for key, value in properties.items()}
+    united = {key: any_of(values) for key, values in properties.items()}
     each = [set(branch.get("required") or ()) for branch in branches]
     common = sorted(set.intersection(*each)) if each else []
     required = dict.fromkeys([*(flat.get("required") or ()), *common])

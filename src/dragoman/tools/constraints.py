@@ -100,15 +100,21 @@ def _gather(note: Any, kinds: frozenset[str], into: _Gathered) -> None:
         if limit is not None and not callable(limit):
             _limit(bound, limit, kinds, into)
     _pattern(note if descends(note, "re.Pattern") else getattr(note, "pattern", None), into)
-    for key in _COPIED:
-        inner = getattr(note, key, None)
-        if isinstance(inner, list) and inner:
-            into.schema[key] = plain(inner)
-    for extra in ("json_schema_extra", "extra_json_schema"):
-        if isinstance(inner := getattr(note, extra, None), Mapping):
-            into.schema.update({key: plain(value) for key, value in inner.items()})
+    into.schema.update(_extras(note))
     if descends(note, "annotated_types.Predicate"):
         into.check(note.func, f"that satisfies {getattr(note.func, '__name__', repr(note.func))}")
+
+
+def _extras(note: Any) -> Iterator[tuple[str, Any]]:
+    """The keywords that a note carries as they are."""
+    for key in _COPIED:
+        value = getattr(note, key, None)
+        if isinstance(value, list) and value:
+            yield key, plain(value)
+    for extra in ("json_schema_extra", "extra_json_schema"):
+        keywords = getattr(note, extra, None)
+        if isinstance(keywords, Mapping):
+            yield from ((key, plain(value)) for key, value in keywords.items())
 
 
 def _description(note: Any) -> str:

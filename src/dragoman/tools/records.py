@@ -280,20 +280,23 @@ _DATA = ("default", "examples", "enum", "const", "required")
 
 def _rewritten(node: Any, renamed: Mapping[str, str]) -> Any:
     if isinstance(node, list):
-        return [_rewritten(value, renamed) for value in node]
+        return [_rewritten(inner, renamed) for inner in node]
     if not isinstance(node, dict):
         return node
-    made_of: dict[str, Any] = {}
-    for key, value in node.items():
-        if key in _DATA:
-            made_of[key] = value
-        elif key in _NAMED and isinstance(value, dict):
-            made_of[key] = {name: _rewritten(each, renamed) for name, each in value.items()}
-        elif key == "$ref" and isinstance(value, str):
-            name = value.removeprefix("#/$defs/")
-            made_of[key] = f"#/$defs/{renamed.get(name, name)}"
-        elif key == "discriminator" and isinstance(value, dict):
-            continue  # OpenAPI's; the members' own constants say the same
-        elif key != "title" or not isinstance(value, str):
-            made_of[key] = _rewritten(value, renamed)
-    return made_of
+    return {key: _rewritten_at(key, value, renamed) for key, value in node.items() if not _is_generated(key, value)}
+
+
+def _is_generated(key: str, value: Any) -> bool:
+    """A title of pydantic's, or OpenAPI's discriminator: the members' own constants say the same."""
+    return (key == "title" and isinstance(value, str)) or (key == "discriminator" and isinstance(value, dict))
+
+
+def _rewritten_at(key: str, value: Any, renamed: Mapping[str, str]) -> Any:
+    if key in _DATA:
+        return value
+    if key in _NAMED and isinstance(value, dict):
+        return {name: _rewritten(each, renamed) for name, each in value.items()}
+    if key == "$ref" and isinstance(value, str):
+        name = value.removeprefix("#/$defs/")
+        return f"#/$defs/{renamed.get(name, name)}"
+    return _rewritten(value, renamed)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..api_rules import Must, SchemaRules
-from ..vocabulary import ANNOTATIONS, IMPLIED, LISTS, difference, kinds_of_values, only_kind
+from ..vocabulary import ANNOTATIONS, IMPLIED, LISTS, any_of, difference, kinds_of_values, only_kind
 
 NULL: Mapping[str, Any] = {"type": "null"}
 
@@ -32,10 +32,8 @@ def typed(rules: SchemaRules, flat: dict[str, Any]) -> dict[str, Any]:
     """With a type, where the rest implies one and the API wants one."""
     if "type" in flat or Must.TYPE not in rules.musts or "$ref" in flat:
         return flat
-    kinds = kinds_of_values(flat.get("enum", ()))
-    if not kinds and "anyOf" not in flat:
-        kinds = [next((kind for word, kind in IMPLIED if word in flat), "")]
-    kinds = [kind for kind in kinds if kind]
+    implied = [kind for word, kind in IMPLIED if word in flat and "anyOf" not in flat][:1]
+    kinds = kinds_of_values(flat.get("enum", ())) or implied
     return {**flat, "type": kinds[0] if len(kinds) == 1 else kinds} if kinds else flat
 
 
@@ -50,10 +48,7 @@ def tuple_as_list(rules: SchemaRules, flat: dict[str, Any]) -> dict[str, Any]:
     if rules.takes("prefixItems"):
         return {**left, "prefixItems": places, **({} if rest is None else {"items": rest})}
     left.pop("prefixItems", None)
-    distinct: list[Any] = []
-    for place in [*places, *([rest] if isinstance(rest, Mapping) else [])]:
-        distinct += [place] if place not in distinct else []
-    return {**left, "type": "array", "items": distinct[0] if len(distinct) == 1 else {"anyOf": distinct}}
+    return {**left, "type": "array", "items": any_of([*places, rest] if isinstance(rest, Mapping) else places)}
 
 
 def by_kind(flat: dict[str, Any], kinds: Sequence[str], *, nullable: bool) -> tuple[dict[str, Any], bool]:
@@ -62,14 +57,20 @@ def by_kind(flat: dict[str, Any], kinds: Sequence[str], *, nullable: bool) -> tu
     With `nullable`, a kind and null is that kind alone.
     """
     if "enum" in flat:
-        found = kinds_of_values(flat["enum"])
-        kinds = [kind for kind in kinds if kind in found or (kind == "number" and "integer" in found)] or kinds
+        flat, kinds = _enumerated(flat, kinds)
     rest = [kind for kind in kinds if kind != "null"]
-    if len(rest) < len(kinds) and "enum" in flat:
-        flat = {**flat, "enum": difference(flat["enum"], [None]) or [None]}
     branches = [only_kind(flat, kind) for kind in rest]
     common = {key: value for key, value in flat.items() if key in ANNOTATIONS or key in LISTS}
     if len(branches) == 1 and nullable:
         return {**branches[0], **common}, True
     null = [NULL] if len(rest) < len(kinds) else []
     return {**common, "anyOf": [*branches, *null]}, False
+
+
+def _enumerated(flat: dict[str, Any], kinds: Sequence[str]) -> tuple[dict[str, Any], Sequence[str]]:
+    """The kinds that are among the values, and the values without null where that is one of the kinds."""
+    found = kinds_of_values(flat["enum"])
+    kinds = [kind for kind in kinds if kind in found or (kind == "number" and "integer" in found)] or kinds
+    if "null" in kinds:
+        flat = {**flat, "enum": difference(flat["enum"], [None]) or [None]}
+    return flat, kinds
