@@ -269,6 +269,10 @@ class Message:
         put(self, "cache", cache)
         put(self, "metadata", metadata)
 
+    def with_parts(self, parts: Iterable[Part]) -> Message:
+        """The message with other parts."""
+        return Message(self.role, parts, cache=self.cache, metadata=self.metadata)
+
     @property
     def text(self) -> str:
         """The visible text, joined."""

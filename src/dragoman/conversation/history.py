@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from ..errors import ErrorCode
-from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
+from ..types import NOTHING, Issue, IssueKind, Message, Text, ToolCall, ToolResult
 from .naming import respell
 from .requirements import Turns, WireRequirements
 
@@ -139,14 +139,7 @@ def _answer(call: ToolCall, result: ToolResult | None) -> ToolResult:
         return ToolResult(call_id=call.id, name=call.name, content=MISSING, is_error=True, error_code=code)
     if result.call_id == call.id and result.name:
         return result
-    return ToolResult(
-        call_id=call.id,
-        name=result.name or call.name,
-        content=result.content,
-        is_error=result.is_error,
-        error_code=result.error_code,
-        metadata=result.metadata,
-    )
+    return replace(result, call_id=call.id, name=result.name or call.name)
 
 
 def _named(message: Message, calls: Sequence[ToolCall], answers: Sequence[ToolResult | None]) -> Message:
@@ -155,7 +148,7 @@ def _named(message: Message, calls: Sequence[ToolCall], answers: Sequence[ToolRe
         return message
     named = {id(a): _answer(c, a) for c, a in zip(calls, answers, strict=True) if a is not None}
     parts = [named.get(id(p), p) if isinstance(p, ToolResult) else p for p in message.parts]
-    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+    return message.with_parts(parts)
 
 
 def _without_results(message: Message) -> Message:
@@ -238,12 +231,12 @@ def _renamed(messages: Sequence[Message], ids: Iterator[str]) -> Iterator[Messag
             new = [next(ids) for _ in message.calls]
             answers = _answered(message.calls, new, [r for m in _until_next(messages, at) for r in m.results])
             left = iter(new)
-            yield _with_parts(
-                message, [replace(p, id=next(left)) if isinstance(p, ToolCall) else p for p in message.parts]
+            yield message.with_parts(
+                [replace(p, id=next(left)) if isinstance(p, ToolCall) else p for p in message.parts]
             )
         elif message.results:
             parts = [_answering(p, answers.get(id(p))) if isinstance(p, ToolResult) else p for p in message.parts]
-            yield _with_parts(message, parts)
+            yield message.with_parts(parts)
         else:
             yield message
 
@@ -265,20 +258,7 @@ def _until_next(messages: Sequence[Message], at: int) -> Iterator[Message]:
 
 
 def _answering(result: ToolResult, ids: list[str] | None) -> ToolResult:
-    if not ids:
-        return result
-    return ToolResult(
-        call_id=ids.pop(0),
-        name=result.name,
-        content=result.content,
-        is_error=result.is_error,
-        error_code=result.error_code,
-        metadata=result.metadata,
-    )
-
-
-def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
-    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+    return replace(result, call_id=ids.pop(0)) if ids else result
 
 
 # ── one call at a time ───────────────────────────────────────────────────────
@@ -298,7 +278,7 @@ def one_by_one(messages: Sequence[Message]) -> Repaired:
         elif not (at and len(messages[at - 1].calls) > 1):
             singles.append(message)
         elif rest := [part for part in message.parts if not isinstance(part, ToolResult)]:
-            singles.append(_with_parts(message, rest))
+            singles.append(message.with_parts(rest))
     if not split:
         return Repaired(tuple(messages))
     issue = Issue(kind=IssueKind.HISTORY, message=f"{split} turns with several calls are told as turns with one call")
@@ -310,7 +290,7 @@ def _apart(message: Message, answers: Message) -> Iterator[Message]:
     others = [part for part in message.parts if not isinstance(part, ToolCall)]
     results = _pair(message.calls, list(answers.results))[0]
     for call, result in zip(message.calls, results, strict=True):
-        yield _with_parts(message, [*others, call])
+        yield message.with_parts([*others, call])
         if result is not None:
             yield Message("tool", [result])
         others = []
@@ -365,8 +345,7 @@ def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
     if not rest or rest[0].role != "user":
         return (Message("user", text), *rest)
     first = rest[0]
-    parts = (Text(f"{text}\n\n"), *first.parts)
-    return (Message("user", parts, cache=first.cache, metadata=first.metadata), *rest[1:])
+    return (first.with_parts((Text(f"{text}\n\n"), *first.parts)), *rest[1:])
 
 
 def _bridged(messages: Iterable[Message]) -> Iterator[Message]:

@@ -74,7 +74,7 @@ def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[M
     thoughts = states[0].reasoning if states[0] is not None else ()
     if thoughts and not any(isinstance(part, Reasoning) for part in parts):
         parts = [*thoughts, *parts]
-    whole = Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+    whole = message.with_parts(parts)
     ids = zip(message.calls, whole.calls, strict=True)
     return whole, {old.id: new.id for old, new in ids if old.id != new.id}
 
@@ -100,20 +100,13 @@ def _whole(call: ToolCall, state: ReplayState | None) -> ToolCall:
 def _with_own_ids(message: Message, own: Mapping[str, str]) -> Message:
     if not own or not any(result.call_id in own for result in message.results):
         return message
-    parts = [
-        ToolResult(
-            call_id=own.get(part.call_id, part.call_id),
-            name=part.name,
-            content=part.content,
-            is_error=part.is_error,
-            error_code=part.error_code,
-            metadata=part.metadata,
-        )
-        if isinstance(part, ToolResult)
-        else part
-        for part in message.parts
-    ]
-    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+    return message.with_parts(
+        _with_own_id(part, own) if isinstance(part, ToolResult) else part for part in message.parts
+    )
+
+
+def _with_own_id(result: ToolResult, own: Mapping[str, str]) -> ToolResult:
+    return replace(result, call_id=own[result.call_id]) if result.call_id in own else result
 
 
 def _keys(before: str, calls: Sequence[ToolCall]) -> Iterator[tuple[str, str]]:

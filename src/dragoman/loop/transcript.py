@@ -80,7 +80,7 @@ def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
     """The message with these parts; the very same where they are its own."""
     if len(parts) == len(message.parts) and all(map(is_, parts, message.parts)):
         return message
-    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+    return message.with_parts(parts)
 
 
 def _readable(issue: Issue) -> JsonObject:

@@ -101,7 +101,7 @@ def remainder(message: Message, turns: Sequence[Message]) -> Message:
         for part in _cut(message.parts, len(message.text) - len(text))
         if part not in blocks and not (isinstance(part, Reasoning) and part.text in thoughts)
     ]
-    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
+    return message.with_parts(parts)
 
 
 def _without(text: str, start: str) -> str:

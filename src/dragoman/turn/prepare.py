@@ -212,7 +212,7 @@ def _conversation(
 def _thoughtless(message: Message) -> Message:
     """The message without its reasoning, for models that refuse to get it back (DeepSeek R1)."""
     parts = [part for part in message.parts if not isinstance(part, Reasoning)]
-    return message if len(parts) == len(message.parts) else _with_parts(message, parts)
+    return message if len(parts) == len(message.parts) else message.with_parts(parts)
 
 
 UNSAID = Reasoning(" ")
@@ -223,17 +223,13 @@ def _reasoned(message: Message) -> Message:
     """The message, if it makes calls, with reasoning before them."""
     if not message.calls or any(isinstance(part, Reasoning) for part in message.parts):
         return message
-    return _with_parts(message, [UNSAID, *message.parts])
+    return message.with_parts([UNSAID, *message.parts])
 
 
 def _called(messages: Sequence[Message]) -> list[Tool]:
     """The tools that the history calls, declared so that it is taken; their arguments are anybody's guess."""
     names = dict.fromkeys(call.name for message in messages for call in message.calls)
     return [Tool(name=name, parameters=EMPTY_OBJECT_SCHEMA) for name in names]
-
-
-def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
-    return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
 
 
 # ── names ────────────────────────────────────────────────────────────────────
@@ -258,7 +254,7 @@ def _renamed(request: Request, names: Respelled) -> Request:
 def _renamed_message(message: Message, names: Respelled) -> Message:
     if not any(isinstance(part, ToolCall | ToolResult) and part.name in names.forth for part in message.parts):
         return message
-    return _with_parts(message, [_renamed_part(part, names) for part in message.parts])
+    return message.with_parts([_renamed_part(part, names) for part in message.parts])
 
 
 def _renamed_part(part: Part, names: Respelled) -> Part:

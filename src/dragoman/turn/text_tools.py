@@ -78,7 +78,7 @@ def _prompted(turns: Sequence[Message], prompt: str) -> list[Message]:
     if at is None:
         return [Message("system", prompt), *turns]
     parts = (*turns[at].parts, Text(f"\n\n{prompt}" if turns[at].text.strip() else prompt))
-    return [*turns[:at], _with_parts(turns[at], parts), *turns[at + 1 :]]
+    return [*turns[:at], turns[at].with_parts(parts), *turns[at + 1 :]]
 
 
 def _turns(request: Request, tongue: Tongue) -> Iterator[Message]:
@@ -104,13 +104,13 @@ def _spoken(message: Message, dialect: Dialect, tools: tuple[Tool, ...], start: 
     """A message of the model, its calls as text; `start` counts the calls before it."""
     told = render_message(message, dialect, tools=tools, start=start)
     thought = [p for p in message.parts if isinstance(p, Reasoning)]
-    return _with_parts(message, (*thought, Text(told)))
+    return message.with_parts((*thought, Text(told)))
 
 
 @memoize(MESSAGES, if_small(_size))
 def _shown(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Message:
     """A message the model did not write, as a user turn."""
-    return _with_parts(message, tuple(_harmless(message, dialect, guarded)), role="user")
+    return Message("user", _harmless(message, dialect, guarded), cache=message.cache, metadata=message.metadata)
 
 
 def _harmless(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Iterator[Part]:
@@ -167,7 +167,3 @@ def _spaced(texts: Iterable[Part]) -> Iterator[Part]:
     """Texts as one, with blank lines between; what is told besides is that of the first."""
     first, *more = [part for part in texts if isinstance(part, Text)]
     yield replace(first, text="\n\n".join([first.text, *(part.text for part in more)])) if more else first
-
-
-def _with_parts(message: Message, parts: tuple[Part, ...], role: str | None = None) -> Message:
-    return Message(role or message.role, parts, cache=message.cache, metadata=message.metadata)  # type: ignore[arg-type]
