@@ -22,7 +22,7 @@ from ..types import JsonObject, Tool
 from .coercion import coerce, read_text
 from .patterns import affordable, options
 from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, nests_deeper, resolve, shape
-from .vocabulary import LISTS, MAPS, holds_schemas, over_schemas
+from .vocabulary import LISTS, MAPS, SINGLES, holds_schemas, over_schemas
 
 __all__ = [
     "ANYTHING", "Fault", "Shape", "check_schema", "child", "coerce", "excerpt", "faults", "kind_of", "read_text",
@@ -254,11 +254,16 @@ def _plain(schema: Any, *, lenient: bool = False, depth: int = 0) -> Any:
         raise ValueError(f"it nests deeper than {_DEEPEST} levels")
     if not isinstance(schema, Mapping):
         return schema
-
-    def inner(part: Any) -> Any:
-        return _plain(part, lenient=lenient, depth=depth + 1)
-
-    made = {k: over_schemas(k, v, inner) if holds_schemas(k, v) else _data(v) for k, v in schema.items()}
+    made: dict[str, Any] = {}
+    for key, value in schema.items():  # few frames a level: a schema may nest as deep as the interpreter goes
+        if key in MAPS and isinstance(value, Mapping):
+            made[key] = {k: _plain(v, lenient=lenient, depth=depth + 1) for k, v in value.items()}
+        elif key in LISTS and isinstance(value, list | tuple):
+            made[key] = [_plain(v, lenient=lenient, depth=depth + 1) for v in value]
+        elif key in SINGLES and isinstance(value, Mapping):
+            made[key] = _plain(value, lenient=lenient, depth=depth + 1)
+        else:
+            made[key] = _data(value)
     return _standard(made) if lenient else made
 
 
