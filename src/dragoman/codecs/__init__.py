@@ -121,22 +121,33 @@ def decode_tool_calls(body: Mapping[str, Any], api: str) -> Decoded:
     codec = CODECS[api]
     if not isinstance(body, Mapping):
         raise UsageError(f"expected a response body, got {type(body).__name__}; pass it parsed from JSON")
-    response = codec.decode_response(_as_body(body, codec.name))
+    response = codec.decode_response(_AS_BODY.get(codec.name, dict)(body))
     if not response.calls and any(issue.kind in _UNUSABLE and issue.raw for issue in response.issues):
         raise ExtractError(response.issues)
     return Decoded(response.calls, response.issues)
 
 
-def _as_body(body: Mapping[str, Any], name: str) -> JsonObject:
-    """A whole body: a bare message is wrapped, an answer without choices or content says nothing."""
-    if name == OPENAI and not body.get("choices") and not body.get("error"):
-        message = body if "role" in body or "tool_calls" in body else {}
-        return {"choices": [{"message": message}]}
-    if name == ANTHROPIC:
-        return {"stop_reason": None, **body}
-    if name == OLLAMA and body.get("message") is None and not body.get("error"):
-        return {"message": body if "role" in body or "tool_calls" in body else {}}
-    return body
+# A whole body: a bare message is wrapped, an answer without choices or content says nothing.
+
+
+def _chat_body(body: JsonObject) -> JsonObject:
+    return body if body.get("choices") or body.get("error") else {"choices": [{"message": _bare_message(body)}]}
+
+
+def _ollama_body(body: JsonObject) -> JsonObject:
+    answers = body.get("message") is not None or body.get("error")
+    return body if answers else {"message": _bare_message(body)}
+
+
+def _bare_message(body: JsonObject) -> JsonObject:
+    return body if "role" in body or "tool_calls" in body else {}
+
+
+_AS_BODY: Mapping[str, Callable[[JsonObject], JsonObject]] = {
+    OPENAI: _chat_body,
+    ANTHROPIC: lambda body: {"stop_reason": None, **body},
+    OLLAMA: _ollama_body,
+}
 
 
 def encode_result(result: ToolResult, api: str) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from typing import Any
 
 from ...types import JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..shared.body import an_array, an_object, mapping, name_at, plain, rest, string_at, switch_at, text
 from ..shared.claude_blocks import may_go_back, write_blocks
-from ..shared.media import from_url, joined, media_kind, note
+from ..shared.media import from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
 from ..shared.spec import Quirks, carried, own
@@ -33,11 +34,16 @@ def read_blocks(content: Any, path: str, pairing: Pairing) -> tuple[list[Part], 
     if isinstance(content, str):
         return [Text(content)], False
     blocks = [an_object(one, f"{path}[{i}]") for i, one in enumerate(an_array(content, path))]
-    end = max((i for i, block in enumerate(blocks) if block.get("type") not in _UNMARKED), default=-1)
-    cached = end >= 0 and blocks[end].get("cache_control") is not None
-    if cached and blocks[end]["cache_control"] == MARKER:
-        blocks[end] = rest(blocks[end], frozenset({"cache_control"}))
-    return [read_block(block, f"{path}[{i}]", pairing) for i, block in enumerate(blocks)], cached
+    marked_at = _marked_at(blocks)
+    if marked_at is not None and blocks[marked_at]["cache_control"] == MARKER:
+        blocks[marked_at] = rest(blocks[marked_at], ("cache_control",))
+    return [read_block(block, f"{path}[{i}]", pairing) for i, block in enumerate(blocks)], marked_at is not None
+
+
+def _marked_at(blocks: Sequence[JsonObject]) -> int | None:
+    """Where the last block stands that may bear a cache marker, if it bears one."""
+    end = max((i for i, block in enumerate(blocks) if block.get("type") not in _UNMARKED), default=None)
+    return end if end is not None and blocks[end].get("cache_control") is not None else None
 
 
 def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
@@ -138,9 +144,9 @@ def write_result(result: ToolResult) -> dict[str, Any]:
     """The block that answers a call: failure has its own field, a code is marked in the text (seeds C10)."""
     content = marked(result, bare=False)
     blocks = [block for part in content for block in write_part(part, unsigned=False)]
-    plain = len(content) == 1 and isinstance(content[0], Text) and not own(NAME, content[0].metadata)
+    only = one_text(content, NAME)
     wire: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id}
-    wire["content"] = joined(content) if plain or not blocks else blocks
+    wire["content"] = blocks if only is None and blocks else only or ""
     if result.is_error:
         wire["is_error"] = True
     return {**wire, **own(NAME, result.metadata)}

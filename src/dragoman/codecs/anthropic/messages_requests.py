@@ -30,6 +30,7 @@ from ...types import (
 from ..shared.body import (
     an_array,
     an_object,
+    filled,
     items,
     mapping,
     name_at,
@@ -46,7 +47,7 @@ from ..shared.media import joined
 from ..shared.options import read_options, write_options
 from ..shared.requests import finished, nearest_choice, split_system
 from ..shared.results import Pairing
-from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
+from ..shared.spec import PLAIN, Quirks, Unsupported, carried, own, wished
 from ..shared.tools import Found, WrittenTools, definition, read_once, read_tool, read_tools, woven
 from .messages_blocks import MARKER, NAME, read_blocks, write_message
 
@@ -178,28 +179,30 @@ def _read_alone(one: JsonObject, names: Sequence[tuple[str, str]]) -> tuple[Mess
 
 
 def _read_message(one: JsonObject, path: str, pairing: Pairing) -> list[Message]:
-    role = name_at(one, "role", path)
-    content, where = one.get("content"), f"{path}.content"
-    left = carried(NAME, rest(one, frozenset({"role", "content"})))
-    if role == "assistant":
-        parts, cached = read_blocks(content, where, pairing)
-        pairing.see(part for part in parts if isinstance(part, ToolCall))
-        return [Message("assistant", parts, cache=cached, metadata=left)]
+    role, content = name_at(one, "role", path), one.get("content")
+    left = rest(one, ("role", "content"))
+    if role not in ("assistant", "system"):
+        return _read_turn(content, f"{path}.content", pairing, carried(NAME, left))
+    parts, cached = read_blocks(content, f"{path}.content", pairing)
     if role == "system":  # among the messages, not beside them: it goes back where it stood
-        parts, cached = read_blocks(content, where, pairing)
-        return [Message("system", parts, cache=cached, metadata=WireFields(NAME, {**left, "role": "system"}))]
+        return [Message("system", parts, cache=cached, metadata=carried(NAME, {**left, "role": "system"}))]
+    pairing.see(part for part in parts if isinstance(part, ToolCall))
+    return [Message("assistant", parts, cache=cached, metadata=carried(NAME, left))]
+
+
+def _read_turn(content: Any, path: str, pairing: Pairing, left: JsonObject) -> list[Message]:
+    """A turn of the user: the results in it stand alone, before what else is said."""
     blocks = content if isinstance(content, list | tuple) else []
     results = [block for block in blocks if mapping(block).get("type") == "tool_result"]
-    if not results:
-        parts, cached = read_blocks(content, where, pairing)
-        return [Message("user", parts, cache=cached, metadata=left)]
-    others = [block for block in blocks if mapping(block).get("type") != "tool_result"]
-    parts, cached = read_blocks(results, where, pairing)
-    told = [Message("tool", parts, cache=cached)]
-    if others:
-        parts, cached = read_blocks(others, where, pairing)
-        told.append(Message("user", parts, cache=cached, metadata=left))
-    return told
+    others = [block for block in blocks if mapping(block).get("type") != "tool_result"] if results else content
+    messages: list[Message] = []
+    if results:
+        parts, cached = read_blocks(results, path, pairing)
+        messages.append(Message("tool", parts, cache=cached))
+    if others or not results:
+        parts, cached = read_blocks(others, path, pairing)
+        messages.append(Message("user", parts, cache=cached, metadata=left))
+    return messages
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -210,31 +213,23 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     extra = dict(wished(NAME, request.extra))
     head, turns = split_system(request.messages, _stands_among)
     system = [block for message in head for block in write_message(message, quirks)]
-    foreign = extra.pop("tools", None)
-    tools = (
-        _written_once(request.tools, quirks.cache)
-        if foreign is None
-        else _marked(woven(map(write_tool, request.tools), foreign), quirks.cache)
-    )
+    tools = _write_tools(request.tools, extra.pop("tools", None), quirks.cache)
     messages = _write_messages(turns, quirks)
     _mark(tools, system, messages, quirks, taken=bool(extra.get("cache_control")))
-    body: dict[str, Any] = {"model": request.model} if request.model else {}
-    if system:
-        plain = len(system) == 1 and set(system[0]) == {"type", "text"}
-        body["system"] = system[0]["text"] if plain else system
+    simple = len(system) == 1 and set(system[0]) == {"type", "text"}
+    body = filled(model=request.model, system=system[0]["text"] if simple else system)
     body["messages"] = messages
-    if tools:
-        body["tools"] = tools
-    choice = nearest_choice(request.tool_choice, quirks)
-    if choice is not None or request.parallel is not None:
-        body["tool_choice"] = _write_choice(choice, request.parallel)
+    choice = _write_choice(nearest_choice(request.tool_choice, quirks), request.parallel)
+    body |= filled(tools=tools, tool_choice=choice)
     body |= {"max_tokens": DEFAULT_MAX_TOKENS, **write_options(request.sampling, _OPTIONS)}
-    config = _write_output(request, extra.pop("output_config", None))
-    if config:
-        body["output_config"] = config
-    if request.stream:
-        body["stream"] = True
+    body |= filled(output_config=_write_output(request, extra.pop("output_config", None)), stream=request.stream)
     return finished(body, extra, quirks)
+
+
+def _write_tools(tools: tuple[Tool, ...], foreign: Any, mode: CacheMode) -> list[Any]:
+    if foreign is None:
+        return _written_once(tools, mode)
+    return _marked(woven(map(write_tool, tools), foreign), mode)
 
 
 def _write_output(request: Request, left: Any) -> dict[str, Any]:
@@ -247,11 +242,13 @@ def _write_output(request: Request, left: Any) -> dict[str, Any]:
 
 
 def _write_choice(choice: ToolChoice | None, parallel: bool | None) -> dict[str, Any]:
-    mode = choice.mode if choice else "auto"
-    wire: dict[str, Any] = {"type": _MODE_WORDS[mode]}
-    if choice and mode == "named":
+    if choice is None and parallel is None:
+        return {}
+    choice = choice or ToolChoice("auto")
+    wire: dict[str, Any] = {"type": _MODE_WORDS[choice.mode]}
+    if choice.mode == "named":
         wire["name"] = choice.name
-    if parallel is not None and mode != "none":
+    if parallel is not None and choice.mode != "none":
         wire["disable_parallel_tool_use"] = not parallel
     return wire
 

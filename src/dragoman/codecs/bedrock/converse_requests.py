@@ -32,6 +32,7 @@ from ..shared.arguments import as_text
 from ..shared.body import (
     an_array,
     an_object,
+    filled,
     mapping,
     name_at,
     object_at,
@@ -237,26 +238,26 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     extra = dict(wished(NAME, request.extra))
     head, turns = split_system(request.messages)
     system = [block for message in head for block in _write_blocks(message, quirks)]
-    if quirks.cache == "always" and system and system[-1] != _POINT:
-        system.append(dict(_POINT))
     body: dict[str, Any] = {"messages": _write_messages(turns, quirks)}
-    if system:
-        body["system"] = system
-    calling = _write_tools(request, extra.pop("tools", None), quirks)
-    if calling:
-        body["toolConfig"] = calling
-    config = {**write_options(request.sampling, _OPTIONS), **mapping(extra.pop("inferenceConfig", None))}
-    if config:
-        body["inferenceConfig"] = config
-    if request.output_schema is not None and request.output_schema.schema is not None:
-        body["outputConfig"] = _write_output(request.output_schema)
+    body |= filled(
+        system=_pointed(system, quirks),
+        toolConfig=_write_tools(request, extra.pop("tools", None), quirks),
+        inferenceConfig={**write_options(request.sampling, _OPTIONS), **mapping(extra.pop("inferenceConfig", None))},
+        outputConfig=_write_output(request.output_schema),
+    )
     return finished(body, extra, quirks)
 
 
-def _write_output(output: OutputSchema) -> dict[str, Any]:
-    schema: dict[str, Any] = {"schema": dumps(output.schema)}
-    schema |= {"name": output.name} if output.name else {}
-    schema |= {"description": output.description} if output.description else {}
+def _pointed(listed: list[Any], quirks: Quirks) -> list[Any]:
+    """The blocks or tools, with a cache point at their end where there always is one."""
+    missing = quirks.cache == "always" and listed and listed[-1] != _POINT
+    return [*listed, dict(_POINT)] if missing else listed
+
+
+def _write_output(output: OutputSchema | None) -> dict[str, Any]:
+    if output is None or output.schema is None:
+        return {}
+    schema = {"schema": dumps(output.schema), **filled(name=output.name, description=output.description)}
     return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}
 
 
@@ -266,14 +267,14 @@ def _write_tools(request: Request, foreign: Any, quirks: Quirks) -> dict[str, An
     if forbidden and not any(message.calls for message in request.messages):
         return {}
     tools = woven(({"toolSpec": write_tool(tool)} for tool in request.tools), foreign)
-    if quirks.cache == "always" and tools and tools[-1] != _POINT:
-        tools.append(dict(_POINT))
-    calling: dict[str, Any] = {"tools": tools} if tools else {}
-    choice = nearest_choice(request.tool_choice, quirks)
-    if choice is not None and not forbidden:
-        named = {"tool": {"name": choice.name}}
-        calling["toolChoice"] = named if choice.mode == "named" else {_MODE_WORDS[choice.mode]: {}}
-    return calling
+    choice = None if forbidden else nearest_choice(request.tool_choice, quirks)
+    return filled(tools=_pointed(tools, quirks), toolChoice=_write_choice(choice))
+
+
+def _write_choice(choice: ToolChoice | None) -> dict[str, Any]:
+    if choice is None:
+        return {}
+    return {"tool": {"name": choice.name}} if choice.mode == "named" else {_MODE_WORDS[choice.mode]: {}}
 
 
 def write_tool(tool: Tool) -> dict[str, Any]:

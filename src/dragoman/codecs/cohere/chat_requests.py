@@ -28,6 +28,7 @@ from ..shared.arguments import as_text, written
 from ..shared.body import (
     an_array,
     an_object,
+    filled,
     mapping,
     name_at,
     object_at,
@@ -39,7 +40,7 @@ from ..shared.body import (
     switch_at,
     text,
 )
-from ..shared.media import data_url, from_url, joined, media_kind, note
+from ..shared.media import data_url, from_url, media_kind, note, one_text
 from ..shared.options import read_options, write_options
 from ..shared.requests import finished, nearest_choice, past_call, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
@@ -62,7 +63,7 @@ _OPTIONS = {
 _OTHERS = ("model", "messages", "tools", "tool_choice", "response_format", "stream")
 _MODELLED = frozenset({*_OPTIONS.values(), *_OTHERS})
 _MODES = {"REQUIRED": "required", "NONE": "none"}
-_MODE_WORDS = {mode: word for word, mode in _MODES.items()}
+_MODE_WORDS = {"required": "REQUIRED", "none": "NONE", "named": "REQUIRED"}
 _MESSAGE = frozenset({"role", "content", "tool_calls", "tool_plan"})
 PLAN: JsonObject = {"field": "tool_plan"}
 """Marks reasoning that stood in `tool_plan`."""
@@ -174,24 +175,24 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`.  The API cannot name the tool to call: it is the only one then offered."""
     extra = dict(wished(NAME, request.extra))
     choice = nearest_choice(request.tool_choice, quirks)
-    offered = request.tools
-    if choice is not None and choice.mode == "named":
-        offered = tuple(tool for tool in offered if tool.name == choice.name) or offered
-        choice = ToolChoice("required")
-    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    named = [tool for tool in request.tools if choice and choice.mode == "named" and tool.name == choice.name]
+    body = filled(model=request.model)
     body["messages"] = [wire for message in request.messages for wire in _write_message(message)]
-    tools = woven((write_function(tool) for tool in offered), extra.pop("tools", None))
-    if tools:
-        body["tools"] = tools
-    if choice is not None and choice.mode in _MODE_WORDS:
-        body["tool_choice"] = _MODE_WORDS[choice.mode]
+    body |= filled(
+        tools=woven(map(write_function, named or request.tools), extra.pop("tools", None)),
+        tool_choice=_MODE_WORDS.get(choice.mode) if choice else None,
+    )
     body |= write_options(request.sampling, _OPTIONS)
-    if request.output_schema is not None:
-        schema = request.output_schema.schema
-        fitting = {"json_schema": plain(schema)} if schema is not None else {}
-        body["response_format"] = {"type": "json_object", **fitting}
+    body |= filled(response_format=_write_output(request.output_schema))
     body["stream"] = request.stream
     return finished(body, extra, quirks)
+
+
+def _write_output(output: OutputSchema | None) -> dict[str, Any]:
+    if output is None:
+        return {}
+    fitting = {} if output.schema is None else {"json_schema": plain(output.schema)}
+    return {"type": "json_object", **fitting}
 
 
 def _write_message(message: Message) -> list[dict[str, Any]]:
@@ -208,17 +209,20 @@ def _write_message(message: Message) -> list[dict[str, Any]]:
 
 def write_said(parts: Iterable[Part]) -> dict[str, Any]:
     """An assistant's message: its plan, its thoughts and text, its calls."""
-    said = list(parts)
-    plans = [part for part in said if isinstance(part, Reasoning) and own(NAME, part.metadata) == PLAN]
-    shown = [part for part in said if part not in plans and not isinstance(part, ToolCall)]
+    plans: list[Part] = []
+    shown: list[Part] = []
+    calls: list[ToolCall] = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            calls.append(part)
+        else:
+            (plans if isinstance(part, Reasoning) and own(NAME, part.metadata) == PLAN else shown).append(part)
     wire: dict[str, Any] = {"role": "assistant"}
     if plans:
-        wire["tool_plan"] = "".join(plan.text for plan in plans)
+        wire["tool_plan"] = "".join(plan.text for plan in plans if isinstance(plan, Reasoning))
     if shown:
         wire["content"] = _write_content(shown)
-    if calls := [part for part in said if isinstance(part, ToolCall)]:
-        wire["tool_calls"] = [write_call(call) for call in calls]
-    return wire
+    return wire | filled(tool_calls=[write_call(call) for call in calls])
 
 
 def write_call(call: ToolCall) -> dict[str, Any]:
@@ -235,9 +239,8 @@ def write_result(result: ToolResult) -> dict[str, Any]:
 
 def _write_content(parts: Iterable[Part]) -> Any:
     listed = list(parts)
-    if all(isinstance(part, Text) and not own(NAME, part.metadata) for part in listed) and len(listed) < 2:
-        return joined(listed)
-    return [wire for part in listed for wire in _write_part(part)]
+    only = one_text(listed, NAME) if listed else ""
+    return only if only is not None else [wire for part in listed for wire in _write_part(part)]
 
 
 def _write_part(part: Part) -> list[dict[str, Any]]:

@@ -274,19 +274,25 @@ def _put(root: dict[str, Any], path: list[str | int], value: Any) -> bool:
     """Put `value` at `path`, making what is missing on the way; a string is added to a string that stands there."""
     inside: Any = root
     for step, then in zip(path, [*path[1:], None], strict=True):
-        if isinstance(step, int):
-            if not isinstance(inside, list) or step > _MAX_INDEX:
-                return False
-            inside += [None] * (step + 1 - len(inside))
-        elif not isinstance(inside, dict):
+        if not _makes_room(inside, step):
             return False
-        there = inside[step] if isinstance(step, int) else inside.get(step)
-        if then is None:
-            both = isinstance(there, str) and isinstance(value, str)
-            inside[step] = there + value if both else value
-        elif there is None:
-            inside[step] = [] if isinstance(then, int) else {}
+        there = inside[step]
+        if then is not None:
+            inside[step] = there if there is not None else [] if isinstance(then, int) else {}
+        else:
+            inside[step] = there + value if isinstance(there, str) and isinstance(value, str) else value
         inside = inside[step]
+    return True
+
+
+def _makes_room(inside: Any, step: str | int) -> bool:
+    """Has `inside` a place for `step`?  It is made, with null in it, where it was not there."""
+    if isinstance(inside, dict) and isinstance(step, str):
+        inside.setdefault(step, None)
+        return True
+    if not isinstance(inside, list) or not isinstance(step, int) or step > _MAX_INDEX:
+        return False
+    inside += [None] * (step + 1 - len(inside))
     return True
 
 

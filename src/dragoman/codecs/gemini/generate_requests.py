@@ -36,6 +36,7 @@ from ..shared.arguments import as_text
 from ..shared.body import (
     an_array,
     an_object,
+    filled,
     mapping,
     name_at,
     object_at,
@@ -147,15 +148,20 @@ def _json_schema(schema: JsonObject) -> JsonObject:
 def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     config = camel(object_at(body, "toolConfig") or {})
     calling = camel(object_at(config, "functionCallingConfig", "$.toolConfig") or {})
-    others = rest(config, frozenset({"functionCallingConfig"}))
+    others = rest(config, ("functionCallingConfig",))
     mode = string_at(calling, "mode", "$.toolConfig.functionCallingConfig").upper()
     names = strings_at(calling, "allowedFunctionNames", "$.toolConfig.functionCallingConfig")
     named = len(names) == 1 and mode == "ANY"
-    if others or (calling and not named and (names or mode not in _MODES)):
-        extra["toolConfig"] = {**others, **({"functionCallingConfig": calling} if calling else {})}
+    if others or not (named or _is_plain(calling)):
+        extra["toolConfig"] = {**others, **filled(functionCallingConfig=calling)}
     if named:
         return ToolChoice("named", names[0])
     return ToolChoice(_MODES.get(mode, "auto"), allowed=names) if mode else None  # type: ignore[arg-type]
+
+
+def _is_plain(calling: JsonObject) -> bool:
+    """Does a choice say no more than ours can?"""
+    return not calling or (text(calling.get("mode")).upper() in _MODES and not calling.get("allowedFunctionNames"))
 
 
 @read_once("tools")
@@ -274,20 +280,18 @@ def read_media(part: JsonObject, left: JsonObject = NOTHING) -> Media | None:
 
 
 def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
-    name, call_id = string_at(answer, "name", path), string_at(answer, "id", path)
-    unnumbered = not call_id
-    call_id = call_id or pairing.answered(name)
+    name, given = string_at(answer, "name", path), string_at(answer, "id", path)
+    call_id = given or pairing.answered(name)
     response = object_at(answer, "response", path) or {}
-    failed = set(response) == {"error"} and isinstance(response["error"], str)
-    simple = failed or (set(response) == {"output"} and isinstance(response["output"], str))
-    said = response["error" if failed else "output"] if simple else as_text(response)
+    key, said = next(iter(response.items())) if len(response) == 1 else ("", None)
+    simple = key in ("error", "output") and isinstance(said, str)
     media = [read_media(camel(one)) for _, one in objects(answer, "parts", path)]
-    shown: list[Text | Media] = [Text(said), *(one for one in media if one is not None)]
-    left = rest(answer, frozenset({"name", "id", "response", "parts"}))
+    content: list[Text | Media] = [Text(text(said) if simple else as_text(response)), *filter(None, media)]
+    left = rest(answer, ("name", "id", "response", "parts"))
     left |= {} if simple else {"response": response}
-    left |= {_NO_ID: True} if unnumbered else {}
-    left |= {"parts": answer["parts"]} if answer.get("parts") else {}
-    return tool_result(call_id, name or pairing.name(call_id), shown, carried(NAME, left), is_error=failed)
+    left |= filled(**{_NO_ID: not given, "parts": answer.get("parts")})
+    failed = simple and key == "error"
+    return tool_result(call_id, name or pairing.name(call_id), content, carried(NAME, left), is_error=failed)
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -302,28 +306,25 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
         body["systemInstruction"] = {"parts": [part for message in head for part in write_parts(message.parts)]}
     body["contents"] = _write_contents(turns, quirks)
     declared = [{"functionDeclarations": [write_tool(tool) for tool in request.tools]}] if request.tools else []
-    tools = woven(declared, extra.pop("tools", None))
-    if tools:
-        body["tools"] = tools
+    body |= filled(tools=woven(declared, extra.pop("tools", None)))
     choice = nearest_choice(request.tool_choice, quirks)
-    if choice is not None and "toolConfig" not in extra:
-        body["toolConfig"] = {"functionCallingConfig": _write_choice(choice)}
-    elif choice is not None and "functionCallingConfig" not in mapping(extra["toolConfig"]):
-        extra["toolConfig"] = {**mapping(extra["toolConfig"]), "functionCallingConfig": _write_choice(choice)}
-    config = {**_write_config(request), **mapping(extra.pop("generationConfig", None))}
-    if request.sampling.effort:
-        level = {"thinkingLevel": request.sampling.effort.upper()}
-        config["thinkingConfig"] = {**mapping(config.get("thinkingConfig")), **level}
-    if config:
-        body["generationConfig"] = config
-    return finished(body, extra, quirks)
+    if choice is not None:
+        given, calling = mapping(extra.get("toolConfig")), "functionCallingConfig"
+        into = extra if "toolConfig" in extra else body
+        into["toolConfig"] = {**given, calling: given.get(calling, _write_choice(choice))}
+    config = _write_config(request, mapping(extra.pop("generationConfig", None)))
+    return finished(body | filled(generationConfig=config), extra, quirks)
 
 
-def _write_config(request: Request) -> dict[str, Any]:
+def _write_config(request: Request, left: JsonObject) -> dict[str, Any]:
     config, output = write_options(request.sampling, _OPTIONS), request.output_schema
     if output is not None:
         config["responseMimeType"] = _JSON
         config |= {} if output.schema is None else {"responseJsonSchema": plain(output.schema)}
+    config |= left
+    if request.sampling.effort:
+        level = {"thinkingLevel": request.sampling.effort.upper()}
+        config["thinkingConfig"] = {**mapping(config.get("thinkingConfig")), **level}
     return config
 
 

@@ -9,6 +9,7 @@ Sources: Gemini API reference (Interactions); google-genai 3.4 (`types.interacti
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from ...types import (
@@ -29,6 +30,7 @@ from ...types import (
 from ..shared.arguments import as_text as to_text
 from ..shared.body import (
     an_object,
+    filled,
     items,
     mapping,
     name_at,
@@ -41,7 +43,7 @@ from ..shared.body import (
     switch_at,
     text,
 )
-from ..shared.media import from_url, joined, media_kind
+from ..shared.media import from_url, joined, media_kind, one_text
 from ..shared.options import read_options, write_options
 from ..shared.requests import finished, nearest_choice, past_call, results_merged, split_system
 from ..shared.results import Pairing, marked, results_first, tool_result
@@ -73,6 +75,7 @@ _CONTENTS = _MEDIA | {"text"}
 _SAID = frozenset({"type", "data", "uri", "mime_type"})
 _TOOL = frozenset({"type", "name", "description", "parameters"})
 _RESULT = frozenset({"type", "call_id", "name", "result", "is_error"})
+_ASKED = ("user_input", "function_result")
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -145,29 +148,24 @@ def _read_input(body: JsonObject) -> tuple[Message, ...]:
     given = body.get("input")
     if given is None or isinstance(given, str):
         return (Message("user", given),) if given else ()
-    if isinstance(given, list | tuple):
-        steps = objects(body, "input")
-    else:
-        steps = [("$.input", an_object(given, "$.input"))]
+    listed = isinstance(given, list | tuple)
+    steps = objects(body, "input") if listed else [("$.input", an_object(given, "$.input"))]
     if steps and all(text(one.get("type")) in _CONTENTS for _, one in steps):
         return (Message("user", [read_content(one, path) for path, one in steps]),)
-    pairing, messages, said = Pairing(), list[Message](), list[Part]()
-    for path, step in steps:
-        if text(step.get("type")) in ("user_input", "function_result"):
-            _close(said, messages, pairing)
-            messages.append(_read_turn(step, path, pairing))
-        else:
-            said += read_step(step, path)
-    _close(said, messages, pairing)
-    return results_merged(messages)
+    return results_merged(_read_steps(steps))
 
 
-def _close(said: list[Part], messages: list[Message], pairing: Pairing) -> None:
-    """What the model said between two turns of others is one message."""
-    if said:
-        pairing.see(part for part in said if isinstance(part, ToolCall))
-        messages.append(Message("assistant", said))
-        said.clear()
+def _read_steps(steps: Iterable[tuple[str, JsonObject]]) -> Iterator[Message]:
+    """Steps → messages: what the model said between two turns of others is one."""
+    pairing = Pairing()
+    for asked, run in groupby(steps, lambda pair: text(pair[1].get("type")) in _ASKED):
+        if asked:
+            yield from (_read_turn(step, path, pairing) for path, step in run)
+            continue
+        parts = [part for path, step in run for part in read_step(step, path)]
+        if parts:
+            pairing.see(part for part in parts if isinstance(part, ToolCall))
+            yield Message("assistant", parts)
 
 
 def _read_turn(step: JsonObject, path: str, pairing: Pairing) -> Message:
@@ -258,26 +256,26 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(wished(NAME, request.extra))
     head, turns = split_system(request.messages)
-    body: dict[str, Any] = {"model": request.model} if request.model else {}
-    if system := "\n\n".join(filter(None, (joined(message.parts) for message in head))):
-        body["system_instruction"] = system
+    system = "\n\n".join(filter(None, (joined(message.parts) for message in head)))
+    body = filled(model=request.model, system_instruction=system)
     body["input"] = [step for message in turns for step in _write_message(message)]
-    tools = offered(request.tools, write_tool, extra.pop("tools", None))
-    if tools:
-        body["tools"] = tools
     choice = nearest_choice(request.tool_choice, quirks) if request.tools else None  # refused without functions
     config = write_options(request.sampling, _OPTIONS)
     config |= {"tool_choice": _write_choice(choice)} if choice else {}
-    config |= mapping(extra.pop("generation_config", None))
-    if config:
-        body["generation_config"] = config
-    if request.output_schema is not None:
-        form: dict[str, Any] = {"type": "text", "mime_type": _JSON}
-        schema = request.output_schema.schema
-        body["response_format"] = form if schema is None else {**form, "schema": plain(schema)}
-    if request.stream:
-        body["stream"] = True
+    body |= filled(
+        tools=offered(request.tools, write_tool, extra.pop("tools", None)),
+        generation_config={**config, **mapping(extra.pop("generation_config", None))},
+        response_format=_write_output(request.output_schema),
+        stream=request.stream,
+    )
     return finished(body, extra, quirks)
+
+
+def _write_output(output: OutputSchema | None) -> dict[str, Any]:
+    if output is None:
+        return {}
+    fitting = {} if output.schema is None else {"schema": plain(output.schema)}
+    return {"type": "text", "mime_type": _JSON, **fitting}
 
 
 def _write_choice(choice: ToolChoice) -> Any:
@@ -350,8 +348,8 @@ def write_media(media: Media) -> dict[str, Any]:
 def write_result(result: ToolResult) -> dict[str, Any]:
     """The step that answers a call: failure has its own field, a code is marked in the text."""
     content = marked(result, bare=False)
-    simple = len(content) == 1 and isinstance(content[0], Text) and not own(NAME, content[0].metadata)
-    said: Any = joined(content) if simple or not content else [w for part in content for w in _write_content(part)]
+    only = one_text(content, NAME) if content else ""
+    said: Any = only if only is not None else [wire for part in content for wire in _write_content(part)]
     step: dict[str, Any] = {"type": "function_result", "call_id": result.call_id, "result": said}
     step |= {"name": result.name} if result.name else {}
     step |= {"is_error": True} if result.is_error else {}

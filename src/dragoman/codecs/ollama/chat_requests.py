@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from ...types import (
@@ -104,12 +104,20 @@ def _joined(run: Sequence[tuple[str, JsonObject]]) -> tuple[str, JsonObject]:
 
 def _all(values: Sequence[Any]) -> Any:
     """What messages of one turn say at a key, one after the other; a wrong kind is left to be found."""
-    told = [value for value in values if value]
-    if all(isinstance(value, str) for value in told):
-        return "".join(told) or next((value for value in values if value is not None), None)
-    lists = [[{"type": "text", "text": value}] if isinstance(value, str) else value for value in told]
-    wrong = next((value for value in lists if not isinstance(value, list)), None)
-    return wrong if wrong is not None else [part for value in lists for part in value]
+    given = [value for value in values if value]
+    if all(isinstance(value, str) for value in given):
+        return "".join(given) or next(filter(_is_said, values), None)
+    lists = [*map(_listed, given)]
+    wrong = [value for value in lists if not isinstance(value, list)]
+    return wrong[0] if wrong else [*chain.from_iterable(lists)]
+
+
+def _is_said(value: Any) -> bool:
+    return value is not None
+
+
+def _listed(value: Any) -> Any:
+    return [{"type": "text", "text": value}] if isinstance(value, str) else value
 
 
 def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: frozenset[str]) -> Request:
@@ -153,23 +161,26 @@ def _read_format(body: JsonObject) -> OutputSchema | None:
 def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
     role = name_at(one, "role", path)
     left = carried(NAME, rest(one, _MESSAGE))
-    shown = _read_content(one, path)
+    texts = _read_content(one, path)
     if role == "tool":
         name, call_id = string_at(one, "tool_name", path), string_at(one, "tool_call_id", path)
         call_id = pairing.resolved(call_id, name)
-        content: list[Text | Media] = [*shown, *_read_images(one, path)]
+        content: list[Text | Media] = [*texts, *_read_images(one, path)]
         return Message("tool", (tool_result(call_id, pairing.name(call_id) or name, content, left),))
     if role == "assistant":
-        calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
-        pairing.see(calls)
-        thought = string_at(one, "thinking", path)
-        parts: list[Part] = [Reasoning(thought)] if thought else []
-        if shown != (Text(""),) or not (calls or parts):
-            parts = [*parts, *shown]
-        return Message("assistant", (*parts, *calls), metadata=left)
+        return Message("assistant", _read_answer(one, path, texts, pairing), metadata=left)
     images = _read_images(one, path)
-    told: tuple[Part, ...] = images if images and shown == (Text(""),) else (*shown, *images)
-    return Message("system" if role == "system" else "user", told, metadata=left)
+    parts: tuple[Part, ...] = images if images and texts == (Text(""),) else (*texts, *images)
+    return Message("system" if role == "system" else "user", parts, metadata=left)
+
+
+def _read_answer(one: JsonObject, path: str, texts: tuple[Text, ...], pairing: Pairing) -> tuple[Part, ...]:
+    calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
+    pairing.see(calls)
+    thinking = string_at(one, "thinking", path)
+    thoughts = [Reasoning(thinking)] if thinking else []
+    empty = texts == (Text(""),) and (calls or thoughts)
+    return (*thoughts, *(() if empty else texts), *calls)
 
 
 def _read_content(one: JsonObject, path: str) -> tuple[Text, ...]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...errors import CodecError
 from ...events import assemble
 from ...jsontext import to_json
-from ...types import NOTHING, JsonObject, Media, Message, Request, Response, Text
-from ..shared.body import an_object, mapping, string_at, strings_at
+from ...types import NOTHING, JsonObject, Media, Message, Part, Request, Response, Text
+from ..shared.body import an_object, filled, mapping, string_at, strings_at
 from ..shared.errors import raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.media import media_kind
@@ -48,18 +48,15 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`: its instructions as `system`, its conversation as the prompt."""
     extra = dict(wished(CHAT, request.extra) or wished(NAME, request.extra))
     system, turns = instructions(request.messages)
-    pictures = [part for turn in turns for part in turn.parts if isinstance(part, Media) and _is_image(part)]
-    shown = [replace(turn, parts=tuple(part for part in turn.parts if part not in pictures)) for turn in turns]
-    body: dict[str, Any] = {"model": request.model, "prompt": transcript(shown)}
-    if system:
-        body["system"] = system
-    if pictures:
-        body["images"] = [picture.data for picture in pictures]
+    images = [part for turn in turns for part in turn.parts if _is_image(part)]
+    spoken = [replace(turn, parts=tuple(part for part in turn.parts if part not in images)) for turn in turns]
+    body = {"model": request.model, "prompt": transcript(spoken), **filled(system=system)}
+    body |= filled(images=[image.data for image in images])
     return finished(write_request(replace(request, tools=()), extra, body), extra, quirks)
 
 
-def _is_image(part: Media) -> bool:
-    return bool(part.data) and media_kind(part) == "image"
+def _is_image(part: Part) -> TypeGuard[Media]:
+    return isinstance(part, Media) and bool(part.data) and media_kind(part) == "image"
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:

@@ -149,11 +149,11 @@ class _Decoder(RunDecoder):
 
     def _only_field(self, body: JsonObject) -> tuple[str, JsonObject]:
         """The one field of a chunk's delta that says something, "" where there are others or none; and the delta."""
-        choices = items(body.get("choices")) if "logprobs" not in body else ()
+        choices = items(body.get("choices"))
         choice: JsonObject = mapping(choices[0]) if len(choices) == 1 else NOTHING
-        if not _BARE.issuperset(choice) or choice.get("logprobs") is not None:  # log probabilities add up
+        if not _BARE.issuperset(choice) or (choice.get("index") or 0) != self._chosen or _adds_up(body, choice):
             return "", NOTHING
-        delta = mapping(choice.get("delta")) if (choice.get("index") or 0) == self._chosen else NOTHING
+        delta = mapping(choice.get("delta"))
         fields = [key for key, value in delta.items() if value and key != "role"]
         return fields[0] if len(fields) == 1 else "", delta
 
@@ -203,14 +203,14 @@ class _Decoder(RunDecoder):
     # ── text and reasoning ───────────────────────────────────────────────────
 
     def _think(self, delta: JsonObject) -> list[Event]:
-        given = [key for key in _REASONING if text(delta.get(key))]
+        given = {key: delta[key] for key in _REASONING if text(delta.get(key))}
         details = items(delta.get("reasoning_details"))
         if not given and not details:
             return []
-        piece = delta[given[0]] if given else ""
+        piece = next(iter(given.values()), "")
         events = self._go_on("reasoning", piece)
-        names = [key for key in given if delta[key] == piece]
-        if names and names != ["reasoning_content"]:
+        names = [key for key, value in given.items() if value == piece]
+        if names not in ([], ["reasoning_content"]):
             self._metadata["fields"] = names
         if details:
             self._metadata.setdefault("reasoning_details", []).extend(details)
@@ -247,6 +247,11 @@ class _Decoder(RunDecoder):
         choice = {**self._choice, **({"finish_reason": self._own_word} if self._own_word else {})}
         left = {"usage": self._own_usage, "choice": choice or None, "message": self._message or None}
         return carried(NAME, {**self._extra, **left})
+
+
+def _adds_up(body: JsonObject, choice: JsonObject) -> bool:
+    """Does this chunk hold log probabilities, of which each adds to those before?"""
+    return "logprobs" in body or choice.get("logprobs") is not None
 
 
 def _gather(into: dict[str, Any], fields: Mapping[str, Any]) -> None:

@@ -99,17 +99,22 @@ class Fragments:
         An index says, where there is one, but the same index with a new id is a new call (Gemini via OpenRouter: 15
         calls, all of index 0).  Without an index the id says (Mistral), without both the latest call goes on.
         """
-        if index is not None:
-            key = self._by_index.get(index)
-            known = self._calls.wire_id(key) if key is not None else ""
-            if key is not None and call_id and (call_id != known if known else self._calls.complete(key)):
-                return None
-        else:
+        if index is None:
             key = self._by_id.get(call_id) if call_id else self._latest
-        if key is None or not name:
-            return key
-        other = name != self._calls.name_of(key) and (index is None or self._calls.complete(key))
-        return None if key in self._fresh or (other and self._calls.name_of(key)) else key
+        else:
+            key = self._by_index.get(index)
+            if key is not None and call_id and self._is_new_id(key, call_id):
+                return None
+        return None if key is not None and name and self._is_new_name(key, name, numbered=index is not None) else key
+
+    def _is_new_id(self, key: Hashable, call_id: str) -> bool:
+        known = self._calls.wire_id(key)
+        return call_id != known if known else self._calls.complete(key)
+
+    def _is_new_name(self, key: Hashable, name: str, *, numbered: bool) -> bool:
+        known = self._calls.name_of(key)
+        other = bool(known) and name != known and (not numbered or self._calls.complete(key))
+        return other or key in self._fresh
 
 
 def _index(call: JsonObject) -> int | None:

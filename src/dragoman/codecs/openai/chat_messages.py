@@ -14,7 +14,7 @@ from ...memo import JSON_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..shared.arguments import written
 from ..shared.body import an_array, an_object, items, mapping, name_at, objects, present, rest, string_at, text
-from ..shared.media import data_url, from_url, joined, media_kind, note
+from ..shared.media import data_url, from_url, joined, media_kind, note, one_text
 from ..shared.requests import past_call, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
 from ..shared.spec import PLAIN, Quirks, carried, own
@@ -171,14 +171,9 @@ def thought(part: JsonObject) -> str:
 
 def _read_media(part: JsonObject, path: str) -> Media | None:
     kind = text(part.get("type"))
-    left = rest(part, frozenset({"type", kind}))
+    left = rest(part, ("type", kind))
     if kind in ("image_url", "video_url"):
-        given = part.get(kind)
-        source = {"url": given} if isinstance(given, str) else an_object(given, f"{path}.{kind}")
-        inner = present(source, frozenset({"url"}))
-        left |= {"inner": inner or None, "plain": isinstance(given, str) or None}
-        mime = "video/*" if kind == "video_url" else ""
-        return from_url(name_at(source, "url", f"{path}.{kind}"), mime=mime, metadata=carried(NAME, left))
+        return _read_linked(part.get(kind), kind, f"{path}.{kind}", left)
     if kind == "input_audio":
         source = an_object(part.get(kind), f"{path}.{kind}")
         word = string_at(source, "format", f"{path}.{kind}")
@@ -190,6 +185,15 @@ def _read_media(part: JsonObject, path: str) -> Media | None:
     if kind == "file" and set(source) <= {"file_data", "filename"} and data.startswith("data:"):
         return from_url(data, name=text(source.get("filename")), metadata=carried(NAME, left))
     return None
+
+
+def _read_linked(given: Any, kind: str, path: str, left: dict[str, Any]) -> Media:
+    """An image or a video by its URL, which stands in an object or, at some clients, alone."""
+    plain = isinstance(given, str)
+    source = {"url": given} if plain else an_object(given, path)
+    left |= {"inner": present(source, ("url",)) or None, "plain": plain or None}
+    mime = "video/*" if kind == "video_url" else ""
+    return from_url(name_at(source, "url", path), mime=mime, metadata=carried(NAME, left))
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -223,29 +227,30 @@ def write_result(result: ToolResult, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 
 def _write_assistant(message: Message, quirks: Quirks) -> dict[str, Any]:
-    wire: dict[str, Any] = {"role": "assistant"}
-    shown: list[Part] = []
-    refusals: list[Part] = []
-    thoughts: list[Reasoning] = []
-    calls: list[ToolCall] = []
+    groups: dict[str, list[Any]] = {}
     for part in message.parts:
-        if isinstance(part, ToolCall):
-            calls.append(part)
-        elif isinstance(part, Reasoning) and not _is_content(part):
-            thoughts.append(part)
-        else:
-            (refusals if _is_refusal(part) else shown).append(part)
-    if shown:
+        groups.setdefault(_field_of(part), []).append(part)
+    wire: dict[str, Any] = {"role": "assistant"}
+    if shown := groups.get("content"):
         wire["content"] = _write_content(shown, quirks)
     elif quirks.empty_content != "absent":
         wire["content"] = None if quirks.empty_content == "null" else ""
-    if refusals:
+    if refusals := groups.get("refusal"):
         wire["refusal"] = joined(refusals, "")
-    if thoughts:
+    if thoughts := groups.get("reasoning"):
         wire |= _write_reasoning(thoughts, quirks)
-    if calls:
+    if calls := groups.get("tool_calls"):
         wire["tool_calls"] = [write_call(call) for call in calls]
     return {**wire, **own(NAME, message.metadata)}
+
+
+def _field_of(part: Part) -> str:
+    """The field of the message that this part stands in."""
+    if isinstance(part, ToolCall):
+        return "tool_calls"
+    if isinstance(part, Reasoning) and not _is_content(part):
+        return "reasoning"
+    return "refusal" if _is_refusal(part) else "content"
 
 
 def _is_refusal(part: Part) -> bool:
@@ -278,11 +283,10 @@ def write_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _write_content(parts: Iterable[Part], quirks: Quirks) -> Any:
-    listed = [part for part in parts if not isinstance(part, Opaque) or part.api == NAME]
-    if not listed:
-        return ""
-    if len(listed) == 1 and isinstance(listed[0], Text) and not own(NAME, listed[0].metadata):
-        return listed[0].text
+    listed = [part for part in parts if getattr(part, "api", NAME) == NAME]
+    only = one_text(listed, NAME) if listed else ""
+    if only is not None:
+        return only
     if quirks.content == "text":
         return joined(Text(note(part)) if isinstance(part, Media) else part for part in listed)
     return [wire for part in listed for wire in _write_part(part)]

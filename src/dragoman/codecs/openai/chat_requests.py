@@ -13,6 +13,7 @@ from typing import Any
 from ...types import NOTHING, JsonObject, OutputSchema, Request, Sampling, ToolChoice
 from ..shared.body import (
     an_object,
+    filled,
     items,
     mapping,
     object_at,
@@ -127,8 +128,10 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
         return ToolChoice("named", name)
     extra["tool_choice"] = wanted  # allowed_tools, custom: only this API has them; {type: auto}: clients of others
     custom = text(mapping(choice.get("custom")).get("name"))
-    if custom:
-        return ToolChoice("named", custom)
+    return ToolChoice("named", custom) if custom else _read_allowed(choice)
+
+
+def _read_allowed(choice: JsonObject) -> ToolChoice:
     among = mapping(choice.get("allowed_tools"))
     word = text(among.get("mode")) or text(choice.get("type"))
     functions = [mapping(mapping(one).get("function")) for one in items(among.get("tools"))]
@@ -142,24 +145,19 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(wished(NAME, request.extra))
-    body: dict[str, Any] = {"model": request.model} if request.model else {}
+    body = filled(model=request.model)
     body["messages"] = [wire for message in request.messages for wire in write_message(message, quirks)]
-    tools = offered(request.tools, write_function, extra.pop("tools", None))
-    if tools:
-        body["tools"] = tools
     choice = nearest_choice(request.tool_choice, quirks)
-    if choice is not None:
-        body["tool_choice"] = _write_choice(choice, quirks)
+    body |= filled(
+        tools=offered(request.tools, write_function, extra.pop("tools", None)),
+        tool_choice=_write_choice(choice, quirks) if choice is not None else None,
+    )
     if request.parallel is not None:
         body["parallel_tool_calls"] = request.parallel
     body |= _write_sampling(request.sampling, extra)
-    if request.output_schema is not None:
-        body["response_format"] = _write_output(request.output_schema)
+    body |= filled(response_format=_write_output(request.output_schema), stream=request.stream)
     if request.stream:
-        body["stream"] = True
-        body["stream_options"] = extra.get("stream_options", _USAGE_WANTED)
-        if body["stream_options"] is None:
-            del body["stream_options"]
+        body |= present({"stream_options": extra.get("stream_options", _USAGE_WANTED)})
     return finished(body, extra, quirks)
 
 
@@ -174,12 +172,11 @@ def _write_choice(choice: ToolChoice, quirks: Quirks) -> Any:
     return quirks.required_word if choice.mode == "required" else choice.mode
 
 
-def _write_output(output: OutputSchema) -> dict[str, Any]:
+def _write_output(output: OutputSchema | None) -> dict[str, Any]:
+    if output is None:
+        return {}
     if output.schema is None:
         return {"type": "json_object"}
-    schema: dict[str, Any] = {"name": output.name or _SCHEMA_NAME, "schema": plain(output.schema)}
-    if output.description:
-        schema["description"] = output.description
-    if output.strict:
-        schema["strict"] = True
+    schema = {"name": output.name or _SCHEMA_NAME, "schema": plain(output.schema)}
+    schema |= filled(description=output.description, strict=output.strict)
     return {"type": "json_schema", "json_schema": schema}

@@ -16,7 +16,7 @@ from typing import Any
 from ...types import JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
 from ..shared.arguments import written
 from ..shared.body import items, mapping, present, rest, text
-from ..shared.media import data_url, from_url, media_kind, note
+from ..shared.media import data_url, from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
 from ..shared.spec import WireFields, carried, own
@@ -242,9 +242,8 @@ def _write_media(media: Media) -> dict[str, Any]:
 
 def write_content(parts: Sequence[Part]) -> Any:
     """A content: a string where it is one plain text."""
-    if len(parts) == 1 and isinstance(parts[0], Text) and not own(NAME, parts[0].metadata):
-        return parts[0].text
-    return write_parts(parts)
+    only = one_text(parts, NAME)
+    return write_parts(parts) if only is None else only
 
 
 def write_result(result: ToolResult, names: Names) -> dict[str, Any]:

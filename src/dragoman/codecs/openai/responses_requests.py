@@ -7,7 +7,7 @@ Sources: OpenAI API reference; streaming.md §2 ("State", "Namespaces"); clients
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from ...types import (
 from ..shared.body import (
     an_array,
     an_object,
+    filled,
     items,
     mapping,
     name_at,
@@ -137,15 +138,16 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     if isinstance(wanted, str) and wanted in _MODES:
         return ToolChoice(wanted)  # type: ignore[arg-type]
     choice = mapping(wanted)
-    if choice.get("type") == "function" and text(choice.get("name")):
-        return ToolChoice("named", choice["name"])
-    extra["tool_choice"] = wanted
-    if choice.get("type") == "custom" and text(choice.get("name")):
-        return ToolChoice("named", choice["name"])
-    mode = text(choice.get("mode"))
-    among = [mapping(one) for one in items(choice.get("tools"))]
-    allowed = tuple(text(one.get("name")) for one in among if one.get("type") == "function" and text(one.get("name")))
-    return ToolChoice(mode if mode in _MODES else "auto", allowed=allowed)  # type: ignore[arg-type]
+    kind, name = choice.get("type"), text(choice.get("name"))
+    if kind != "function" or not name:
+        extra["tool_choice"] = wanted
+    return ToolChoice("named", name) if kind in ("function", "custom") and name else _read_allowed(choice)
+
+
+def _read_allowed(choice: JsonObject) -> ToolChoice:
+    mode, listed = text(choice.get("mode")), [mapping(one) for one in items(choice.get("tools"))]
+    names = tuple(name for one in listed if one.get("type") == "function" and (name := text(one.get("name"))))
+    return ToolChoice(mode if mode in _MODES else "auto", allowed=names)  # type: ignore[arg-type]
 
 
 @read_once("tools")
@@ -229,16 +231,19 @@ class _Turns:
         elif kind in RESULTS:
             self._close()
             self._add(Message("tool", (read_result(item, self._pairing),)))
-        elif kind == "message":
-            follows = bool(self._said) and isinstance(self._said[-1], Text)
-            self._said += read_message(item, len(self._said) if follows else None)
-        elif kind == "reasoning":
-            self._said.append(read_reasoning(item))
-        elif kind in CALLS:
-            name_at(item, "name", path)
-            self._said.append(read_call(item, self._names))
         else:
-            self._said.append(Opaque(api=NAME, block=item))
+            self._said += self._read_answer(item, kind, path)
+
+    def _read_answer(self, item: JsonObject, kind: Any, path: str) -> Sequence[Part]:
+        if kind == "message":
+            follows = bool(self._said) and isinstance(self._said[-1], Text)
+            return read_message(item, len(self._said) if follows else None)
+        if kind == "reasoning":
+            return [read_reasoning(item)]
+        if kind in CALLS:
+            name_at(item, "name", path)
+            return [read_call(item, self._names)]
+        return [Opaque(api=NAME, block=item)]
 
     def messages(self) -> tuple[Message, ...]:
         """All messages, neighbouring results as one."""
@@ -277,33 +282,35 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(wished(NAME, request.extra))
     names = Names.of(request)
-    body: dict[str, Any] = {"model": request.model} if request.model else {}
     head, turns = _split_instructions(request.messages)
-    if head:
-        body["instructions"] = head
+    body = filled(model=request.model, instructions=head)
     body["input"] = [item for message in turns for item in _write_message(message, names, quirks)]
     foreign = extra.pop("tools", None)
-    grouped = {mapping(one).get("name") for one in items(foreign) if mapping(one).get("type") == "namespace"}
-    listed = request.tools
-    if grouped:
-        listed = tuple(tool for tool in listed if own(NAME, tool.metadata).get("namespace", ...) not in grouped)
-    tools = offered(listed, write_tool, foreign)
-    if tools:
-        body["tools"] = tools
     choice = nearest_choice(request.tool_choice, quirks)
-    if choice is not None:
-        named = {"type": "function", **names.on_wire(choice.name)}
-        words = {"required": quirks.required_word, "named": named}
-        body["tool_choice"] = words.get(choice.mode, choice.mode)
+    body |= filled(
+        tools=offered(_ungrouped(request.tools, foreign), write_tool, foreign),
+        tool_choice=_write_choice(choice, names, quirks) if choice is not None else None,
+    )
     if request.parallel is not None:
         body["parallel_tool_calls"] = request.parallel
     body |= _write_sampling(request.sampling, extra.pop("reasoning", None))
     form = {**mapping(extra.pop("text", None)), **_write_output(request.output_schema)}
-    if form:
-        body["text"] = form
-    if request.stream:
-        body["stream"] = True
+    body |= filled(text=form, stream=request.stream)
     return finished(body, extra, quirks)
+
+
+def _ungrouped(tools: tuple[Tool, ...], foreign: Any) -> tuple[Tool, ...]:
+    """The tools that stand in no namespace among `foreign`."""
+    spaces = {mapping(one).get("name") for one in items(foreign) if mapping(one).get("type") == "namespace"}
+    if not spaces:
+        return tools
+    return tuple(tool for tool in tools if own(NAME, tool.metadata).get("namespace", ...) not in spaces)
+
+
+def _write_choice(choice: ToolChoice, names: Names, quirks: Quirks) -> Any:
+    if choice.mode == "named":
+        return {"type": "function", **names.on_wire(choice.name)}
+    return quirks.required_word if choice.mode == "required" else choice.mode
 
 
 def _split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
@@ -357,7 +364,5 @@ def _write_output(output: OutputSchema | None) -> dict[str, Any]:
         return {}
     if output.schema is None:
         return {"format": {"type": "json_object"}}
-    form: dict[str, Any] = {"type": "json_schema", "name": output.name or _SCHEMA_NAME, "schema": plain(output.schema)}
-    form |= {"description": output.description} if output.description else {}
-    form |= {"strict": True} if output.strict else {}
-    return {"format": form}
+    form = {"type": "json_schema", "name": output.name or _SCHEMA_NAME, "schema": plain(output.schema)}
+    return {"format": form | filled(description=output.description, strict=output.strict)}

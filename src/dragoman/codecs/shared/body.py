@@ -130,6 +130,11 @@ def present(fields: JsonObject, known: Collection[str] = ()) -> dict[str, Any]:
 # ── writing ──────────────────────────────────────────────────────────────────
 
 
+def filled(**fields: Any) -> dict[str, Any]:
+    """The fields that hold something: no null, nothing empty, no false."""
+    return {key: value for key, value in fields.items() if value}
+
+
 def plain(value: Any) -> Any:
     """`value` as JSON libraries take it: what is a mapping of another kind becomes a dict, all the way down.
 

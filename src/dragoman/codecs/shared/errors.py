@@ -130,9 +130,9 @@ def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[s
     parsed = _parsed(body, written)
     error = _error_object(parsed)
     words = _words(parsed, error)
-    message = _message(parsed, error) or ("" if parsed else written.strip()) or "no reason given"
-    message = redact_patterns(message)[:_BODY_LIMIT].rstrip(".")
-    status = status if status not in (0, _HTTP_OK) else _inner_status(parsed, error) or status
+    message = redact_patterns(_message(parsed, error, written))[:_BODY_LIMIT].rstrip(".")
+    if status in (0, _HTTP_OK):
+        status = _inner_status(parsed, error) or status
     kind = _kind(status, words, message)
     words = [word for word in words if word != str(status)]  # it says no more than the status does
     named = f"{words[0]}: {message}" if words and words[0].isdigit() else message
@@ -184,7 +184,7 @@ def _error_object(parsed: JsonObject) -> JsonObject:
     return parsed
 
 
-def _message(parsed: JsonObject, error: JsonObject) -> str:
+def _message(parsed: JsonObject, error: JsonObject, written: str) -> str:
     for source in (error, parsed):
         for key in ("message", "Message", "status_msg", "detail", "msg", "errorMessage"):
             value = source.get(key)
@@ -192,7 +192,7 @@ def _message(parsed: JsonObject, error: JsonObject) -> str:
                 return value
             if value and isinstance(value, list | Mapping):
                 return _written({key: value})
-    return ""
+    return ("" if parsed else written.strip()) or "no reason given"
 
 
 def _words(parsed: JsonObject, error: JsonObject) -> list[str]:
@@ -212,21 +212,20 @@ def _inner_status(parsed: JsonObject, error: JsonObject) -> int:
 
 
 def _kind(status: int, words: list[str], message: str) -> ErrorKind:
-    told = [_BY_CODE[key] for word in words if (key := word.lower().rpartition("#")[2].split(":")[0]) in _BY_CODE]
-    sure = [kind for kind in told if kind not in (ErrorKind.BAD_REQUEST, ErrorKind.SERVER)]
-    if sure:
-        return sure[0]
-    if status in _PROSE_STATUS:
-        for pattern, kind in _BY_PROSE:
-            if pattern.search(message):
-                return kind
-    if status in _BY_STATUS:
-        return _BY_STATUS[status]
+    known = [_BY_CODE[key] for word in words if (key := word.lower().rpartition("#")[2].split(":")[0]) in _BY_CODE]
+    sure = next((kind for kind in known if kind not in (ErrorKind.BAD_REQUEST, ErrorKind.SERVER)), None)
+    return sure or _by_prose(status, message) or _by_status(status) or next(iter(known), ErrorKind.UNKNOWN)
+
+
+def _by_prose(status: int, message: str) -> ErrorKind | None:
+    patterns = _BY_PROSE if status in _PROSE_STATUS else ()
+    return next((kind for pattern, kind in patterns if pattern.search(message)), None)
+
+
+def _by_status(status: int) -> ErrorKind | None:
     if 400 <= status < 500:
-        return ErrorKind.BAD_REQUEST
-    if status >= 500:
-        return ErrorKind.SERVER
-    return told[0] if told else ErrorKind.UNKNOWN
+        return _BY_STATUS.get(status, ErrorKind.BAD_REQUEST)
+    return _BY_STATUS.get(status, ErrorKind.SERVER) if status >= 500 else None
 
 
 def _retry_after(parsed: JsonObject, headers: Mapping[str, str]) -> float | None:

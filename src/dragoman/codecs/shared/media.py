@@ -6,11 +6,12 @@ Knows no wire.  Contract: `from_url(data_url(m))` is `m`, its name and metadata 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
 from ...types import NOTHING, JsonObject, Media, Part, Text
+from .spec import own
 
 Kind = Literal["image", "audio", "video", "file"]
 
@@ -69,3 +70,9 @@ def note(media: Media) -> str:
 def joined(parts: Iterable[Part], between: str = "\n\n") -> str:
     """The texts of `parts`, with what stands `between` separate ones."""
     return between.join(part.text for part in parts if isinstance(part, Text) and part.text)
+
+
+def one_text(parts: Sequence[Part], api: str) -> str | None:
+    """The text of `parts` where they are one text, of which wire `api` says nothing else."""
+    only = parts[0] if len(parts) == 1 else None
+    return only.text if isinstance(only, Text) and not own(api, only.metadata) else None
