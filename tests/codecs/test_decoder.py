@@ -70,5 +70,5 @@ def test_repeated_text_frames_are_read_by_comparison(api: str) -> None:
     assert compared > len(frames) / 2
 
 
-def test_all_but_wrappers_and_plain_prompts_share_the_decoder() -> None:
-    assert set(CODECS) - set(APIS) == {"bedrock_invoke", "stackspot"}
+def test_all_but_wrappers_share_the_decoder() -> None:
+    assert set(CODECS) - set(APIS) == {"bedrock_invoke"}

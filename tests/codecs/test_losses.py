@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.fidelity.losses import request_losses, response_losses, stream_losses, wish_losses
+from dragoman.codecs.fidelity.losses import request_losses, response_losses, stream_losses, unsupported_parameters
 from dragoman.codecs.shared.spec import PLAIN, Quirks, WireFields
 from dragoman.errors import CodecError
 from dragoman.events import replay
@@ -300,7 +300,7 @@ ODD = codec("openai_chat").decode_request({
 
 
 def wishes(request: Request, api: str, quirks: Quirks = PLAIN) -> list[str]:
-    return [issue.path for issue in wish_losses(request, codec(api), quirks)]
+    return [issue.path for issue in unsupported_parameters(request, codec(api), quirks)]
 
 
 def test_wishes_that_another_wire_cannot_hold_are_told_at_their_places() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.codecs.shared.encoder import Sequencer, settled
+from dragoman.codecs.shared.encoder import Sequencer, final_stop
 from dragoman.events import CallDelta, CallEnded, CallStarted, Ended, Event, TextDelta, assemble
 from dragoman.types import Report, Stop, Verdict
 
@@ -97,4 +97,4 @@ def test_what_follows_a_call_that_never_ends_is_told_at_the_end(whole: bool) -> 
     ],
 )
 def test_the_reason_to_stop_is_set_right_by_what_came(stop: Stop | None, calls: int, said: Stop | None) -> None:
-    assert settled(stop, calls) is said
+    assert final_stop(stop, calls) is said

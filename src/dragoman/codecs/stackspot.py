@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import CodecError
-from ..events import Ended, Event, IssueReported, Started, TextDelta, assemble
+from ..events import Ended, Event, Started, TextDelta, assemble
 from ..jsontext import to_json
 from ..types import NOTHING, JsonObject, Message, Request, Response, Stop, Usage
 from .shared.body import an_object, count, mapping, present, rest, string_at, switch_at, text
+from .shared.decoder import AnswerDecoder
 from .shared.encoder import Encoder
-from .shared.errors import Told, raise_error, read_failure
+from .shared.errors import Told, raise_error
 from .shared.frames import Frame, FrameKind
-from .shared.issues import frame_body, odd
 from .shared.requests import finished
 from .shared.spec import (
     PLAIN,
@@ -28,8 +28,6 @@ from .shared.spec import (
     Ids,
     Quirks,
     Stamp,
-    StreamDecoder,
-    StreamEncoder,
     WireFields,
     carried,
     wished,
@@ -77,50 +75,36 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     raise_error(body)
     if not isinstance(body.get("message"), str):
         raise CodecError("the answer has no message; retry the request", "$.message", NAME)
-    decoder = _Decoder()
-    return assemble([*decoder.chunk(body), *decoder.close(whole=True)])
+    return assemble(_Decoder(ids).whole(body))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer; there are no calls to mint ids for."""
-    return _Decoder()
+class _Decoder(AnswerDecoder):
+    api = NAME
+    stops = _STOPS
+    unfinished = "the stream ended without a stop_reason; the answer may be cut short"
 
+    def __init__(self, ids: Ids | None = None) -> None:
+        super().__init__(ids)
+        self._answered = True  # be it with nothing: there is no limit here that could be raised
 
-class _Decoder:
-    def __init__(self) -> None:
-        self._started = self._closed = False
-        self._word: str | None = None
-        self._tokens: JsonObject = {}
-        self._extra: dict[str, Any] = {}
+    def whole(self, body: JsonObject) -> list[Event]:
+        """The events of a whole answer."""
+        self._complete = True
+        return [*self._read(body, ""), *self.close()]
 
-    def feed(self, frame: Frame) -> list[Event]:
-        if self._closed or frame.data.strip() == "[DONE]":
-            return []
-        body = frame_body(frame)
-        if isinstance(body, IssueReported):
-            return [body]
+    def _read(self, body: JsonObject, event: str) -> list[Event]:
         raise_error(body)
-        return self.chunk(body)
-
-    def chunk(self, body: JsonObject) -> list[Event]:
-        """The events of one chunk; a whole answer is one."""
-        events: list[Event] = [] if self._started else [Started("", text(body.get("message_id")))]
-        self._started = True
-        said = text(body.get("message"))
         self._word = text(body.get("stop_reason")) or self._word
-        self._tokens = mapping(body.get("tokens")) or self._tokens
+        self._usage = dict(mapping(body.get("tokens"))) or self._usage
         self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, [], {})}
-        return [*events, *([TextDelta(said)] if said else [])]
+        events = self._start("", text(body.get("message_id"))) + self._emit_text(text(body.get("message")))
+        return self._repeat_text(events, "message")
 
-    def close(self, *, whole: bool = False) -> list[Event]:
-        if self._closed:
-            return []
-        self._closed = True
-        events: list[Event] = [] if self._started else [Started()]
-        stop = _STOPS.get(self._word or "", Stop.END if self._word or whole else None)
-        if stop is None:
-            events.append(odd("the stream ended without a stop_reason; the answer may be cut short"))
-        return [*events, Ended(stop, _read_usage(self._tokens), carried(NAME, self._extra))]
+    def _read_usage(self) -> Usage | None:
+        return _read_usage(self._usage)
+
+    def _leftover(self) -> JsonObject:
+        return carried(NAME, self._extra)
 
 
 def _read_usage(tokens: JsonObject) -> Usage | None:
@@ -144,16 +128,9 @@ def _ending(message_id: str, stop: Stop | None, usage: Usage | None) -> dict[str
     return present(wire)
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(stamp)
-
-
 class _Encoder(Encoder):
-    def __init__(self, stamp: Stamp) -> None:
-        super().__init__(whole_calls=True)
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=True)
         self._id = stamp.id
 
     def _on_started(self, event: Started) -> list[Frame]:
@@ -186,11 +163,10 @@ CODEC = Codec(
     frames=FrameKind.SSE,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=error_frame,
 )

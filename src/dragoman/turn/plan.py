@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..codecs import CODECS
-from ..codecs.fidelity.losses import wish_losses
+from ..codecs.fidelity.losses import unsupported_parameters
 from ..codecs.shared.spec import PLAIN, Codec, Quirks
 from ..conversation.naming import UNCHANGED, Respelled
 from ..dialects.rows.table import ALL
@@ -131,7 +131,7 @@ def _prepare(plan: Plan) -> Plan:
 
 def _losses(plan: Plan) -> Plan:
     """Say what of the request this place is not asked at all."""
-    lost = wish_losses(plan.request, plan.codec, plan.quirks)
+    lost = unsupported_parameters(plan.request, plan.codec, plan.quirks)
     return replace(plan, issues=(*plan.issues, *(left_out(plan.asked) if plan.text else ()), *lost))
 
 

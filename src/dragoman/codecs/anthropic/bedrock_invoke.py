@@ -21,7 +21,7 @@ from ..shared.body import mapping, text
 from ..shared.errors import read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import frame_body, odd
-from ..shared.spec import PLAIN, UNSTAMPED, Codec, Ids, Quirks, Stamp, StreamDecoder, StreamEncoder
+from ..shared.spec import PLAIN, UNSTAMPED, Codec, Ids, Quirks, Stamp
 from . import messages as anthropic_messages
 from .messages_requests import decode_request as decode_messages
 from .messages_requests import encode_request as encode_messages
@@ -48,16 +48,11 @@ def decode_request(body: JsonObject) -> Request:
     return decode_messages(given)
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return _Decoder(ids)
-
-
 class _Decoder:
     """Chunks → Anthropic's frames → events."""
 
-    def __init__(self, ids: Ids | None) -> None:
-        self._inner = anthropic_messages.decode_stream(ids)
+    def __init__(self, ids: Ids | None = None) -> None:
+        self._inner = anthropic_messages.CODEC.decode_stream(ids)
 
     def feed(self, frame: Frame) -> list[Event]:
         if frame.event.endswith("Exception"):
@@ -85,18 +80,11 @@ def _parsed(data: str) -> Any:
         return None
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(anthropic_messages.encode_stream(stamp, request, whole_calls=whole_calls))
-
-
 class _Encoder:
     """Events → Anthropic's frames → chunks."""
 
-    def __init__(self, inner: StreamEncoder) -> None:
-        self._inner = inner
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        self._inner = anthropic_messages.CODEC.encode_stream(stamp, request, whole_calls=whole_calls)
 
     def feed(self, event: Event) -> list[Frame]:
         return [_chunk(frame) for frame in self._inner.feed(event)]
@@ -121,11 +109,10 @@ CODEC = Codec(
     frames=FrameKind.AWS,
     encode_request=encode_request,
     decode_response=anthropic_messages.decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=anthropic_messages.encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=bedrock_converse.error_frame,
 )

@@ -32,11 +32,11 @@ from ..shared import strict
 from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
 from ..shared.claude_blocks import Counts, uncached
 from ..shared.decoder import Block, BlockDecoder
-from ..shared.encoder import Encoder, settled
-from ..shared.errors import Told, raise_error, read_failure
+from ..shared.encoder import Encoder, final_stop
+from ..shared.errors import Told, framed, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
 from .messages_blocks import NAME, write_part
 from .messages_requests import decode_request, encode_request
 
@@ -82,11 +82,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     return assemble(_Decoder(ids).whole(body, blocks or []))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return _Decoder(ids)
-
-
 class _Decoder(BlockDecoder):
     api = NAME
     stops = _STOPS
@@ -95,7 +90,7 @@ class _Decoder(BlockDecoder):
     unfinished = "the stream ended without saying why; the answer may be cut short"
     terminator = None
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._current = 0
         self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
@@ -227,7 +222,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
         "role": "assistant",
         "model": stamp.model or response.model,
         "content": [block for part in response.message.parts for block in write_part(part, unsigned=True)],
-        "stop_reason": word or _WORDS[settled(response.stop, len(response.calls))],
+        "stop_reason": word or _WORDS[final_stop(response.stop, len(response.calls))],
         "stop_sequence": None,
         "usage": write_usage(response.usage, usage),
         **left,
@@ -245,19 +240,11 @@ def write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[
     return wire
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(stamp, whole_calls=whole_calls)
-
-
 class _Encoder(Encoder):
     """Events → frames: one block open at a time, indexes counted here.  `_open` is the block's kind, "" for none."""
 
-    def __init__(self, stamp: Stamp, *, whole_calls: bool) -> None:
-        super().__init__(whole_calls=whole_calls)
-        self._stamp = stamp
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=whole_calls)
         self._begun = False
         self._open = ""
         self._place = -1
@@ -328,7 +315,7 @@ class _Encoder(Encoder):
 
     def _finish(self, event: Ended) -> list[Frame]:
         left = wished(NAME, event.extra)
-        word = left.get("stop_reason") or _WORDS[settled(event.stop, self._calls)]
+        word = left.get("stop_reason") or _WORDS[final_stop(event.stop, self._calls)]
         delta = {"stop_reason": word, "stop_sequence": left.get("stop_sequence")}
         delta |= {"container": left["container"]} if "container" in left else {}
         usage = write_usage(event.usage, mapping(left.get("usage")))
@@ -393,11 +380,6 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     return status, {"type": "error", "error": body}
 
 
-def error_frame(error: Exception) -> Frame:
-    """The frame that tells an error once the answer has begun."""
-    return Frame(to_json(encode_error(error)[1]), "error")
-
-
 CODEC = Codec(
     name=NAME,
     path="/v1/messages",
@@ -405,11 +387,10 @@ CODEC = Codec(
     frames=FrameKind.SSE,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
-    error_frame=error_frame,
+    error_frame=framed(encode_error, "error"),
 )

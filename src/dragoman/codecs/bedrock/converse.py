@@ -31,11 +31,11 @@ from ..shared import strict
 from ..shared.body import an_array, an_object, items, mapping, present, rest, text
 from ..shared.claude_blocks import Counts, uncached
 from ..shared.decoder import Block, BlockDecoder
-from ..shared.encoder import Encoder, settled
+from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import Told, read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
 from .converse_requests import NAME, decode_request, encode_request, write_part
 
 _STOPS: Mapping[str, Stop] = {
@@ -81,11 +81,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     return assemble(_Decoder(ids).whole(body, list(content or [])))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return _Decoder(ids)
-
-
 class _Decoder(BlockDecoder):
     api = NAME
     stops = _STOPS
@@ -95,7 +90,7 @@ class _Decoder(BlockDecoder):
     terminator = None
     noise = ("p",)
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
             "messageStart": lambda body: self._start(),
@@ -242,7 +237,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
         "metrics": _NO_METRICS,
         **left,
         "output": {"message": {"role": "assistant", "content": content}},
-        "stopReason": word or _WORDS[settled(response.stop, len(response.calls))],
+        "stopReason": word or _WORDS[final_stop(response.stop, len(response.calls))],
         "usage": _write_usage(response.usage, usage),
     }
 
@@ -254,18 +249,11 @@ def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict
     return {**wire, "totalTokens": known.total}
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(whole_calls=whole_calls)
-
-
 class _Encoder(Encoder):
     """Events → frames: one block open at a time, indexes counted here.  `_open` is the block's kind, "" for none."""
 
-    def __init__(self, *, whole_calls: bool) -> None:
-        super().__init__(whole_calls=whole_calls)
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=whole_calls)
         self._begun = False
         self._open = ""
         self._place = -1
@@ -317,7 +305,7 @@ class _Encoder(Encoder):
 
     def _finish(self, event: Ended) -> list[Frame]:
         left = wished(NAME, event.extra)
-        word = left.get("stopReason") or _WORDS[settled(event.stop, self._calls)]
+        word = left.get("stopReason") or _WORDS[final_stop(event.stop, self._calls)]
         usage = _write_usage(event.usage, mapping(left.get("usage")))
         metrics = left.get("metrics", _NO_METRICS)
         stopped = [_frame("messageStop", stopReason=word), _frame("metadata", usage=usage, metrics=metrics)]
@@ -392,11 +380,10 @@ CODEC = Codec(
     frames=FrameKind.AWS,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=error_frame,
 )

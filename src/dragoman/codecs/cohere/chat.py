@@ -28,11 +28,11 @@ from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared.body import an_object, count, items, mapping, present, rest, text
 from ..shared.decoder import RunDecoder
-from ..shared.encoder import Encoder, settled
+from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
 from .chat_requests import NAME, PLAN, decode_request, encode_request, write_said
 
 _STOPS: Mapping[str, Stop] = {
@@ -81,11 +81,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     return assemble(_Decoder(ids).whole(body))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return _Decoder(ids)
-
-
 class _Decoder(RunDecoder):
     """Frames → events.  Runs: "text", "thinking", "plan"."""
 
@@ -95,7 +90,7 @@ class _Decoder(RunDecoder):
     counted = frozenset({"tokens", "cached_tokens"})
     unfinished = "the stream ended without a finish_reason; the answer may be cut short"
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._message: dict[str, Any] = {}
         self._on: Mapping[str, Callable[[JsonObject, JsonObject], list[Event]]] = {
@@ -230,7 +225,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     body = {
         **left,
         "id": stamp.id or response.id,
-        "finish_reason": word or _WORDS[settled(response.stop, len(response.calls))],
+        "finish_reason": word or _WORDS[final_stop(response.stop, len(response.calls))],
         "message": {**_as_parts(write_said(response.message.parts)), **message},
     }
     return {**body, **_write_usage(response.usage, mapping(usage))}
@@ -251,19 +246,11 @@ def _write_usage(usage: Usage | None, left: Mapping[str, Any]) -> dict[str, Any]
     return {"usage": {**left, "tokens": tokens, **({"cached_tokens": usage.cached} if usage.cached else {})}}
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(stamp, whole_calls=whole_calls)
-
-
 class _Encoder(Encoder):
     """Events → frames.  `_open` is the content being told: "text", "thinking" or "" for none."""
 
-    def __init__(self, stamp: Stamp, *, whole_calls: bool) -> None:
-        super().__init__(whole_calls=whole_calls)
-        self._stamp = stamp
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=whole_calls)
         self._begun = False
         self._open = ""
         self._contents = self._calls = 0
@@ -319,7 +306,7 @@ class _Encoder(Encoder):
 
     def _finish(self, event: Ended) -> list[Frame]:
         left = wished(NAME, event.extra)
-        word = left.get("finish_reason") or _WORDS[settled(event.stop, self._calls)]
+        word = left.get("finish_reason") or _WORDS[final_stop(event.stop, self._calls)]
         delta = {"finish_reason": word, **_write_usage(event.usage, mapping(left.get("usage")))}
         last = Frame(to_json({"type": "message-end", "delta": delta}), "message-end")
         return [*self._on_started(Started()), *self._end(), last]
@@ -350,11 +337,10 @@ CODEC = Codec(
     frames=FrameKind.SSE,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=error_frame,
 )

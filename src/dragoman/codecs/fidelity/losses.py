@@ -38,58 +38,56 @@ from ...types import (
     ToolChoice,
     Usage,
 )
-from ..shared.encoder import settled
+from ..shared.encoder import final_stop
 from ..shared.frames import Frame
-from ..shared.spec import MARKS, PLAIN, Codec, Quirks, WireFields
-from .survived import Fields, Heard, lost
+from ..shared.spec import MARKS, PLAIN, Codec, Quirks, own
+from .survived import Fields, ReadBack, unsupported
 
 _NO_MODEL = "model"
-"""Stands for the model while a body is read back whose model nobody has told yet."""
-_DEFAULT = ToolChoice("auto")
+"""Stands for the model while a body is read back whose model nobody knows yet."""
 
 
 def request_losses(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tuple[Issue, ...]:
     """What of `request` is not in the body that `codec` makes of it for a peer with these `quirks`."""
-    told = replace(request, model=request.model or _NO_MODEL)
-    body = codec.encode_request(told, quirks)
+    sent = replace(request, model=request.model or _NO_MODEL)
+    body = codec.encode_request(sent, quirks)
     for ours, theirs in quirks.rename.items():
         if theirs in body and ours not in body:
             body[ours] = body.pop(theirs)
     try:
-        heard = codec.decode_request(body)
+        got = codec.decode_request(body)
     except CodecError as fault:
         return (_unreadable(fault),)
     if "{model}" in codec.path:
-        heard = replace(heard, model=told.model)
+        got = replace(got, model=sent.model)
     if codec.stream_path != codec.path:
-        heard = replace(heard, stream=told.stream)
-    return _grouped(_request(told, heard, codec.name))
+        got = replace(got, stream=sent.stream)
+    return _grouped(_request(sent, got, codec.name))
 
 
-def wish_losses(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tuple[Issue, ...]:
-    """The same of all but plain talk and tools, which every wire holds: cheap enough to be asked for each request."""
-    extra, one = request.extra, tuple(_several(request.extra))
-    if isinstance(extra, WireFields) and extra.api == codec.name and not quirks.omit:
-        return one  # it came in the words of this very wire
-    shown = [(at, part) for at, message in enumerate(request.messages) if (part := _of_one_wire(message)) is not None]
-    if not (shown or extra or request.output_schema or request.parallel is False) and request.sampling == _NOTHING:
-        return ()
-    if not (shown or extra or request.output_schema or request.sampling.stop):
-        return _losing(codec, quirks)(request.sampling, request.parallel, request.stream)
-    told = replace(request, messages=tuple(part for _, part in shown), tools=(), tool_choice=None)
-    places = [at for at, _ in shown]
-    losses = [_placed(loss, places) for loss in request_losses(told, codec, quirks)]
-    return (*one, *(loss for loss in losses if loss.path not in {each.path for each in one}))
+def unsupported_parameters(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tuple[Issue, ...]:
+    """As `request_losses`, without plain messages and tools; cheap enough for every request."""
+    extra, several = request.extra, tuple(_several(request.extra))
+    if own(codec.name, extra) and not quirks.omit:
+        return several  # it came in the words of this very wire
+    special = _special(request.messages)
+    if not any((special, extra, request.output_schema, request.sampling.stop)):
+        return _of_settings(codec, quirks)(request.sampling, request.parallel, request.stream)
+    sent = replace(request, messages=tuple(special.values()), tools=(), tool_choice=None)
+    losses = [_placed(loss, [*special]) for loss in request_losses(sent, codec, quirks)]
+    known = {issue.path for issue in several}
+    return (*several, *(loss for loss in losses if loss.path not in known))
 
 
 @memoize(CONSTANTS)
-def _losing(codec: Codec, quirks: Quirks) -> Callable[[Sampling, bool | None, bool], tuple[Issue, ...]]:
+def _of_settings(codec: Codec, quirks: Quirks) -> Callable[[Sampling, bool | None, bool], tuple[Issue, ...]]:
     """What of a request's settings `codec` does not tell such a peer: clients ask by the same few again and again."""
 
     @lru_cache(maxsize=64)
     def losses(sampling: Sampling, parallel: bool | None, stream: bool) -> tuple[Issue, ...]:
-        told = Request(model=_NO_MODEL, sampling=sampling, parallel=parallel, stream=stream)
-        return request_losses(told, codec, quirks)
+        return request_losses(
+            Request(model=_NO_MODEL, sampling=sampling, parallel=parallel, stream=stream), codec, quirks
+        )
 
     return losses
 
@@ -101,7 +99,6 @@ def _placed(loss: Issue, places: Sequence[int]) -> Issue:
 
 
 _PLACE = re.compile(r"^\$\.messages\[(\d+)\]")
-_NOTHING = Sampling()
 _SEVERAL = ("n", "generationConfig.candidateCount")
 """Fields that ask for several answers at once; one is given."""
 
@@ -112,7 +109,12 @@ def _several(extra: JsonObject) -> Iterator[Issue]:
         for key in path.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
         if isinstance(value, int) and value > 1:
-            yield lost(f"$.extra.{path}", f"{value} answers were asked for, and one is given")
+            yield unsupported(f"$.extra.{path}", f"{value} answers were asked for, and one is given")
+
+
+def _special(messages: Iterable[Message]) -> dict[int, Message]:
+    found = {at: _of_one_wire(message) for at, message in enumerate(messages)}
+    return {at: message for at, message in found.items() if message is not None}
 
 
 def _of_one_wire(message: Message) -> Message | None:
@@ -128,10 +130,10 @@ def _of_one_wire(message: Message) -> Message | None:
 def response_losses(response: Response, codec: Codec) -> tuple[Issue, ...]:
     """What of `response` is not in the body that `codec` makes of it."""
     try:
-        heard = codec.decode_response(codec.encode_response(response))
+        got = codec.decode_response(codec.encode_response(response))
     except (CodecError, ProviderError) as fault:
         return (_unreadable(fault),)
-    return _grouped(_response(response, heard, codec.name))
+    return _grouped(_response(response, got, codec.name))
 
 
 def stream_losses(response: Response, codec: Codec, frames: Iterable[Frame]) -> tuple[Issue, ...]:
@@ -149,7 +151,7 @@ def stream_losses(response: Response, codec: Codec, frames: Iterable[Frame]) -> 
 
 def _unreadable(fault: CodecError | ProviderError) -> Issue:
     message = f"what was written cannot be read back: {fault}"
-    return lost(getattr(fault, "path", ""), message)
+    return unsupported(getattr(fault, "path", ""), message)
 
 
 def _grouped(losses: Iterable[Issue]) -> tuple[Issue, ...]:
@@ -166,56 +168,67 @@ def _grouped(losses: Iterable[Issue]) -> tuple[Issue, ...]:
 # ── requests ─────────────────────────────────────────────────────────────────
 
 
-def _request(told: Request, heard: Request, api: str) -> Iterator[Issue]:
-    if told.model != heard.model:
-        yield _other("$.model", "the model's name", told.model, heard.model, api)
-    yield from _calling(told, heard, api)
-    yield from _sampling(told.sampling, heard.sampling, api)
-    yield from _output(told.output_schema, heard.output_schema, api)
-    if told.stream and not heard.stream:
-        yield lost("$.stream", f"{api} cannot be asked for a stream")
-    conversation = Heard(heard.messages)
-    for i, message in enumerate(told.messages):
+def _request(sent: Request, got: Request, api: str) -> Iterator[Issue]:
+    if sent.model != got.model:
+        yield _other("$.model", "the model's name", sent.model, got.model, api)
+    yield from _calling(sent, got, api)
+    yield from _sampling(sent.sampling, got.sampling, api)
+    yield from _output(sent.output_schema, got.output_schema, api)
+    if sent.stream and not got.stream:
+        yield unsupported("$.stream", f"{api} cannot be asked for a stream")
+    conversation = ReadBack(got.messages)
+    for i, message in enumerate(sent.messages):
         path = f"$.messages[{i}]"
         for j, part in enumerate(message.parts):
             yield from conversation.losses(part, message.role, f"{path}.parts[{j}]", api)
         yield from conversation.fields.losses(message.metadata, f"{path}.metadata", api)
-    yield from _cache(told, heard, api)
-    yield from Fields([heard.extra]).losses(told.extra, "$.extra", api)
+    yield from _cache(sent, got, api)
+    yield from Fields([got.extra]).losses(sent.extra, "$.extra", api)
 
 
-def _calling(told: Request, heard: Request, api: str) -> Iterator[Issue]:
-    """Tools, and what is asked of them.  Offering fewer tools is a way to say "none" and "this one"."""
-    choice, got = told.tool_choice or _DEFAULT, heard.tool_choice or _DEFAULT
-    offered = [tool.name for tool in heard.tools]
-    only = choice.mode == "named" and offered == [choice.name] and got.mode in ("required", "named")
-    withheld = (choice.mode == "none" and not offered) or (only and len(told.tools) > 1)
-    if not withheld:
-        yield from _tools(told.tools, heard.tools, api)
-        if choice != got and not only:
-            yield _other("$.tool_choice", "the tool choice", _choice(choice), _choice(got), api)
-    if told.parallel is False and heard.parallel is not False:
-        yield lost("$.parallel", f"{api} has no switch against several calls at once")
+def _calling(sent: Request, got: Request, api: str) -> Iterator[Issue]:
+    """Tools, and what is asked of them."""
+    choice, read = _chosen(sent), _chosen(got)
+    only = _is_only(choice, read, got.tools)
+    none = choice.mode == "none" and not got.tools
+    if not none and (not only or len(sent.tools) < 2):
+        yield from _tools(sent.tools, got.tools, api)
+    if choice != read and not (none or only):
+        yield _other("$.tool_choice", "the tool choice", _choice(choice), _choice(read), api)
+    if sent.parallel is False and got.parallel is not False:
+        yield unsupported("$.parallel", f"{api} has no switch against several calls at once")
+
+
+def _chosen(request: Request) -> ToolChoice:
+    return request.tool_choice or ToolChoice("auto")
+
+
+def _is_only(choice: ToolChoice, read: ToolChoice, tools: Sequence[Tool]) -> bool:
+    """Is the tool that was chosen the only one that is offered?  Offering fewer is a way to say "this one"."""
+    names = [tool.name for tool in tools]
+    return choice.mode == "named" and names == [choice.name] and read.mode in ("required", "named")
 
 
 def _choice(choice: ToolChoice) -> str:
     return " ".join(filter(None, (choice.mode, choice.name)))
 
 
-def _tools(told: tuple[Tool, ...], heard: tuple[Tool, ...], api: str) -> Iterator[Issue]:
-    known = {tool.name: tool for tool in heard}
-    for i, tool in enumerate(told):
-        path, got = f"$.tools[{i}]", known.get(tool.name)
-        if got is None:
-            yield lost(path, f"{api} does not take the definition of a tool", name=tool.name)
+def _tools(sent: tuple[Tool, ...], got: tuple[Tool, ...], api: str) -> Iterator[Issue]:
+    known = {tool.name: tool for tool in got}
+    for i, tool in enumerate(sent):
+        path, read = f"$.tools[{i}]", known.get(tool.name)
+        if read is None:
+            yield unsupported(path, f"{api} does not take the definition of a tool", name=tool.name)
             continue
-        if tool.description != got.description:
-            yield lost(f"{path}.description", f"{api} tells the description of a tool otherwise", name=tool.name)
-        if _schema(tool.parameters) != _schema(got.parameters):
-            yield lost(f"{path}.parameters", f"{api} tells the parameters of a tool otherwise", name=tool.name)
-        if tool.strict and not got.strict:
-            yield lost(f"{path}.strict", f"{api} has no strict tools", name=tool.name)
-        yield from Fields([got.metadata]).losses(tool.metadata, f"{path}.metadata", api)
+        if tool.description != read.description:
+            message = f"{api} tells the description of a tool otherwise"
+            yield unsupported(f"{path}.description", message, name=tool.name)
+        if _schema(tool.parameters) != _schema(read.parameters):
+            message = f"{api} tells the parameters of a tool otherwise"
+            yield unsupported(f"{path}.parameters", message, name=tool.name)
+        if tool.strict and not read.strict:
+            yield unsupported(f"{path}.strict", f"{api} has no strict tools", name=tool.name)
+        yield from Fields([read.metadata]).losses(tool.metadata, f"{path}.metadata", api)
 
 
 def _schema(schema: JsonObject) -> JsonObject:
@@ -227,59 +240,61 @@ def _schema(schema: JsonObject) -> JsonObject:
 _LETS_IN = ("properties", "patternProperties", "additionalProperties", "$ref", "anyOf", "oneOf", "allOf")
 
 
-def _sampling(told: Sampling, heard: Sampling, api: str) -> Iterator[Issue]:
-    for one in fields(Sampling):
-        asked, got = getattr(told, one.name), getattr(heard, one.name)
-        if asked not in (None, ()) and asked != got:
-            yield _other(f"$.sampling.{one.name}", one.name, asked, got, api)
+def _sampling(sent: Sampling, got: Sampling, api: str) -> Iterator[Issue]:
+    for field, value, read in _differing(sent, got, (None, ())):
+        yield _other(f"$.sampling.{field}", field, value, read, api)
 
 
-def _output(told: OutputSchema | None, heard: OutputSchema | None, api: str) -> Iterator[Issue]:
-    if told is None:
-        return
-    if heard is None:
-        yield lost("$.output_schema", f"{api} has no words for a demand on the answer's form")
-        return
-    for one in fields(OutputSchema):
-        asked, got = getattr(told, one.name), getattr(heard, one.name)
-        if asked not in (None, "", False) and asked != got:
-            yield lost(f"$.output_schema.{one.name}", f"{api} does not take the {one.name} of an output schema")
+def _output(sent: OutputSchema | None, got: OutputSchema | None, api: str) -> Iterator[Issue]:
+    if sent is not None and got is None:
+        yield unsupported("$.output_schema", f"{api} has no words for a demand on the answer's form")
+    elif sent is not None:
+        for field, _, _ in _differing(sent, got, (None, "", False)):
+            yield unsupported(f"$.output_schema.{field}", f"{api} does not take the {field} of an output schema")
 
 
-def _cache(told: Request, heard: Request, api: str) -> Iterator[Issue]:
-    asked = [i for i, message in enumerate(told.messages) if message.cache]
-    kept = sum(message.cache for message in heard.messages)
-    if len(asked) > kept:
-        few = f"takes {kept} of {len(asked)}" if kept else "has no"
-        yield lost(f"$.messages[{asked[0]}].cache", f"{api} {few} prompt-cache markers")
+def _differing(sent: Any, got: Any, unset: tuple[Any, ...]) -> Iterator[tuple[str, Any, Any]]:
+    """The fields that are not `unset` and came back other: name, what was sent, what was read."""
+    for one in fields(sent):
+        value, read = getattr(sent, one.name), getattr(got, one.name)
+        if value not in unset and value != read:
+            yield one.name, value, read
+
+
+def _cache(sent: Request, got: Request, api: str) -> Iterator[Issue]:
+    asked = [i for i, message in enumerate(sent.messages) if message.cache]
+    left = sum(message.cache for message in got.messages)
+    if len(asked) > left:
+        few = f"takes {left} of {len(asked)}" if left else "has no"
+        yield unsupported(f"$.messages[{asked[0]}].cache", f"{api} {few} prompt-cache markers")
 
 
 # ── answers ──────────────────────────────────────────────────────────────────
 
 
-def _response(told: Response, heard: Response, api: str) -> Iterator[Issue]:
+def _response(sent: Response, got: Response, api: str) -> Iterator[Issue]:
     for what in ("id", "model"):
-        if getattr(told, what) and getattr(told, what) != getattr(heard, what):
-            yield _other(f"$.{what}", f"the answer's {what}", getattr(told, what), getattr(heard, what), api)
-    said = Heard((heard.message,))
-    for i, part in enumerate(told.message.parts):
-        yield from said.losses(part, "assistant", f"$.message.parts[{i}]", api)
-    if _is_reordered(told, heard):
-        yield lost("$.message.parts", f"{api} tells reasoning, text and calls in an order of its own")
-    stop, got = settled(told.stop, len(told.calls)), settled(heard.stop, len(heard.calls))
-    if stop not in (None, got):
-        yield _other("$.stop", "the reason to stop", _word(stop), _word(got), api)
-    yield from _usage(told.usage, heard.usage, api)
-    yield from Fields([heard.extra]).losses(told.extra, "$.extra", api)
+        if getattr(sent, what) and getattr(sent, what) != getattr(got, what):
+            yield _other(f"$.{what}", f"the answer's {what}", getattr(sent, what), getattr(got, what), api)
+    message = ReadBack((got.message,))
+    for i, part in enumerate(sent.message.parts):
+        yield from message.losses(part, "assistant", f"$.message.parts[{i}]", api)
+    if _is_reordered(sent, got):
+        yield unsupported("$.message.parts", f"{api} tells reasoning, text and calls in an order of its own")
+    stop, read = final_stop(sent.stop, len(sent.calls)), final_stop(got.stop, len(got.calls))
+    if stop not in (None, read):
+        yield _other("$.stop", "the reason to stop", _word(stop), _word(read), api)
+    yield from _usage(sent.usage, got.usage, api)
+    yield from Fields([got.extra]).losses(sent.extra, "$.extra", api)
 
 
-def _is_reordered(told: Response, heard: Response) -> bool:
-    before, after = _order(told), _order(heard)
+def _is_reordered(sent: Response, got: Response) -> bool:
+    before, after = _order(sent), _order(got)
     return before != after and set(before) == set(after)
 
 
 def _order(response: Response) -> list[type]:
-    """The kinds of parts in their order, neighbours of one kind told once; empty ones do not count."""
+    """The kinds of parts in their order, neighbours of one kind as one; empty ones do not count."""
     kinds: list[type] = []
     for part in response.message.parts:
         if getattr(part, "text", None) != "" and kinds[-1:] != [type(part)]:
@@ -291,17 +306,15 @@ def _word(stop: Stop | None) -> str:
     return stop.value if stop else ""
 
 
-def _usage(told: Usage | None, heard: Usage | None, api: str) -> Iterator[Issue]:
-    if told is None:
-        return
-    for one in fields(Usage):
-        counted, got = getattr(told, one.name), getattr(heard or Usage(), one.name)
-        if counted != got:
-            yield _other(f"$.usage.{one.name}", f"the count of {one.name} tokens", counted, got, api)
+def _usage(sent: Usage | None, got: Usage | None, api: str) -> Iterator[Issue]:
+    for one in fields(Usage) if sent is not None else ():
+        counted, read = getattr(sent, one.name), getattr(got or Usage(), one.name)
+        if counted != read:
+            yield _other(f"$.usage.{one.name}", f"the count of {one.name} tokens", counted, read, api)
 
 
-def _other(path: str, what: str, told: Any, heard: Any, api: str) -> Issue:
-    """`what` was left out, or told as something near it."""
-    if heard in (None, "", (), 0):
-        return lost(path, f"{api} does not take {what}: {told}")
-    return lost(path, f"{api} takes {what} as {heard}, not {told}")
+def _other(path: str, what: str, sent: Any, got: Any, api: str) -> Issue:
+    """`what` was left out, or came back as something near it."""
+    if got in (None, "", (), 0):
+        return unsupported(path, f"{api} does not take {what}: {sent}")
+    return unsupported(path, f"{api} takes {what} as {got}, not {sent}")

@@ -7,7 +7,8 @@ wherever they stand.  What is heard in words only (a transcript, a note) has los
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from ...types import (
     Issue,
@@ -23,11 +24,11 @@ from ...types import (
     ToolResult,
     Verdict,
 )
-from ..shared.body import items, mapping
+from ..shared.body import items, mapping, present
 from ..shared.spec import MARKS, WireFields
 
 
-def lost(path: str, message: str, *, raw: str = "", name: str = "", call_id: str = "") -> Issue:
+def unsupported(path: str, message: str, *, raw: str = "", name: str = "", call_id: str = "") -> Issue:
     """One thing left out or told otherwise: where it stood, what to say of it, and what it was."""
     return Issue(kind=IssueKind.UNSUPPORTED, message=message, path=path, raw=raw, name=name, call_id=call_id)
 
@@ -59,25 +60,25 @@ class Fields:
                 for field, what, said in _spelled(key, value):
                     if (field, said) not in self._known:
                         where = f"{path}.{field.removesuffix('[]')}"
-                        yield lost(where, f"{api} has no {what} of {told.api}", raw=said)
+                        yield unsupported(where, f"{api} has no {what} of {told.api}", raw=said)
 
 
 def _spelled(key: str, value: object) -> Iterator[tuple[str, str, str]]:
-    """A field as the fields or tools in it, where it holds any; what is said elsewhere too is passed over."""
+    """A field as the fields or tools in it, where it holds any: its path, what it is, what it says."""
     if inner := mapping(value):
-        for name, one in inner.items():
-            if one is not None and name not in SAID:
-                yield f"{key}.{name}", f"field `{key}.{name}`", repr(one)
-    elif key == "tools" and any(isinstance(one, Mapping) for one in items(value)):
-        for one in map(mapping, items(value)):
-            kind = one.get("type") or next(iter(one), "function")
-            if kind != "function":
-                yield f"{key}[]", f"tool `{kind}`", repr(one)
-    else:
+        for name, one in present(inner, _SAID_ELSEWHERE).items():
+            yield f"{key}.{name}", f"field `{key}.{name}`", repr(one)
+        return
+    tools = [one for one in items(value) if isinstance(one, Mapping)] if key == "tools" else []
+    for one in tools:
+        kind = one.get("type") or next(iter(one), "function")
+        if kind != "function":
+            yield f"{key}[]", f"tool `{kind}`", repr(one)
+    if not tools:
         yield key, f"field `{key}`", repr(value)
 
 
-SAID = frozenset(
+_SAID_ELSEWHERE = frozenset(
     {"type", "role", "name", "description", "text", "summary", "content", "status"}
     | {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"}
     | {"input_tokens", "output_tokens", "input_tokens_details", "output_tokens_details", "cache_read_input_tokens"}
@@ -117,7 +118,7 @@ class _Texts:
         return any(text in held for held in self._left)
 
 
-class Heard:
+class ReadBack:
     """Messages that were read back, to take their parts out again."""
 
     def __init__(self, messages: Iterable[Message]) -> None:
@@ -125,7 +126,7 @@ class Heard:
         self._thoughts = _Texts()
         self._calls: list[ToolCall] = []
         self._results: list[ToolResult] = []
-        self._media: list[Media] = []
+        self._shown: list[Media] = []
         self._blocks: list[JsonObject] = []
         self.fields = Fields()
         for message in messages:
@@ -148,86 +149,102 @@ class Heard:
                 for one in part.content:
                     self._put(one, "tool")
             case Media():
-                self._media.append(part)
+                self._shown.append(part)
             case Opaque():
                 self._blocks.append(part.block)
 
     def losses(self, part: Part, role: str, path: str, api: str) -> Iterator[Issue]:
         """What of `part`, which `role` said, is not here."""
-        match part:
-            case Text(text):
-                yield from self._text(text, role, path, api)
-            case Reasoning(text):
-                if text and not self._thoughts.take(text):
-                    yield lost(path, f"{api} does not take this reasoning", raw=text)
-            case ToolCall():
-                yield from self._call(part, path, api)
-            case ToolResult():
-                yield from self._result(part, path, api)
-            case Media():
-                yield from self._shown(part, path, api)
-            case Opaque() if part.block in self._blocks:
-                self._blocks.remove(part.block)
-            case Opaque(api=origin, block=block):
-                message = f"{api} has no block `{block.get('type') or next(iter(block), '')}` of {origin}"
-                yield lost(path, message, raw=repr(block))
+        find: Callable[[ReadBack, Any, str, str, str], Iterator[Issue]] = _FIND[type(part)]
+        yield from find(self, part, role, path, api)
         if not isinstance(part, Opaque):
             yield from self.fields.losses(part.metadata, f"{path}.metadata", api)
 
-    def _text(self, text: str, role: str, path: str, api: str) -> Iterator[Issue]:
+    def _text(self, part: Text, role: str, path: str, api: str) -> Iterator[Issue]:
+        text = part.text
         if not text or (role in self._texts and self._texts[role].take(text)):
             return
         other = next((one for one, texts in self._texts.items() if texts.take(text)), "")
         message = f"{api} tells a text of role {role} as {other}" if other else f"{api} does not take this text"
-        yield lost(path, message, raw=text)
+        yield unsupported(path, message, raw=text)
 
-    def _says(self, text: str) -> bool:
+    def _reasoning(self, part: Reasoning, role: str, path: str, api: str) -> Iterator[Issue]:
+        if part.text and not self._thoughts.take(part.text):
+            yield unsupported(path, f"{api} does not take this reasoning", raw=part.text)
+
+    def _opaque(self, part: Opaque, role: str, path: str, api: str) -> Iterator[Issue]:
+        if part.block in self._blocks:
+            self._blocks.remove(part.block)
+            return
+        kind = part.block.get("type") or next(iter(part.block), "")
+        yield unsupported(path, f"{api} has no block `{kind}` of {part.api}", raw=repr(part.block))
+
+    def _has(self, text: str) -> bool:
         return any(texts.says(text) for texts in self._texts.values())
 
-    def _call(self, call: ToolCall, path: str, api: str) -> Iterator[Issue]:
-        named = [one for one in self._calls if one.name == call.name]
-        got = next((one for one in named if one.id == call.id), named[0] if named else None)
+    def _call(self, call: ToolCall, role: str, path: str, api: str) -> Iterator[Issue]:
+        about, raw = {"name": call.name, "call_id": call.id}, call.raw or ""
+        got = self._take_call(call)
         if got is None:
-            message = f"{api} tells calls in words" if self._says(call.name) else f"{api} does not take calls"
-            yield lost(path, message, raw=call.raw or "", name=call.name, call_id=call.id)
+            message = f"{api} tells calls in words" if self._has(call.name) else f"{api} does not take calls"
+            yield unsupported(path, message, raw=raw, **about)
             return
-        self._calls.remove(got)
-        about = {"name": call.name, "call_id": call.id}
         if got.id != call.id:
-            yield lost(f"{path}.id", f"{api} does not keep the ids of calls", **about)
+            yield unsupported(f"{path}.id", f"{api} does not keep the ids of calls", **about)
         broken = call.report is not None and call.report.verdict is Verdict.REFUSED
         if got.arguments != call.arguments or (broken and got.raw != call.raw):
             what = "unreadable arguments" if broken else "these arguments as they are"
-            yield lost(f"{path}.arguments", f"{api} does not take {what}", raw=call.raw or "", **about)
+            yield unsupported(f"{path}.arguments", f"{api} does not take {what}", raw=raw, **about)
 
-    def _result(self, result: ToolResult, path: str, api: str) -> Iterator[Issue]:
+    def _take_call(self, call: ToolCall) -> ToolCall | None:
+        """The call of that name and id, else the first of that name."""
+        named = sorted((one for one in self._calls if one.name == call.name), key=lambda one: one.id != call.id)
+        if named:
+            self._calls.remove(named[0])
+        return named[0] if named else None
+
+    def _result(self, result: ToolResult, role: str, path: str, api: str) -> Iterator[Issue]:
         about = {"name": result.name, "call_id": result.call_id}
         got = next((one for one in self._results if one.call_id == result.call_id), None)
         if got is None:
-            words = not result.text or self._says(result.text)
-            yield lost(path, f"{api} {'tells' if words else 'does not take'} results in words", **about)
+            words = not result.text or self._has(result.text)
+            yield unsupported(path, f"{api} {'tells' if words else 'does not take'} results in words", **about)
             return
         self._results.remove(got)
         if result.text not in got.text:
             message = f"{api} tells the text of a result otherwise"
-            yield lost(f"{path}.content", message, raw=result.text, **about)
+            yield unsupported(f"{path}.content", message, raw=result.text, **about)
         for i, part in enumerate(result.content):
-            if isinstance(part, Media):
-                yield from self._shown(part, f"{path}.content[{i}]", api)
-            yield from self.fields.losses(part.metadata, f"{path}.content[{i}].metadata", api)
-        if result.is_error != got.is_error:
-            yield lost(f"{path}.is_error", f"{api} does not say that a result is an error", **about)
-        if result.error_code != got.error_code:
-            message = f"{api} does not take the code {result.error_code}"
-            yield lost(f"{path}.error_code", message, **about)
+            yield from self._part_of_result(part, role, f"{path}.content[{i}]", api)
+        for field, message in (
+            ("is_error", f"{api} does not say that a result is an error"),
+            ("error_code", f"{api} does not take the code {result.error_code}"),
+        ):
+            if getattr(result, field) != getattr(got, field):
+                yield unsupported(f"{path}.{field}", message, **about)
 
-    def _shown(self, media: Media, path: str, api: str) -> Iterator[Issue]:
+    def _part_of_result(self, part: Text | Media, role: str, path: str, api: str) -> Iterator[Issue]:
+        if isinstance(part, Media):
+            yield from self._media(part, role, path, api)
+        yield from self.fields.losses(part.metadata, f"{path}.metadata", api)
+
+    def _media(self, media: Media, role: str, path: str, api: str) -> Iterator[Issue]:
         what = (media.data, media.url)
-        got = next((one for one in self._media if (one.data, one.url) == what), None)
+        got = next((one for one in self._shown if (one.data, one.url) == what), None)
         if got is None:
-            yield lost(path, f"{api} does not take {media.mime or 'media'} here", name=media.name)
+            yield unsupported(path, f"{api} does not take {media.mime or 'media'} here", name=media.name)
             return
-        self._media.remove(got)
-        for field, given, kept in (("media type", media.mime, got.mime), ("name", media.name, got.name)):
-            if given and given != kept:
-                yield lost(path, f"{api} does not keep the {field} of media", name=media.name)
+        self._shown.remove(got)
+        for field, given, read in (("media type", media.mime, got.mime), ("name", media.name, got.name)):
+            if given and given != read:
+                yield unsupported(path, f"{api} does not keep the {field} of media", name=media.name)
+
+
+_FIND: Mapping[type, Callable[..., Iterator[Issue]]] = {
+    Text: ReadBack._text,
+    Reasoning: ReadBack._reasoning,
+    ToolCall: ReadBack._call,
+    ToolResult: ReadBack._result,
+    Media: ReadBack._media,
+    Opaque: ReadBack._opaque,
+}

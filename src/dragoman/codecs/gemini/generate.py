@@ -30,11 +30,11 @@ from ...types import NOTHING, Issue, IssueKind, JsonObject, Opaque, Request, Res
 from ..shared import strict
 from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
 from ..shared.decoder import RunDecoder
-from ..shared.encoder import Encoder, settled
-from ..shared.errors import Told, raise_error, read_failure
+from ..shared.encoder import Encoder, final_stop
+from ..shared.errors import Told, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import lossy, odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, wished
 from .generate_requests import (
     NAME,
     SIGNATURE,
@@ -106,11 +106,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     return assemble(_Decoder(ids).whole(body))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return _Decoder(ids)
-
-
 class _Decoder(RunDecoder):
     """Chunks → events.  Runs: "text", "thought".  `_partial` is an unfinished call."""
 
@@ -121,7 +116,7 @@ class _Decoder(RunDecoder):
     unfinished = "the stream ended without a finishReason; the answer may be cut short"
     noise = ("usageMetadata",)
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._others = False
         self._candidate: dict[str, Any] = {}
@@ -323,7 +318,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     left = dict(wished(NAME, response.extra))
     usage, candidate = mapping(left.pop("usageMetadata", None)), mapping(left.pop("candidate", None))
     content = {"role": "model", "parts": write_parts(response.message.parts)}
-    stop = settled(response.stop, len(response.calls))
+    stop = final_stop(response.stop, len(response.calls))
     first = {"content": content, "finishReason": _WORDS[stop], "index": 0, **candidate}
     body = {**left, "candidates": [first], **_head(stamp, response.model, response.id)}
     return {**body, **_write_usage(response.usage, usage)}
@@ -348,19 +343,11 @@ def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict
     return {"usageMetadata": wire}
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(stamp)
-
-
 class _Encoder(Encoder):
     """Events → chunks.  Arguments are objects here, so calls are always whole.  The last chunk is never `[DONE]`."""
 
-    def __init__(self, stamp: Stamp) -> None:
-        super().__init__(whole_calls=True)
-        self._stamp = stamp
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=True)
         self._base = _head(stamp, "", "")
         self._open = ""
         self._called: CallStarted | None = None
@@ -407,7 +394,7 @@ class _Encoder(Encoder):
 
     def _finish(self, event: Ended) -> list[Frame]:
         left = wished(NAME, event.extra)
-        finish = {"finishReason": _WORDS[settled(event.stop, self._calls)], **mapping(left.get("candidate"))}
+        finish = {"finishReason": _WORDS[final_stop(event.stop, self._calls)], **mapping(left.get("candidate"))}
         usage = _write_usage(event.usage, mapping(left.get("usageMetadata")))
         return [self._chunk([{"text": ""}], finish, usage)]
 
@@ -442,11 +429,6 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     return status, {"error": {"code": status, "message": message, "status": word}}
 
 
-def error_frame(error: Exception) -> Frame:
-    """The chunk that tells an error once the answer has begun."""
-    return Frame(to_json(encode_error(error)[1]))
-
-
 CODEC = Codec(
     name=NAME,
     path="/models/{model}:generateContent",
@@ -454,11 +436,10 @@ CODEC = Codec(
     frames=FrameKind.SSE,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
-    error_frame=error_frame,
+    error_frame=framed(encode_error),
 )

@@ -30,10 +30,10 @@ from ...jsontext import to_json
 from ...types import JsonObject, Media, Opaque, Request, Response, Stop, ToolCall, Usage
 from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
 from ..shared.decoder import Block, BlockDecoder
-from ..shared.encoder import Encoder, settled
+from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import Told, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
 from .generate_requests import SIGNATURE
 from .interactions_requests import NAME, about, decode_request, encode_request, read_media, thought, write_steps
 
@@ -82,11 +82,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     for i, step in enumerate(steps):
         an_object(step, f"$.{key}[{i}]")
     return assemble(_Decoder(ids).whole(body, list(steps)))
-
-
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return _Decoder(ids)
 
 
 class _Decoder(BlockDecoder):
@@ -244,7 +239,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     left = dict(wished(NAME, response.extra))
     word, usage = left.pop("status", None), mapping(left.pop("usage", None))
     steps = list(write_steps(response.message.parts))
-    stop = settled(response.stop, len(response.calls))
+    stop = final_stop(response.stop, len(response.calls))
     head = _head(stamp, response.model, response.id, word or _WORDS[stop])
     return {**left, **head, "steps": steps, **_write_usage(response.usage, usage)}
 
@@ -268,19 +263,11 @@ def _write_usage(usage: Usage | None, left: JsonObject) -> dict[str, Any]:
     return {"usage": wire}
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(stamp, whole_calls=whole_calls)
-
-
 class _Encoder(Encoder):
     """Events → frames: one step open at a time.  `_open` is its kind, "" for none."""
 
-    def __init__(self, stamp: Stamp, *, whole_calls: bool) -> None:
-        super().__init__(whole_calls=whole_calls)
-        self._stamp = stamp
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=whole_calls)
         self._model = self._id = self._open = ""
         self._begun = False
         self._place = -1
@@ -339,7 +326,7 @@ class _Encoder(Encoder):
     def _finish(self, event: Ended) -> list[Frame]:
         left = dict(wished(NAME, event.extra))
         word, usage = left.pop("status", None), mapping(left.pop("usage", None))
-        status = word or _WORDS[settled(event.stop, self._calls)]
+        status = word or _WORDS[final_stop(event.stop, self._calls)]
         frames = [*self._on_started(Started()), *self._end()]
         head = _head(self._stamp, self._model, self._id, status)
         answer = {**left, **head, **_write_usage(event.usage, usage)}
@@ -396,11 +383,10 @@ CODEC = Codec(
     frames=FrameKind.SSE,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=error_frame,
 )

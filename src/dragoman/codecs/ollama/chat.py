@@ -18,11 +18,11 @@ from ...types import NOTHING, JsonObject, Request, Response, Stop, ToolCall, Usa
 from ..shared import strict
 from ..shared.body import an_object, count, items, mapping, present, rest, text
 from ..shared.decoder import AnswerDecoder
-from ..shared.encoder import Encoder, settled
-from ..shared.errors import Told, raise_error, read_failure
+from ..shared.encoder import Encoder, final_stop
+from ..shared.errors import Told, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, wished
 from .chat_requests import NAME, call_fields, decode_request, encode_request, write_call
 
 _STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH, "load": Stop.END, "unload": Stop.END}
@@ -49,11 +49,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     return assemble(Decoder(ids).whole(body))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return Decoder(ids)
-
-
 class Decoder(AnswerDecoder):
     """Lines → events.  Every line is a whole answer so far said; calls come whole, in any line."""
 
@@ -64,7 +59,7 @@ class Decoder(AnswerDecoder):
     terminator = None
     noise = ("created_at",)
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._message: dict[str, Any] = {}
 
@@ -147,27 +142,19 @@ def clock(stamp: Stamp) -> str:
 
 def write_done(stop: Stop | None, usage: Usage | None, calls: int, left: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that end an answer.  Durations nobody measured are 0: clients demand the fields."""
-    reason = "length" if settled(stop, calls) is Stop.LENGTH else "stop"
+    reason = "length" if final_stop(stop, calls) is Stop.LENGTH else "stop"
     wire: dict[str, Any] = {"done": True, "done_reason": reason, **dict.fromkeys(_DURATIONS, 0), **left}
     if usage is not None:
         wire |= {"prompt_eval_count": usage.input, "eval_count": usage.output}
     return wire
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return LineEncoder(stamp)
-
-
 class LineEncoder(Encoder):
     """Events → lines.  Arguments are objects here, so calls are always whole; all of them stand in one line, before the
     last (clients give calls of separate lines the same place)."""
 
-    def __init__(self, stamp: Stamp) -> None:
-        super().__init__(whole_calls=True)
-        self.stamp = stamp
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=True)
         self.model = stamp.model
         self._calls: list[dict[str, Any]] = []
         self._called: CallStarted | None = None
@@ -208,7 +195,7 @@ class LineEncoder(Encoder):
         return [self._line(calls), last] if self._calls else [last]
 
     def _line(self, message: JsonObject, done: Mapping[str, Any] = NOTHING) -> Frame:
-        head = {"model": self.model, "created_at": clock(self.stamp), "message": message}
+        head = {"model": self.model, "created_at": clock(self._stamp), "message": message}
         return Frame(to_json({**head, **(done or {"done": False})}))
 
 
@@ -218,11 +205,6 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     return told.status, {"error": told.message}
 
 
-def error_frame(error: Exception) -> Frame:
-    """The line that tells an error once the answer has begun."""
-    return Frame(to_json(encode_error(error)[1]))
-
-
 CODEC = Codec(
     name=NAME,
     path="/api/chat",
@@ -230,11 +212,10 @@ CODEC = Codec(
     frames=FrameKind.NDJSON,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=LineEncoder,
     encode_error=encode_error,
-    error_frame=error_frame,
+    error_frame=framed(encode_error),
 )

@@ -16,13 +16,14 @@ from ...events import assemble
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Media, Message, Part, Request, Response, Text
 from ..shared.body import an_object, filled, mapping, string_at, strings_at
-from ..shared.errors import raise_error, read_failure
+from ..shared.errors import raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.media import media_kind
 from ..shared.requests import finished
-from ..shared.spec import PLAIN, UNSTAMPED, Codec, Ids, Quirks, Stamp, StreamDecoder, StreamEncoder, WireFields, wished
+from ..shared.spec import PLAIN, UNSTAMPED, Codec, Ids, Quirks, Stamp, WireFields, wished
 from ..shared.transcript import instructions, transcript
-from .chat import Decoder, LineEncoder, clock, encode_error, error_frame, write_done
+from .chat import CODEC as CHAT_CODEC
+from .chat import Decoder, LineEncoder, clock, encode_error, write_done
 from .chat_requests import NAME as CHAT
 from .chat_requests import image_type, read_request, write_request
 
@@ -68,11 +69,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     return assemble(Decoder(ids).whole(body))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return Decoder(ids)
-
-
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
     left = dict(wished(CHAT, response.extra))
@@ -84,20 +80,13 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     return {**head, **said, **write_done(response.stop, response.usage, 0, left)}
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(stamp)
-
-
 class _Encoder(LineEncoder):
     """Events → lines that hold their text themselves.  There is no place for calls."""
 
     def _line(self, message: JsonObject, done: Mapping[str, Any] = NOTHING) -> Frame:
         said = {"response": mapping(message)["content"]}
         thought = {"thinking": message["thinking"]} if "thinking" in message else {}
-        head = {"model": self.model, "created_at": clock(self.stamp)}
+        head = {"model": self.model, "created_at": clock(self._stamp)}
         return Frame(to_json({**head, **said, **thought, **(done or {"done": False})}))
 
 
@@ -108,11 +97,10 @@ CODEC = Codec(
     frames=FrameKind.NDJSON,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
-    error_frame=error_frame,
+    error_frame=CHAT_CODEC.error_frame,
 )

@@ -26,12 +26,12 @@ from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared.body import an_array, an_object, count, items, mapping, rest, text
 from ..shared.decoder import RunDecoder
-from ..shared.encoder import Encoder, settled
-from ..shared.errors import Told, raise_error, read_failure
+from ..shared.encoder import Encoder, final_stop
+from ..shared.errors import Told, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import lossy
 from ..shared.media import joined
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, StreamDecoder, StreamEncoder, carried, own, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
 from .chat_fragments import Fragments
 from .chat_messages import NAME, thought, write_call, write_message
 from .chat_requests import decode_request, encode_request, wants_usage
@@ -98,11 +98,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     return assemble(_Decoder(ids).whole(body))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return _Decoder(ids)
-
-
 class _Decoder(RunDecoder):
     """Chunks → events.  Runs: "text", "refusal", "reasoning"."""
 
@@ -113,7 +108,7 @@ class _Decoder(RunDecoder):
     unfinished = "the stream ended without saying why; the answer may be cut short"
     noise = ("obfuscation",)  # of another length in every chunk, against listeners on the line
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._fragments = Fragments(self._calls)
         self._refused = self._others = False
@@ -303,8 +298,8 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
 
 def _word(stop: Stop | None, calls: int, choice: dict[str, Any]) -> str:
     """Why the answer stopped: the peer's own word, taken out of `choice`, where it still holds."""
-    settled_on, word = settled(stop, calls), choice.pop("finish_reason", None)
-    return word if word and settled(_STOPS.get(word.lower(), Stop.END), calls) is settled_on else _WORDS[settled_on]
+    settled_on, word = final_stop(stop, calls), choice.pop("finish_reason", None)
+    return word if word and final_stop(_STOPS.get(word.lower(), Stop.END), calls) is settled_on else _WORDS[settled_on]
 
 
 def _write_message(response: Response) -> dict[str, Any]:
@@ -343,20 +338,12 @@ def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, An
     return {key: value for key, value in wire.items() if value != {}}
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer; usage is sent where the client asked for it."""
-    return _Encoder(stamp, usage=wants_usage(request), whole_calls=whole_calls)
-
-
 class _Encoder(Encoder):
     """Events → chunks.  Fragments repeat an empty id and name: the one form of them that every client reads."""
 
-    def __init__(self, stamp: Stamp, *, usage: bool, whole_calls: bool) -> None:
-        super().__init__(whole_calls=whole_calls)
-        self._whole = whole_calls
-        self._stamp, self._wants_usage = stamp, usage
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=whole_calls)
+        self._whole, self._wants_usage = whole_calls, wants_usage(request)
         self._base: dict[str, Any] = {}
         self._head = ""
         self._place = -1
@@ -436,11 +423,6 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     }
 
 
-def error_frame(error: Exception) -> Frame:
-    """The frame that tells an error once the answer has begun."""
-    return Frame(to_json(encode_error(error)[1]))
-
-
 CODEC = Codec(
     name=NAME,
     path="/chat/completions",
@@ -448,12 +430,11 @@ CODEC = Codec(
     frames=FrameKind.SSE,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=_Encoder,
     encode_error=encode_error,
-    error_frame=error_frame,
+    error_frame=framed(encode_error),
     write_message=write_message,
 )

@@ -18,10 +18,10 @@ from ..shared.body import an_array, an_object, count, items, mapping, present, r
 from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
 from ..shared.frames import FrameKind
-from ..shared.spec import Codec, Ids, StreamDecoder, carried
+from ..shared.spec import Codec, Ids, carried
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_requests import decode_request, encode_request
-from .responses_writing import SHELL, encode_error, encode_response, encode_stream, error_frame, minted
+from .responses_writing import SHELL, ResponseEncoder, encode_error, encode_response, error_frame, minted
 
 _REASONS: Mapping[str, Stop] = {
     "max_output_tokens": Stop.LENGTH,
@@ -43,11 +43,6 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     return assemble(_Decoder(ids).whole(body))
 
 
-def decode_stream(ids: Ids | None = None) -> StreamDecoder:
-    """A decoder for one streamed answer."""
-    return _Decoder(ids)
-
-
 @dataclass(slots=True)
 class _Item:
     """An item that is being told: what is known of it, and which of its contents have been told."""
@@ -64,7 +59,7 @@ class _Decoder(AnswerDecoder):
     unfinished = "the stream ended before the answer was complete"
     noise = ("sequence_number", "obfuscation")
 
-    def __init__(self, ids: Ids | None) -> None:
+    def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._refused = False
         self._id = ""
@@ -319,11 +314,10 @@ CODEC = Codec(
     frames=FrameKind.SSE,
     encode_request=encode_request,
     decode_response=decode_response,
-    decode_stream=decode_stream,
-    decode_error=read_failure,
+    decode_stream=_Decoder,
     decode_request=decode_request,
     encode_response=encode_response,
-    encode_stream=encode_stream,
+    encode_stream=ResponseEncoder,
     encode_error=encode_error,
     error_frame=error_frame,
 )

@@ -14,10 +14,10 @@ from ...jsontext import quoted, to_json
 from ...types import NOTHING, JsonObject, Opaque, Part, Request, Response, Stop, Text, ToolCall, Usage
 from ..shared import strict
 from ..shared.body import mapping, text
-from ..shared.encoder import Encoder, settled
+from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import Told
 from ..shared.frames import Frame
-from ..shared.spec import UNSTAMPED, Stamp, StreamEncoder, own, wished
+from ..shared.spec import UNSTAMPED, Stamp, own, wished
 from .responses_items import CALLS, NAME, Names, sealed, wrapped, write_call, write_items, write_message, write_thought
 from .responses_requests import encode_request
 
@@ -86,7 +86,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
         output.append(sealed(item, request))
     left = wished(NAME, response.extra)
     head = _head(response_id, stamp.model or response.model, stamp, request)
-    stop = settled(response.stop, len(response.calls))
+    stop = final_stop(response.stop, len(response.calls))
     if stop is Stop.REFUSED and any(map(_is_refusal, response.message.parts)):
         stop = Stop.END  # the part says it: clients take an incomplete answer for an error
     return {**head, **left, **_ending(stop, response.usage, mapping(left.get("usage"))), "output": output}
@@ -131,19 +131,12 @@ def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, An
 # ── streamed ─────────────────────────────────────────────────────────────────
 
 
-def encode_stream(
-    stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True
-) -> StreamEncoder:
-    """An encoder for one streamed answer."""
-    return _Encoder(stamp, request, whole_calls=whole_calls)
-
-
-class _Encoder(Encoder):
+class ResponseEncoder(Encoder):
     """Events → frames.  `_open` is the item being told: its kind, "" for none; `_id` and `_place` are its own."""
 
-    def __init__(self, stamp: Stamp, request: Request | None, *, whole_calls: bool) -> None:
-        super().__init__(whole_calls=whole_calls)
-        self._stamp, self._request, self._names = stamp, request, Names.of(request)
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        super().__init__(stamp, request, whole_calls=whole_calls)
+        self._names = Names.of(request)
         self._head: dict[str, Any] = {}
         self._output: list[dict[str, Any]] = []
         self._sequence = 0
@@ -301,7 +294,7 @@ class _Encoder(Encoder):
     def _finish(self, event: Ended) -> list[Frame]:
         frames = [*self._on_started(Started()), *self._end(NOTHING)]
         left = wished(NAME, event.extra)
-        ending = _ending(settled(event.stop, self._calls), event.usage, mapping(left.get("usage")))
+        ending = _ending(final_stop(event.stop, self._calls), event.usage, mapping(left.get("usage")))
         answer = {**self._head, **left, **ending, "output": self._output}
         what = "incomplete" if ending["status"] == "incomplete" else "completed"
         return [*frames, self._frame(f"response.{what}", response=answer)]

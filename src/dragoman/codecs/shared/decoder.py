@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from ...events import Ended, Event, IssueReported, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta
 from ...types import JsonObject, Media, Opaque, Stop, Usage
 from .calls import CallBook
-from .encoder import settled
+from .encoder import final_stop
 from .frames import Frame
 from .issues import frame_body, odd, spent
 from .spec import Ids, carried
@@ -146,7 +146,7 @@ class AnswerDecoder(ABC):
         return self.stops.get(self._word, Stop.END if self._is_complete() else None)
 
     def _final_stop(self, stop: Stop | None) -> Stop | None:
-        return settled(stop, self._calls.given)
+        return final_stop(stop, self._calls.given)
 
     def _end_open(self, *, cut: bool) -> list[Event]:
         """End the parts that are still open; `cut` where the answer was cut off."""

@@ -32,8 +32,9 @@ from ...events import (
     TextDelta,
 )
 from ...jsontext import quoted
-from ...types import Stop
+from ...types import Request, Stop
 from .frames import Frame
+from .spec import UNSTAMPED, Stamp
 
 _OF_CALLS = frozenset({CallStarted, CallDelta, CallEnded})
 _MARK = "\ufdd0"  # no character: where it stands in a frame besides, as in a model's name, there is no short path
@@ -123,7 +124,8 @@ class Encoder:
     written once a run (`_run`), and the rest of the run takes a short path (`_go_on`).
     """
 
-    def __init__(self, *, whole_calls: bool) -> None:
+    def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
+        self._stamp, self._request = stamp, request
         self._sequencer = Sequencer(whole=whole_calls)
         self._finished = False
         self._running: type | None = None
@@ -214,7 +216,7 @@ class Encoder:
         return []
 
 
-def settled(stop: Stop | None, calls: int) -> Stop | None:
+def final_stop(stop: Stop | None, calls: int) -> Stop | None:
     """Why an answer with so many calls stopped: what peers write there is not always true.
 
     Calls with "stop" were recorded 49 times (wire-quirks.md); a cut answer stays one; calls that were all refused

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from ...errors import CodecError, ErrorKind, ProviderError, UsageError
+from ...jsontext import to_json
 from ...redaction import redact_patterns
 from ...types import NOTHING, JsonObject
 from .body import items, mapping, text
+from .frames import Frame
 
 _BODY_LIMIT = 4000
 _BODY_KEPT = 64_000
@@ -321,3 +323,10 @@ class Told:
         """The message; where the conversation is too long it has the `words` by which clients of an API know that."""
         known = self.kind is not ErrorKind.CONTEXT or words.casefold() in self.message.casefold()
         return self.message if known else f"{words}: {self.message}"
+
+
+def framed(
+    encode_error: Callable[[Exception], tuple[int, dict[str, Any]]], event: str = ""
+) -> Callable[[Exception], Frame]:
+    """What tells an error once the answer has begun, for wires that tell it by the body they refuse with."""
+    return lambda error: Frame(to_json(encode_error(error)[1]), event)

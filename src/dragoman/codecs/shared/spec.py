@@ -20,6 +20,7 @@ from ...errors import CodecError, ProviderError
 from ...events import Event
 from ...types import NOTHING, JsonObject, Message, Request, Response
 from .body import present
+from .errors import read_failure
 from .frames import Frame, FrameKind
 
 Ids = Callable[[int], str]
@@ -204,10 +205,10 @@ class Codec:
     encode_request: EncodeRequest
     decode_response: DecodeResponse
     decode_stream: DecodeStream
-    decode_error: DecodeError
     decode_request: Callable[[JsonObject], Request]
     encode_response: EncodeResponse
     encode_stream: EncodeStream
     encode_error: Callable[[Exception], tuple[int, dict[str, Any]]]
     error_frame: Callable[[Exception], Frame]
+    decode_error: DecodeError = read_failure
     write_message: Callable[[Message, Quirks], list[dict[str, Any]]] | None = None
