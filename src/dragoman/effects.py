@@ -5,7 +5,7 @@ A machine is a generator: it yields *effects* (records of this module), is sent 
 nothing here knows what a turn is.
 
 Contract.  An effect that cannot be performed is raised inside the machine, at the `yield`, as a `ProviderError`.
-A caller who cancels is heard as `Cancelled`, raised at every effect from then on but `RunTools` and `Close`.
+A caller who cancels comes as `Cancelled`, raised at every effect from then on but `RunTools` and `Close`.
 A machine holds at most one exchange open: `Open` closes the one before.  The drivers end every machine with `Close`,
 also when the listener walks away, so nothing a machine opened outlives it.  With `adrive`, walk away by closing the
 iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generators.
@@ -215,7 +215,7 @@ async def adrive(
 
 
 def run(machine: Machine[T], perform: Perform) -> T:
-    """The outcome of `machine`, its steps unheard."""
+    """The outcome of `machine`, its steps passed over."""
     steps = drive(machine, perform)
     while True:
         try:
@@ -225,7 +225,7 @@ def run(machine: Machine[T], perform: Perform) -> T:
             return value
 
 
-class Aside(Protocol):
+class Offload(Protocol):
     """Takes steps that may be long where nobody waits for them."""
 
     def are_long(self, reply: Any) -> bool:
@@ -236,7 +236,7 @@ class Aside(Protocol):
 
 
 class Over(Exception):
-    """A machine has ended where it was aside: no coroutine lets StopIteration pass."""
+    """A machine has ended off the loop: no coroutine lets StopIteration pass."""
 
     def __init__(self, done: StopIteration) -> None:
         super().__init__()
@@ -246,10 +246,10 @@ class Over(Exception):
 async def arun(
     machine: Machine[T],
     perform: PerformAsync,
-    hear: Callable[[Any], Awaitable[object]] | None = None,
-    aside: Aside | None = None,
+    on_step: Callable[[Any], Awaitable[object]] | None = None,
+    offload: Offload | None = None,
 ) -> T:
-    """`run` where performing is awaited, and so is `hear`, which is told the steps; long ones are taken `aside`.
+    """`run` where performing is awaited, and so is `on_step`, which gets the steps; `offload` takes the long ones.
 
     `adrive` turned inside out: a gateway sends thousands of pieces a second, and an asynchronous generator costs as
     much for each as all else that is done here.
@@ -258,15 +258,18 @@ async def arun(
     reply: Any = None
     try:
         while True:
-            step = resume(reply) if aside is None or not aside.are_long(reply) else await aside.take(resume, reply)
+            if offload is None or not offload.are_long(reply):
+                step = resume(reply)
+            else:
+                step = await offload.take(resume, reply)
             resume, reply = machine.send, None
             if isinstance(step, Effect):
                 try:
                     reply = await perform(step)
                 except Exception as error:
                     resume, reply = machine.throw, error
-            elif hear is not None:
-                await hear(step)
+            elif on_step is not None:
+                await on_step(step)
     except StopIteration as done:
         return _ended(done, None)
     except Over as over:
@@ -279,12 +282,12 @@ async def arun(
 def relay(
     steps: Machine[T],
     perform: Callable[[Effect], Machine[Any]] | None = None,
-    hear: Callable[[Any], Iterable[Any]] | None = None,
+    on_step: Callable[[Any], Iterable[Any]] | None = None,
     before: Callable[[], Iterable[Any]] | None = None,
 ) -> Machine[T]:
-    """`steps` as a machine whose effects `perform` replies to and whose steps `hear` passes on; both tell more steps.
+    """`steps` as a machine whose effects `perform` replies to whose steps `on_step` passes on; both give more steps.
 
-    Without one of them, its kind passes as it is.  `before` tells more steps before each effect.
+    Without one of them, its kind passes as it is.  `before` gives more steps before each effect.
     """
     resume: Callable[[Any], Any] = steps.send
     reply: Any = None
@@ -293,10 +296,10 @@ def relay(
             step = resume(reply)
             resume, reply = steps.send, None
             if not isinstance(step, Effect):
-                if hear is None:
+                if on_step is None:
                     yield step
                 else:
-                    yield from hear(step)
+                    yield from on_step(step)
                 continue
             if before is not None:
                 yield from before()

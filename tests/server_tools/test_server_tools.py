@@ -129,7 +129,7 @@ def heard_by(machine: Machine[Response], steps: list[Any]) -> Machine[Response]:
         steps.append(step)
         return ()
 
-    return relay(machine, hear=hear)
+    return relay(machine, on_step=hear)
 
 
 class Heard:

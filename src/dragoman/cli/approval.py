@@ -35,8 +35,8 @@ class Approver:
         self._allowed: set[str] = set()
         self._hinted = False
 
-    def __call__(self, asking: ApprovalRequest) -> Decision:
-        name, runnable = asking.call.name, asking.runnable
+    def __call__(self, request: ApprovalRequest) -> Decision:
+        name, runnable = request.call.name, request.runnable
         reads = runnable.read_only and runnable.approval is not Approval.ALWAYS
         if self._mode == "never" or (self._mode == "writes" and reads) or name in self._allowed:
             return Allowed()
@@ -44,7 +44,7 @@ class Approver:
             self._hint(name)
             return Denied(NOBODY)
         with suppress(click.Abort, KeyboardInterrupt), interruptible():
-            return self._ask(asking)
+            return self._ask(request)
         if (cancel := self._cancel()) is not None:
             cancel.cancel()
         return Denied("the user stopped the run")
@@ -55,11 +55,11 @@ class Approver:
             self._hinted = True
             click.secho(HINT.format(name=name), fg="yellow", err=True)
 
-    def _ask(self, asking: ApprovalRequest) -> Decision:
-        call = asking.call
+    def _ask(self, request: ApprovalRequest) -> Decision:
+        call = request.call
         click.secho(f"? {call.name} {dumps(call.arguments)}", fg="yellow", err=True)
-        if asking.problem:
-            click.secho(f"  {asking.problem}", fg="red", err=True)
+        if request.problem:
+            click.secho(f"  {request.problem}", fg="red", err=True)
         match click.prompt(QUESTION, type=CHOICES, default="y", show_choices=False, err=True):
             case "n":
                 reason = click.prompt("why (told to the model)", default="", show_default=False, err=True)

@@ -75,8 +75,8 @@ class _Talk:
         return 1 if self._failed and not sys.stdin.isatty() else 0
 
     def _greet(self, session: Session) -> None:
-        kept = f", {len(self._chat.messages)} messages so far" if self._chat.messages else ""
-        click.secho(f"{session.model}, {len(session.tools)} tools{kept}; /help, Ctrl-D ends", dim=True, err=True)
+        so_far = f", {len(self._chat.messages)} messages so far" if self._chat.messages else ""
+        click.secho(f"{session.model}, {len(session.tools)} tools{so_far}; /help, Ctrl-D ends", dim=True, err=True)
 
     def _obey(self, line: str, session: Session) -> None:
         commands: dict[str, Callable[[], str]] = {

@@ -306,7 +306,7 @@ def told(steps: Machine[T], listener: Listener | None) -> Machine[T]:
         yield Notify(listener, (step,))
         yield step
 
-    return relay(steps, hear=hear)
+    return relay(steps, on_step=hear)
 
 
 def _about(task: _Task, begun: float) -> About:

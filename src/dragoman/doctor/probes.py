@@ -65,12 +65,12 @@ def examine(route: Route, model: str, sizes: Sequence[int] = SIZES) -> Machine[l
     target = ProbeTarget(route, model)
     found: list[ProbeResult] = []
     for probe in (_native, _text, _streams, _parallel, _forced, _constrains):
-        finding = yield from relay(_safely(probe, target), hear=lambda _: ())
+        finding = yield from relay(_safely(probe, target), on_step=lambda _: ())
         found.append(finding)
         yield finding
         if finding.facts.get("unreachable"):
             return found
-    context = yield from relay(_safely(lambda p: measure_context(p, sizes), target), hear=lambda _: ())
+    context = yield from relay(_safely(lambda p: measure_context(p, sizes), target), on_step=lambda _: ())
     found.append(context)
     yield context
     return found
@@ -152,7 +152,7 @@ def _streams(target: ProbeTarget) -> Machine[ProbeResult]:
             times.append(now)
 
     begun: float = yield Now()
-    response = yield from relay(target.ask(HELLO + " In three sentences.", stream=True), hear=on_step)
+    response = yield from relay(target.ask(HELLO + " In three sentences.", stream=True), on_step=on_step)
     took = times[-1] - begun if times else 0.0
     grade, remedy_ = Grade.POOR, target.help(Symptom.STREAM)
     if len(times) > 1 and took > LONG and times[-1] - times[0] < took * AT_ONCE:

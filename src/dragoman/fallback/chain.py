@@ -255,7 +255,7 @@ class _Heard:
 
     def relay(self, steps: Machine[Response]) -> Machine[Response]:
         """Run `steps`.  What is held back when it fails was never said."""
-        response = yield from relay(steps, hear=self._hear)
+        response = yield from relay(steps, on_step=self._hear)
         yield from self._held
         return response
 

@@ -173,7 +173,7 @@ class Exchange:
         if looped is ask:
             return ask
 
-        return lambda request: relay(looped(request), hear=self._record.note_tools)
+        return lambda request: relay(looped(request), on_step=self._record.note_tools)
 
     def _request(self) -> Request:
         codec, body = self._front.codec, self._body
@@ -204,7 +204,7 @@ class Exchange:
             return self._send(pieces) if pieces else ()
 
         try:
-            response = yield from relay(steps, hear=on_step, before=before)
+            response = yield from relay(steps, on_step=on_step, before=before)
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise
@@ -229,7 +229,7 @@ class Exchange:
         yield data
 
     def _whole(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
-        response = yield from relay(steps, hear=lambda _: ())
+        response = yield from relay(steps, on_step=lambda _: ())
         self._record.response = response
         self._record.flowing()
         answer = self._front.codec.encode_response(response, stamp, request)

@@ -222,4 +222,4 @@ def _logged(asked: Machine[Response], log: EventLog) -> Machine[Response]:
             log.add(step)
         yield step
 
-    return relay(asked, hear=pass_on)
+    return relay(asked, on_step=pass_on)

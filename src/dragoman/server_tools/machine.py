@@ -189,7 +189,7 @@ class _ServerTools:
             log.add(step)
             return answer.stream(step) if asked.stream else ()
 
-        response = yield from relay(self._ask(asked), hear=pass_on)
+        response = yield from relay(self._ask(asked), on_step=pass_on)
         if not asked.stream:
             for event in replay(response):
                 yield from answer.stream(event)

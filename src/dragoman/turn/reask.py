@@ -53,7 +53,7 @@ def reask(request: Request, ask: Ask, reasks: int = 2, *, whole_calls: bool = Tr
     checked here.  Raises ProviderError as `ask` does, and for a demand that was never met.
     """
     answer = _GoodAnswer(request, whole_calls=whole_calls)
-    response = yield from relay(ask(request), hear=answer.stream)
+    response = yield from relay(ask(request), on_step=answer.stream)
     yield from answer.take_first(response)
     asked = request
     for _ in range(reasks):
@@ -61,7 +61,7 @@ def reask(request: Request, ask: Ask, reasks: int = 2, *, whole_calls: bool = Tr
             break
         asked = _again(asked, response, answer.errors, answer.calls)
         try:
-            response = yield from relay(ask(asked), hear=_unheard)
+            response = yield from relay(ask(asked), on_step=_unheard)
         except ProviderError as error:
             answer.note_failure(error)
             break

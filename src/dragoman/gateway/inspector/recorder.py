@@ -66,7 +66,7 @@ class Recorder:
     ) -> None:
         self.most, self.most_bytes, self._longest = most, most_bytes, min(longest, max(most_bytes // 8, 1))
         self._clock, self._now = clock, now
-        self._kept: OrderedDict[int, Recording] = OrderedDict()
+        self._recordings: OrderedDict[int, Recording] = OrderedDict()
         self._served: dict[int, tuple[Endpoint, Scope]] = {}
         self._lock = Lock()
         self._waiting: set[asyncio.Future[None]] = set()
@@ -83,16 +83,16 @@ class Recorder:
 
     def __iter__(self) -> Iterator[Recording]:
         with self._lock:
-            return iter(tuple(self._kept.values()))
+            return iter(tuple(self._recordings.values()))
 
     def get(self, number: int) -> Recording | None:
         """The exchange of this number, as long as it is kept."""
-        return self._kept.get(number)
+        return self._recordings.get(number)
 
     def forget(self, number: int) -> None:
         """Keep this exchange no longer."""
         with self._lock:
-            if number in self._kept:
+            if number in self._recordings:
                 self._drop(number)
                 self.dropped -= 1
                 self.version += 1
@@ -109,7 +109,7 @@ class Recorder:
             self._waiting.discard(waiting)
 
     def _drop(self, number: int) -> None:
-        recording = self._kept.pop(number)
+        recording = self._recordings.pop(number)
         self._served.pop(number, None)
         recording.gone = True
         self.size -= recording.size
@@ -123,8 +123,8 @@ class Recorder:
             self.version += 1
             recording.version = self.version
             self.size += size
-            while len(self._kept) > 1 and (self.size > self.most_bytes or len(self._kept) > self.most):
-                self._drop(next(iter(self._kept)))
+            while len(self._recordings) > 1 and (self.size > self.most_bytes or len(self._recordings) > self.most):
+                self._drop(next(iter(self._recordings)))
         for waiting in tuple(self._waiting):
             waiting.get_loop().call_soon_threadsafe(_wake, waiting)
 
@@ -176,13 +176,13 @@ class Recorder:
 
     def repeat(self, number: int, headers: dict[bytes, bytes]) -> Callable[[], Awaitable[None]] | None:
         """What serves the request of exchange `number` once more, with these headers instead; None if it is gone."""
-        recording, served = self._kept.get(number), self._served.get(number)
+        recording, served = self._recordings.get(number), self._served.get(number)
         if recording is None or served is None:
             return None
         endpoint, scope = served
         body = recording.request.data
-        kept = [(k, v) for k, v in scope["headers"] if k not in headers]
-        fresh = [*kept, *headers.items(), (b"content-length", str(len(body)).encode())]
+        others = [(k, v) for k, v in scope["headers"] if k not in headers]
+        fresh = [*others, *headers.items(), (b"content-length", str(len(body)).encode())]
         again: Scope = {**scope, "headers": fresh, "query_string": recording.query.encode(), AGAIN: number}
         return lambda: endpoint(again, _once(body), _nowhere)
 
@@ -203,7 +203,7 @@ class Recorder:
             headers={k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]},
             again=scope.get(AGAIN, 0),
         )
-        self._kept[recording.number] = recording
+        self._recordings[recording.number] = recording
         self._note(recording, 0)
         token = _CURRENT.set(recording)
         try:

@@ -41,12 +41,12 @@ class Body:
 
     def add(self, data: bytes, at: float) -> int:
         """Keep `data`, as far as there is room; how many bytes were kept."""
-        kept = data[: max(self._most - self.size, 0)]
+        part = data[: max(self._most - self.size, 0)]
         self.size += len(data)
-        if kept:
-            self._pieces.append(bytes(kept))
-            self.pieces.append((at, (self.pieces[-1][1] if self.pieces else 0) + len(kept)))
-        return len(kept)
+        if part:
+            self._pieces.append(bytes(part))
+            self.pieces.append((at, (self.pieces[-1][1] if self.pieces else 0) + len(part)))
+        return len(part)
 
     @property
     def data(self) -> bytes:

@@ -238,7 +238,7 @@ class ExchangeRecord:
                 return (step,)
             return ()
 
-        response = yield from relay(steps, hear=on_step)
+        response = yield from relay(steps, on_step=on_step)
         self._end(self.attempts[-1], response)
         return response
 

@@ -60,7 +60,7 @@ class Recorder:
             if held is None:
                 yield from self._live(self._tick())
                 heard: list[Event] = []
-                response = yield from relay(self._live(real(request)), hear=lambda step: _overheard(step, heard))
+                response = yield from relay(self._live(real(request)), on_step=lambda step: _overheard(step, heard))
                 yield from self._live(self._tick())
                 self._put(TURN, key, encode((digest, joined(heard))))
             else:
