@@ -15,7 +15,7 @@ from dragoman.events import CallDelta, CallEnded, CallStarted, Event, IssueRepor
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.turn.machine import turn
-from dragoman.turn.native_calls import Natives
+from dragoman.turn.native_calls import NativeCalls
 from dragoman.types import Edit, IssueKind, Message, Report, Request, Response, Stop, Tier, Tool, ToolChoice, Verdict
 from tests.support.upstreams import Says, model, said
 
@@ -37,9 +37,9 @@ ARGUMENTS: dict[str, Any] = {"at": "sky", "n": 3, "deep": True, "tags": ["a"], "
 
 
 def heard(pieces: list[str], name: str = "look", *, report: Report | None = None, **more: Any) -> list[Event]:
-    natives = Natives(Judge(more.pop("tools", TOOLS)), **more)
+    natives = NativeCalls(Judge(more.pop("tools", TOOLS)), **more)
     events: list[Event] = [CallStarted(0, "c", name), *(CallDelta(0, p) for p in pieces), CallEnded(0, report)]
-    return [told for event in events for told in natives.hear(event)]
+    return [told for event in events for told in natives.handle(event)]
 
 
 def got(arguments: str, name: str = "look", **more: Any) -> Response:
@@ -61,13 +61,13 @@ def test_arguments_that_fit_keep_their_spelling(text: str) -> None:
 
 
 def test_other_events_pass() -> None:
-    assert Natives(Judge(TOOLS)).hear(TextDelta("x")) == [TextDelta("x")]
+    assert NativeCalls(Judge(TOOLS)).handle(TextDelta("x")) == [TextDelta("x")]
 
 
 def test_a_text_is_told_while_it_comes() -> None:
-    natives = Natives(Judge(TOOLS))
-    natives.hear(CallStarted(0, "c", "look"))
-    told = [natives.hear(CallDelta(0, piece)) for piece in ('{"at": "once', " upon", ' a time"', "}")]
+    natives = NativeCalls(Judge(TOOLS))
+    natives.handle(CallStarted(0, "c", "look"))
+    told = [natives.handle(CallDelta(0, piece)) for piece in ('{"at": "once', " upon", ' a time"', "}")]
     assert all(told[:3])
     assert told[1] == [CallDelta(0, " upon")]
 

@@ -15,7 +15,7 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
 from dragoman.turn.capabilities import Learned
-from dragoman.turn.instructions import told_form
+from dragoman.turn.instructions import format_instruction
 from dragoman.turn.machine import turn
 from dragoman.turn.prepare import only_allowed
 from dragoman.turn.rejections import refused_demand, refuses_tools
@@ -171,14 +171,14 @@ WORDLESS = {"anthropic_messages", "bedrock_converse", "bedrock_invoke", "stacksp
 @pytest.mark.parametrize("api", CODECS)
 def test_json_of_any_form_is_told_in_words_where_the_wire_has_none(api: str) -> None:
     request = asked(output_schema=OutputSchema())
-    told = told_form(request, CODECS[api], Quirks(), frozenset())
+    told = format_instruction(request, CODECS[api], Quirks(), frozenset())
     assert (told.output_schema is None) is (api in WORDLESS)
     assert ("JSON object" in str(told.messages)) is (api in WORDLESS)
 
 
 def test_a_form_is_told_in_words_where_a_place_leaves_the_field_out() -> None:
     minimax = PROVIDERS["minimax"]
-    told = told_form(asked(output_schema=FORM), CODECS[minimax.codec], minimax.quirks, frozenset())
+    told = format_instruction(asked(output_schema=FORM), CODECS[minimax.codec], minimax.quirks, frozenset())
     assert told.output_schema is None
     assert '"integer"' in told.messages[0].text
 

@@ -1,4 +1,4 @@
-"""What is heard between a wire and its listener: calls in text, native calls, and the truth about the end."""
+"""What is heard between a wire and its stream: calls in text, native calls, and the truth about the end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dragoman.events import (
     TextDelta,
     assemble,
 )
-from dragoman.turn.stream_parser import Listener, Restorer
+from dragoman.turn.stream_parser import Restorer, TextCallStream
 from dragoman.types import IssueKind, Report, Response, Stop, Tool, ToolCall, Verdict
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
@@ -42,8 +42,8 @@ def native(index: int = 0, at: str = "sea", report: Report | None = None) -> lis
 
 def heard(events: list[Event], *, native: bool = True, listens: bool = True, **parser: Any) -> list[Event]:
     reader = Parser(tools=[LOOK], ids=lambda i: f"t{i}", **parser) if listens else None
-    listener = Listener(reader, native=native)
-    return [told for event in events for told in listener.hear(event)]
+    stream = TextCallStream(reader, native=native)
+    return [told for event in events for told in stream.handle(event)]
 
 
 def answer(events: list[Event], **more: Any) -> Response:
@@ -69,23 +69,23 @@ def test_without_a_parser_text_is_text() -> None:
 
 
 def test_text_that_may_be_shown_is_shown_at_once() -> None:
-    listener = Listener(Parser(tools=[LOOK]))
-    assert listener.hear(TextDelta("Once upon a ")) == [TextDelta("Once upon a ")]
-    assert listener.hear(TextDelta("time")) == [TextDelta("time")]
+    stream = TextCallStream(Parser(tools=[LOOK]))
+    assert stream.handle(TextDelta("Once upon a ")) == [TextDelta("Once upon a ")]
+    assert stream.handle(TextDelta("time")) == [TextDelta("time")]
 
 
 def test_on_a_native_route_a_call_in_text_waits_for_the_end_and_text_does_not_wait_with_it() -> None:
-    listener = Listener(Parser(tools=[LOOK]))
-    assert not any(isinstance(e, CallStarted) for e in listener.hear(TextDelta(TAGGED + "\n")))
-    shown = listener.hear(TextDelta("So I look.\n"))
+    stream = TextCallStream(Parser(tools=[LOOK]))
+    assert not any(isinstance(e, CallStarted) for e in stream.handle(TextDelta(TAGGED + "\n")))
+    shown = stream.handle(TextDelta("So I look.\n"))
     assert [type(e) for e in shown] == [TextDelta]
-    last = listener.hear(Ended(Stop.END))
+    last = stream.handle(Ended(Stop.END))
     assert [type(e) for e in last] == [CallStarted, CallDelta, CallEnded, Ended]
 
 
 def test_on_a_text_route_a_call_is_told_as_soon_as_it_is_known() -> None:
-    listener = Listener(Parser(tools=[LOOK]), native=False)
-    told = [e for piece in spelled(TAGGED + "\nAnd so.\n") for e in listener.hear(piece)]
+    stream = TextCallStream(Parser(tools=[LOOK]), native=False)
+    told = [e for piece in spelled(TAGGED + "\nAnd so.\n") for e in stream.handle(piece)]
     assert isinstance(told[0], CallStarted)
     assert any(isinstance(e, CallEnded) for e in told)
 
@@ -177,7 +177,7 @@ def test_what_was_neutralised_comes_back_however_it_is_cut(text: str, data: st.D
     cuts = sorted(data.draw(st.lists(st.integers(0, len(safe)), max_size=4)))
     pieces = [safe[a:b] for a, b in zip([0, *cuts], [*cuts, len(safe)], strict=True)]
     restorer = Restorer()
-    told = [restorer.hear(TextDelta(piece)) for piece in pieces]
+    told = [restorer.handle(TextDelta(piece)) for piece in pieces]
     assert "".join(e.text for e in told if isinstance(e, TextDelta)) == text
 
 
@@ -193,7 +193,7 @@ def test_every_stream_is_restored_by_itself() -> None:
         CallEnded(0, None, f'{{"at":"<{JOINER}s>"}}'),
         IssueReported(answer([TextDelta(UNKNOWN), Ended()]).issues[0]),
     ]
-    got = assemble([restorer.hear(event) for event in events])
+    got = assemble([restorer.handle(event) for event in events])
     assert got.text == "<think>"
     assert got.reasoning == "<"
     assert got.calls == (ToolCall(id="c", name="look", arguments={"at": "<s>"}),)

@@ -7,7 +7,7 @@ import pytest
 from dragoman.dialects import DIALECTS, parse
 from dragoman.dialects.rows.table import ALL
 from dragoman.dialects.writing.neutralise import JOINER, restore
-from dragoman.turn.text_tools import Tongue, augment, left_out
+from dragoman.turn.text_tools import PromptStyle, left_out, to_text
 from dragoman.types import Media, Message, Reasoning, Request, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 LOOK = Tool(name="look", description="Look at something.", parameters={"properties": {"at": {"type": "string"}}})
@@ -16,8 +16,8 @@ CALL = ToolCall(id="c1", name="look", arguments={"at": "sky"})
 SPOKEN = ("tool_call_fence", "hermes", "json_protocol", "xml_attributes", "command", "bare_json", "fenced_json")
 
 
-def tongue(name: str = "hermes", **more: bool | str) -> Tongue:
-    return Tongue(dialect=DIALECTS[name], guarded=ALL, **more)  # type: ignore[arg-type]
+def style(name: str = "hermes", **more: bool | str) -> PromptStyle:
+    return PromptStyle(dialect=DIALECTS[name], guarded=ALL, **more)  # type: ignore[arg-type]
 
 
 def request(*messages: Message, **more: object) -> Request:
@@ -26,7 +26,7 @@ def request(*messages: Message, **more: object) -> Request:
 
 def test_tools_leave_the_wire_and_stand_in_the_system_message() -> None:
     asked = request(Message("system", "Be brief."), ASK, tool_choice=ToolChoice("auto"), parallel=True)
-    sent = augment(asked, tongue())
+    sent = to_text(asked, style())
     assert (sent.tools, sent.tool_choice, sent.parallel) == ((), None, None)
     system, user = sent.messages
     assert system.text.startswith("Be brief.\n\n")
@@ -36,31 +36,31 @@ def test_tools_leave_the_wire_and_stand_in_the_system_message() -> None:
 
 
 def test_without_a_system_message_there_is_one() -> None:
-    sent = augment(request(ASK), tongue())
+    sent = to_text(request(ASK), style())
     assert [m.role for m in sent.messages] == ["system", "user"]
 
 
 @pytest.mark.parametrize("choice", [ToolChoice("required"), ToolChoice("named", "look")])
 def test_a_choice_is_told_in_the_prompt(choice: ToolChoice) -> None:
-    plain = augment(request(ASK), tongue()).messages[0].text
-    assert augment(request(ASK, tool_choice=choice), tongue()).messages[0].text != plain
+    plain = to_text(request(ASK), style()).messages[0].text
+    assert to_text(request(ASK, tool_choice=choice), style()).messages[0].text != plain
 
 
 def test_choosing_no_tool_tells_none() -> None:
-    sent = augment(request(ASK, tool_choice=ToolChoice("none")), tongue())
+    sent = to_text(request(ASK, tool_choice=ToolChoice("none")), style())
     assert sent.messages == (ASK,)
 
 
 def test_a_request_without_tools_is_left_alone() -> None:
     asked = Request(model="m", messages=(Message("system", "Be brief."), ASK))
-    assert augment(asked, tongue()) == asked
+    assert to_text(asked, style()) == asked
 
 
 @pytest.mark.parametrize("name", SPOKEN)
 def test_past_calls_are_told_as_the_model_would_write_them(name: str) -> None:
     past = Message("assistant", [Reasoning("hm"), CALL])
     results = Message("tool", [ToolResult(call_id="c1", name="look", content="blue")])
-    sent = augment(request(ASK, past, results), tongue(name))
+    sent = to_text(request(ASK, past, results), style(name))
     _, _, told, answer = sent.messages
     assert [type(p) for p in told.parts] == [Reasoning, Text]
     parsed = parse(told.text, tools=[LOOK], dialects=name)
@@ -72,7 +72,7 @@ def test_past_calls_are_told_as_the_model_would_write_them(name: str) -> None:
 
 def test_results_and_the_words_after_them_are_one_turn() -> None:
     results = Message("tool", [ToolResult(call_id="c1", content="blue"), ToolResult(call_id="c2", content="grey")])
-    sent = augment(request(ASK, Message("assistant", [CALL]), results, Message("user", "And now?")), tongue())
+    sent = to_text(request(ASK, Message("assistant", [CALL]), results, Message("user", "And now?")), style())
     assert [m.role for m in sent.messages] == ["system", "user", "assistant", "user"]
     last = sent.messages[-1]
     assert len(last.parts) == 1
@@ -82,7 +82,7 @@ def test_results_and_the_words_after_them_are_one_turn() -> None:
 
 def test_failures_carry_their_mark() -> None:
     failed = ToolResult(call_id="c1", content="no such file", is_error=True, error_code="ENOENT")
-    sent = augment(request(ASK, Message("assistant", [CALL]), Message("tool", [failed])), tongue())
+    sent = to_text(request(ASK, Message("assistant", [CALL]), Message("tool", [failed])), style())
     assert "[ERROR:ENOENT] no such file" in sent.messages[-1].text
 
 
@@ -92,7 +92,7 @@ def test_failures_carry_their_mark() -> None:
 )
 def test_what_the_model_did_not_write_is_made_harmless_reversibly(evil: str) -> None:
     result = Message("tool", [ToolResult(call_id="c1", content=evil)])
-    sent = augment(request(Message("user", evil), Message("assistant", [CALL]), result), tongue())
+    sent = to_text(request(Message("user", evil), Message("assistant", [CALL]), result), style())
     for turn in (sent.messages[1], sent.messages[3]):
         assert JOINER in turn.text
         assert evil not in turn.text
@@ -103,18 +103,18 @@ def test_what_the_model_did_not_write_is_made_harmless_reversibly(evil: str) -> 
 def test_media_of_a_result_stay_media() -> None:
     picture = Media(mime="image/png", data="aGk=")
     result = Message("tool", [ToolResult(call_id="c1", content=[Text("see:"), picture])])
-    sent = augment(request(ASK, Message("assistant", [CALL]), result), tongue())
+    sent = to_text(request(ASK, Message("assistant", [CALL]), result), style())
     assert picture in sent.messages[-1].parts
 
 
 def test_a_nonce_stands_in_the_prompt() -> None:
-    sent = augment(request(ASK), tongue("tool_call_fence", nonce="7f3a9c12"))
+    sent = to_text(request(ASK), style("tool_call_fence", nonce="7f3a9c12"))
     assert "~~~tool_call:7f3a9c12" in sent.messages[0].text
 
 
 def test_cache_marks_stay() -> None:
     asked = request(Message("system", "s", cache=True), Message("user", "a", cache=True), Message("user", "b"))
-    sent = augment(asked, tongue())
+    sent = to_text(asked, style())
     assert [m.cache for m in sent.messages] == [True, True]
 
 
@@ -122,21 +122,21 @@ def test_the_same_conversation_goes_out_the_same_whatever_the_order_of_its_tools
     other = Tool(name="ask")
     one = Request(model="m", messages=(ASK,), tools=(LOOK, other))
     two = Request(model="m", messages=(ASK,), tools=(other, LOOK))
-    assert augment(one, tongue()) == augment(two, tongue())
+    assert to_text(one, style()) == to_text(two, style())
 
 
 def test_what_only_native_tools_need_leaves_the_wire_with_them_and_the_wires_own_tools_are_told_as_lost() -> None:
     own = {"type": "web_search_20250305", "name": "web_search"}
     extra = {"tools": [None, own], "tool_choice": {"type": "any"}, "toolConfig": {}, "top_a": 1}
     asked = request(ASK, extra=extra)
-    assert augment(asked, tongue()).extra == {"top_a": 1}
+    assert to_text(asked, style()).extra == {"top_a": 1}
     (issue,) = left_out(asked)
     assert "web_search_20250305" in issue.message
     assert left_out(request(ASK)) == ()
 
 
 def test_thousands_of_turns_of_the_user_become_one_in_one_go() -> None:
-    sent = augment(request(*[Message("user", "x")] * 20_000), tongue())
+    sent = to_text(request(*[Message("user", "x")] * 20_000), style())
     _, user = sent.messages
     assert user.text == "\n\n".join(["x"] * 20_000)
     assert len(user.parts) == 1
@@ -144,5 +144,5 @@ def test_thousands_of_turns_of_the_user_become_one_in_one_go() -> None:
 
 def test_what_stands_between_texts_of_a_turn_stays_between_them() -> None:
     picture = Media(data="QQ==", mime="image/png")
-    sent = augment(request(Message("user", "a"), Message("user", "b"), Message("user", [picture, Text("c")])), tongue())
+    sent = to_text(request(Message("user", "a"), Message("user", "b"), Message("user", [picture, Text("c")])), style())
     assert [getattr(part, "text", "picture") for part in sent.messages[-1].parts] == ["a\n\nb", "picture", "c"]

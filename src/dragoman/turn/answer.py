@@ -19,12 +19,12 @@ from ..dialects.writing.prompt import with_nonce
 from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported, TextDelta
 from ..jsontext import to_json
 from ..types import Issue, IssueKind, Message, Response, Stop
-from .native_calls import Natives
+from .native_calls import NativeCalls
 from .plan import Plan
 from .prepare import renamed_back, wants_thinking
 from .rejections import calls_written
 from .response_reader import SHOWN_GARBAGE
-from .stream_parser import Listener, Presumed, Reads, Restorer
+from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextParser
 
 Mint: TypeAlias = Callable[[str], Ids]
 """Ids for the calls of one answer: `mint("x")(0)`; the letter keeps those of two sources apart."""
@@ -70,40 +70,40 @@ def salvaged(written: str, ids: Ids) -> list[Event]:
 
 def handler(plan: Plan, mint: Mint) -> Handler:
     """What each event of the answer to `plan` comes to."""
-    listener = Listener(_parser(plan, mint("t")), _natives(plan), native=not plan.text)
+    stream = TextCallStream(_parser(plan, mint("t")), _natives(plan), native=not plan.text)
     if not (plan.text or plan.names.back):
-        return listener.hear
-    restore: Callable[[Event], Event] = Restorer().hear if plan.text else partial(renamed_back, names=plan.names)
-    return lambda event: [restore(made) for made in listener.hear(event)]
+        return stream.handle
+    restore: Callable[[Event], Event] = Restorer().handle if plan.text else partial(renamed_back, names=plan.names)
+    return lambda event: [restore(made) for made in stream.handle(event)]
 
 
 def _natives(plan: Plan) -> Handler:
     """What native calls come to; most answers make none."""
 
     @cache
-    def natives() -> Natives:
+    def natives() -> NativeCalls:
         others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
-        return Natives(Judge(plan.tools), allowed=not plan.forbids_calls, others=others)
+        return NativeCalls(Judge(plan.tools), allowed=not plan.forbids_calls, others=others)
 
-    return lambda event: natives().hear(event)
+    return lambda event: natives().handle(event)
 
 
-def _parser(plan: Plan, ids: Ids) -> Reads | None:
+def _parser(plan: Plan, ids: Ids) -> TextParser | None:
     """None where nothing may be called: then text is text, untouched."""
     if not plan.tools or plan.forbids_calls:
         return None
     dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.route.parser_dialects(plan.asked.model)
     shown = list(_shown(plan.asked.messages))
-    spoken = plan.dialect.name if plan.text else ""
+    prompted = plan.dialect.name if plan.text else ""
 
     def make(prefix: str) -> Parser:
         return Parser(
-            tools=plan.tools, dialects=dialects, prompted_dialect=spoken, prefix=prefix, shown=shown, ids=ids,
+            tools=plan.tools, dialects=dialects, prompted_dialect=prompted, prefix=prefix, shown=shown, ids=ids,
             native=not plan.text,
         )  # fmt: skip
 
     opener = _presumed(plan)
-    return Presumed(make, opener) if opener else make(plan.route.prefix)
+    return PresumedReasoning(make, opener) if opener else make(plan.route.prefix)
 
 
 def _shown(messages: Iterable[Message]) -> Iterator[ShownText]:

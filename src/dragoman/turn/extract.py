@@ -88,26 +88,28 @@ def extract(
     known = as_tools(tools)
     if able.get("self_contained_tools"):
         return Calls()
-    calls: list[ToolCall] = []
-    issues = list(found.issues)
     if found.calls:
-        read = list(_native(found, known))
-        calls = [r for r in read if isinstance(r, ToolCall)]
-        issues += [r for r in read if isinstance(r, Issue)]
-    elif found.text:
+        calls, issues = _read_calls(found, known)
+    else:
         parsed = _read_text(found, known, dialects, strict=bool(able.get("strict")))
-        calls, issues = [*parsed.calls], [*issues, *parsed.issues]
-    if not calls and any(i.kind in FATAL for i in issues):
+        calls, issues = parsed.calls, parsed.issues
+    issues = (*found.issues, *issues)
+    if not calls and _fails(issues):
         raise ExtractError(issues)
     return Calls(_numbered(calls, ids or _call_id), issues)
+
+
+def _fails(issues: Iterable[Issue]) -> bool:
+    return any(issue.kind in FATAL for issue in issues)
 
 
 def _read_text(found: _Found, known: Sequence[Tool] | None, dialects: Dialects, *, strict: bool) -> Parsed:
     """The text's reading by the first tier that finds a call, well written or not: with markup, then without."""
     parsed = Parsed(calls=(), text=found.text, reasoning="", issues=(), parts=())
-    for rows in _tiers(found.text, known) if dialects == "auto" else (dialects,):
+    tiers = _tiers(found.text, known) if dialects == "auto" else (dialects,)
+    for rows in tiers if found.text else ():
         parsed = parse(found.text, tools=known, dialects=rows, finish_reason=found.finish, strict=strict)
-        if parsed.calls or any(i.kind in FATAL for i in parsed.issues):
+        if parsed.calls or _fails(parsed.issues):
             break
     return parsed
 
@@ -160,12 +162,14 @@ def _message(message: Any) -> _Found:
     content = message.get("text") if message.get("text") is not None else message.get("content")
     blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list | tuple) else []
     text = content if isinstance(content, str) else "".join(_block_text(b) for b in blocks)
-    listed = message.get("tool_calls")
+    return _Found(text, _message_calls(message, blocks))
+
+
+def _message_calls(message: Mapping[str, Any], blocks: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
+    listed, only = message.get("tool_calls"), message.get("function_call")
     calls = [*listed] if isinstance(listed, list | tuple) else []
     calls += [b for b in blocks if b.get("type") in CALL_BLOCKS or "toolUse" in b or "functionCall" in b]
-    if not calls and isinstance(message.get("function_call"), Mapping):
-        calls = [message["function_call"]]
-    return _Found(text, tuple(calls))
+    return tuple(calls) or ((only,) if isinstance(only, Mapping) else ())
 
 
 def _block_text(block: Mapping[str, Any]) -> str:
@@ -174,6 +178,11 @@ def _block_text(block: Mapping[str, Any]) -> str:
 
 
 # ── native calls ─────────────────────────────────────────────────────────────
+
+
+def _read_calls(found: _Found, known: Sequence[Tool] | None) -> tuple[tuple[ToolCall, ...], tuple[Issue, ...]]:
+    read = list(_native(found, known))
+    return tuple(r for r in read if isinstance(r, ToolCall)), tuple(r for r in read if isinstance(r, Issue))
 
 
 def _native(found: _Found, known: Sequence[Tool] | None) -> Iterator[ToolCall | Issue]:

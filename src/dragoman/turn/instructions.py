@@ -1,8 +1,8 @@
-"""What a request demands of its answer, told in words where a wire has no field for it, or a place refuses the field.
+"""Demands on an answer as instructions to the model, where a wire has no field for them or a place refuses the field.
 
 Knows requests and codecs as records of functions; no wire, no row of a provider.
-Contract: pure; what is told in words is not sent by the wire, and what the wire can say is not told in words; the words
-stand at the end of the instructions in front, so that a prefix cache keeps what came before.
+Contract: pure; each demand travels exactly once, as a wire field or as an instruction where the wire has none;
+instructions stand at the end of those in front, so that a prefix cache keeps what came before.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def form_key(request: Request) -> str:
     return f"{form_kind(request)} {dumps(form.schema)}" if form is not None and form.schema is not None else ""
 
 
-def told_form(request: Request, codec: Codec, quirks: Quirks, refused: frozenset[str]) -> Request:
-    """`request`, its form in words where the wire of `codec` cannot say it or the place `refused` that kind.
+def format_instruction(request: Request, codec: Codec, quirks: Quirks, refused: frozenset[str]) -> Request:
+    """`request`, its form as an instruction where the wire of `codec` cannot say it or the place `refused` that kind.
 
     Where only schemas are refused the wire still says that the answer is JSON.
     """
@@ -50,29 +50,29 @@ def told_form(request: Request, codec: Codec, quirks: Quirks, refused: frozenset
     if form is None:
         return request
     takes = refused.isdisjoint((form_kind(request), form_key(request)))
-    if takes and _says(codec, quirks, form.schema is not None):
+    if takes and _can_ask(codec, quirks, form.schema is not None):
         return request
-    asked = _instructed(request, _words(form))
-    looser = replace(asked, output_schema=OutputSchema())
-    weaker = form.schema is not None and form_kind(looser) not in refused and _says(codec, quirks, False)
-    return looser if weaker else replace(asked, output_schema=None)
+    instructed = _instructed(request, _format(form))
+    looser = replace(instructed, output_schema=OutputSchema())
+    weaker = form.schema is not None and form_kind(looser) not in refused and _can_ask(codec, quirks, False)
+    return looser if weaker else replace(instructed, output_schema=None)
 
 
-def told_choice(request: Request, choice: ToolChoice) -> Request:
-    """`request`, with a demand for a call in words; a tool choice without one needs none."""
+def choice_instruction(request: Request, choice: ToolChoice) -> Request:
+    """`request`, with the demand for a call as an instruction; a tool choice without one needs none."""
     if choice.mode not in {"required", "named"}:
         return request
     return _instructed(request, NAMED.format(name=choice.name) if choice.name else CALLED)
 
 
-def _words(form: OutputSchema) -> str:
+def _format(form: OutputSchema) -> str:
     what = f" ({form.description})" if form.description else ""
     head = VALUE.format(kind="object" if form.schema is None else "value", what=what)
     return head if form.schema is None else head + FITTING.format(schema=dumps(form.schema))
 
 
 @memoize(CONSTANTS)
-def _says(codec: Codec, quirks: Quirks, with_schema: bool) -> bool:
+def _can_ask(codec: Codec, quirks: Quirks, with_schema: bool) -> bool:
     """Can this wire ask for a form?  What it cannot say is not there when it is read back."""
     form = OutputSchema(schema={"type": "object"} if with_schema else None)
     written = codec.encode_request(Request(model="m", output_schema=form), quirks)
@@ -82,13 +82,13 @@ def _says(codec: Codec, quirks: Quirks, with_schema: bool) -> bool:
         return False
 
 
-def _instructed(request: Request, words: str) -> Request:
-    """`request` with `words` at the end of its first instructions."""
+def _instructed(request: Request, instruction: str) -> Request:
+    """`request` with `instruction` at the end of its first instructions."""
     messages = request.messages
     at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
     if at is None:
-        return replace(request, messages=(Message("system", words), *messages))
+        return replace(request, messages=(Message("system", instruction), *messages))
     first = messages[at]
-    parts = (*first.parts, Text(f"\n\n{words}"))
-    told = Message("system", parts, cache=first.cache, metadata=first.metadata)
-    return replace(request, messages=(*messages[:at], told, *messages[at + 1 :]))
+    parts = (*first.parts, Text(f"\n\n{instruction}"))
+    instructed = Message("system", parts, cache=first.cache, metadata=first.metadata)
+    return replace(request, messages=(*messages[:at], instructed, *messages[at + 1 :]))

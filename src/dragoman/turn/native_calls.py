@@ -3,9 +3,9 @@
 The rules are the judge's, as for calls found in text; what differs is that a native call is meant, whatever stands
 around it, and that a copy of something shown is a call all the same.  Knows the judge and the reader of arguments;
 nothing of wires, prompts or providers.
-Contract of `hear`, over the events of one answer: every call that may run has a declared name and arguments that fit;
+Contract of `handle`, over the events of one answer: every call that may run has a declared name and arguments that fit;
 what had to be mended is in its report, what cannot run ends refused, with an `Issue` that says what to do; the deltas
-of a call stay strict JSON, and text of a call that may be told is told at once.
+of a call stay strict JSON, and what may go out of a call goes out at once.
 Sources: malformations.md §4 and §6; judge-rules.md 4 and 5.
 """
 
@@ -30,7 +30,7 @@ NO_TOOLS = "the call of {name!r} was made though the request declares no tools; 
 ANSWER = "You have no tools here. Nothing was run. Answer in text."
 
 
-class Natives:
+class NativeCalls:
     """The native calls of one answer.
 
     `judge` knows the tools as the wire names them.  `allowed` False: the request forbids calls.  `others` True: there
@@ -41,7 +41,7 @@ class Natives:
         self._judge, self._allowed, self._others = judge, allowed, others
         self._open: dict[int, _Call | None] = {}
 
-    def hear(self, event: Event) -> list[Event]:
+    def handle(self, event: Event) -> list[Event]:
         """What `event` comes to; only the events of calls are changed."""
         match event:
             case CallStarted():
@@ -74,8 +74,9 @@ class Natives:
             draft.refuse(IssueKind.UNKNOWN_TOOL, NO_TOOLS.format(name=draft.name), ANSWER)
             return
         known = ", ".join(sorted(self._judge.tools))
-        told = why.correction if isinstance(why, Unknown) else f"{why}. Available tools: {known}. Call one of them."
-        draft.refuse(IssueKind.UNKNOWN_TOOL, f"{why}; the call was not run", told)
+        listed = f"{why}. Available tools: {known}. Call one of them."
+        correction = why.correction if isinstance(why, Unknown) else listed
+        draft.refuse(IssueKind.UNKNOWN_TOOL, f"{why}; the call was not run", correction)
 
 
 class _Call:
@@ -161,8 +162,8 @@ class _Call:
             self._malformed(why)
 
     def _malformed(self, why: Exception) -> None:
-        told = str(why) or "its arguments end too early"
-        self._draft.refuse(slip_of(why), told, self._judge.correction(self._draft, told))
+        message = str(why) or "its arguments end too early"
+        self._draft.refuse(slip_of(why), message, self._judge.correction(self._draft, message))
 
     def _news(self) -> list[Event]:
         """What was written since the last news."""
@@ -228,11 +229,11 @@ def judged(call: ToolCall, judge: Judge) -> ToolCall | Issue:
         judge.name(draft, call.name)
         if type(call.arguments) is dict and _suit(draft, call.arguments):
             return call if call.raw is not None else replace(call, raw=dumps(call.arguments))
-    natives = Natives(judge)
+    natives = NativeCalls(judge)
     events = (
         CallStarted(0, call.id, call.name, call.metadata),
         CallDelta(0, dumps(call.arguments)),
         CallEnded(0, call.report, call.raw),
     )
-    response = assemble(told for event in events for told in natives.hear(event))
+    response = assemble(made for event in events for made in natives.handle(event))
     return response.calls[0] if response.calls else response.issues[0]

@@ -23,9 +23,9 @@ from ..providers.route import Route
 from ..types import Issue, Request, Tool
 from .capabilities import NOTHING, Refusals, signed
 from .constrain import UNCONSTRAINED, DecodingConstraint, decoding_constraint
-from .instructions import FORMS, told_form
+from .instructions import FORMS, format_instruction
 from .prepare import only_allowed, prepare
-from .text_tools import Tongue, augment, left_out
+from .text_tools import PromptStyle, left_out, to_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,20 +102,20 @@ def _text_tools(plan: Plan) -> Plan:
     """Tell the tools, and the calls and results of the history, in text, where they do not go by the wire."""
     request = plan.request
     if plan.text:
-        style = Tongue(dialect=plan.dialect, guarded=ALL, compact=_is_compact(plan), nonce=plan.nonce)
-        request = augment(request, style)
+        style = PromptStyle(dialect=plan.dialect, guarded=ALL, compact=_is_compact(plan), nonce=plan.nonce)
+        request = to_text(request, style)
     stream = request.stream if plan.route.stream is None else plan.route.stream
     return replace(plan, request=request if request.stream == stream else replace(request, stream=stream))
 
 
 def _instructions(plan: Plan) -> Plan:
-    """Ask in words for a form that the wire cannot ask for, or that would forbid calls in text."""
+    """Give an instruction for a form that the wire cannot ask for, or that would forbid calls in text."""
     request, provider = plan.request, plan.route.provider
     if plan.constraint.form is not None:
         return replace(plan, request=replace(request, output_schema=plan.constraint.form))
     calls = plan.text and bool(plan.asked.tools) and not plan.forbids_calls
     refused = plan.refused.demands | FORMS if calls else plan.refused.demands
-    return replace(plan, request=told_form(request, plan.codec, provider.quirks, refused))
+    return replace(plan, request=format_instruction(request, plan.codec, provider.quirks, refused))
 
 
 def _prepare(plan: Plan) -> Plan:

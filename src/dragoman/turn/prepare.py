@@ -36,7 +36,7 @@ from ..types import (
     ToolChoice,
     ToolResult,
 )
-from .instructions import told_choice
+from .instructions import choice_instruction
 
 WEAKER = {"named": "required", "required": "auto"}
 LAX = (OPEN, OPENAI, LLAMACPP)
@@ -115,9 +115,9 @@ OFF = frozenset({"disabled", "none", "off"})
 def wants_thinking(request: Request) -> bool | None:
     """Does the request turn thinking on, or off?  None where it does not say."""
     inner = request.extra.get("chat_template_kwargs")
-    said = [inner.get(name) for name in SWITCHES] if isinstance(inner, Mapping) else []
-    said += [request.extra.get(name) for name in ("think", *SWITCHES)]
-    for value in said:
+    switches = [inner.get(name) for name in SWITCHES] if isinstance(inner, Mapping) else []
+    switches += [request.extra.get(name) for name in ("think", *SWITCHES)]
+    for value in switches:
         kind = value.get("type") if isinstance(value, Mapping) else value
         if isinstance(kind, bool):
             return kind
@@ -194,19 +194,19 @@ def _conversation(
     messages: Sequence[Message], requirements: WireRequirements, profile: Profile, *, text: bool
 ) -> tuple[tuple[Message, ...], list[Issue]]:
     issues: list[Issue] = []
-    told = tuple(messages)
+    turns = tuple(messages)
     if profile.replay is Replay.NEVER:
-        told = tuple(map(_thoughtless, told))
+        turns = tuple(map(_thoughtless, turns))
     if not text:
-        identified = identify(told, requirements)
-        told, issues = identified.messages, [*identified.issues]
+        identified = identify(turns, requirements)
+        turns, issues = identified.messages, [*identified.issues]
     if requirements.single and not text:
-        apart = one_by_one(told)
-        told, issues = apart.messages, [*issues, *apart.issues]
+        apart = one_by_one(turns)
+        turns, issues = apart.messages, [*issues, *apart.issues]
     if TemplateLimit.NO_SYSTEM in profile.template_limits:
-        told = without_system(told)
-    settled = in_turns(told, requirements.turns)
-    return settled.messages, [*issues, *settled.issues]
+        turns = without_system(turns)
+    ordered = in_turns(turns, requirements.turns)
+    return ordered.messages, [*issues, *ordered.issues]
 
 
 def _thoughtless(message: Message) -> Message:
@@ -275,7 +275,7 @@ def _renamed_part(part: Part, names: Respelled) -> Part:
 
 
 def _respelled(names: Respelled, spelling: Spelling) -> Issue:
-    pairs = ", ".join(f"{name!r} is {told!r}" for name, told in sorted(names.forth.items()))
+    pairs = ", ".join(f"{name!r} is {wire!r}" for name, wire in sorted(names.forth.items()))
     why = f"this wire takes names of {spelling.letters or 'any letters'}, at most {spelling.longest}"
     return Issue(kind=IssueKind.UNSUPPORTED, message=f"{why}: {pairs}; the answer comes back in your names")
 
@@ -287,14 +287,16 @@ NONE: frozenset[str] = frozenset()
 
 
 @memoize(TOOLS)
-def _narrowed(tools: Sequence[Tool], rules: SchemaRules, bare: frozenset[str]) -> tuple[tuple[Tool, ...], list[Issue]]:
-    told: list[Tool] = []
+def _narrowed(
+    tools: Sequence[Tool], rules: SchemaRules, schemaless: frozenset[str]
+) -> tuple[tuple[Tool, ...], list[Issue]]:
+    narrowed: list[Tool] = []
     issues: list[Issue] = []
     for tool in tools:
-        cut, lost = narrow_tool(tool, BARE if tool.name in bare else rules)
-        told.append(cut)
+        cut, lost = narrow_tool(tool, BARE if tool.name in schemaless else rules)
+        narrowed.append(cut)
         issues += lost
-    return (FrozenTools(told) if type(tools) is FrozenTools else tuple(told)), issues
+    return (FrozenTools(narrowed) if type(tools) is FrozenTools else tuple(narrowed)), issues
 
 
 def _output(request: Request, requirements: WireRequirements) -> tuple[Request, tuple[Issue, ...]]:
@@ -364,7 +366,7 @@ def _choice(
     weaker = ToolChoice(mode) if tools and mode in taken else None  # type: ignore[arg-type]
     message = f"tool_choice {choice.mode} is not taken here; sent as {mode} with {len(tools)} tools: check the answer"
     issue = Issue(kind=IssueKind.UNSUPPORTED, message=message, name=choice.name, path="$.tool_choice")
-    instructed = told_choice(request, choice) if mode == "auto" else request
+    instructed = choice_instruction(request, choice) if mode == "auto" else request
     return replace(instructed, tools=tools, tool_choice=weaker), (issue,)
 
 

@@ -55,13 +55,16 @@ def refused_schemas(error: ProviderError, tools: Sequence[Tool]) -> list[Tool]:
 
     Its words are all there is: no API has a machine field for this.
     """
-    said = error.message
-    if error.kind is not ErrorKind.BAD_REQUEST or not ABOUT_A_SCHEMA.search(said) or ABOUT_A_CALL.search(error.body):
+    words = error.message
+    if error.kind is not ErrorKind.BAD_REQUEST or not ABOUT_A_SCHEMA.search(words) or ABOUT_A_CALL.search(error.body):
         return []
-    named = [tool for tool in tools if re.search(rf"['\"`]{re.escape(tool.name)}['\"`]", said)]
-    places = sorted({int(at) for at in BY_DECLARATION.findall(said) or BY_TOOL.findall(said)})
-    placed = [tools[at] for at in places if at < len(tools)]
-    return named or placed or (list(tools) if ABOUT_TOOLS.search(said) else [])
+    named = [tool for tool in tools if re.search(rf"['\"`]{re.escape(tool.name)}['\"`]", words)]
+    return named or _placed(words, tools) or (list(tools) if ABOUT_TOOLS.search(words) else [])
+
+
+def _placed(words: str, tools: Sequence[Tool]) -> list[Tool]:
+    places = sorted({int(at) for at in BY_DECLARATION.findall(words) or BY_TOOL.findall(words)})
+    return [tools[at] for at in places if at < len(tools)]
 
 
 ABOUT_A_CHOICE = re.compile(
@@ -111,10 +114,10 @@ def refused_generation(error: ProviderError) -> str:
     if GENERATION not in error.body:
         return ""
     try:
-        told = json.loads(error.body)
+        body = json.loads(error.body)
     except (ValueError, RecursionError):
         return ""
-    inner = told.get("error", told) if isinstance(told, Mapping) else None
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
     written = inner.get(GENERATION) if isinstance(inner, Mapping) else None
     return written if isinstance(written, str) else ""
 

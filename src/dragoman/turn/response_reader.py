@@ -45,38 +45,38 @@ class Streamed:
         self._decoder = codec.decode_stream(ids)
         self._route = route
         self._start = b""
-        self._spoke = False
+        self._understood = False
         self._size = self._silent = 0  # bytes of all, and of those since the last frame
 
     def feed(self, data: bytes) -> Iterable[Event]:
-        """Events leave one by one: what came before an error in the same bytes is told before it."""
-        if not self._spoke:
+        """Events leave one by one: what came before an error in the same bytes goes out before it."""
+        if not self._understood:
             self._start += data[: SHOWN_GARBAGE - len(self._start)]
         frames = self._reader.feed(data)
         self._size += len(data)
         self._silent = 0 if frames else self._silent + len(data)
         if len(frames) == 1 and self._size <= MAX_STREAMED:  # as they mostly come: nothing can stand before its error
-            return self._heard(self._decoder.feed(frames[0]))
-        return self._told(frames)
+            return self._checked(self._decoder.feed(frames[0]))
+        return self._decoded(frames)
 
-    def _told(self, frames: list[Frame]) -> Iterator[Event]:
+    def _decoded(self, frames: list[Frame]) -> Iterator[Event]:
         for frame in frames:
-            yield from self._heard(self._decoder.feed(frame))
+            yield from self._checked(self._decoder.feed(frame))
         if self._silent > MAX_WHOLE or self._size > MAX_STREAMED:
-            told = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
-            raise ProviderError(told, kind=ErrorKind.GARBLED)
+            message = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
+            raise ProviderError(message, kind=ErrorKind.GARBLED)
 
     def close(self) -> Iterator[Event]:
         for frame in self._reader.close():
-            yield from self._heard(self._decoder.feed(frame))
-        last = self._heard(self._decoder.close())
-        if not self._spoke:
+            yield from self._checked(self._decoder.feed(frame))
+        last = self._checked(self._decoder.close())
+        if not self._understood:
             raise _garbled(self._start, self._route)
         yield from last
 
-    def _heard(self, events: list[Event]) -> list[Event]:
-        if not self._spoke:
-            self._spoke = any(map(_says_something, events))
+    def _checked(self, events: list[Event]) -> list[Event]:
+        if not self._understood:
+            self._understood = any(map(_says_something, events))
         return events
 
 

@@ -1,4 +1,4 @@
-"""Between a wire's decoder and whoever listens: a model's text is searched for calls, native calls pass.
+"""The events of one answer with the calls in its text found: text is searched, native calls pass.
 
 Knows events and, by its two methods, the dialect parser; nothing of wires, prompts or providers.
 Contract, over the events of one answer: text that may be shown passes at once; once a native call has begun, text is
@@ -32,13 +32,13 @@ from ..types import Issue, IssueKind, Stop
 UNSPECIFIC = frozenset({None, Stop.END, Stop.STOP_SEQUENCE})
 """Stops that say nothing about calls: many servers end an answer with calls by a plain `stop`."""
 
-SAID = frozenset({TextDelta, ReasoningDelta})
+DELTAS = frozenset({TextDelta, ReasoningDelta})
 GAVE_WAY = "a call of {name!r} stood in the text of an answer that made native calls; it was not run"
-REHEARSED = "the call of {name!r} stood in reasoning; it was not run"
+IN_REASONING = "the call of {name!r} stood in reasoning; it was not run"
 
 
-class Reads(Protocol):
-    """What a listener needs of a parser."""
+class TextParser(Protocol):
+    """A parser of text."""
 
     def feed(self, text: str) -> list[Event]:
         """The events that `text` completes."""
@@ -47,7 +47,7 @@ class Reads(Protocol):
         """The events that were still open."""
 
 
-class Closes(Reads, Protocol):
+class ReasoningParser(TextParser, Protocol):
     """A parser that says whether reasoning that was open has ended."""
 
     @property
@@ -55,17 +55,17 @@ class Closes(Reads, Protocol):
         """Was a block of reasoning closed?"""
 
 
-class Presumed:
+class PresumedReasoning:
     """A parser for text that very likely begins inside reasoning, since the chat template opens it.
 
     It may not: a server may take reasoning out of the text (`set_apart`), the model may open it itself, thinking may
-    be off, which no one says.  An answer in which reasoning never ends, and that was not cut, was all answer: it is
-    told again as text.  `make(prefix)` is a parser; `opener` what the template opens.
+    be off, which no one says.  An answer in which reasoning never ends, and that was not cut, was all answer: it goes
+    out again as text.  `make(prefix)` is a parser; `opener` what the template opens.
     """
 
-    def __init__(self, make: Callable[[str], Closes], opener: str) -> None:
+    def __init__(self, make: Callable[[str], ReasoningParser], opener: str) -> None:
         self._make, self._opener = make, opener
-        self._parser: Closes | None = None
+        self._parser: ReasoningParser | None = None
         self._inside = True
         self._written: list[str] = []
 
@@ -93,120 +93,124 @@ class Presumed:
         if not self._inside:
             return self._plain().close(finish_reason)
         if self._parser is not None:
-            told = self._follow(self._parser.close(finish_reason))
+            events = self._follow(self._parser.close(finish_reason))
             if not self._inside or finish_reason == Stop.LENGTH:
-                return told
+                return events
         plain, written = self._make(""), "".join(self._written)
         again = [*plain.feed(written), *plain.close(finish_reason)]
         return again if self._parser is None else [Reclassified(answer=True), *again]
 
-    def _plain(self) -> Reads:
+    def _plain(self) -> TextParser:
         self._parser = self._parser or self._make("")
         return self._parser
 
-    def _follow(self, told: list[Event]) -> list[Event]:
-        """`told`; once it is anything but reasoning, the presumption was right."""
+    def _follow(self, events: list[Event]) -> list[Event]:
+        """`events`; once there is anything but reasoning, the presumption was right."""
         assert self._parser is not None
-        if self._parser.reasoned or not all(isinstance(e, ReasoningDelta | IssueReported) for e in told):
+        if self._parser.reasoned or not all(isinstance(e, ReasoningDelta | IssueReported) for e in events):
             self._inside = False
             self._written.clear()
-        return told
+        return events
 
 
 def _as_it_came(event: Event) -> list[Event]:
     return [event]
 
 
-class Listener:
-    """Hears the events of one answer.
+class TextCallStream:
+    """Finds the calls in the text of one answer.
 
-    `parser` searches its text (None: text is text); `judged` is what the events of native calls come to
-    (`native_calls.py`); `native`: see the module.
+    `parser` searches its text (None: text is text); `judge` gives what the events of native calls come to
+    (`native_calls.py`); `native`: may native calls come?
     """
 
     def __init__(
         self,
-        parser: Reads | None = None,
-        judged: Callable[[Event], list[Event]] = _as_it_came,
+        parser: TextParser | None = None,
+        judge: Callable[[Event], list[Event]] = _as_it_came,
         *,
         native: bool = True,
     ) -> None:
         self._parser = parser
-        self._judged = judged
+        self._judge = judge
         self._native = native
-        self._held: list[Event] = []
+        self._pending: list[Event] = []  # calls found in text, while native ones may come
         self._text: list[str] = []  # what the model wrote, where a call found in it may have to be given back
         self._found = 0  # calls the parser began: native ones are numbered after them
         self._searched = False  # the running part is text that goes through the parser
         self._fed = self._shown = False  # there was text in it, and some of it was shown
-        self._runs = 0
+        self._runnable = 0  # calls that will run
         self._cut = False
 
-    def hear(self, event: Event) -> list[Event]:
+    def handle(self, event: Event) -> list[Event]:
         """What `event` comes to, in order."""
         if type(event) is TextDelta:
             return [event] if self._parser is None else self._search(self._parser, event.text)
+        if isinstance(event, CallStarted | CallDelta | CallEnded):
+            return [made for judged in self._judge(event) for made in self._native_event(judged)]
         match event:
-            case PartEnded(metadata) if self._searched:
-                swallowed, self._fed, self._shown = self._fed and not self._shown, False, False
-                return [event] if metadata and not swallowed else []
-            case ReasoningDelta():
-                self._searched = False
-                if isinstance(self._parser, Presumed):
-                    self._parser.set_apart()
-                return [event]
-            case CallStarted() | CallDelta() | CallEnded():
-                return [told for judged in self._judged(event) for told in self._called(judged)]
+            case PartEnded() if self._searched:
+                return self._end_part(event)
             case Ended():
                 return self._end(event)
+            case ReasoningDelta():
+                self._searched = False
+                if isinstance(self._parser, PresumedReasoning):
+                    self._parser.set_apart()
             case _:
                 self._note(event)
-                return [event]
+        return [event]
 
-    def _called(self, event: Event) -> list[Event]:
-        """What an event of a native call comes to, once it is judged."""
+    def _native_event(self, event: Event) -> list[Event]:
+        """What an event of a native call comes to, once it is judged; native calls are numbered after those found."""
         match event:
             case CallStarted(index):
-                return [*self._give_way(), replace(event, index=index + self._found) if self._found else event]
-            case CallDelta(index):
-                return [replace(event, index=index + self._found)] if self._found else [event]
-            case CallEnded(index):
+                before = self._give_way()
+                return [*before, replace(event, index=index + self._found) if self._found else event]
+            case CallEnded():
                 self._count(event)
-                return [replace(event, index=index + self._found) if self._found else event]
+            case CallDelta():
+                pass
             case _:
                 self._note(event)
                 return [event]
+        return [replace(event, index=event.index + self._found) if self._found else event]
 
-    def _search(self, parser: Reads, text: str) -> list[Event]:
+    def _end_part(self, event: PartEnded) -> list[Event]:
+        """The end of text that was searched: what belongs to it goes with it, where some of it was shown."""
+        swallowed, self._fed, self._shown = self._fed and not self._shown, False, False
+        return [event] if event.metadata and not swallowed else []
+
+    def _search(self, parser: TextParser, text: str) -> list[Event]:
         self._searched = True
         self._fed = self._fed or bool(text)
         if self._native:
             self._text.append(text)
-        told = parser.feed(text)
-        if len(told) != 1 or type(told[0]) not in SAID:
-            told = self._sort(told)
-        if told and not self._shown:
-            self._shown = any(type(event) is TextDelta for event in told)
-        return told
+        events = parser.feed(text)
+        if len(events) != 1 or type(events[0]) not in DELTAS:
+            events = self._sort(events)
+        if events and not self._shown:
+            self._shown = any(type(event) is TextDelta for event in events)
+        return events
 
     def _end(self, event: Ended) -> list[Event]:
         last = self._close(event.stop)
-        released, self._held = self._held, []
-        for held in released:
-            self._count(held)
+        released, self._pending = self._pending, []
+        for one in released:
+            self._count(one)
         stop = self._stop(event.stop)
         return [*last, *released, event if event.stop is stop else replace(event, stop=stop)]
 
     def _stop(self, stop: Stop | None) -> Stop | None:
         """What the wire said, corrected by what really came."""
         if stop is Stop.LENGTH:
-            return Stop.TOOL_CALLS if self._runs and not self._cut else Stop.LENGTH
-        if self._runs:
+            return Stop.TOOL_CALLS if self._runnable and not self._cut else Stop.LENGTH
+        if self._runnable:
             return Stop.TOOL_CALLS if stop in UNSPECIFIC or stop is None else stop
         return Stop.END if stop is Stop.TOOL_CALLS else stop
 
     def _give_way(self) -> list[Event]:
-        """A native call begins: from here on text is text, and what was found in it so far is told, not run."""
+        """A native call begins: from here on text is text, and what was found in it so far is reported, not run."""
         if self._parser is None:
             return []
         last = self._close(None)
@@ -222,35 +226,35 @@ class Listener:
         return self._sort(parser.close(None if stop is None else str(stop)))
 
     def _sort(self, found: list[Event]) -> list[Event]:
-        """The parser's events: calls are held where native ones may still come, everything else passes."""
-        if len(found) == 1 and type(found[0]) in SAID:
+        """The parser's events: calls wait where native ones may still come, everything else passes."""
+        if len(found) == 1 and type(found[0]) in DELTAS:
             return found
-        told: list[Event] = []
+        passed: list[Event] = []
         for event in found:
             self._found += isinstance(event, CallStarted)
             if isinstance(event, Reclassified):
-                told += self._give_back(IssueKind.IN_REASONING, REHEARSED)
+                passed += self._give_back(IssueKind.IN_REASONING, IN_REASONING)
             self._note(event)
             if self._native and isinstance(event, CallStarted | CallDelta | CallEnded):
-                self._held.append(event)
+                self._pending.append(event)
             else:
                 self._count(event)
-                told.append(event)
-        return told
+                passed.append(event)
+        return passed
 
     def _note(self, event: Event) -> None:
         if isinstance(event, IssueReported):
             self._cut = self._cut or event.issue.kind is IssueKind.TRUNCATED
         elif isinstance(event, Reclassified):
-            self._runs = 0
+            self._runnable = 0  # calls that will run
 
     def _count(self, event: Event) -> None:
         if isinstance(event, CallEnded):
-            self._runs += event.report is None or event.report.verdict not in NOT_RUN
+            self._runnable += event.report is None or event.report.verdict not in NOT_RUN
 
     def _give_back(self, kind: IssueKind, sentence: str) -> list[Event]:
-        """The calls held will not be told: the issues that keep what the model wrote."""
-        dropped, self._held = self._held, []
+        """Reports of the calls that waited in vain, with what the model wrote."""
+        dropped, self._pending = self._pending, []
         names = {e.index: e.name for e in dropped if isinstance(e, CallStarted)}
         text = "".join(self._text) if dropped else ""
         return [
@@ -272,7 +276,7 @@ class Restorer:
     def __init__(self) -> None:
         self._carry: dict[Any, str] = {}
 
-    def hear(self, event: Event) -> Event:
+    def handle(self, event: Event) -> Event:
         """`event` with the text the model was given before it was neutralised."""
         match event:
             case TextDelta(text) | ReasoningDelta(text):

@@ -1,4 +1,4 @@
-"""A request for a model without native tools: the tools told in the prompt, past calls and results told as text.
+"""A request for a model without native tools: its tools in the prompt, past calls and results as text.
 
 Knows requests and the row it speaks; nothing of wires, providers or what the model will answer.
 Contract: no tool, call or result is left in the request for the wire to carry; text the model did not write (results,
@@ -24,8 +24,8 @@ OURS = "ours"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tongue:
-    """How tools are spoken of: the dialect of prompt and history, short or long, and the rows whose markup is broken.
+class PromptStyle:
+    """How tools are described: the dialect of prompt and history, short or long, and the dialects that are neutralised.
 
     `nonce` is the code every call of this request must carry, "" for none.
     """
@@ -36,37 +36,37 @@ class Tongue:
     nonce: str = ""
 
 
-def augment(request: Request, tongue: Tongue) -> Request:
+def to_text(request: Request, style: PromptStyle) -> Request:
     """`request` without native tools, saying the same in text."""
-    turns = list(_merged(_turns(request, tongue)))
+    turns = list(_merged(_turns(request, style)))
     if request.tools and (request.tool_choice is None or request.tool_choice.mode != "none"):
-        turns = _prompted(turns, _prompt(request, tongue))
+        turns = _prompted(turns, _prompt(request, style))
     return without_tools(replace(request, messages=tuple(turns)))
 
 
 def left_out(request: Request) -> tuple[Issue, ...]:
-    """What `augment` cannot say: tools of the wire's own, which only its server runs or knows how to tell."""
+    """What `to_text` cannot say: tools of the wire's own, which only its server runs or can describe."""
     foreign = [tool for tool in request.extra.get("tools") or () if isinstance(tool, Mapping)]
     kinds = ", ".join(dict.fromkeys(str(tool.get("type") or next(iter(tool), "")) for tool in foreign))
     message = f"tools of the wire's own cannot be told in text and are left out: {kinds}"
     return (Issue(kind=IssueKind.UNSUPPORTED, message=message, path="$.tools"),) if foreign else ()
 
 
-def _prompt(request: Request, tongue: Tongue) -> str:
-    if tongue.nonce:
+def _prompt(request: Request, style: PromptStyle) -> str:
+    if style.nonce:
         return tool_prompt(
             request.tools,
-            tongue.dialect,
-            compact=tongue.compact,
-            nonce=tongue.nonce,
+            style.dialect,
+            compact=style.compact,
+            nonce=style.nonce,
             choice=request.tool_choice,
             parallel=request.parallel,
         )
-    return _told_once(request.tools, tongue.dialect, tongue.compact, request.tool_choice, request.parallel)
+    return _tool_prompt(request.tools, style.dialect, style.compact, request.tool_choice, request.parallel)
 
 
 @memoize(TOOLS)
-def _told_once(
+def _tool_prompt(
     tools: tuple[Tool, ...], dialect: Dialect, compact: bool, choice: ToolChoice | None, parallel: bool | None
 ) -> str:
     return tool_prompt(tools, dialect, compact=compact, choice=choice, parallel=parallel)
@@ -81,16 +81,16 @@ def _prompted(turns: Sequence[Message], prompt: str) -> list[Message]:
     return [*turns[:at], turns[at].with_parts(parts), *turns[at + 1 :]]
 
 
-def _turns(request: Request, tongue: Tongue) -> Iterator[Message]:
+def _turns(request: Request, style: PromptStyle) -> Iterator[Message]:
     calls = 0
-    spoken = with_nonce(tongue.dialect, tongue.nonce) if tongue.nonce else tongue.dialect
-    answers = isinstance(spoken.args, JsonCall) and bool(spoken.args.answer)
+    dialect = with_nonce(style.dialect, style.nonce) if style.nonce else style.dialect
+    answers = isinstance(dialect.args, JsonCall) and bool(dialect.args.answer)
     for message in request.messages:
         if message.calls or (answers and message.role == "assistant"):
-            yield _spoken(message, spoken, request.tools, calls)
+            yield _with_calls(message, dialect, request.tools, calls)
             calls += len(message.calls)
         elif message.role in {"user", "tool"}:
-            yield _shown(message, tongue.dialect, tongue.guarded)
+            yield _as_user(message, style.dialect, style.guarded)
         else:
             yield message
 
@@ -100,15 +100,15 @@ def _size(message: Message) -> int:
 
 
 @memoize(MESSAGES, if_small(_size))
-def _spoken(message: Message, dialect: Dialect, tools: tuple[Tool, ...], start: int) -> Message:
+def _with_calls(message: Message, dialect: Dialect, tools: tuple[Tool, ...], start: int) -> Message:
     """A message of the model, its calls as text; `start` counts the calls before it."""
-    told = render_message(message, dialect, tools=tools, start=start)
-    thought = [p for p in message.parts if isinstance(p, Reasoning)]
-    return message.with_parts((*thought, Text(told)))
+    rendered = render_message(message, dialect, tools=tools, start=start)
+    thoughts = [part for part in message.parts if isinstance(part, Reasoning)]
+    return message.with_parts((*thoughts, Text(rendered)))
 
 
 @memoize(MESSAGES, if_small(_size))
-def _shown(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Message:
+def _as_user(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) -> Message:
     """A message the model did not write, as a user turn."""
     return Message("user", _harmless(message, dialect, guarded), cache=message.cache, metadata=message.metadata)
 
@@ -157,13 +157,13 @@ def _one(turns: Sequence[Message]) -> Message:
     parts = turns[0].parts if len(turns) == 1 else tuple(part for turn in turns for part in turn.parts)
     if len(turns) == 1 and len(parts) == 1:
         return turns[0]
-    told = tuple(
+    merged = tuple(
         part for kind, group in groupby(parts, key=type) for part in (_spaced(group) if kind is Text else group)
     )
-    return Message("user", told, cache=any(turn.cache for turn in turns), metadata=turns[-1].metadata)
+    return Message("user", merged, cache=any(turn.cache for turn in turns), metadata=turns[-1].metadata)
 
 
 def _spaced(texts: Iterable[Part]) -> Iterator[Part]:
-    """Texts as one, with blank lines between; what is told besides is that of the first."""
+    """Texts as one, with blank lines between; the metadata is that of the first."""
     first, *more = [part for part in texts if isinstance(part, Text)]
     yield replace(first, text="\n\n".join([first.text, *(part.text for part in more)])) if more else first
