@@ -160,7 +160,7 @@ class Outcome(Generic[T]):
     def value(self) -> T:
         """What the machine returned; LookupError while it has not ended by itself."""
         if not self._values:
-            raise LookupError("the machine has not ended; take all its steps before asking for the outcome")
+            raise LookupError("the machine has not ended; listen to all its steps before asking for the outcome")
         return self._values[0]
 
     def put(self, value: T) -> None:
