@@ -238,12 +238,7 @@ def _place(fields: _Fields) -> Place:
     url_key = next((key for key in URLS if fields.row.get(key)), "")
     kind = fields.kind()
     if fields.row.get("command") and (kind == "stdio" or not url_key):
-        command, *args = fields.command()
-        if not command.strip():
-            raise fields.wrong("command", "name the program to start")
-        cwd = fields.text("cwd") or None
-        env = fields.texts("env") or fields.texts("environment")
-        return Stdio(command=command, args=(*args, *fields.items("args")), env=env, cwd=cwd)
+        return _process(fields)
     if not url_key:
         raise fields.wrong("command", 'give "command" for a local server or "url" for a remote one')
     sure = "http" if url_key == "httpUrl" or kind == "http" else "sse" if kind == "sse" else "either"
@@ -251,6 +246,14 @@ def _place(fields: _Fields) -> Place:
     if not url.strip():
         raise fields.wrong(url_key, "it is empty; give the URL of the server")
     return Http(url=url, headers=fields.headers(), kind=sure)  # type: ignore[arg-type]
+
+
+def _process(fields: _Fields) -> Stdio:
+    command, *args = fields.command()
+    if not command.strip():
+        raise fields.wrong("command", "name the program to start")
+    env = fields.texts("env") or fields.texts("environment")
+    return Stdio(command=command, args=(*args, *fields.items("args")), env=env, cwd=fields.text("cwd") or None)
 
 
 class _Fields:

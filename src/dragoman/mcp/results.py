@@ -33,14 +33,9 @@ def read(result: JsonObject, call_id: str, name: str = "") -> ToolResult:
     """The result of a call as our value.  `result` is the JSON of MCP's `CallToolResult`."""
     blocks = result.get("content")
     parts = [_part(block) for block in blocks if isinstance(block, Mapping)] if isinstance(blocks, Sequence) else []
-    metadata: dict[str, Any] = {}
-    if "structuredContent" in result:
-        structured = result["structuredContent"]
-        metadata[STRUCTURED] = structured
-        if structured is not None and not repeats(structured, [p.text for p in parts if isinstance(p, Text)]):
-            parts.append(Text(dumps(structured), metadata={BLOCK: {"structuredContent": True}}))
-    if meta := _meta(result):
-        metadata["_meta"] = meta
+    structured = result.get("structuredContent")
+    if structured is not None and not repeats(structured, [p.text for p in parts if isinstance(p, Text)]):
+        parts.append(Text(dumps(structured), metadata={BLOCK: {"structuredContent": True}}))
     failed = bool(result.get("isError"))
     content, _, code = read_mark(parts, is_error=failed)
     if failed and code is None:
@@ -51,8 +46,14 @@ def read(result: JsonObject, call_id: str, name: str = "") -> ToolResult:
         content=apart(content),
         is_error=failed,
         error_code=code,
-        metadata=metadata or NOTHING,
+        metadata=_metadata(result) or NOTHING,
     )
+
+
+def _metadata(result: JsonObject) -> dict[str, Any]:
+    structured = {STRUCTURED: result["structuredContent"]} if "structuredContent" in result else {}
+    meta = _meta(result)
+    return {**structured, "_meta": meta} if meta else structured
 
 
 def _meta(result: JsonObject) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The JSON Schema that each API takes, as rows: keywords, references, unions, and what every node must say.
 
-Data only; `narrowing.py` reads it.  Knows JSON Schema's vocabulary and no tool, wire or provider beyond its name.
+Data only; `narrowing` reads it.  Knows JSON Schema's vocabulary and no tool, wire or provider beyond its name.
 Contract: a row errs on the side of being taken: a keyword left out costs a hint, a keyword too much costs the request.
 """
 

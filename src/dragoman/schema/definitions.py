@@ -77,8 +77,7 @@ def _read_entry(entry: Any, where: str) -> Iterator[Tool]:
 
 
 def _read(entry: Mapping[str, Any], where: str) -> Tool:
-    wrapper = next((key for key in _WRAPPERS if isinstance(entry.get(key), Mapping)), None)
-    inner: Mapping[str, Any] = entry if wrapper is None else entry[wrapper]
+    inner = next((wrapped for key in _WRAPPERS if isinstance(wrapped := entry.get(key), Mapping)), entry)
     name = inner.get("name")
     if not isinstance(name, str) or not name:
         raise UsageError(f"{where} has no name: give it a name, a description and the JSON Schema of its arguments")

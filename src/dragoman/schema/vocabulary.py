@@ -170,7 +170,7 @@ def join(first: JsonObject, second: JsonObject, lost: Lost) -> dict[str, Any]:
 
 
 def _meet_kinds(a: Any, b: Any) -> Any:
-    mine, theirs = ([k] if isinstance(k, str) else list(k) for k in (a, b))
+    mine, theirs = as_list(a), as_list(b)
     both = [k for k in mine if k in theirs or (k == "integer" and "number" in theirs)]
     both += [k for k in theirs if k == "integer" and "number" in mine and k not in both]
     return (both[0] if len(both) == 1 else both) or None

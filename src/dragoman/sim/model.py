@@ -152,13 +152,7 @@ class WeakModel:
             back, text = prompt_reader.results(text, dialect)
             if message.role == "tool" and not back:
                 back, text = (text,), ""
-            if len(back) != len(progress.pending):
-                every = prompt_reader.own_calls(progress.wrote, dialect, None)  # also those of tools there are not
-                progress.pending = every if len(back) == len(every) else progress.pending
-            seen = prompt_reader.answered_calls(progress.pending, back)
-            progress.seen += seen
-            progress.pending = progress.pending[len(back) :]
-            progress.corrected = progress.corrected or any(s.failed for s in seen)
+            _take_results(back, dialect, progress)
             if back and not text:
                 return progress
         scenario, words = recognise(text, self._plans) or (scenarios.INTRODUCTION, {})
@@ -167,6 +161,17 @@ class WeakModel:
             progress.corrected = True  # nothing that could be done: it is about the turn before
             return progress
         return _Progress(scenario, task)
+
+
+def _take_results(back: Sequence[str], dialect: Dialect, progress: _Progress) -> None:
+    """Put the results that came back to the calls that wait for them."""
+    if len(back) != len(progress.pending):
+        every = prompt_reader.own_calls(progress.wrote, dialect, None)  # also those of tools there are not
+        progress.pending = every if len(back) == len(every) else progress.pending
+    seen = prompt_reader.answered_calls(progress.pending, back)
+    progress.seen += seen
+    progress.pending = progress.pending[len(back) :]
+    progress.corrected = progress.corrected or any(each.failed for each in seen)
 
 
 def _is_answer(text: str, progress: _Progress) -> bool:

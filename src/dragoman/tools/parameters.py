@@ -235,18 +235,15 @@ def _takes_all(wanted: tuple[inspect.Parameter, ...], declared: set[str]) -> str
 
 
 def _check_names(wanted: tuple[inspect.Parameter, ...], declared: set[str], schema: JsonObject) -> None:
-    names = {each.name for each in wanted if each.kind not in (_MANY, _NAMED)}
-    takes_any = any(each.kind is _NAMED for each in wanted)
-    missing = sorted(declared - names)
-    if missing and not takes_any:
+    named = [each for each in wanted if each.kind not in (_MANY, _NAMED)]
+    missing = sorted(declared.difference(each.name for each in named))
+    if missing and not any(each.kind is _NAMED for each in wanted):
         raise Undescribed(
             f"the schema has {', '.join(map(repr, missing))}, which the function does not take: add a parameter of "
             "that name, or take all arguments as one dict: def f(arguments)"
         )
     required = set(schema.get("required") or ())
-    lost = sorted(
-        each.name for each in wanted if each.name in names and each.default is each.empty and each.name not in required
-    )
+    lost = sorted(each.name for each in named if each.default is each.empty and each.name not in required)
     if lost:
         raise Undescribed(
             f"the function needs {', '.join(map(repr, lost))}, which the schema does not require: require it there, or "
