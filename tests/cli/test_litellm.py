@@ -13,11 +13,11 @@ import yaml
 
 from dragoman.gateway.config.litellm import convert
 from dragoman.sim import WeakModel, running
-from tests.gateway.test_litellm_import import ENVIRON, FILE, LITERAL
 from tests.support.clocks import LONG
+from tests.support.litellm import ENVIRON, FILE, LITERAL
+from tests.support.processes import CHAT, post, serving_process
 
 from .conftest import Run
-from .test_serve import CHAT, _post, _serving
 
 
 @pytest.fixture
@@ -56,12 +56,12 @@ def test_a_litellm_file_is_served_as_it_is(tmp_path: Path) -> None:
         place.write_text(
             yaml.safe_dump({"model_list": listed, "general_settings": {"master_key": "os.environ/MASTER"}})
         )
-        with _serving("--litellm", str(place), MASTER="a-master-key") as (_, url, _):
+        with serving_process("--litellm", str(place), MASTER="a-master-key") as (_, url, _):
             request = urllib.request.Request(f"{url}/v1/models", headers={"authorization": "Bearer a-master-key"})
             with urllib.request.urlopen(request, timeout=LONG) as answer:
                 served = [row["id"] for row in json.load(answer)["data"]]
             with pytest.raises(urllib.error.HTTPError) as refused:
-                _post(f"{url}/v1/chat/completions", {**CHAT, "model": "gpt"})
+                post(f"{url}/v1/chat/completions", {**CHAT, "model": "gpt"})
             refused.value.close()
     assert served == ["gpt"]
     assert refused.value.code == 401

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import re
 import signal
 import socket
-import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,37 +19,9 @@ from dragoman.providers.rows import PROVIDERS
 from dragoman.sim import running
 from tests.support.clocks import LONG, until
 from tests.support.peer import refusing_port
+from tests.support.processes import CHAT, QUESTION, post, serving_process
 
 from .conftest import Run
-
-QUESTION = {"role": "user", "content": "What is the weather in Oslo?"}
-TOOL = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
-CHAT = {"model": "weak", "messages": [QUESTION], "tools": [{"type": "function", "function": TOOL}]}
-
-
-@contextlib.contextmanager
-def _serving(*arguments: str, shell: Sequence[str] = (), **environ: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
-    """The command in a process of its own; its address, and what it said before it listened."""
-    command = [*shell, sys.executable, "-m", "dragoman", "serve", "--port", "0", *arguments]
-    env = {**os.environ, **environ}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
-        assert process.stderr is not None
-        said = []
-        try:
-            for line in process.stderr:
-                said.append(line)
-                if found := re.search(r"listening on (http://\S+)", line):
-                    yield process, found[1], said
-                    return
-            raise AssertionError(f"it ended with {process.wait(LONG)} and said {''.join(said)}")
-        finally:
-            process.kill()
-
-
-def _post(url: str, body: object) -> Any:
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=LONG) as answer:
-        return json.load(answer)
 
 
 def _call(answer: Any) -> tuple[str, Any]:
@@ -63,8 +30,8 @@ def _call(answer: Any) -> tuple[str, Any]:
 
 
 def test_the_demo_model_serves_tool_calls_to_clients() -> None:
-    with _serving("--demo") as (process, url, _):
-        assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
+    with serving_process("--demo") as (process, url, _):
+        assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
         process.terminate()
         assert process.stdout is not None
         assert process.stdout.read() == ""
@@ -80,15 +47,15 @@ SHELLS: dict[str, list[str]] = {
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_interrupt_ends_it_with_130(tmp_path: Path, shell: list[str], workers: int) -> None:
     (tmp_path / "a.toml").write_text(f'[server]\nworkers = {workers}\n[default]\nroute = "ollama"\n')
-    with _serving("--config", str(tmp_path / "a.toml"), shell=shell) as (process, _, _):
+    with serving_process("--config", str(tmp_path / "a.toml"), shell=shell) as (process, _, _):
         process.send_signal(signal.SIGINT)
         assert process.wait(LONG) == 130
 
 
 def test_a_closed_terminal_does_not_end_it_under_nohup() -> None:
-    with _serving("--demo", shell=SHELLS["nohup, in a script's background"]) as (process, url, _):
+    with serving_process("--demo", shell=SHELLS["nohup, in a script's background"]) as (process, url, _):
         process.send_signal(signal.SIGHUP)
-        assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
+        assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
 
 
 WEATHER = """
@@ -105,27 +72,27 @@ def test_tools_of_mcp_servers_are_run_for_a_client_that_has_none(tmp_path: Path)
     (tmp_path / "weather.py").write_text(WEATHER)
     command = {"command": sys.executable, "args": ["-m", "dragoman", "mcp", "serve", str(tmp_path / "weather.py")]}
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": command}}))
-    with _serving("--demo", "--mcp", str(tmp_path / "mcp.json")) as (_, url, _):
+    with serving_process("--demo", "--mcp", str(tmp_path / "mcp.json")) as (_, url, _):
 
 
         def answered() -> Any:
             """The answer, once the server is ready: on a busy machine requests come before it is."""
-            message = _post(f"{url}/v1/chat/completions", {"model": "weak", "messages": [QUESTION]})["choices"][0]["message"]
+            message = post(f"{url}/v1/chat/completions", {"model": "weak", "messages": [QUESTION]})["choices"][0]["message"]
             return message if "11 degrees in Oslo" in message["content"] else None
 
         assert not until(answered).get("tool_calls")
 
 
 def test_an_upstream_is_asked_which_api_it_speaks() -> None:
-    with running() as upstream, _serving("--upstream", upstream, "--dialect", "hermes") as (_, url, said):
+    with running() as upstream, serving_process("--upstream", upstream, "--dialect", "hermes") as (_, url, said):
         assert f"in front of {upstream} (ollama_chat)\n" in said
-        assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
+        assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
 
 
 def test_without_an_upstream_it_serves_the_servers_it_finds_on_this_machine() -> None:
-    with running() as upstream, _serving(OLLAMA_HOST=upstream) as (_, url, said):
+    with running() as upstream, serving_process(OLLAMA_HOST=upstream) as (_, url, said):
         assert any(line.startswith(f"found ollama at {upstream} (weak, ") for line in said)
-        assert _call(_post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
+        assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
 
 
 def test_where_it_finds_none_it_says_where_it_looked_and_what_to_do() -> None:
@@ -142,7 +109,7 @@ def test_every_server_found_serves_its_own_models_and_the_first_all_others() -> 
 
 
 def test_an_upstream_that_does_not_answer_yet_is_served_all_the_same() -> None:
-    with _serving("--upstream", f"http://127.0.0.1:{refusing_port()}") as (_, url, said):
+    with serving_process("--upstream", f"http://127.0.0.1:{refusing_port()}") as (_, url, said):
         assert "nothing answers" in said[0]
         with urllib.request.urlopen(f"{url}/healthz", timeout=LONG) as answer:
             assert answer.status == 200

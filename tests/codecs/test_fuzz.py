@@ -19,10 +19,8 @@ from dragoman.errors import CodecError, ProviderError
 from dragoman.events import Event, assemble, replay
 from dragoman.jsontext import to_json
 from dragoman.types import Message, Reasoning, Response, Stop, Text, ToolCall, Usage
-from tests.support.recordings import VECTORS, codec, decoded, pieces, rows, written
+from tests.support.recordings import VECTORS, assert_strict, codec, decoded, paths_in, pieces, rows, written
 from tests.support.values import WIRES, requests
-
-from .test_laws import assert_strict
 
 ODD: list[Any] = [None, True, False, 0, -1, 1.5, 10**30, "", "x", "\ud800", [], {}, [[]], [{}], {"a": 1}, "{}", [None],
                   {"type": "text"}, {"type": 5}, "[DONE]", "data:;base64,AA", "http://["]  # fmt: skip
@@ -38,20 +36,12 @@ SAID = Response(
 )
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    if path:
-        yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
-        yield from places(one, (*path, key))
-
-
 @st.composite
 def mutated(draw: st.DrawFn, value: Any) -> Any:
     """`value` with a few of its parts replaced, dropped or repeated."""
     value = copy.deepcopy(value)
     for _ in range(draw(st.integers(1, 3))):
-        known = list(places(value))
+        known = list(paths_in(value))
         if not known:
             return draw(st.sampled_from(ODD))
         *path, last = draw(st.sampled_from(known))
@@ -138,7 +128,7 @@ STRIDE = 37
 
 def replacements(value: Any, strides: int) -> Iterator[Any]:
     """`value` with one place after another replaced by one odd value after another; every `strides`-th of them."""
-    for n, (path, odd) in enumerate(itertools.product(places(value), ODD)):
+    for n, (path, odd) in enumerate(itertools.product(paths_in(value), ODD)):
         if n % strides == 0:
             made = copy.deepcopy(value)
             *outer, last = path

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.events import CallDelta, CallEnded, CallStarted, Event, assemble, replay
+from dragoman.events import assemble, replay
 from dragoman.types import Message, Reasoning, Request, Response, Text
-from tests.support.recordings import codec, decoded, folded, pieces, retold, streamed, written
+from tests.support.recordings import assert_strict, codec, decoded, folded, pieces, retold, streamed, written
 from tests.support.values import WIRES, requests, responses
 
 SERVED = sorted(WIRES)
@@ -116,20 +116,6 @@ def test_the_deltas_of_every_call_are_strict_json_however_the_stream_is_cut(api:
     events, error = decoded(codec(api), [wire[: data.draw(st.integers(0, len(wire)))]])
     if error is None:  # a frame with a checksum, cut within, is an error of its own
         assert_strict(events)
-
-
-def assert_strict(events: list[Event]) -> None:
-    """The law of `CallDelta`, and that every call that started has ended."""
-    told: dict[int, str] = {}
-    for event in events:
-        match event:
-            case CallStarted(index):
-                told[index] = ""
-            case CallDelta(index, piece):
-                told[index] += piece
-            case CallEnded(index):
-                json.loads(told.pop(index) or "{}")
-    assert not told
 
 
 @pytest.mark.parametrize("api", sorted(CODECS))

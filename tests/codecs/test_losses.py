@@ -37,10 +37,8 @@ from dragoman.types import (
     ToolResult,
     Usage,
 )
-from tests.support.recordings import codec, streamed
+from tests.support.recordings import codec, paths_in, streamed
 from tests.support.values import WIRES, requests, responses
-
-from .test_fuzz import places
 
 SERVED = sorted(WIRES)
 INTERACTIONS = "gemini_interactions"
@@ -190,7 +188,7 @@ def test_whatever_is_taken_out_of_a_body_is_noticed(api: str, data: st.DataObjec
     """A wire with a hole in it: the same codec, but one place of the body is dropped."""
     request: Request = data.draw(requests(api))
     body = json.loads(json.dumps(codec(api).encode_request(request)))
-    *path, last = data.draw(st.sampled_from(list(places(body))))
+    *path, last = data.draw(st.sampled_from(list(paths_in(body))))
     holed = copy.deepcopy(body)
     inside = holed
     for key in path:

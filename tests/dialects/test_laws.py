@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.dialects import DIALECTS, Parsed, Parser, parse
+from dragoman.dialects import Parsed, Parser, parse
 from dragoman.dialects.engine.parser import fold
-from dragoman.events import CallDelta, CallEnded, CallStarted, Event
+from dragoman.events import Event
 from dragoman.types import ToolCall
+from tests.support.dialect_vectors import MARKS, WORD, check_strict
 from tests.support.samples import TEXTS, TOOLS
 
 MODES: list[dict[str, Any]] = [{"tools": TOOLS}, {"tools": None}, {"tools": []}, {"tools": TOOLS, "strict": True}]
@@ -44,33 +44,11 @@ def test_any_chunking_is_the_same_as_whole(text: str, options: dict[str, Any], d
     assert told(fold(events(chunks, **options))) == told(parse(text, **options))
 
 
-def check_strict(stream: list[Event]) -> None:
-    """Calls begin, grow and end in order, and each one's deltas are strict JSON."""
-    open_calls: dict[int, str] = {}
-    for event in stream:
-        match event:
-            case CallStarted(index, call_id, name):
-                assert call_id
-                assert name
-                open_calls[index] = ""
-            case CallDelta(index, piece):
-                open_calls[index] += piece
-            case CallEnded(index):
-                json.loads(open_calls.pop(index), parse_constant=pytest.fail)
-            case _:
-                pass
-    assert not open_calls
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_prefix_of_a_text_ends_with_strict_json_and_without_an_exception(text: str) -> None:
     for end in range(len(text)):
         check_strict(events([text[:end]], tools=TOOLS))
     check_strict(events(list(text), tools=TOOLS))
-
-
-WORD = re.compile(r"[A-Za-z0-9]{4,}")
-MARKS = {w.casefold() for d in DIALECTS.values() for w in WORD.findall(d.sample + repr(d))} | {"think"}
 
 
 @pytest.mark.parametrize("text", TEXTS)

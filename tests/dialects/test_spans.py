@@ -8,9 +8,8 @@ from dragoman.dialects import DIALECTS, Parser
 from dragoman.dialects.explain.findings import Finding, verdicts
 from dragoman.dialects.explain.spans import Kind, Span, cut, marks, spans
 from dragoman.types import Edit, Verdict
+from tests.support.dialect_vectors import heard_blind, whole
 from tests.support.samples import TEXTS, TOOLS
-
-from .test_vectors import heard_blind, whole
 
 TOOL = [
     {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}}

@@ -11,22 +11,15 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import pytest
 
-from dragoman.dialects import DIALECTS, Parsed, Parser
+from dragoman.dialects import DIALECTS
 from dragoman.dialects.engine.parser import fold
-from dragoman.dialects.spec import Strength
-from dragoman.events import Event
 from dragoman.providers.families import order
-from dragoman.types import IssueKind
-from tests.support import places
+from tests.support.dialect_vectors import FOLDER, MARKS, WORD, check, check_strict, heard_blind, stream, vectors, whole
 
-from .test_laws import MARKS, WORD, check_strict
-
-FOLDER = places.VECTORS / "dialects"
 ROWS = pytest.mark.parametrize("name", list(DIALECTS))
 LEAST = 5
 SEED = 20
@@ -36,49 +29,9 @@ FRAMING = MARKS | {"print", "uses", "recipient_name", "functions", "function_cal
 """Words of markup that no row spells out: sections, list items, entities, a checkpoint's suffix."""
 
 
-@cache
-def vectors(name: str) -> tuple[dict[str, Any], ...]:
-    file = FOLDER / f"{name}.jsonl"
-    lines = file.read_text(encoding="utf-8").split("\n") if file.exists() else []
-    return tuple(json.loads(line) for line in lines if line)
-
-
-def heard_blind(name: str) -> list[dict[str, Any]]:
-    """The vectors of a row that listens unasked."""
-    return [] if DIALECTS[name].strength is Strength.ASKED else [v | v.get("blind", {}) for v in vectors(name)]
-
-
-def stream(v: dict[str, Any], dialects: Any, pieces: list[str]) -> list[Event]:
-    parser = Parser(tools=v["tools"], prefix=v["prefix"], finish_reason=v.get("finish"), dialects=dialects)
-    return [e for piece in pieces for e in parser.feed(piece)] + parser.close()
-
-
-def whole(v: dict[str, Any], dialects: Any = "auto") -> Parsed:
-    return fold(stream(v, dialects, [v["text"]]))
-
-
 def cut(text: str, chance: random.Random) -> list[str]:
     places = sorted(chance.sample(range(len(text) + 1), min(6, len(text))))
     return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
-
-
-def told(parsed: Parsed) -> dict[str, Any]:
-    """What a vector says of a text."""
-    return {
-        "calls": [{"name": call.name, "arguments": dict(call.arguments)} for call in parsed.calls],
-        "doubtful": [{"name": call.name, "arguments": dict(call.arguments)} for call in parsed.doubtful],
-        "content": parsed.text,
-        "reasoning": parsed.reasoning,
-        "issues": [str(issue.kind) for issue in parsed.issues if issue.kind is not IssueKind.NOISE],
-        "verdicts": [str(call.report.verdict) for call in parsed.calls if call.report],
-    }
-
-
-def check(v: dict[str, Any], parsed: Parsed) -> None:
-    found = told(parsed)
-    wanted = {key: v.get(key, found[key]) for key in found}
-    # as JSON text: 1 is not 1.0, nor true
-    assert json.dumps(found, ensure_ascii=False) == json.dumps(wanted, ensure_ascii=False), v["id"]
 
 
 @ROWS

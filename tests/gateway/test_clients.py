@@ -19,9 +19,8 @@ from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim.loopback import serving
+from tests.support.gateways import FUNCTION, SCHEMA, app
 from tests.support.upstreams import UPSTREAMS, Says, model, refusal, said, sent
-
-from .test_exchange import FUNCTION, SCHEMA, app
 
 PROMPT = "What is up, and what is down?"
 NATIVE = Says(("I look.",), (("a1", "look", {"at": "sky"}), ("a2", "look", {"at": "sea"})))

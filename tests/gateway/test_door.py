@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import hashlib
 import inspect
 import logging
 import os
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.gateway import Access, GatewayConfig, Limits, create_app
+from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.http import keys as door
 from dragoman.gateway.http.keys import AccessControl, known, sent_key
 from dragoman.gateway.reload import Watched, keep_current
@@ -24,26 +23,23 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG, run_virtually
+from tests.support.gateways import (
+    KEY,
+    PIECE,
+    Slow,
+    app,
+    ask,
+    asking,
+    bearer,
+    converse,
+    every_front,
+    held,
+    message_of,
+    row,
+)
 from tests.support.upstreams import model, refusal, said
 
-from .test_exchange import app, ask, asking, every_front
-from .test_failures import PIECE, Slow, converse, message_of
-
-KEY = "sk-a-key-of-alice"
 ROUTE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-
-
-def row(key: str = KEY, name: str = "alice", **more: Any) -> Access:
-    return Access(name=name, sha256=hashlib.sha256(key.encode()).hexdigest(), **more)
-
-
-def held(**more: Any) -> dict[str, Any]:
-    """A configuration that asks for Alice's key."""
-    return {"access": (row(**more),)}
-
-
-def bearer(key: str = KEY) -> dict[str, str]:
-    return {"authorization": f"Bearer {key}"}
 
 
 # ── keys ─────────────────────────────────────────────────────────────────────

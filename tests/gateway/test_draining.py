@@ -32,11 +32,9 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import call
 from tests.support.clocks import LONG
+from tests.support.gateways import ASKS, PATHS, asking, every_front, message_of
 from tests.support.peer import Exchange, peer
 from tests.support.upstreams import model, said
-
-from .test_exchange import ASKS, PATHS, asking, every_front
-from .test_failures import message_of
 
 ONE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://one.test", model="one")
 TWO = Route(provider=COMPATIBLE["openai_chat"], base_url="http://two.test", model="two")

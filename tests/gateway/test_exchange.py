@@ -7,89 +7,30 @@ from typing import Any
 
 import pytest
 
-from dragoman.codecs import CODECS
-from dragoman.codecs.shared.frames import readers
-from dragoman.events import Event, assemble
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
-from dragoman.types import Response
-from tests.support.asgi import Reply, call
-from tests.support.upstreams import UPSTREAMS, Says, model, refusal, said, sent
+from tests.support.asgi import call
+from tests.support.gateways import (
+    ASKS,
+    FENCE,
+    HERMES,
+    PATHS,
+    USER,
+    app,
+    ask,
+    called,
+    every_back,
+    every_front,
+    read,
+    streamed_and_whole,
+)
+from tests.support.upstreams import Says, model, refusal, said, sent
 
-SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
-FENCE = '~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'
-HERMES = '<tool_call>\n{"name": "look", "arguments": {"at": "sky"}}\n</tool_call>'
-PATHS = {
-    "openai_chat": "/v1/chat/completions",
-    "openai_responses": "/v1/responses",
-    "anthropic_messages": "/v1/messages",
-    "ollama_chat": "/api/chat",
-    "gemini": "/v1beta/models/m:generateContent",
-}
-FUNCTION: dict[str, Any] = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": SCHEMA}}
-USER = {"role": "user", "content": "What is up?"}
 USED = {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "sky"}}
 OLLAMA_CALL = {"function": {"name": "look", "arguments": {"at": "sky"}}}
-ASKS: dict[str, dict[str, Any]] = {
-    "openai_chat": {
-        "model": "m",
-        "messages": [USER],
-        "tools": [FUNCTION],
-        "stream_options": {"include_usage": True},
-    },
-    "anthropic_messages": {
-        "model": "m",
-        "max_tokens": 100,
-        "messages": [USER],
-        "tools": [{"name": "look", "description": "Look.", "input_schema": SCHEMA}],
-    },
-    "ollama_chat": {"model": "m", "messages": [USER], "tools": [FUNCTION]},
-    "openai_responses": {"model": "m", "input": "What is up?", "tools": [{"type": "function", **FUNCTION["function"]}]},
-    "gemini": {
-        "contents": [{"role": "user", "parts": [{"text": "What is up?"}]}],
-        "tools": [{"functionDeclarations": [{"name": "look", "parametersJsonSchema": SCHEMA}]}],
-    },
-}
 STREAM_TYPES = {front: "application/x-ndjson" if front == "ollama_chat" else "text/event-stream" for front in PATHS}
-
-every_front = pytest.mark.parametrize("front", PATHS)
-every_back = pytest.mark.parametrize("back", UPSTREAMS)
-streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-
-
-def app(memory: ScriptedPeer, back: str = "openai_chat", *, config: dict[str, Any] | None = None, **route: Any) -> Any:
-    to = Route(provider=COMPATIBLE[back], base_url="http://model.test", **route)
-    return create_app(GatewayConfig(default=to, **(config or {})), memory)
-
-
-def ask(gateway: Any, front: str, *, stream: bool, **more: Any) -> Reply:
-    headers = more.pop("headers", {})
-    path, body = asking(front, stream=stream)
-    return call(gateway, path, {**body, **more}, headers=headers)
-
-
-def asking(front: str, *, stream: bool) -> tuple[str, dict[str, Any]]:
-    """The address and the body of a request."""
-    if front == "gemini":
-        return (PATHS[front].replace(":g", ":streamG") + "?alt=sse" if stream else PATHS[front]), ASKS[front]
-    return PATHS[front], {**ASKS[front], "stream": stream}
-
-
-def read(front: str, reply: Reply, *, stream: bool) -> Response:
-    """The reply by the rules of its API."""
-    codec = CODECS[front]
-    if not stream:
-        return codec.decode_response(reply.json)
-    decoder, reader = codec.decode_stream(), readers[codec.frames]()
-    frames = [*reader.feed(reply.body), *reader.close()]
-    events: list[Event] = [e for frame in frames for e in decoder.feed(frame)]
-    return assemble([*events, *decoder.close()])
-
-
-def called(response: Response) -> list[tuple[str, Any]]:
-    return [(c.name, dict(c.arguments)) for c in response.calls]
 
 
 # ── all over all ─────────────────────────────────────────────────────────────

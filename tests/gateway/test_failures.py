@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import readers
-from dragoman.effects import Close, Effect, Open, Opened, Read, run
+from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import Event, assemble
 from dragoman.gateway import GatewayConfig, Limits, create_app
@@ -24,26 +24,23 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG, run_virtually
+from tests.support.gateways import (
+    ASKS,
+    FUNCTION,
+    PATHS,
+    PIECE,
+    Slow,
+    app,
+    ask,
+    asking,
+    converse,
+    every_front,
+    message_of,
+)
 from tests.support.peer import Exchange, peer, refusing_port
 from tests.support.upstreams import model, refusal, said, sent
 
-from .test_exchange import ASKS, FUNCTION, PATHS, app, ask, asking, every_front
-
 KEY = "a-very-secret-key"
-
-
-def message_of(front: str, reply: Reply) -> str:
-    """The message of an error, by the rules of the caller's API; fails where it is not told by them."""
-    body = reply.json
-    if front == "ollama_chat":
-        assert list(body) == ["error"]
-        told = body["error"]
-    else:
-        assert front != "anthropic_messages" or body["type"] == "error"
-        assert isinstance(body["error"]["status" if front == "gemini" else "type"], str)
-        told = body["error"]["message"]
-    assert isinstance(told, str)
-    return told
 
 
 # ── bodies that are not the API's ────────────────────────────────────────────
@@ -172,7 +169,6 @@ def test_before_the_first_byte_a_failure_has_its_status_and_the_callers_shape(
 
 # ── providers that fail in the middle ────────────────────────────────────────
 
-PIECE = b'data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'
 RESET = ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK)
 
 
@@ -211,48 +207,6 @@ def test_a_bug_of_ours_is_told_without_its_inside_and_logged(front: str, caplog:
 
 
 # ── silence, and clients that leave ──────────────────────────────────────────
-
-
-class Slow:
-    """A provider that answers when it is told to, piece by piece; `closed` is set when it is let go."""
-
-    def __init__(self, *, head: bool = True) -> None:
-        self.pieces: asyncio.Queue[bytes] = asyncio.Queue()
-        self.opened, self.closed = asyncio.Event(), asyncio.Event()
-        self._answers = head
-
-    def performer(self) -> Callable[[Effect], Any]:
-        return self.perform
-
-    async def aclose(self) -> None:
-        return None
-
-    async def perform(self, effect: Effect) -> Any:
-        match effect:
-            case Open():
-                self.opened.set()
-                if not self._answers:
-                    await asyncio.Event().wait()
-                return Opened(200, {"content-type": "text/event-stream"})
-            case Read():
-                return await self.pieces.get()
-            case Close():
-                self.closed.set()
-                return None
-            case _:
-                return "" if "NewId" in type(effect).__name__ else 0.0
-
-
-def slow_app(slow: Slow, **config: Any) -> Any:
-    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-    return create_app(GatewayConfig(default=to, **config), slow)
-
-
-async def converse(front: str, slow: Slow, script: Callable[[Client], Any], **config: Any) -> Reply:
-    client = Client(slow_app(slow, **config), *asking(front, stream=True))
-    running = asyncio.ensure_future(client.run())
-    await script(client)
-    return await asyncio.wait_for(running, LONG)
 
 
 DONE = (b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', b"")

@@ -33,10 +33,7 @@ from dragoman.schema.validation import faults
 from dragoman.turn.response_reader import MAX_WHOLE, Streamed
 from tests.support.asgi import Reply, call
 from tests.support.clocks import LONG, until
-
-from .test_exchange import PATHS, SCHEMA, app, asking, every_front
-from .test_failures import message_of
-from .test_openapi import always
+from tests.support.gateways import PATHS, SCHEMA, always, app, asking, every_front, message_of
 
 LOOK = "look"
 Named = dict[str, Any]

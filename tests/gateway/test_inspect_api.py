@@ -15,11 +15,9 @@ from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.spec import Tools
 from tests.support.asgi import Client, Reply, call
+from tests.support.gateways import FENCE, KEY, PATHS, ask, asking, bearer, every_front, row
 from tests.support.inspecting import HERE, JSON, look, recording, see, tell
 from tests.support.upstreams import model, said
-
-from .test_door import KEY, bearer, row
-from .test_exchange import FENCE, PATHS, ask, asking, every_front
 
 OTHER = "sk-a-key-of-bob"
 SLANTED = FENCE.replace('"sky"}}', '"sky",}}')

@@ -19,13 +19,11 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import WeakModel, running, serving
 from dragoman.sim.faults import HARMLESS
-from tests.dialects.test_vectors import check, whole
 from tests.support.chromium import Page, page, skip_without
+from tests.support.dialect_vectors import check, whole
+from tests.support.gateways import ASKS, FENCE, KEY, row
 from tests.support.inspecting import SECRET, recording
 from tests.support.upstreams import model, said
-
-from .test_door import KEY, row
-from .test_exchange import ASKS, FENCE
 
 pytestmark = skip_without
 

@@ -13,14 +13,13 @@ from dragoman.dialects import DIALECTS
 from dragoman.dialects.spec import Strength
 from dragoman.gateway.inspector.export import VARIABLE
 from dragoman.providers.spec import Tools
-from tests.codecs.test_vectors import assert_says
-from tests.codecs.test_vectors import read as read_wire
-from tests.dialects.test_vectors import check, vectors, whole
 from tests.support.asgi import call
+from tests.support.dialect_vectors import check, vectors, whole
+from tests.support.gateways import FENCE, PATHS, ask, asking, every_back, streamed_and_whole
 from tests.support.inspecting import SECRET, look, recording, see
+from tests.support.recordings import assert_says
+from tests.support.recordings import read as read_wire
 from tests.support.upstreams import Says, model, refusal, said
-
-from .test_exchange import FENCE, PATHS, ask, asking, every_back, streamed_and_whole
 
 CHAT = PATHS["openai_chat"]
 

@@ -23,12 +23,21 @@ from dragoman.providers.spec import Tools
 from dragoman.sim import serving
 from tests.support import mcp_lab as lab
 from tests.support.asgi import Client, call
+from tests.support.gateways import (
+    ASKS,
+    DOWN,
+    FENCE,
+    PATHS,
+    app,
+    ask,
+    asking,
+    every_back,
+    every_front,
+    streamed_and_whole,
+)
 from tests.support.inspecting import JSON, SECRET, look, recording, see
+from tests.support.mcp_gateways import ECHO, alive, served
 from tests.support.upstreams import Says, model, refusal, said
-
-from .test_exchange import ASKS, FENCE, PATHS, app, ask, asking, every_back, every_front, streamed_and_whole
-from .test_mcp import ECHO, alive, served
-from .test_metrics import DOWN
 
 BROKEN, SLANTED = FENCE.replace('"look"', '"lok_at_it"'), FENCE.replace('"sky"}}', '"sky",}}')
 CHAT = PATHS["openai_chat"]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dragoman.sim import running
-from tests.cli.test_serve import CHAT, _post, _serving
 from tests.support.clocks import LONG
+from tests.support.processes import CHAT, post, serving_process
 
 
 def _get(url: str) -> tuple[int, Any]:
@@ -24,10 +24,10 @@ def _get(url: str) -> tuple[int, Any]:
 
 
 def test_the_command_says_where_the_inspector_is_and_it_shows_what_was_asked() -> None:
-    with _serving("--demo", "--inspect") as (process, url, _):
+    with serving_process("--demo", "--inspect") as (process, url, _):
         assert process.stderr is not None
         assert f"shown at {url}/inspect" in process.stderr.readline()
-        _post(f"{url}/v1/chat/completions", CHAT)
+        post(f"{url}/v1/chat/completions", CHAT)
         status, news = _get(f"{url}/inspect/api/exchanges?since=0")
     assert status == 200
     assert [(row["model"], row["calls"]) for row in news["rows"]] == [("weak", ["get_weather"])]
@@ -38,7 +38,7 @@ def test_the_command_says_where_the_inspector_is_and_it_shows_what_was_asked() -
     [(("--no-inspect",), "true", 404), (("--inspect",), "false", 200)],
 )
 def test_the_flag_counts_before_the_environment(flags: tuple[str, ...], environ: str, status: int) -> None:
-    with _serving("--demo", *flags, DRAGOMAN_INSPECT=environ) as (_, url, _):
+    with serving_process("--demo", *flags, DRAGOMAN_INSPECT=environ) as (_, url, _):
         assert _get(f"{url}/inspect/api/about")[0] == status
 
 
@@ -49,6 +49,6 @@ def test_a_file_turns_it_on_and_one_process_serves(tmp_path: Path) -> None:
             '[server]\ninspect = true\nworkers = 2\n[default]\nroute = "compatible/weak"\n'
             f'[providers.compatible]\nbase_url = "{upstream}/v1"\n'
         )
-        with _serving("--config", str(file)) as (_, url, said):
+        with serving_process("--config", str(file)) as (_, url, said):
             assert _get(f"{url}/inspect/api/about")[0] == 200
     assert any("one process serves instead of 2" in line for line in said)

@@ -25,10 +25,9 @@ from dragoman.providers.rows import COMPATIBLE
 from dragoman.types import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from tests.support.asgi import Reply, call
 from tests.support.clocks import LONG
+from tests.support.gateways import USER, ask, streamed_and_whole
+from tests.support.gateways import read as answer_of
 from tests.support.upstreams import model, said, sent
-
-from .test_exchange import USER, ask, streamed_and_whole
-from .test_exchange import read as answer_of
 
 KEYS = {"alice": "sk-of-alice", "bob": "sk-of-bob"}
 

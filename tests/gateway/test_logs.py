@@ -19,11 +19,8 @@ from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from tests.support.asgi import call
+from tests.support.gateways import ASKS, DOWN, FENCE, KEY, PATHS, ask, bearer, every_front, held
 from tests.support.upstreams import model, refusal, said
-
-from .test_door import KEY, bearer, held
-from .test_exchange import ASKS, FENCE, PATHS, ask, every_front
-from .test_metrics import DOWN
 
 SECRET = "a-very-secret-key-of-the-provider"
 

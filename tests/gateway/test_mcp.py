@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,26 +21,20 @@ from dragoman.gateway.app import Gateway, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.config.model import Attachment, GatewayConfig, Mcp
 from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
-from dragoman.gateway.telemetry.logs import Logs
-from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import serving
 from dragoman.types import ToolCall, ToolResult
 from tests.support import mcp_lab as lab
-from tests.support import places
 from tests.support.asgi import Client, Reply
-from tests.support.clocks import LONG, auntil
+from tests.support.clocks import auntil
+from tests.support.gateways import ASKS, asking, called, every_front, streamed_and_whole
+from tests.support.gateways import read as reply_of
+from tests.support.mcp_gateways import ECHO, LAB, alive, served
+from tests.support.spans import Told, attributes
 from tests.support.upstreams import Says, model, said, sent
 
-from .test_exchange import ASKS, asking, called, every_front, streamed_and_whole
-from .test_exchange import read as reply_of
-from .test_tracing import Told, attributes
-
-ROOT = str(places.ROOT)
-LAB: dict[str, Any] = {"command": sys.executable, "args": ["-m", "tests.support.mcp_lab"], "cwd": ROOT}
-ECHO = Says(("I ask.",), (("e1", "echo", {"text": "blue"}),))
 BOTH = Says(("So.",), (("l1", "look", {"at": "sky"}), ("e1", "echo", {"text": "blue"})))
 FENCE = '~~~tool_call\n{"name": "echo", "arguments": {"text": "blue"}}\n~~~'
 
@@ -54,46 +46,9 @@ def web() -> Iterator[dict[str, Any]]:
         yield {"url": f"{url}/mcp", "type": "http"}
 
 
-def served(
-    memory: ScriptedPeer,
-    *attachments: Attachment,
-    servers: dict[str, Any] | None = None,
-    observers: tuple[Any, ...] = (),
-    **route: Any,
-) -> Any:
-    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", **route)
-    rows = {"lab": LAB} if servers is None else servers
-    mcp = Mcp(
-        servers={name: {"mcpServers": {name: row}} for name, row in rows.items()},
-        every=attachments or (Attachment(server="lab"),),
-    )
-    return create_app(GatewayConfig(default=to, mcp=mcp), memory, observers=[Metrics(), Logs(), *observers])
-
-
-@asynccontextmanager
-async def alive(app: Any) -> AsyncIterator[Any]:
-    """`app` between its start and its end, as a server runs it."""
-    inbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-    outbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-    task = asyncio.ensure_future(app({"type": "lifespan", "asgi": {"version": "3.0"}}, inbox.get, outbox.put))
-    await inbox.put({"type": "lifespan.startup"})
-    assert (await outbox.get())["type"] == "lifespan.startup.complete"
-    try:
-        yield app
-    finally:
-        await inbox.put({"type": "lifespan.shutdown"})
-        await task
-
-
 async def ask(app: Any, front: str = "openai_chat", *, stream: bool = False, **more: Any) -> Reply:
     path, body = asking(front, stream=stream)
     return await Client(app, path, {**body, **more}).run()
-
-
-@pytest.fixture(autouse=True)
-def _ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests are taken when the servers are ready, however long that takes on a busy machine."""
-    monkeypatch.setattr(houses, "READY", LONG)
 
 
 def offered(memory: ScriptedPeer, index: int = -1) -> list[str]:

@@ -24,15 +24,11 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from tests.support import places
 from tests.support.asgi import Client, call
+from tests.support.gateways import ASKS, DOWN, FENCE, PATHS, PIECE, Slow, ask, asking, bearer, every_front, held
 from tests.support.upstreams import Says, model, refusal, said
-
-from .test_door import bearer, held
-from .test_exchange import ASKS, FENCE, PATHS, ask, asking, every_front
-from .test_failures import PIECE, Slow
 
 ROUTE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
 CALLS = Says((), (("a1", "look", {"at": "sky"}),))
-DOWN = Answer(status=ProviderError("cannot reach it; is it running?", kind=ErrorKind.NETWORK))
 
 
 def counting(memory: Any, *, config: dict[str, Any] | None = None, **route: Any) -> Any:

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.fronts import FRONTS
 from dragoman.gateway.http.openapi import ASKED, document
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.schema.validation import check_schema, faults
 from tests.support.asgi import call
-from tests.support.upstreams import Says, answered
-
-from .test_exchange import ASKS, asking, every_front
-
-CALLS = Says(("I look.",), (("a1", "look", {"at": "sky"}),))
-
-
-def always(sent: Open) -> Answer:
-    """A model that answers whatever it is asked."""
-    return answered("openai_chat", CALLS, json.loads(sent.body) if sent.body else {})
+from tests.support.gateways import ASKS, always, asking, every_front
 
 
 def gateway() -> Any:

@@ -11,9 +11,8 @@ from dragoman.codecs import CODECS
 from dragoman.io.scripted import Answer
 from dragoman.providers.rows import Tools
 from tests.support.asgi import call
+from tests.support.gateways import FENCE, FUNCTION, app, ask, called, every_back, every_front, read, streamed_and_whole
 from tests.support.upstreams import UPSTREAMS, Says, model, said, sent
-
-from .test_exchange import FENCE, FUNCTION, app, ask, called, every_back, every_front, read, streamed_and_whole
 
 LOOKS = Says(calls=(("a1", "look", {"at": "sky"}),))
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -8,55 +8,24 @@ from typing import Any
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.telemetry.trace_context import trace_headers
-from dragoman.gateway.telemetry.tracing import CAPTURE, Tracing, configured
+from dragoman.gateway.telemetry.tracing import CAPTURE, configured
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from tests.support.asgi import Client
+from tests.support.gateways import DOWN, FENCE, PIECE, Slow, ask, asking, every_front
+from tests.support.spans import Told, attributes
 from tests.support.upstreams import Says, model, said
 
-from .test_exchange import FENCE, ask, asking, every_front
-from .test_failures import PIECE, Slow
-from .test_metrics import DOWN
-
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-
-
-class Told:
-    """What was told to a tracing of its own."""
-
-    def __init__(self, **more: Any) -> None:
-        self._spans, self._reader = InMemorySpanExporter(), InMemoryMetricReader()
-        provider = TracerProvider()
-        provider.add_span_processor(SimpleSpanProcessor(self._spans))
-        self.tracing = Tracing(provider, MeterProvider([self._reader]), **more)
-
-    @property
-    def spans(self) -> list[ReadableSpan]:
-        return sorted(self._spans.get_finished_spans(), key=lambda span: span.start_time or 0)
-
-    @property
-    def points(self) -> dict[str, list[Any]]:
-        found: Any = self._reader.get_metrics_data()
-        metrics = found.resource_metrics[0].scope_metrics[0].metrics
-        return {metric.name: list(metric.data.data_points) for metric in metrics}
 
 
 def traced(memory: Any, told: Told, **route: Any) -> Any:
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test:8000", **route)
     return create_app(GatewayConfig(default=to), memory, observers=[told.tracing])
-
-
-def attributes(span: ReadableSpan) -> dict[str, Any]:
-    return dict(span.attributes or {})
 
 
 @every_front

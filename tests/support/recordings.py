@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.shared.frames import Frame, readers, writers
+from dragoman.codecs.shared.frames import Frame, FrameKind, readers, writers
 from dragoman.codecs.shared.spec import Codec
 from dragoman.errors import ProviderError
-from dragoman.events import Event, assemble, replay
+from dragoman.events import CallDelta, CallEnded, CallStarted, Event, assemble, replay
 from dragoman.types import Response
 from tests.support import places
 
@@ -76,3 +77,70 @@ def retold(codec: Codec, response: Response, *, whole_calls: bool = True) -> Res
 def codec(name: str) -> Codec:
     """The codec called `name`."""
     return CODECS[name]
+
+
+def assert_strict(events: list[Event]) -> None:
+    """The law of `CallDelta`, and that every call that started has ended."""
+    told: dict[int, str] = {}
+    for event in events:
+        match event:
+            case CallStarted(index):
+                told[index] = ""
+            case CallDelta(index, piece):
+                told[index] += piece
+            case CallEnded(index):
+                json.loads(told.pop(index) or "{}")
+    assert not told
+
+
+def paths_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from paths_in(one, (*path, key))
+
+
+def read(api: Codec, row: dict[str, Any]) -> tuple[Response | None, ProviderError | None]:
+    if "response" in row:
+        try:
+            return api.decode_response(row["response"]), None
+        except ProviderError as error:
+            return None, error
+    data = written(api, [_frame(api, one) for one in row["stream"]])
+    events, failed = decoded(api, [data])
+    for size in CHUNKS:
+        assert decoded(api, pieces(data, size))[0] == events
+    if failed is None:
+        assert_strict(events)
+    return assemble(events), failed
+
+
+def _frame(api: Codec, one: Any) -> Frame:
+    if isinstance(one, str):
+        return Frame(one)
+    if api.frames is FrameKind.AWS:
+        ((name, fields),) = one.items()
+        return Frame(json.dumps(fields), name)
+    named = isinstance(one.get("type"), str)
+    return Frame(json.dumps(one), one["type"] if named else "")
+
+
+def assert_says(response: Response, row: dict[str, Any]) -> None:
+    assert [(call.name, call.arguments) for call in response.calls] == [
+        (call["name"], call["arguments"]) for call in row["calls"]
+    ]
+    ids = [call.id for call in response.calls]
+    assert all(ids)
+    assert len(set(ids)) == len(ids)
+    assert all(want.get("id", got) == got for want, got in zip(row["calls"], ids, strict=True))
+    assert response.text == row.get("text", "")
+    assert response.reasoning == row.get("reasoning", "")
+    assert [issue.kind.value for issue in response.issues] == row.get("issues", []) or "error" in row
+    if "raw" in row:
+        assert [issue.raw for issue in response.issues] == row["raw"]
+    if "stop" in row:
+        assert (response.stop and response.stop.value) == row["stop"]
+    if "usage" in row:
+        assert response.usage is not None
+        assert {key: n for key, n in asdict(response.usage).items() if n} == row["usage"]
