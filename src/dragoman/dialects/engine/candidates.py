@@ -93,10 +93,11 @@ class Trial:
                 row = attempt.row
                 if self._swallows(at):
                     return False
-                if turned or (yield from self.closes(standing)):
+                if turned:
                     src.rewind()
                     continue
-                if attempt.drafts and (row.strong or not isinstance(why, Mismatch)):
+                begun = attempt.drafts and (row.strong or not isinstance(why, Mismatch))
+                if begun and not (yield from self.closes(standing)):
                     yield from self._damaged(attempt, row, why, at)
                     return True
                 if not row.strong:

@@ -246,9 +246,9 @@ def _build(marks: Marks) -> Table:
     )
 
 
-def openings(t: Table, *more: Form) -> re.Pattern[str]:
-    """A pattern for a character that may begin an opener of any row, or one of `more`, wherever on a line it stands."""
-    return re.compile("|".join((*_begun(frozenset(t.rows)), *leads((*t.forms, *more), line=False))))
+def openings(t: Table) -> re.Pattern[str]:
+    """A pattern for a character that may begin an opener of any row, wherever on a line it stands."""
+    return re.compile("|".join((*_begun(frozenset(t.rows)), *leads(tuple(t.forms), line=False))))
 
 
 def _folded(marks: Iterable[str]) -> frozenset[str]:

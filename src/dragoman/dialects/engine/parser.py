@@ -354,7 +354,7 @@ class Parser:
         if folded in t.finals:
             self._trial.over.add(t.finals[folded])
             return False
-        if folded in t.quiet and not self._closes_text(folded):
+        if folded in t.quiet and not self._closes_text(folded) and not (yield from self._is_spoken_of(marker)):
             self._drop(marker)
             if folded in t.ends:
                 self._end_segment()
@@ -431,6 +431,13 @@ class Parser:
             self._teller.release_all()
         self._teller.reasoning, self._scan_table, self._reasoned = False, self._table, True
         self._teller.new_line()
+
+    def _is_spoken_of(self, marker: str) -> Need[bool]:
+        """Is a control token a word of a sentence, with white space or marks on both sides?"""
+        if self._teller.context.before[-1:] not in APART or self._teller.line_start(""):
+            return False
+        ahead = yield from self._src.peek(len(marker) + 3)
+        return IN_SENTENCE.match(ahead, len(marker)) is not None
 
     def _opens_reasoning(self, marker: str) -> Need[bool]:
         """Does reasoning begin here?  In the middle of a line its tag is mentioned, unless nothing stands beside it."""

@@ -20,11 +20,10 @@ from ..judge.declared import Declared
 from ..judge.judge import Judge
 from ..judge.provenance import Read, ReadCall, Reading, Sought
 from ..reading.call import Attempt, Mismatch
-from ..reading.compiled import Form, Row
+from ..reading.compiled import Row
 from ..reading.named import opener
 from ..reading.table import READERS
 from ..rows.table import ALL
-from ..spec import Dialect, KeywordArgs, Strength
 from .lookahead import unlike
 from .markers import Table, openings, table
 
@@ -32,11 +31,6 @@ WINDOW = 16_000
 """A call is first read in so many characters, and in all that follows only if it does not end there."""
 ATTEMPT = 60
 """Trying a row costs as much as reading so many characters."""
-
-
-CALLED: Form = ("", "(")
-BARE = Row(Dialect(name="python_call", args=KeywordArgs(), strength=Strength.WEAK))
-"""A call as it stands in prose and code, `f(a=1)`: nothing else begins it."""
 
 
 def reads(tools: Declared | None) -> Read:
@@ -48,7 +42,7 @@ def reads(tools: Declared | None) -> Read:
 def _marks() -> tuple[Table, re.Pattern[str]]:
     """The table of all rows, and what its openers begin with."""
     marks = table(ALL, calls=True, asked=True)
-    return marks, openings(marks, CALLED)
+    return marks, openings(marks)
 
 
 def _read(text: str, sought: Sought, left: int, judge: Judge) -> Reading:
@@ -80,7 +74,7 @@ def _rows(text: str, at: int, names: Declared, marks: Table) -> Iterator[Row]:
     """The rows that an opener here may begin, and that what follows it does not rule out."""
     mark = marks.marker.match(text, at)
     rows = marks.rows.get(mark.group().casefold(), ()) if mark else ()
-    for form, formed in {CALLED: (BARE,), **marks.forms}.items() if names else ():
+    for form, formed in marks.forms.items() if names else ():
         if opener(names, (form,), text, at, eof=True):
             rows += tuple(row for row in formed if row not in rows)
     for row in rows:
