@@ -230,7 +230,6 @@ ANSWERS = [
     '{"status": "ok"}',
     'For example:\n{"name": "read_file2", "arguments": {"path": "x"}}',
     '> {"name": "read_file2", "arguments": {"path": "x"}}',
-    '```python\nread_file("x")\n```',
     "1. do\n[read_file](docs.md) is the tool.",
 ]
 

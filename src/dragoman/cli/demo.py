@@ -117,7 +117,9 @@ def _play(model: WeakModel, dialect: str, workshop: Workshop) -> Iterator[Turn]:
                     if turn is not None:
                         yield turn
                     reply = journal.exchanges[-1].reply
-                    judged = parse(reply.text, tools=TOOLS, finish_reason=reply.finish, shown=shown)
+                    judged = parse(
+                        reply.text, tools=TOOLS, finish_reason=reply.finish, shown=shown, prompted_dialect=dialect
+                    )
                     turn, pieces = Turn(reply.text, judged, step, pieces), 0
                 case Ran() if turn is not None:
                     turn.ran.append(step)

@@ -33,6 +33,7 @@ def parsed_as_json(parsed: Parsed) -> dict[str, Any]:
     """A parse as plain data."""
     return {
         "calls": [call_as_json(call) for call in parsed.calls],
+        "doubtful": [call_as_json(call) for call in parsed.doubtful],
         "text": parsed.text,
         "reasoning": parsed.reasoning,
         "issues": [issue_as_json(issue) for issue in parsed.issues],
@@ -57,6 +58,10 @@ def print_parsed(parsed: Parsed) -> None:
         click.echo(f" {dumps(call.arguments)}")
         if call.report:
             click.echo(f"          {verdict_line(call)}")
+    for call in parsed.doubtful:
+        click.secho(f"in doubt  {call.name}", fg="magenta", nl=False)
+        click.echo(f" {dumps(call.arguments)}")
+        click.echo(f"          {verdict_line(call)}")
     for issue in parsed.issues:
         click.secho(f"issue     {issue.kind}", fg="yellow", nl=False)
         click.echo(f" {issue.message}")

@@ -20,6 +20,10 @@ from .outputs import parsed_as_json, print_json, print_parsed
 @click.option("--finish-reason", help="Stop reason of the model; with length a call that was cut is refused.")
 @click.option("--prefix", default="", help=r"Text the chat template had already opened, such as '<think>\n'.")
 @click.option("--shown", type=click.File(encoding="utf-8"), multiple=True, help="Text shown to the model.")
+@click.option(
+    "--doubt", type=click.Choice(["ask", "run", "text"]), default="ask", show_default=True,
+    help="Fate of calls that were perhaps not meant.",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="Demand the dialect to the letter.")
 @click.option("--explain", "explained", is_flag=True, help="Show every candidate in its place, and which rule decided.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -30,6 +34,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     finish_reason: str | None,
     prefix: str,
     shown: tuple[IO[str], ...],
+    doubt: str,
     strict: bool,
     explained: bool,
     as_json: bool,
@@ -52,7 +57,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
         findings = verdicts(text, **asked)
         print_json(explain.as_json(findings)) if as_json else explain.explain(text, findings)
         return
-    parsed = parse(text, **asked)
+    parsed = parse(text, doubt=doubt, **asked)
     if as_json:
         print_json(parsed_as_json(parsed))
     else:

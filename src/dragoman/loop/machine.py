@@ -23,6 +23,7 @@ from .call_errors import CallError
 from .check_calls import Ready, is_native
 from .classify import REFUSALS
 from .corrections import STALE
+from .doubt import settled
 from .next_step import answered
 from .outcomes import Answered, Bound, End, Failed, FinalTool, Interrupted, Limit, Refused, Run
 from .output import Output
@@ -108,7 +109,7 @@ class _Loop:
         yield TurnStarted(index, request)
         state.log, state.response = EventLog(), None
         response: Response = yield from _logged(self._ask(request), state.log)
-        state.response = response
+        response = state.response = settled(response, state.policy.doubt)
         state.counts.turns += 1
         state.usage += response.usage
         state.issues += response.issues

@@ -87,6 +87,7 @@ class Policy:
     before, after      hooks around each execution: `before(call)` may change the call or answer it,
                        `after(call, result)` may replace the result
     dialect            the dialect in which examples of calls are shown; None: the one the model used, native where none
+    doubt          what becomes of calls that were perhaps not meant: "ask", "run" or "text" (they stay in the text)
     """
 
     max_turns: int = 25
@@ -104,8 +105,11 @@ class Policy:
     before: tuple[Before, ...] = ()
     after: tuple[After, ...] = ()
     dialect: str | Dialect | None = None
+    doubt: str = "ask"
 
     def __post_init__(self) -> None:
+        if self.doubt not in DOUBTS:
+            raise UsageError(f"policy: doubt is {self.doubt!r}; give one of {', '.join(DOUBTS)}")
         least = {"max_turns": 1, "max_corrections": 0, "nudges": 0, "continuations": 0}
         least |= {"max_stalled_turns": 1, "max_parallel": 1}
         for name, bound in least.items():
@@ -120,5 +124,6 @@ class Policy:
             object.__setattr__(self, "dialect", DIALECTS[self.dialect])
 
 
+DOUBTS = ("ask", "run", "text")
 LEAST_RESULT = 200
 """Characters below which a shortened result says nothing."""

@@ -49,6 +49,8 @@ class Route:
     compact         one line per tool in the prompt instead of its schema; None: where the full prompt is over `budget`
     budget          tokens the tool prompt may take; 0: a quarter of the context the model's family is known to have
     profiles        rows of your own about models, before ours
+    doubt           what becomes of calls in the text that were perhaps not meant: "ask" (they are in
+                    `Response.doubtful`), "run" or "text"
     nonce           only calls carrying a code made for this request count (dialects of fences)
     key             the provider's key;  `secrets` and `settings` what else it needs: a client's id, a region
     fields          fields of the body that go out with every request, as the environment asks
@@ -73,6 +75,7 @@ class Route:
     compact: bool | None = None
     budget: int = 0
     profiles: Sequence[Profile] = ()
+    doubt: str = "ask"
     nonce: bool = False
     prefix: str = ""
     stream: bool | None = None

@@ -99,7 +99,7 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
     def make(prefix: str) -> Parser:
         return Parser(
             tools=plan.tools, dialects=dialects, prompted_dialect=prompted, prefix=prefix, shown=shown, ids=ids,
-            native=not plan.text,
+            native=not plan.text, doubt=plan.route.doubt,
         )  # fmt: skip
 
     opener = _presumed(plan)

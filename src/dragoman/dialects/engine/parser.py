@@ -548,11 +548,12 @@ def parse(
     shown: Iterable[str | ShownText] = (),
     strict: bool = False,
     doubt: str = "ask",
+    prompted_dialect: str = "",
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded."""
     parser = Parser(
         tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
-        doubt=doubt,
+        doubt=doubt, prompted_dialect=prompted_dialect,
     )  # fmt: skip
     return fold(parser.whole(text))
 

@@ -144,6 +144,10 @@ _MODEL = {
     "tools": TOOLS,
     "compact": _flag("One line per tool in the prompt."),
     "budget": _number("Tokens the tool prompt may take. Default: a quarter of the model's context."),
+    "doubt": {
+        "enum": ["ask", "run", "text"],
+        "description": "Fate of calls in the text that were perhaps not meant. Default: ask.",
+    },
     "nonce": _flag("Count only calls that carry a code made for the request."),
     "prefix": _text("Text the chat template has opened when the model begins (<think>)."),
     "timeout": _number("Seconds of silence after which a request to a provider fails.", 0.01, "number"),

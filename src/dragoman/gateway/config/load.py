@@ -301,7 +301,8 @@ class _Reader:
 
     def _fields(self, row: Mapping[str, Any], path: str) -> dict[str, Any]:
         """What a model's row says of all its routes."""
-        fields: dict[str, Any] = {key: row[key] for key in ("compact", "nonce", "prefix", "budget") if key in row}
+        given = ("compact", "doubt", "nonce", "prefix", "budget")
+        fields: dict[str, Any] = {key: row[key] for key in given if key in row}
         for word, sets in (("dialect", ("dialects", "prompt_dialect")), ("prompt_dialect", ("prompt_dialect",))):
             try:
                 fields |= dict.fromkeys(sets, DIALECTS[row[word]]) if word in row else {}

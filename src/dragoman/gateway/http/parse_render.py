@@ -23,12 +23,13 @@ NAME = "dragoman"
 ASKED: Mapping[str, type | tuple[type, ...]] = {
     "text": str, "tools": (list, type(None)), "dialects": (str, list), "prefix": str,
     "finish_reason": (str, type(None)), "shown": list, "strict": bool,
+    "doubt": str, "prompted_dialect": str,
 }  # fmt: skip
 """The fields of a parse, with what each must be."""
 
 
 def parse_body(body: JsonObject) -> dict[str, Any]:
-    """The calls in `text`, judged: `{"calls": […], "text", "reasoning", "issues": […]}`."""
+    """The calls in `text`, judged: `{"calls": […], "doubtful": […], "text", "reasoning", "issues": […]}`."""
     given = {key: _field(body, key, kinds) for key, kinds in ASKED.items() if key in body}
     if "text" not in given:
         raise CodecError("text is missing; send what the model wrote", "$.text", NAME)
@@ -37,6 +38,7 @@ def parse_body(body: JsonObject) -> dict[str, Any]:
     parsed = _usable("$", lambda: parse(text, **given))
     return {
         "calls": [_call(call) for call in parsed.calls],
+        "doubtful": [_call(call) for call in parsed.doubtful],
         "text": parsed.text,
         "reasoning": parsed.reasoning,
         "issues": [_issue(issue) for issue in parsed.issues],

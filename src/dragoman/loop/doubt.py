@@ -1,0 +1,21 @@
+"""Calls in doubt, as the policy of a run wants them: run, asked about, or left as text.
+
+Knows responses; nothing of dialects or of how doubt arose.
+Contract: with "ask" the response is as it was, and `classify.py` sees to the asking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..types import Response
+
+
+def settled(response: Response, doubt: str) -> Response:
+    """`response` with its doubtful calls made calls ("run"), forgotten ("text"), or left as they are ("ask")."""
+    if doubt == "ask" or not response.doubtful:
+        return response
+    if doubt == "text":
+        return replace(response, doubtful=())
+    message = replace(response.message, parts=(*response.message.parts, *response.doubtful))
+    return replace(response, message=message, doubtful=())
