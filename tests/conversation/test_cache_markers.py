@@ -62,11 +62,11 @@ modes = st.sampled_from(["asked", "always", "never"])
 @given(messages, st.booleans(), modes)
 def test_four_markers_at_most_and_planning_is_idempotent(given_: list[Message], tools: bool, mode: CacheMode) -> None:
     asked = request(*given_, tools=TOOLS if tools else ())
-    told = plan(asked, mode)
-    assert len(told.messages) + told.tools <= MOST_MARKERS
+    markers = plan(asked, mode)
+    assert len(markers.messages) + markers.tools <= MOST_MARKERS
     once = planned(asked, mode)
     assert planned(once, mode) == once
-    assert plan(once, mode) == told
+    assert plan(once, mode) == markers
 
 
 def _markers(body: Any) -> int:
@@ -102,9 +102,9 @@ def test_tools_instructions_and_history_are_marked(api: str) -> None:
 def test_the_text_of_a_growing_conversation_keeps_its_beginning(api: str) -> None:
     """Markers move; the text before them must not."""
 
-    def told(*messages: Message) -> list[Any]:
+    def written(*messages: Message) -> list[Any]:
         body = CODECS[api].encode_request(planned(request(*messages), "never"), Quirks(cache="never"))
         return [json.dumps(body.get("system")), *map(json.dumps, body["messages"])]
 
-    short, long = told(*LONG[:4]), told(*LONG)
+    short, long = written(*LONG[:4]), written(*LONG)
     assert long[: len(short)] == short

@@ -1,4 +1,4 @@
-"""Conversations come out in order, once and for all, and whatever was done to them is told."""
+"""Conversations come out in order, once and for all, and whatever was done to them is reported."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def call(id_: str, name: str = "look") -> ToolCall:
     return ToolCall(id=id_, name=name)
 
 
-def result(id_: str, said: str = "", name: str = "look") -> ToolResult:
-    return ToolResult(call_id=id_, name=name, content=said or f"of {id_}")
+def result(id_: str, text: str = "", name: str = "look") -> ToolResult:
+    return ToolResult(call_id=id_, name=name, content=text or f"of {id_}")
 
 
 def missing(id_: str, name: str = "look") -> ToolResult:
@@ -120,11 +120,11 @@ def test_a_conversation_in_order_comes_back_as_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", REPAIRED)
 def test_a_broken_conversation_is_put_in_order_and_told(name: str) -> None:
-    given_, wanted, told = REPAIRED[name]
+    given_, wanted, parts = REPAIRED[name]
     repaired = repair(given_)
     assert list(repaired.messages) == wanted
-    assert len(repaired.issues) == len(told)
-    for issue, part in zip(repaired.issues, told, strict=True):
+    assert len(repaired.issues) == len(parts)
+    for issue, part in zip(repaired.issues, parts, strict=True):
         assert part in issue.message
         assert issue.kind is IssueKind.HISTORY
 
@@ -132,8 +132,8 @@ def test_a_broken_conversation_is_put_in_order_and_told(name: str) -> None:
 def test_a_result_without_id_or_name_takes_its_calls() -> None:
     """Ollama's wire has neither."""
     calls = Message("assistant", [call("c0", "read"), call("c1", "write")])
-    told = Message("tool", [result("", "written", "write"), result("", "was read", "")])
-    repaired = repair([calls, told])
+    answers = Message("tool", [result("", "written", "write"), result("", "was read", "")])
+    repaired = repair([calls, answers])
     assert repaired.messages[1] == Message("tool", [result("c1", "written", "write"), result("c0", "was read", "read")])
     assert repaired.issues == ()
 
@@ -180,32 +180,32 @@ EVERY_DEMAND = [UNRESTRICTED, MISTRAL, OPENAI_CHAT, *REQUIREMENTS.values()]
 
 def pairs(messages: tuple[Message, ...] | list[Message]) -> list[tuple[str, str]]:
     """For each call its id and what its result says."""
-    said: list[tuple[str, str]] = []
+    paired: list[tuple[str, str]] = []
     for at, message in enumerate(messages):
         left = list(messages[at + 1].results) if at + 1 < len(messages) else []
         for one in message.calls:
             found = next((r for r in left if r.call_id == one.id), None)
-            said.append((one.id, found.text if found else "?"))
+            paired.append((one.id, found.text if found else "?"))
             left = [r for r in left if r is not found]
-    return said
+    return paired
 
 
 def test_refused_ids_are_respelled_for_calls_and_results() -> None:
     calls = Message("assistant", [call("functions.look:0"), call("aB3dE6gH9")])
-    told = identify([ASK, calls, Message("tool", [result("aB3dE6gH9", "2"), result("functions.look:0", "1")])], MISTRAL)
-    (first, one), (second, two) = pairs(told.messages)
+    identified = identify([ASK, calls, Message("tool", [result("aB3dE6gH9", "2"), result("functions.look:0", "1")])], MISTRAL)
+    (first, one), (second, two) = pairs(identified.messages)
     assert (one, two) == ("1", "2")
     assert len(first) == 9
     assert first.isalnum()
     assert second == "aB3dE6gH9"
-    assert told.back == {first: "functions.look:0"}
-    assert [issue.kind for issue in told.issues] == [IssueKind.HISTORY]
+    assert identified.back == {first: "functions.look:0"}
+    assert [issue.kind for issue in identified.issues] == [IssueKind.HISTORY]
 
 
 def test_two_calls_of_one_id_keep_their_results() -> None:
     calls = Message("assistant", [call("a"), call("a")])
-    told = identify(repair([calls, Message("tool", [result("a", "1"), result("a", "2")])]).messages, UNRESTRICTED)
-    assert pairs(told.messages) == [("a", "1"), ("a_2", "2")]
+    identified = identify(repair([calls, Message("tool", [result("a", "1"), result("a", "2")])]).messages, UNRESTRICTED)
+    assert pairs(identified.messages) == [("a", "1"), ("a_2", "2")]
 
 
 def test_a_reused_id_is_renumbered_only_where_refused() -> None:
@@ -225,10 +225,10 @@ def test_calls_without_ids_get_some() -> None:
         Message("assistant", [call("", "read")]),
         Message("tool", [result("", "again", "read")]),
     ]).messages  # fmt: skip
-    told = pairs(identify(given_, UNRESTRICTED).messages)
-    assert [text for _, text in told] == ["was read", "written", "again"]
-    assert len({id_ for id_, _ in told}) == 3
-    assert all(id_ for id_, _ in told)
+    answered = pairs(identify(given_, UNRESTRICTED).messages)
+    assert [text for _, text in answered] == ["was read", "written", "again"]
+    assert len({id_ for id_, _ in answered}) == 3
+    assert all(id_ for id_, _ in answered)
 
 
 over_demands = st.sampled_from(EVERY_DEMAND)
@@ -247,15 +247,15 @@ histories = st.lists(
 @given(histories, over_demands)
 def test_ids_are_allowed_unique_and_stable(given_: list[Message], requirements: WireRequirements) -> None:
     before = repair(given_).messages
-    told = identify(before, requirements)
-    ids_ = [[one.id for one in message.calls] for message in told.messages]
+    identified = identify(before, requirements)
+    ids_ = [[one.id for one in message.calls] for message in identified.messages]
     assert all(requirements.ids.allows(id_) for turn in ids_ for id_ in turn)
     assert all(len(set(turn)) == len(turn) for turn in ids_)
     assert not requirements.unique or len({i for turn in ids_ for i in turn}) == sum(map(len, ids_))
-    assert [text for _, text in pairs(told.messages)].count("?") == 0
-    assert [told.back.get(i, i) for turn in ids_ for i in turn] == [c.id for m in before for c in m.calls]
-    again = identify(told.messages, requirements)
-    assert again.messages == told.messages
+    assert [text for _, text in pairs(identified.messages)].count("?") == 0
+    assert [identified.back.get(i, i) for turn in ids_ for i in turn] == [c.id for m in before for c in m.calls]
+    again = identify(identified.messages, requirements)
+    assert again.messages == identified.messages
     assert again.issues == ()
 
 
@@ -276,11 +276,11 @@ def test_kimis_ids_are_counted_through_the_conversation() -> None:
     one = Message("assistant", [call("a"), call("b", "run")])
     two = Message("assistant", [call("a", "run")])
     answers = Message("tool", [result("b", "2", "run"), result("a", "1")])
-    told = identify(repair([ASK, one, answers, two, Message("tool", [result("a", "3")])]).messages, WireRequirements(counted=True))
+    identified = identify(repair([ASK, one, answers, two, Message("tool", [result("a", "3")])]).messages, WireRequirements(counted=True))
     wanted = [("functions.look:0", "1"), ("functions.run:1", "2"), ("functions.run:2", "3")]
-    assert pairs(told.messages) == wanted
-    assert len(told.issues) == 1
-    assert identify(told.messages, WireRequirements(counted=True)).issues == ()
+    assert pairs(identified.messages) == wanted
+    assert len(identified.issues) == 1
+    assert identify(identified.messages, WireRequirements(counted=True)).issues == ()
 
 
 TURNS: list[tuple[str, Turns, list[Message], list[Message]]] = [
@@ -300,9 +300,9 @@ TURNS: list[tuple[str, Turns, list[Message], list[Message]]] = [
 
 @pytest.mark.parametrize(("turns", "given_", "wanted"), [t[1:] for t in TURNS], ids=[t[0] for t in TURNS])
 def test_turns_follow_each_other_as_the_wire_wants(turns: Turns, given_: list[Message], wanted: list[Message]) -> None:
-    told = in_turns(given_, turns)
-    assert list(told.messages) == wanted
-    assert bool(told.issues) == (given_ != wanted)
+    ordered = in_turns(given_, turns)
+    assert list(ordered.messages) == wanted
+    assert bool(ordered.issues) == (given_ != wanted)
 
 
 @given(histories, st.sampled_from(Turns))
@@ -319,9 +319,9 @@ def test_ordered_turns_stay_in_order(given_: list[Message], turns: Turns) -> Non
 
 
 def test_instructions_may_go_into_the_users_first_words() -> None:
-    told = without_system([Message("system", "a"), Message("system", "b"), ASK, HURRY])
-    assert [message.role for message in told] == ["user", "user"]
-    assert told[0].text == "a\n\nb\n\ngo"
+    moved = without_system([Message("system", "a"), Message("system", "b"), ASK, HURRY])
+    assert [message.role for message in moved] == ["user", "user"]
+    assert moved[0].text == "a\n\nb\n\ngo"
     assert without_system([Message("system", "a"), BOTH])[0] == Message("user", "a")
     assert without_system([ASK]) == (ASK,)
 

@@ -22,11 +22,11 @@ SPELLED = [
 ]
 
 
-@pytest.mark.parametrize(("spelling", "word", "told"), SPELLED)
-def test_a_word_is_spelled_as_it_reads(spelling: Spelling, word: str, told: str) -> None:
+@pytest.mark.parametrize(("spelling", "word", "written"), SPELLED)
+def test_a_word_is_spelled_as_it_reads(spelling: Spelling, word: str, written: str) -> None:
     found = respell([word, "other"], spelling)
-    assert found.spelled(word) == told
-    assert found.original(told) == word
+    assert found.spelled(word) == written
+    assert found.original(written) == word
 
 
 def test_words_that_would_read_alike_are_told_apart() -> None:
@@ -34,19 +34,19 @@ def test_words_that_would_read_alike_are_told_apart() -> None:
     spelled = [found.spelled(word) for word in ("a.b", "a/b", "a_b")]
     assert spelled[2] == "a_b"
     assert len(set(spelled)) == 3
-    assert all(told.startswith("a_b") for told in spelled)
+    assert all(written.startswith("a_b") for written in spelled)
 
 
 def test_a_word_that_is_too_long_keeps_its_beginning() -> None:
     long = "search_the_whole_of_the_companys_knowledge_base_" * 3
-    told = respell([long], WORD_NAMES).spelled(long)
-    assert len(told) == 64
-    assert told.startswith("search_the_whole_of")
+    written = respell([long], WORD_NAMES).spelled(long)
+    assert len(written) == 64
+    assert written.startswith("search_the_whole_of")
 
 
 def test_ids_of_nine_letters() -> None:
-    told = respell(["call_PTLP8xhu3uwZk4l3nlnrrJha", "functions.look:0"], MISTRAL_IDS, readable=False)
-    assert all(len(spelled) == 9 and spelled.isalnum() for spelled in told.forth.values())
+    written = respell(["call_PTLP8xhu3uwZk4l3nlnrrJha", "functions.look:0"], MISTRAL_IDS, readable=False)
+    assert all(len(spelled) == 9 and spelled.isalnum() for spelled in written.forth.values())
     assert respell(["aB3dE6gH9"], MISTRAL_IDS, readable=False).forth == {}
 
 
@@ -65,13 +65,13 @@ words = st.lists(
 
 
 @given(words, st.sampled_from(SPELLINGS), st.booleans())
-def test_every_spelling_is_allowed_and_leads_back(given_: list[str], spelling: Spelling, readable: bool) -> None:
+def test_every_writtenis_allowed_and_leads_back(given_: list[str], spelling: Spelling, readable: bool) -> None:
     found = respell(given_, spelling, readable=readable)
     spelled = {word: found.spelled(word) for word in given_}
     assert all(map(spelling.allows, spelled.values()))
     assert len(set(spelled.values())) == len(spelled)
-    assert all(found.original(told) == word for word, told in spelled.items())
-    assert all(told == word for word, told in spelled.items() if spelling.allows(word))
+    assert all(found.original(written) == word for word, written in spelled.items())
+    assert all(written == word for word, written in spelled.items() if spelling.allows(word))
 
 
 @given(words, st.sampled_from(SPELLINGS))
@@ -80,6 +80,6 @@ def test_the_order_of_the_words_does_not_matter(given_: list[str], spelling: Spe
 
 
 @given(words, words, st.sampled_from(SPELLINGS))
-def test_an_id_keeps_its_spelling_when_others_come(first: list[str], then: list[str], spelling: Spelling) -> None:
+def test_an_id_keeps_its_writtenwhen_others_come(first: list[str], then: list[str], spelling: Spelling) -> None:
     before, after = respell(first, spelling, readable=False), respell(first + then, spelling, readable=False)
     assert all(before.spelled(word) == after.spelled(word) for word in first)

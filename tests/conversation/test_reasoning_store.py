@@ -20,8 +20,8 @@ def call(id_: str = "c1", at: str = "sky", **metadata: Any) -> ToolCall:
     return ToolCall(id=id_, name="look", arguments={"at": at}, metadata=metadata)
 
 
-def answered(id_: str = "c1", said: str = "blue") -> Message:
-    return Message("tool", [ToolResult(call_id=id_, name="look", content=said)])
+def answered(id_: str = "c1", text: str = "blue") -> Message:
+    return Message("tool", [ToolResult(call_id=id_, name="look", content=text)])
 
 
 def remembered(*parts: Any, asked: tuple[Message, ...] = (ASK,)) -> ReasoningStore:

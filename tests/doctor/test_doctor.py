@@ -48,10 +48,10 @@ class Deployment:
             return refusal(400, {"error": {"message": "this model does not support tools"}})
         prompt = "".join(str(message["content"]) for message in body["messages"])
         counted = str(min(len(prompt), self.reads) // 2).encode()
-        told = answered("openai_chat", self._says(body), body)
-        pieces = (piece for piece in told.pieces if isinstance(piece, bytes))
+        reply = answered("openai_chat", self._says(body), body)
+        pieces = (piece for piece in reply.pieces if isinstance(piece, bytes))
         written = b'prompt_tokens": ' + counted
-        return replace(told, pieces=tuple(piece.replace(b'prompt_tokens": 7', written) for piece in pieces))
+        return replace(reply, pieces=tuple(piece.replace(b'prompt_tokens": 7', written) for piece in pieces))
 
     def _says(self, body: dict[str, Any]) -> Says:
         prompt = "\n".join(str(m["content"]) for m in body["messages"])
@@ -179,12 +179,16 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "route", "said_", "remedy"), [r[1:] for r in ANSWERS], ids=[r[0] for r in ANSWERS])
-def test_an_obstacle_is_reported_with_a_remedy(answer: Answer, route: dict[str, Any], said_: str, remedy: str) -> None:
+@pytest.mark.parametrize(
+    ("answer", "route", "message", "remedy"), [r[1:] for r in ANSWERS], ids=[r[0] for r in ANSWERS]
+)
+def test_an_obstacle_is_reported_with_a_remedy(
+    answer: Answer, route: dict[str, Any], message: str, remedy: str
+) -> None:
     found = reached(lambda _: answer, **route).finding
     assert found.grade is Grade.BAD
     assert found.facts["unreachable"]
-    assert said_ in found.message
+    assert message in found.message
     assert remedy in found.remedy
 
 
@@ -210,9 +214,9 @@ def test_a_stream_that_comes_all_at_once_is_buffered(before: int, between: int, 
     now = [0.0]
 
     def timed(sent: Open) -> Answer:
-        told = Deployment()(sent)
+        reply = Deployment()(sent)
         now[0] += before
-        return told
+        return reply
 
     memory = ScriptedPeer(timed)
     perform = memory.sync_performer()
@@ -248,11 +252,11 @@ class Reader:
         kept = prompt[-4 * self.window :]
         word = kept.partition("word is ")[2].partition(".")[0] if self.finds else ""
         whole, read = len(prompt) // 4 + self.template, min(len(prompt) // 4 + self.template, self.window)
-        told = answered("openai_chat", said(word or "I do not know"), json.loads(sent.body))
+        reply = answered("openai_chat", said(word or "I do not know"), json.loads(sent.body))
         number = {"read": str(read), "all": str(whole), "nothing": "0"}[self.counts].encode()
-        pieces = [piece for piece in told.pieces if isinstance(piece, bytes)]
+        pieces = [piece for piece in reply.pieces if isinstance(piece, bytes)]
         written = tuple(piece.replace(b'prompt_tokens": 7', b'prompt_tokens": ' + number) for piece in pieces)
-        return replace(told, pieces=written)
+        return replace(reply, pieces=written)
 
 
 READERS = [

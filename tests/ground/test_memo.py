@@ -63,7 +63,7 @@ def test_equal_tools_of_two_bodies_are_one_object(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CARRYING)
-def test_changing_a_body_does_not_reach_the_tools(name: str) -> None:
+def test_changing_a_writtendoes_not_reach_the_tools(name: str) -> None:
     codec = CODECS[name]
     body = json.loads(json.dumps(codec.encode_request(replace(ASKED, messages=(Message("user", name),)))))
     before = codec.decode_request(deepcopy(body)).tools
@@ -173,8 +173,8 @@ def test_markers_on_the_tools_of_a_request_do_not_stay() -> None:
         modes: list[tuple[CacheMode, int]] = [("asked", 0), ("always", 1), ("asked", 0), ("never", 0), ("always", 1)]
         for mode, marks in modes:
             request = claude.decode_request(deepcopy(body))
-            told = claude.encode_request(request, replace(PLAIN, cache=mode))
-            assert json.dumps(told["tools"]).count("cache_control") == marks
+            written = claude.encode_request(request, replace(PLAIN, cache=mode))
+            assert json.dumps(written["tools"]).count("cache_control") == marks
 
 
 def test_few_large_sets_are_remembered() -> None:

@@ -103,8 +103,8 @@ def test_a_response_told_as_events_folds_back_into_itself(response: Response) ->
 
 @given(RESPONSES)
 def test_what_does_not_take_part_in_comparison_survives_too(response: Response) -> None:
-    told = assemble(replay(response))
-    for before, after in zip(response.calls, told.calls, strict=True):
+    folded = assemble(replay(response))
+    for before, after in zip(response.calls, folded.calls, strict=True):
         assert after.report == before.report
         assert before.raw is None or after.raw == before.raw
 
@@ -137,10 +137,10 @@ def test_replay_starts_once_ends_once_and_numbers_its_calls(response: Response) 
 @given(RESPONSES, st.data())
 def test_a_fold_may_be_asked_at_any_time(response: Response, data: st.DataObject) -> None:
     events = list(replay(response))
-    told = Assembler()
+    assembler = Assembler()
     for event in events[: data.draw(st.integers(0, len(events)))]:
-        told.add(event)
-    assert len(told.response().message.parts) <= len(response.message.parts)
+        assembler.add(event)
+    assert len(assembler.response().message.parts) <= len(response.message.parts)
 
 
 # ── tables of streams ────────────────────────────────────────────────────────
@@ -185,9 +185,9 @@ STREAMS: list[tuple[str, list[Event], tuple[Part, ...]]] = [
      (Text("a"), Media(url="u"), Text("b"))),
     ("a refused call is not there", [*call(0, '{"a":', report=REFUSED), *call(1, "{}")], (a_call(1),)),
     ("a call still open is not there", [CallStarted(0, "c0", "f"), CallDelta(0, '{"a')], ()),
-    ("what was told turns out to be reasoning", [TextDelta("a"), ReasoningDelta("b"), Reclassified(), TextDelta("c")],
+    ("text turns out to be reasoning", [TextDelta("a"), ReasoningDelta("b"), Reclassified(), TextDelta("c")],
      (Reasoning("ab"), Text("c"))),
-    ("nothing was told", [Reclassified(), TextDelta("c")], (Text("c"),)),
+    ("nothing came", [Reclassified(), TextDelta("c")], (Text("c"),)),
 ]  # fmt: skip
 
 
@@ -198,26 +198,26 @@ def test_a_stream_folds_as_it_should(events: list[Event], wanted: tuple[Part, ..
 
 @pytest.mark.parametrize("verdict", [Verdict.REFUSED, Verdict.QUOTED])
 def test_a_call_not_to_run_leaves_an_issue(verdict: Verdict) -> None:
-    told = assemble(
+    folded = assemble(
         [*call(0, '{"never": "whole', report=Report(verdict=verdict)), IssueReported(ISSUE), Ended(Stop.END)]
     )
-    assert told.calls == ()
-    assert told.issues == (ISSUE,)
+    assert folded.calls == ()
+    assert folded.issues == (ISSUE,)
 
 
 def test_calls_before_reclassifying_become_issues_with_text() -> None:
-    told = assemble([TextDelta("I might call "), *call(0, '{"a":1}'), Reclassified(), TextDelta("Hello")])
-    assert told.message.parts == (Reasoning("I might call "), Text("Hello"))
-    (issue,) = told.issues
+    folded = assemble([TextDelta("I might call "), *call(0, '{"a":1}'), Reclassified(), TextDelta("Hello")])
+    assert folded.message.parts == (Reasoning("I might call "), Text("Hello"))
+    (issue,) = folded.issues
     assert (issue.kind, issue.name, issue.call_id, issue.raw) == (IssueKind.IN_REASONING, "f", "c0", '{"a":1}')
 
 
 def test_a_call_open_at_reclassifying_becomes_an_issue() -> None:
     started, *ended = call(0, "{}")
     events = [TextDelta("a"), started, Reclassified(), *ended, TextDelta("b")]
-    told = assemble(events)
-    assert told.message.parts == (Reasoning("a"), Text("b"))
-    assert [(i.kind, i.raw) for i in told.issues] == [(IssueKind.IN_REASONING, "{}")]
+    folded = assemble(events)
+    assert folded.message.parts == (Reasoning("a"), Text("b"))
+    assert [(i.kind, i.raw) for i in folded.issues] == [(IssueKind.IN_REASONING, "{}")]
 
 
 def test_calls_after_a_recast_stand() -> None:
@@ -225,16 +225,16 @@ def test_calls_after_a_recast_stand() -> None:
 
 
 def test_the_arguments_as_written_are_kept_beside_the_mended_ones() -> None:
-    told = assemble([CallStarted(0, "c0", "f"), CallDelta(0, '{"a":1}'), CallEnded(0, None, "{'a': 1,}")])
-    assert told.calls == (a_call(0, a=1),)
-    assert told.calls[0].raw == "{'a': 1,}"
+    folded = assemble([CallStarted(0, "c0", "f"), CallDelta(0, '{"a":1}'), CallEnded(0, None, "{'a': 1,}")])
+    assert folded.calls == (a_call(0, a=1),)
+    assert folded.calls[0].raw == "{'a': 1,}"
 
 
 def test_what_started_and_what_ended_are_told() -> None:
-    told = assemble([Started("m", "i", {"x": 1}), Ended(Stop.LENGTH, Usage(input=3, output=4), {"y": 2})])
-    assert (told.model, told.id, told.stop, told.extra) == ("m", "i", Stop.LENGTH, {"x": 1, "y": 2})
-    assert told.usage is not None
-    assert told.usage.total == 7
+    folded = assemble([Started("m", "i", {"x": 1}), Ended(Stop.LENGTH, Usage(input=3, output=4), {"y": 2})])
+    assert (folded.model, folded.id, folded.stop, folded.extra) == ("m", "i", Stop.LENGTH, {"x": 1, "y": 2})
+    assert folded.usage is not None
+    assert folded.usage.total == 7
 
 
 def test_a_result_cannot_stand_in_an_answer() -> None:

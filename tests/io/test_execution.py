@@ -43,13 +43,13 @@ class Ledger:
     """Writes down what it hears."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str, str]] = []
+        self.rows: list[tuple[str, str]] = []
 
     def started(self, job: Job) -> None:
-        self.heard.append(("started", job.key))
+        self.rows.append(("started", job.key))
 
     def ended(self, job: Job, result: ToolResult) -> None:
-        self.heard.append((str(result.error_code or "ended"), job.key))
+        self.rows.append((str(result.error_code or "ended"), job.key))
 
 
 def in_threads(machine: Machine[Any], cancel: Cancel | None = None, observer: Any = None) -> tuple[Any, list[Any]]:
@@ -92,11 +92,11 @@ def running(
 
 
 def listening(*functions: Callable[..., Any]) -> Machine[Any]:
-    """The same, told while it happens."""
+    """The same, with progress while it happens."""
     yield Begin(RunTools(jobs(*functions), 8))
-    while isinstance(told := (yield Attend()), ToolProgress):
-        yield told
-    return told
+    while isinstance(found := (yield Attend()), ToolProgress):
+        yield found
+    return found
 
 
 def codes(results: tuple[ToolResult, ...]) -> list[str | None]:
@@ -342,7 +342,7 @@ def test_cancelling_gives_each_job_its_result(execute: Runner) -> None:
     assert codes(results) == [None, ErrorCode.CANCELED, ErrorCode.CANCELED]
     assert "may still take effect" in results[1].text
     assert "did not run" in results[2].text
-    assert ledger.heard == [("started", "k0"), ("ended", "k0"), ("started", "k1"), ("Canceled", "k1")]
+    assert ledger.rows == [("started", "k0"), ("ended", "k0"), ("started", "k1"), ("Canceled", "k1")]
 
 
 def patient(begin: Callable[[], Any]) -> Machine[str]:
@@ -464,8 +464,8 @@ def test_an_observer_is_told_of_starts_and_ends(execute: Runner) -> None:
     ledger = Ledger()
 
     def looks() -> str:
-        return ", ".join(f"{what} {key}" for what, key in ledger.heard)
+        return ", ".join(f"{what} {key}" for what, key in ledger.rows)
 
     results, _ = execute(running(looks, raises, at_once=1), None, ledger)
     assert results[0].text == "started k0"
-    assert ledger.heard == [("started", "k0"), ("ended", "k0"), ("started", "k1"), ("ENOENT", "k1")]
+    assert ledger.rows == [("started", "k0"), ("ended", "k0"), ("started", "k1"), ("ENOENT", "k1")]

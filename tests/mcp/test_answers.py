@@ -34,24 +34,24 @@ def test_a_servers_sampling_request_is_a_request(params: dict[str, Any], request
 STOPS = [(Stop.END, "endTurn"), (None, "endTurn"), (Stop.LENGTH, "maxTokens"), (Stop.STOP_SEQUENCE, "stopSequence")]
 
 
-@pytest.mark.parametrize(("stop", "told"), STOPS)
-def test_a_response_of_ours_is_what_the_server_gets(stop: Stop | None, told: str) -> None:
+@pytest.mark.parametrize(("stop", "reason"), STOPS)
+def test_a_response_of_ours_is_what_the_server_gets(stop: Stop | None, reason: str) -> None:
     async def sample(_: Request) -> Response:
         return Response(message=Message("assistant", "four"), stop=stop, model="m")
 
     params = types.CreateMessageRequestParams.model_validate({"messages": [], "maxTokens": 5})
     answer = asyncio.run(ClientCallbacks(sample=sample).callbacks()["sampling_callback"](None, params))
-    assert (answer.role, answer.model, answer.stop_reason, answer.content.text) == ("assistant", "m", told, "four")
+    assert (answer.role, answer.model, answer.stop_reason, answer.content.text) == ("assistant", "m", reason, "four")
 
 
 FORM = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}
 URL = {"mode": "url", "message": "Log in", "url": "https://h/login", "elicitationId": "e1"}
 
 
-@pytest.mark.parametrize(("params", "said"), [(FORM, "Who?"), (URL, "Log in\nhttps://h/login")])
+@pytest.mark.parametrize(("params", "question"), [(FORM, "Who?"), (URL, "Log in\nhttps://h/login")])
 @pytest.mark.parametrize(("answer", "action"), [({"name": "Ann"}, "accept"), (None, "decline")])
 def test_a_question_is_put_in_words_and_answered_or_declined(
-    params: dict[str, Any], said: str, answer: JsonObject | None, action: str
+    params: dict[str, Any], question: str, answer: JsonObject | None, action: str
 ) -> None:
     asked: list[tuple[str, JsonObject]] = []
 
@@ -60,12 +60,12 @@ def test_a_question_is_put_in_words_and_answered_or_declined(
         return answer
 
     kind = types.ElicitRequestURLParams if "url" in params else types.ElicitRequestFormParams
-    told = asyncio.run(
+    result = asyncio.run(
         ClientCallbacks(elicit=elicit).callbacks()["elicitation_callback"](None, kind.model_validate(params))
     )
-    assert (told.action, told.content) == (action, answer)
+    assert (result.action, result.content) == (action, answer)
     [(message, schema)] = asked
-    assert message == said
+    assert message == question
     assert schema["type"] == "object"
 
 

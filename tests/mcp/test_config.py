@@ -142,12 +142,12 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("row", "said"), WRONG, ids=[w[1][:30] for w in WRONG])
-def test_what_cannot_be_used_is_named_with_its_remedy(row: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("row", "message"), WRONG, ids=[w[1][:30] for w in WRONG])
+def test_what_cannot_be_used_is_named_with_its_remedy(row: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as error:
         one(row)
     assert str(error.value).startswith("MCP server 'it'")
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_file_may_hold_comments_and_trailing_commas(tmp_path: Path) -> None:
@@ -173,11 +173,11 @@ def test_a_file_may_be_toml_and_variables_know_its_folder(tmp_path: Path) -> Non
 FILES = [("{", "cannot be read"), ("[]", "no servers in"), ('{"a": 1}', "no servers in"), ("{}", "no servers in")]
 
 
-@pytest.mark.parametrize(("text", "said"), FILES)
-def test_a_file_that_names_no_servers_is_refused(text: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "message"), FILES)
+def test_a_file_that_names_no_servers_is_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         read_servers(path, ENVIRON)
     with pytest.raises(UsageError, match="give the path of a file"):
         read_servers(tmp_path / "missing.json", ENVIRON)

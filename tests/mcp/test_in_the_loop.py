@@ -50,8 +50,8 @@ ORDER = 'Call echo with text="there" and call local with text="here", then call 
 
 def test_they_run_beside_our_own_in_the_synchronous_client(servers: McpServers, weak: str) -> None:
     with Client("weak", base_url=weak, tools=servers.tools() | ToolSet(local)) as client:
-        told = [(result.name, result.text, result.error_code) for result in results(client.run(ORDER))]
-    assert told[:3] == [("echo", "there", None), ("local", "here: here", None), ("fail", "ENOENT: gone", "ENOENT")]
+        outcomes = [(result.name, result.text, result.error_code) for result in results(client.run(ORDER))]
+    assert outcomes[:3] == [("echo", "there", None), ("local", "here: here", None), ("fail", "ENOENT: gone", "ENOENT")]
 
 
 def test_they_run_beside_our_own_in_the_asynchronous_client(config: dict[str, Any], weak: str) -> None:
@@ -68,18 +68,18 @@ def test_they_run_beside_our_own_in_the_asynchronous_client(config: dict[str, An
 
 
 def test_progress_is_passed_on_and_runs_can_be_cancelled(servers: McpServers, weak: str) -> None:
-    cancel, heard = Cancel(), list[str]()
+    cancel, steps = Cancel(), list[str]()
 
     def listen(step: Any) -> None:
         if isinstance(step, ToolProgress):
-            heard.append(step.text)
-            if len(heard) == 2:
+            steps.append(step.text)
+            if len(steps) == 2:
                 cancel.cancel()
 
     with Client("weak", base_url=weak, tools=servers.tools()) as client:
         run = client.run("Call slow with seconds=600.", on_event=listen, cancel=cancel)
         assert isinstance(run.end, Interrupted)
-        assert heard == ["working (1/2)", "working (2/2)"]
+        assert steps == ["working (1/2)", "working (2/2)"]
         assert [result.error_code for result in results(run)] == ["Canceled"]
         assert client.run('Call echo with text="still here".').done
 
@@ -99,13 +99,13 @@ def test_a_destructive_one_runs_only_where_somebody_allows_it(servers: McpServer
 
 
 def test_wrong_arguments_are_corrected_before_the_server_sees_them(servers: McpServers, weak: str) -> None:
-    heard: list[Any] = []
+    steps: list[Any] = []
     with Client("weak", base_url=weak, tools=servers.tools()) as client:
-        run = client.run("Call echo with words=3.", on_event=heard.append)
-    assert {issue.kind for step in heard if isinstance(step, Corrected) for issue in step.issues} >= {
+        run = client.run("Call echo with words=3.", on_event=steps.append)
+    assert {issue.kind for step in steps if isinstance(step, Corrected) for issue in step.issues} >= {
         "invalid_arguments"
     }
-    assert not any(isinstance(step, ToolStarted) for step in heard)
+    assert not any(isinstance(step, ToolStarted) for step in steps)
     assert results(run) == []
 
 

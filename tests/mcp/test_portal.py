@@ -30,15 +30,15 @@ def test_what_is_run_comes_out_and_the_thread_ends() -> None:
 
 def test_running_work_ends_before_the_thread() -> None:
     portal = Portal("portal-under-test")
-    told: list[str] = []
+    ended: list[str] = []
 
     async def work(begun: threading.Event) -> None:
         begun.set()
         await asyncio.sleep(0.01)
-        told.append("done")
+        ended.append("done")
 
     begun = threading.Event()
     asyncio.run_coroutine_threadsafe(work(begun), portal.loop)
     begun.wait()
     portal.close()
-    assert told == ["done"]
+    assert ended == ["done"]

@@ -182,10 +182,12 @@ def test_a_model_without_tools_calls_every_real_tool(
         tools = servers.tools()
         assert set(tools) == set(CALLS[name])
         with Client("weak", base_url=f"{url}/v1", tools=tools, policy=FREE, prompt_dialect=DIALECTS[dialect]) as client:
-            told = {tool: _called(client, tool, task(tool, args, folders), tools) for tool, args in CALLS[name].items()}
-    failed = {tool: text for tool, (text, is_error) in told.items() if is_error and (name, tool) not in EXCUSED}
+            results = {
+                tool: _called(client, tool, task(tool, args, folders), tools) for tool, args in CALLS[name].items()
+            }
+    failed = {tool: text for tool, (text, is_error) in results.items() if is_error and (name, tool) not in EXCUSED}
     assert failed == {}
-    print(f"{name} {how} {dialect}: {len(told)} tools listed and called")
+    print(f"{name} {how} {dialect}: {len(results)} tools listed and called")
 
 
 def _called(client: Client, tool: str, order: str, tools: ToolSet) -> tuple[str, bool]:

@@ -54,7 +54,7 @@ def test_all_of_an_answer_comes_back_as_it_was() -> None:
     assert written(read(SHAPES, "c1")) == SHAPES
 
 
-SAID = [
+REPEATED = [
     ({"a": 1}, [block('{"a": 1}')], True),
     ({"a": 1}, [block('{\n "a":1\n}')], True),
     ({"result": "x"}, [block("x")], True),
@@ -71,10 +71,10 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("structured", "content", "said"), SAID)
-def test_structured_content_is_told_once(structured: Any, content: list[Any], said: bool) -> None:
+@pytest.mark.parametrize(("structured", "content", "repeated"), REPEATED)
+def test_structured_content_is_shown_once(structured: Any, content: list[Any], repeated: bool) -> None:
     result = read({"content": content, "structuredContent": structured}, "c1")
-    assert (len(result.content) == len(content)) is said
+    assert (len(result.content) == len(content)) is repeated
     assert result.metadata["structured"] == structured
     assert written(result, any_json=True)["content"] == content
 
@@ -131,9 +131,9 @@ def test_blocks_are_told_on_lines_of_their_own() -> None:
 
 def test_a_failure_is_written_with_its_mark_and_read_back() -> None:
     failed = ToolResult(call_id="c1", content="no such file", is_error=True, error_code="ENOENT")
-    told = written(failed)
-    assert told == {"content": [block("[ERROR:ENOENT] no such file")], "isError": True}
-    assert read(told, "c1") == failed
+    made = written(failed)
+    assert made == {"content": [block("[ERROR:ENOENT] no such file")], "isError": True}
+    assert read(made, "c1") == failed
 
 
 PARTS = st.one_of(
@@ -166,8 +166,8 @@ MEDIA = [
 
 @pytest.mark.parametrize(("media", "kind"), MEDIA)
 def test_media_of_our_own_tools_become_blocks(media: Media, kind: str) -> None:
-    [told] = written(ToolResult(call_id="c1", content=[media]))["content"]
-    assert told["type"] == kind
+    [made] = written(ToolResult(call_id="c1", content=[media]))["content"]
+    assert made["type"] == kind
 
 
 JSON_TEXTS = [

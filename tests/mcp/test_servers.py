@@ -76,11 +76,11 @@ async def failure(work: Coroutine[Any, Any, ToolResult]) -> ToolError:
 ANSWERS = ClientCallbacks(
     roots=["/tmp"],
     elicit=lambda message, schema: {"name": f"Ann, asked {message!r}"} if schema["required"] == ["name"] else None,
-    sample=lambda request: Response(message=Message("assistant", told(request)), model="m1"),
+    sample=lambda request: Response(message=Message("assistant", summary(request)), model="m1"),
 )
 
 
-def told(request: Request) -> str:
+def summary(request: Request) -> str:
     return f"{request.sampling.max_tokens} {[(m.role, m.text) for m in request.messages]}"
 
 
@@ -134,9 +134,9 @@ def test_a_result_that_breaks_its_schema_still_counts(servers: McpServers) -> No
 
 
 def test_progress_is_reported(servers: McpServers) -> None:
-    heard: list[str] = []
-    assert asyncio.run(call(servers, "slow", heard.append)).text == "done"
-    assert heard == ["working (1/2)", "working (2/2)"]
+    progress: list[str] = []
+    assert asyncio.run(call(servers, "slow", progress.append)).text == "done"
+    assert progress == ["working (1/2)", "working (2/2)"]
 
 
 def test_what_the_server_asks_is_answered(servers: McpServers) -> None:
@@ -286,26 +286,26 @@ UNUSABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("row", "said", "code"), UNUSABLE, ids=[u[1][-20:] for u in UNUSABLE])
-def test_an_unusable_server_is_reported_with_its_last_words(row: dict[str, Any], said: str, code: str) -> None:
+@pytest.mark.parametrize(("row", "message", "code"), UNUSABLE, ids=[u[1][-20:] for u in UNUSABLE])
+def test_an_unusable_server_is_reported_with_its_last_words(row: dict[str, Any], message: str, code: str) -> None:
     with pytest.raises(ProviderError) as error, McpServers(config(bad=row)):
         pass
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert error.value.code == code
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "message"),
     [(401, '"Authorization" in "headers"'), (403, "Authorization"), (500, "answered 500"), (404, "answered 404")],
 )
-def test_a_server_that_refuses_us_says_why(status: int, said: str) -> None:
+def test_a_server_that_refuses_us_says_why(status: int, message: str) -> None:
     with (
         serving(_answering(status)) as url,
         pytest.raises(ProviderError) as error,
         McpServers(config(bad={"url": f"{url}/mcp"})),
     ):
         pass
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_servers_that_cannot_be_used_may_be_skipped(http: dict[str, Any]) -> None:
@@ -413,12 +413,12 @@ def test_a_server_without_letters_still_has_a_name() -> None:
 
 @pytest.mark.requirement("004-mcp")
 def test_dotted_names_work_with_the_json_protocol(http: dict[str, Any]) -> None:
-    heard, name = Journal(), "kom.memory.v1.upsert_memory"
-    with McpServers(config(kom=http)) as opened, running(WeakModel(), journal=heard) as url:
+    journal, name = Journal(), "kom.memory.v1.upsert_memory"
+    with McpServers(config(kom=http)) as opened, running(WeakModel(), journal=journal) as url:
         tools = opened.tools().only(name)
         with Client("weak", base_url=f"{url}/v1", tools=tools, prompt_dialect=DIALECTS["json_protocol"]) as client:
             run = client.run(f'Call {name} with namespace="project:metal" items=[{{"text": "comparison takeaways"}}].')
-    [asked, *_] = heard.exchanges
+    [asked, *_] = journal.exchanges
     [system] = [message.text for message in asked.messages if message.role == "system"]
     assert name in system
     assert all(word in system for word in ('"namespace"', '"items"', '"required"'))

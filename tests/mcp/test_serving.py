@@ -50,17 +50,17 @@ async def _check(client: Client) -> None:
     assert hints["wipe"].destructive_hint is True
     for name, arguments, failed, text, structured in CALLS:
         result = await client.call_tool(name, arguments)
-        said = "".join(block.text for block in result.content if block.type == "text")
-        assert (result.is_error, result.structured_content) == (failed, structured), (name, said)
-        assert said.startswith(text), said
-    heard: list[str | None] = []
+        shown = "".join(block.text for block in result.content if block.type == "text")
+        assert (result.is_error, result.structured_content) == (failed, structured), (name, shown)
+        assert shown.startswith(text), shown
+    messages: list[str | None] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append(message)
+        messages.append(message)
 
     drawn = await client.call_tool("picture", {}, progress_callback=hear)
     assert [block.type for block in drawn.content] == ["text", "image"]
-    assert heard == ["drawing"]
+    assert messages == ["drawing"]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

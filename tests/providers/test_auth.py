@@ -116,9 +116,9 @@ TOKENS = [
 ]
 
 
-@pytest.mark.parametrize(("told", "lasts"), TOKENS)
-def test_a_token_is_used_until_shortly_before_its_end(told: dict[str, Any], lasts: float) -> None:
-    token = CLIENT.read_token(json.dumps(told).encode(), 1000.0)
+@pytest.mark.parametrize(("answer", "lasts"), TOKENS)
+def test_a_token_is_used_until_shortly_before_its_end(answer: dict[str, Any], lasts: float) -> None:
+    token = CLIENT.read_token(json.dumps(answer).encode(), 1000.0)
     assert (token.value, token.until) == ("t", 1000.0 + lasts)
     assert CLIENT.headers(token) == {"authorization": "Bearer t"}
     assert "'t'" not in repr(token)

@@ -105,9 +105,9 @@ def test_the_key_goes_into_its_header_and_into_no_repr() -> None:
 def test_dialects_are_taken_by_known_names() -> None:
     route = Route(provider=PLAIN, prompt_dialect="hermes", dialects=["hermes", "command"])
     assert route.prompt_dialect_for("m") is DIALECTS["hermes"]
-    heard = [d.name for d in route.parser_dialects("m")]
-    assert heard[0] == "hermes"
-    assert heard[-1] == "command"
+    names = [d.name for d in route.parser_dialects("m")]
+    assert names[0] == "hermes"
+    assert names[-1] == "command"
     with pytest.raises(UnknownName, match="did you mean 'hermes'"):
         Route(provider=PLAIN, prompt_dialect="hermes2").prompt_dialect_for("m")
 

@@ -379,6 +379,6 @@ def test_openrouter_gets_no_result_without_its_call() -> None:
     orphan = Message("tool", [ToolResult(call_id="c1", name="look", content="blue")])
     asked = Request(model="m", messages=(*ASK.messages, orphan), tools=(LOOK,))
     run(turn(asked, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.sync_performer())
-    told = sent(memory)["messages"]
-    ids = [call["id"] for message in told for call in message.get("tool_calls", ())]
-    assert [message["tool_call_id"] for message in told if message["role"] == "tool"] == ids
+    messages = sent(memory)["messages"]
+    ids = [call["id"] for message in messages for call in message.get("tool_calls", ())]
+    assert [message["tool_call_id"] for message in messages if message["role"] == "tool"] == ids

@@ -52,24 +52,24 @@ BODIES = [
 
 @pytest.mark.parametrize(("kind", "signature"), [b[1:] for b in BODIES], ids=[b[0] for b in BODIES])
 def test_aws_examples_with_a_body(kind: str, signature: str) -> None:
-    told = sign("POST", AT, {"Content-Type": kind}, b"Param1=value1", credentials=WHO, scope=HERE, now=WHEN)
-    assert told["authorization"].endswith(f"Signature={signature}")
+    signed = sign("POST", AT, {"Content-Type": kind}, b"Param1=value1", credentials=WHO, scope=HERE, now=WHEN)
+    assert signed["authorization"].endswith(f"Signature={signature}")
 
 
 @pytest.mark.parametrize(("method", "url", "headers", "scope", "signature"), [e[1:] for e in EXAMPLES],
                          ids=[e[0] for e in EXAMPLES])  # fmt: skip
 def test_aws_examples(method: str, url: str, headers: dict[str, str], scope: Scope, signature: str) -> None:
-    told = sign(method, url, headers, b"", credentials=WHO, scope=scope, now=WHEN)
-    assert told["x-amz-date"] == "20150830T123600Z"
-    assert told["authorization"].endswith(f"Signature={signature}")
-    assert "Credential=AKIDEXAMPLE/20150830/us-east-1/" in told["authorization"]
+    signed = sign(method, url, headers, b"", credentials=WHO, scope=scope, now=WHEN)
+    assert signed["x-amz-date"] == "20150830T123600Z"
+    assert signed["authorization"].endswith(f"Signature={signature}")
+    assert "Credential=AKIDEXAMPLE/20150830/us-east-1/" in signed["authorization"]
 
 
 def test_temporary_credentials_are_signed_too() -> None:
     who = Credentials(access_key_id="A", secret_access_key="s", session_token="tok")
-    told = sign("POST", "https://h/", {}, b"{}", credentials=who, scope=Scope("eu-west-1", "bedrock"), now=WHEN)
-    assert told["x-amz-security-token"] == "tok"
-    assert "x-amz-security-token" in told["authorization"]
+    signed = sign("POST", "https://h/", {}, b"{}", credentials=who, scope=Scope("eu-west-1", "bedrock"), now=WHEN)
+    assert signed["x-amz-security-token"] == "tok"
+    assert "x-amz-security-token" in signed["authorization"]
 
 
 def test_credentials_are_in_no_repr() -> None:
@@ -104,5 +104,5 @@ def test_botocore_signs_the_same(model: str, headers: dict[str, str], body: byte
     del wanted.headers["accept"]  # botocore signs it, and proxies change it
     text = signer.string_to_sign(wanted, signer.canonical_request(wanted))
     who = Credentials(access_key_id="AKID", secret_access_key="hush", session_token=token)
-    told = sign("POST", url, headers, body, credentials=who, scope=Scope("us-east-1", "bedrock"), now=now)
-    assert told["authorization"].endswith(f"Signature={signer.signature(text, wanted)}")
+    signed = sign("POST", url, headers, body, credentials=who, scope=Scope("us-east-1", "bedrock"), now=now)
+    assert signed["authorization"].endswith(f"Signature={signer.signature(text, wanted)}")

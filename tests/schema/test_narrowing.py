@@ -1,4 +1,4 @@
-"""Every API gets a schema it takes, the same one every time, and what was lost is told."""
+"""Every API gets a schema it takes, the same one every time, and losses are reported."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def obj(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def told(schema: Any, rules: SchemaRules) -> Any:
+def narrowed(schema: Any, rules: SchemaRules) -> Any:
     """What stands for the property `x` of that schema."""
     return narrow(obj(x=schema), rules).schema["properties"]["x"]
 
@@ -116,7 +116,7 @@ CASES: list[tuple[str, SchemaRules, Any, Any]] = [
 
 @pytest.mark.parametrize(("rules", "given_", "wanted"), [c[1:] for c in CASES], ids=[f"{c[1].name}: {c[0]}" for c in CASES])
 def test_what_an_api_refuses_is_told_in_its_own_words(rules: SchemaRules, given_: Any, wanted: Any) -> None:
-    assert told(given_, rules) == wanted
+    assert narrowed(given_, rules) == wanted
 
 
 def test_what_is_refused_nowhere_is_left_alone() -> None:

@@ -1,4 +1,4 @@
-"""Faults told, broken schemas told, tools told in one line."""
+"""Faults and broken schemas reported, tools in one line."""
 
 from __future__ import annotations
 

@@ -484,16 +484,15 @@ def test_every_api_can_be_told_of_every_type(name: str) -> None:
     for annotation in [row[0] for row in TABLE] + [Node, Rose, Tree, Points, Cat | Dog]:
         parameters = {"type": "object", "properties": {"it": form_of(annotation).schema}, "required": ["it"]}
         for strict in (False, True):
-            told, _ = narrow_tool(Tool(name="t", parameters=parameters, strict=strict), RULES[name])
-            check_schema(told.parameters)
-            assert "it" in told.parameters["properties"]
+            cut, _ = narrow_tool(Tool(name="t", parameters=parameters, strict=strict), RULES[name])
+            check_schema(cut.parameters)
+            assert "it" in cut.parameters["properties"]
 
 
 def test_a_nullable_type_is_named_by_its_other_type() -> None:
     def find(name: str | None, tags: list[str] | None, color: Color | None, point: Point | None) -> None: ...
 
-    told = signature(runnable(find).tool)
-    assert told == "find(color: string, name: string, point: object, tags: string[])"
+    assert signature(runnable(find).tool) == "find(color: string, name: string, point: object, tags: string[])"
 
 
 # ── laws ─────────────────────────────────────────────────────────────────────

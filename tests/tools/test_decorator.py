@@ -281,7 +281,7 @@ def test_a_tool_of_a_module_is_found_in_it() -> None:
 
 
 def test_async_functions_and_generators_come_to_one_value() -> None:
-    said: list[str] = []
+    reported: list[str] = []
 
     async def later(a: int) -> int:
         await asyncio.sleep(0)
@@ -305,8 +305,8 @@ def test_async_functions_and_generators_come_to_one_value() -> None:
     assert call(lines, n=2) == "line 0\nline 1\n"
     assert call(numbers) == [0, 1, 2]
     assert call(generator) == "line 0\n"
-    assert runnable(steps).function({}, context(said.append)) == {"done": True}
-    assert said == ["working"]
+    assert runnable(steps).function({}, context(reported.append)) == {"done": True}
+    assert reported == ["working"]
 
 
 # ── parameters ───────────────────────────────────────────────────────────────
