@@ -14,7 +14,7 @@ from dragoman.dialects.writing.prompt import with_nonce
 from dragoman.dialects.writing.render import render
 from dragoman.types import Tool, ToolCall
 
-TOOLS = (Tool(name="f", parameters={"type": "object"}),)
+TOOLS = (Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "string"}}}),)
 CALL = ToolCall(id="", name="f", arguments={"a": "x"})
 MARKED = [d for d in DIALECTS.values() if d.strength is Strength.STRONG or d.name == "command"]
 CONTROL = [

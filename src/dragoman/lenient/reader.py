@@ -171,6 +171,9 @@ class Relaxed(WordReader):
             raise Cut
         if c in form.pair:
             self.src.pos += 1
+        elif key.startswith("--") and c in "\"'[{":
+            key = key[2:]  # a shell's flag for a key (MiniMax)
+            self.note("flag", key)
         elif c in ":=：":
             self.src.pos += 1
             if (yield from self.src.peek()) == ">" and c == "=":

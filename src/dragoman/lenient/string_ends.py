@@ -23,12 +23,13 @@ TWO_READINGS = "unescaped quotes inside a string leave two readings"
 BLANKS = re.compile(f"[{BLANK}]*")
 COMMENTS = ("//", "/*")
 REST_OF_LINE = re.compile(r"[^\n]*")
+ARROW = ("=>",)
 WRITTEN = ("\\n", "\\t", "\\r")
 """White space as its escapes."""
 GOES_ON = r"[\w=>.)(;+*?!&%$@^:-]"
 KEPT = r'[^"\\\x00-\x1f\ud800-\udfff]'
 NO_KEY = rf'[^"\\\n]{{0,80}}+"[{BLANK}]*+[^:{BLANK}]'
-NO_WORD = rf"(?!\\[ntr])[\w.$\\-]++(?:[{BLANK}]++[^:{BLANK}]|[^\w.$\\:{BLANK}-])"
+NO_WORD = rf"(?!\\[ntr])[\w.$\\-]++(?:[{BLANK}]++(?!=>)[^:{BLANK}]|(?!=>)[^\w.$\\:{BLANK}-])"
 MORE = rf'[{BLANK}]*+[}}\]][{BLANK}]*+(?:["\'+.;)]|[^\W_])'
 INSIDE_ITEM = rf"['\"]|[ \t]*+{GOES_ON}"
 INSIDE_MEMBER = rf'{INSIDE_ITEM}|[ \t]++"{NO_KEY}|[{BLANK}]*+,[{BLANK}]*+(?:"{NO_KEY}|{NO_WORD})'
@@ -289,4 +290,5 @@ class _Look:
             return ""
         key = self.src.buf[self.src.pos + start : self.src.pos + self.ahead]
         c = yield from self.after_space()
-        return key if key and (not c or c in pairs) else ""
+        arrow = c == "=" and (yield from self.at(ARROW, 2))
+        return key if key and (not c or c in pairs or arrow) else ""

@@ -134,7 +134,7 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
     for row in rows:
         for opener in row.openers:
             by_marker.setdefault(opener.casefold(), []).append(row)
-        for form in row.forms:
+        for form in () if row.section_open else row.forms:  # a section opens what would prove little alone
             forms.setdefault(form, []).append(row)
     think = {k.casefold(): v for k, v in THINK.items()}
     for dialect in dialects:

@@ -23,6 +23,7 @@ NAMESPACES = (
     "default_api:", "declaration:",
 )
 """Namespace prefixes of several wires, stripped without guessing (judge-rules.md 4; malformations.md §6)."""
+COUNT = re.compile(r":\d*\Z")
 MAX_WORD = 256
 """No name is longer as written."""
 WORD = re.compile(rf"[\w$@][\w.\-:/$@\\]{{0,{MAX_WORD - 1}}}")
@@ -72,12 +73,12 @@ class Declared(Mapping[str, Tool]):
         """The declared name that is written so, perhaps under a namespace or with markdown's escapes."""
         if written in self._given:
             return written
-        clean = written.replace("\\", "")
+        clean = COUNT.sub("", written.replace("\\", ""))
         return next((n for n in (clean, *_unspaced(clean)) if n in self._given), "")
 
     def may_begin(self, written: str) -> bool:
         """May this be the beginning of what `spelt` or `meant` finds?"""
-        clean = written.replace("\\", "")
+        clean = COUNT.sub("", written.replace("\\", ""))
         return any(self._begins(part.casefold()) for part in (clean, *_unspaced(clean))) or any(
             space.startswith(clean) for space in NAMESPACES
         )

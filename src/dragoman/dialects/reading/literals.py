@@ -19,7 +19,7 @@ def keyword_args(attempt: Attempt) -> Need[None]:
     """`name(key=value, …)`, perhaps quoted or printed as a whole; in a list, a list of such calls."""
     src = attempt.src
     c = yield from src.peek()
-    if c == "[" and attempt.spec.listing is Listing.ARRAY:
+    if c == "[" and (attempt.spec.listing is Listing.ARRAY or attempt.row.section_open):
         yield from attempt.array()
         return
     if c and c in "\"'`" and (yield from src.match(QUOTED_CALL, MAX_NAME)) is not None:

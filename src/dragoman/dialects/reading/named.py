@@ -68,7 +68,7 @@ def _of(form: Form, names: Declared, buf: str, at: int, eof: bool) -> Opener | N
     written = word.group()
     if written == PRINT and behind == "(" and buf.startswith("(", word.end()) and written not in names:
         return _of((before, behind), names, buf, word.end() + 1, eof)
-    name = names.meant(written) if behind in BRACKETS else names.spelt(written)
+    name = names.meant(written) if behind in BRACKETS else names.spelt(written) or (behind and names.meant(written))
     end = word.end()
     if not name and written[-1] in TAIL:
         name, end = names.spelt(written.rstrip(TAIL)), start + len(written.rstrip(TAIL))
@@ -88,6 +88,7 @@ def _behind(form: Form, name: str, buf: str, end: int, eof: bool) -> Opener | No
         if found is None:
             return None
         return UNDECIDED if found["cut"] is not None and not eof else Opener(form, name, end)
+    end = BLANKS["{"].match(buf, end).end() if behind else end  # type: ignore[union-attr]
     given = buf[end : end + len(behind)]
     if same(given, behind):
         return Opener(form, name, end + len(behind))
@@ -108,13 +109,21 @@ def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Sour
 @lru_cache(maxsize=256)
 def leads(forms: tuple[Form, ...], *, line: bool) -> tuple[str, ...]:
     """Patterns of one character each that may begin one of these forms; on a `line` of its own, or anywhere."""
-    found = [r"<(?=[ ]?(?:[\w$@]|\Z))"] if any(before for before, _ in forms) else []
+    found = [_begins(before) for before in sorted({before for before, _ in forms if before})]
     behind = sorted({b for before, b in forms if not before})
     if behind:
         tails = "|".join(_tail(b) for b in behind)
         word = rf"[{SIGNS}](?=[\w.\-:/$@\\]{{0,{MAX_WORD}}}+(?:{tails}|\Z))"
         found.append(word if line else rf"(?<![\w.\-:/$@\\]){word}")
     return tuple(found)
+
+
+def _begins(before: str) -> str:
+    """A pattern for the first character of what stands before a name, with the rest of it, or what there is, behind."""
+    rest = rf"(?:[{SIGNS}]|\Z)"
+    for c in reversed(before[1:]):
+        rest = rf"(?:{re.escape(c)}{rest}|\Z)"
+    return rf"{re.escape(before[0])}(?={rest})"
 
 
 def _tail(behind: str) -> str:
@@ -126,4 +135,4 @@ def _tail(behind: str) -> str:
     pattern = ""
     for c in reversed(behind):
         pattern = rf"(?:{re.escape(c)}{pattern}|\Z)"
-    return f"(?i:{pattern})"
+    return rf"[ \t]*+(?i:{pattern})"

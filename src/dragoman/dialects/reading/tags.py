@@ -35,6 +35,9 @@ def tagged_args(attempt: Attempt) -> Need[None]:
     src, row = attempt.src, attempt.row
     draft = attempt.new()
     name, call_id, mark = yield from attempt.tool()
+    first = ""
+    if mark[:2] == "</" and mark in row.key_close:
+        name, first = _unglued(attempt, name)
     if args.attributes:
         name, draft.spelt_out = unescaped(name), True
     if mark and (mark in row.key_open or mark in row.ends):
@@ -43,17 +46,31 @@ def tagged_args(attempt: Attempt) -> Need[None]:
         src.pos += len(mark)
     _, found = yield from src.glance(row.after_value)
     empty = mark.endswith("/>")
-    if not found and not empty and not (yield from _at_end(attempt, row.after_value)):
+    if not found and not empty and not first and not (yield from _at_end(attempt, row.after_value)):
         raise Mismatch
     attempt.begin(draft, name, call_id)
+    if first:
+        draft.edits.append(Edit("glued", "$", name + first, f"{name} {first}"))
     if empty:
         draft.write("{}")
         attempt.ended = not row.call_open
     else:
-        yield from _Tags(attempt, draft, args).read()
+        yield from _Tags(attempt, draft, args).read(first)
     attempt.finish(draft)
     if not empty:
         yield from attempt.closing(row.body_close)
+
+
+def _unglued(attempt: Attempt, text: str) -> tuple[str, str]:
+    """A name and the first key, which lost the mark between them; by the declared name that the text begins with."""
+    if attempt.judge.tools is None or attempt.judge.known(text):
+        return text, ""
+    text = text.replace(attempt.opener, " ", 1) if attempt.opener else text
+    names = sorted((name for name in attempt.judge.declared if text.startswith(name)), key=len)
+    key = text[len(names[-1]) :].strip() if names else ""
+    if not key or not re.fullmatch(r"[\w.-]+", key):
+        raise Mismatch
+    return names[-1], key
 
 
 def _at_end(attempt: Attempt, marks: tuple[str, ...]) -> Need[bool]:
@@ -75,9 +92,11 @@ class _Tags:
         self.a, self.draft, self.args = attempt, draft, args
         self.out = RawArguments(draft, typing=args.typing)
 
-    def read(self) -> Need[None]:
-        """Read every argument up to the body's end."""
+    def read(self, first: str = "") -> Need[None]:
+        """Read every argument up to the body's end; the `first` one's key may have been read with the name."""
         src, row = self.a.src, self.a.row
+        if first:
+            yield from self._given(first, "")
         while True:
             tag = yield from self._attributes()
             size, found = yield from src.glance(row.key_open)
@@ -126,7 +145,11 @@ class _Tags:
         if mark == self.args.trim:
             src.pos -= len(mark)
         written = written.strip().strip("\"'")
-        written = unescaped(written) if self.args.attributes else written
+        yield from self._given(unescaped(written) if self.args.attributes else written, mark)
+
+    def _given(self, written: str, mark: str) -> Need[None]:
+        """The value of an argument whose key was read, up to this mark."""
+        src, row, out = self.a.src, self.a.row, self.out
         told = yield from self._type()
         if row.value_open:
             yield from src.space()

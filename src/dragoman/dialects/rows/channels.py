@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..spec import Dialect, JsonArgs, Route, Segments, Span, Strength, TaggedArgs, Typing, span
+from ..spec import Dialect, JsonArgs, Place, Route, Segments, Span, TaggedArgs, Typing, span
 
 HARMONY_SEGMENTS = Segments(
     open=("<|start|>assistant", "<|start|>", "<|channel|>"),
@@ -73,14 +73,18 @@ MUSE = Dialect(
 HARMONY_TEXT = Dialect(
     name="harmony_text",
     aliases=("harmony",),
-    strength=Strength.ASKED,
-    call=span(("assistantcommentary", "commentary to=", "assistantanalysis to=", "analysis to=")),
+    place=Place.LINE,
+    call=span(
+        ("assistantcommentary to=functions.", "commentary to=functions.", "assistantanalysis to=functions.",
+         "analysis to=functions.", "assistant to=functions.")
+    ),
     tool=span("", "{"),
-    tool_re=r"(?:to=)?(?:functions\.)?(?P<name>[^\s<{]+?)\s*(?:json|<\|constrain\|>json)?",
+    tool_re=r"(?P<name>[^\s<{]+?)\s*(?:<\|channel\|>)?(?:commentary)?\s*(?:<\|constrain\|>)?(?:json)?\s*(?:<\|message\|>)?",
+    tool_form="{name} json",
     between=("",),
     args=JsonArgs(),
     source="formats.md H1 (gpt-oss with its special tokens stripped)",
     sample='assistantcommentary to=functions.f json{"a": 1}',
 )
 
-ROWS = (HARMONY, BEAM, MUSE)
+ROWS = (HARMONY, BEAM, MUSE, HARMONY_TEXT)

@@ -12,11 +12,19 @@ NAMES = (
     "name", "tool_name", "tool", "function", "tool_call", "recipient_name", "function_name", "toolName", "functionName"
 )
 
+CALL_WORDS = ("tool_calls", "function_call", "function_calls", "tool_use", "tool_code")
+"""Words of a fence's info line that say that a call stands in it, beside `tool_call`."""
+
+
+def _fences(*words: str) -> tuple[str, ...]:
+    return tuple(f"```{word}\n" for word in words)
+
+
 TILDE_FENCE = Dialect(
     name="tool_call_fence",
     aliases=("tilde_fence", "tagged"),
     place=Place.LINE,
-    call=span(("~~~tool_call\n", "```tool_call\n"), ("\n~~~", "\n```")),
+    call=span(("~~~tool_call\n", *_fences("tool_call"), *_fences(*CALL_WORDS)), ("\n~~~", "\n```")),
     args=JsonCall(name=NAMES, args=ARGS),
     result="~~~tool_result\n{content}\n~~~",
     source="seed documents 000, 001 (ExAthena text-tagged protocol)",
@@ -86,7 +94,7 @@ XML_ATTRIBUTES = Dialect(
 HERMES = Dialect(
     name="hermes",
     aliases=("qwen25", "qwen3_json", "xlam", "yaml_xml_tool_tag", "qwen3_coder", "laguna", "hermes_array"),
-    call=span("<tool_call>\n", "\n</tool_call>"),
+    call=span(("<tool_call>\n", "<tool_call|"), "\n</tool_call>"),
     args=JsonCall(name=NAMES, args=ARGS),
     result="<tool_response>\n{content}\n</tool_response>",
     source="formats.md A1 (NousResearch Hermes 2/3 Pro; Qwen2.5, Qwen3)",

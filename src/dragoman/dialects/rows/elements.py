@@ -78,6 +78,39 @@ LINE_TOOL_TAG = Dialect(
     sample="read_file\n<path>/tmp/foo</path></read_file>",
 )
 
+INVOKE_ELEMENTS = Dialect(
+    name="invoke_elements",
+    section=span(
+        ("<function_calls>\n", "<tool_call>\n", "<minimax:tool_call>\n", "<tool_calls>\n"),
+        ("\n</function_calls>", "\n</tool_call>", "\n</minimax:tool_call>", "\n</tool_calls>"),
+    ),
+    call=span("", "</invoke>"),
+    tool=span(('<invoke name="', "<invoke name='"), ('">\n', "'>")),
+    args=ElementArgs(nested=True, typing=Typing.LITERAL),
+    source="opencode#6883, mlx-lm#1416 (an element for each argument in `<invoke>`)",
+    sample='<function_calls>\n<invoke name="f">\n<a>1</a></invoke>\n</function_calls>',
+)
+TOOL_CALL_ELEMENTS = Dialect(
+    name="tool_call_elements",
+    section=span(
+        ("<tool_call>\n", "<toolcall>\n", "<tool_calls>\n", "<function_call>\n", "<function_calls>\n"),
+        ("\n</tool_call>", "\n</toolcall>", "\n</tool_calls>", "\n</function_call>", "\n</function_calls>"),
+    ),
+    call=Span(("<{name}>\n", *TAG.open[1:]), ("</{name}>",)),
+    args=ElementArgs(nested=True, typing=Typing.LITERAL, entities=True),
+    source="ai-free-vscode#17 (Cline's elements in hermes' tag)",
+    sample="<tool_call>\n<f>\n<a>1</a></f>\n</tool_call>",
+)
+TOOL_CALL_ELEMENT_JSON = Dialect(
+    name="tool_call_element_json",
+    aliases=("tool_call_elements",),
+    section=TOOL_CALL_ELEMENTS.section,
+    call=TAG,
+    args=JsonArgs(),
+    source="picoclaw#2104 (`<toolcall><shell>{…}</shell></toolcall>`)",
+    sample='<tool_call>\n<f>{"a": 1}</f>\n</tool_call>',
+)
+
 MARK = "]<]minimax[>["
 MINIMAX_M3 = Dialect(
     name="minimax_m3",
@@ -90,5 +123,5 @@ MINIMAX_M3 = Dialect(
     sample=f'{MARK}<tool_call>\n{MARK}<invoke name="f">{MARK}<a>1{MARK}</a>{MARK}</invoke>\n{MARK}</tool_call>',
 )
 
-STRONG = (MINIMAX_M3,)
+STRONG = (MINIMAX_M3, INVOKE_ELEMENTS, TOOL_CALL_ELEMENTS, TOOL_CALL_ELEMENT_JSON)
 WEAK = (CLINE, XML_TOOL_TAG, JSON_TOOL_TAG, YAML_TOOL_TAG, PARAMETER_TOOL_TAG, TEXT_TOOL_TAG, LINE_TOOL_TAG)

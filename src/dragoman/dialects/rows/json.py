@@ -192,12 +192,79 @@ GENERIC = Dialect(
     name="tagged_json",
     aliases=("hermes",),
     call=span(
-        ("<tools>\n", "<tool>\n", "<calls>\n", "<call>\n", "<function>\n", "<tool-call>\n", "<toolcall>\n"),
-        ("\n</tools>", "\n</tool>", "\n</calls>", "\n</call>", "\n</function>", "\n</tool-call>", "\n</toolcall>"),
+        (
+            "<tools>\n", "<tool>\n", "<calls>\n", "<call>\n", "<function>\n", "<tool-call>\n", "<toolcall>\n",
+            "<tool_use>\n", "<functioncall>\n", "<functioncall ", "<<<TOOL_CALL>>>",
+        ),
+        (
+            "\n</tools>", "\n</tool>", "\n</calls>", "\n</call>", "\n</function>", "\n</tool-call>", "\n</toolcall>",
+            "\n</tool_use>", "\n</functioncall>", "<<<END_TOOL_CALL>>>", ">",
+        ),
     ),
     args=CALL,
     source="malformations.md §3, §5 (a call in the prompt's own tag, or in one like it)",
     sample='<tools>\n{"name": "f", "arguments": {"a": 1}}\n</tools>',
+)
+TOOL_CALL_BRACKETS = Dialect(
+    name="tool_call_brackets",
+    aliases=("minimax_m2",),
+    call=span("[TOOL_CALL]\n", "\n[/TOOL_CALL]"),
+    args=CALL,
+    source="lmstudio-bug-tracker#1177, hermes-agent#35935 (MiniMax M2.x)",
+    sample='[TOOL_CALL]\n{"name": "f", "arguments": {"a": 1}}\n[/TOOL_CALL]',
+)
+OPENPANGU = Dialect(
+    name="openpangu",
+    aliases=("pangu",),
+    section=span("[unused11]", "[unused12]"),
+    listing=Listing.ARRAY,
+    args=CALL,
+    source="formats-2026.md N3 (Huawei openPangu)",
+    sample='[unused11][{"name": "f", "arguments": {"a": 1}}][unused12]',
+)
+HYPERCLOVAX = Dialect(
+    name="hyperclovax",
+    aliases=("hcx",),
+    section=span("<|im_start|>assistant -> tool/function_call\n", "<|im_end|>"),
+    listing=Listing.ARRAY,
+    args=CALL,
+    source="formats-2026.md N6 (NAVER HyperCLOVA X SEED Think 14B)",
+    sample='<|im_start|>assistant -> tool/function_call\n[{"name": "f", "arguments": {"a": 1}}]<|im_end|>',
+)
+ZAYA_JSON = Dialect(
+    name="zaya_json",
+    aliases=("zaya",),
+    call=span("<zyphra_tool_call>\n", "\n</zyphra_tool_call>"),
+    args=CALL,
+    source="formats-2026.md N11 (Zyphra ZAYA1, a JSON body)",
+    sample='<zyphra_tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</zyphra_tool_call>',
+)
+SARASHINA = Dialect(
+    name="sarashina",
+    section=span("<|tool_calls|>"),
+    listing=Listing.ARRAY,
+    args=CALL,
+    source="formats-2026.md N12 (SB Intuitions Sarashina)",
+    sample='<|tool_calls|>[{"name": "f", "arguments": {"a": 1}}]',
+)
+DOTS_JSON = Dialect(
+    name="dots_json",
+    aliases=("dots",),
+    call=span("<dots_function_call>\n", "\n</dots_function_call>"),
+    args=CALL,
+    source="formats.md E3 (rednote dots, a JSON body)",
+    sample='<dots_function_call>\n{"name": "f", "arguments": {"a": 1}}\n</dots_function_call>',
+)
+INKLING_HEADER = Dialect(
+    name="inkling_header",
+    aliases=("inkling",),
+    place=Place.LINE,
+    call=span(
+        ("<|message_model|>{name}<|content_invoke_tool_json|>", "{name}<|content_invoke_tool_json|>"), "<|end_message|>"
+    ),
+    args=INKLING.args,
+    source="formats.md A9 (Inkling's header repeats the name)",
+    sample='<|message_model|>f<|content_invoke_tool_json|>{"name": "f", "args": {"a": 1}}<|end_message|>',
 )
 LM_STUDIO = Dialect(
     name="lm_studio",
@@ -221,6 +288,7 @@ NO_SPAN = Span()
 STRONG = (
     LONGCAT, INTERNLM2, GIGACHAT3, INKLING, GRANITE_20B, LLAMA3_JSON, MISTRAL, JAMBA, PHI4_MINI, GRANITE, APERTUS,
     COHERE, LFM2_JSON, FUNCTION_CALLS_JSON, LM_STUDIO, NEMOTRON, COMMAND_R, CONTINUE, APRIEL, GENERIC,
+    TOOL_CALL_BRACKETS, OPENPANGU, HYPERCLOVAX, ZAYA_JSON, SARASHINA, DOTS_JSON, INKLING_HEADER,
 )
 SAME_AS_HERMES = (ERNIE45, GRANITE4)
 WEAK = (JSON_ARRAY,)

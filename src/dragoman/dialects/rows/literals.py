@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..spec import BraceArgs, Dialect, KeywordArgs, Listing, Place, Strength, span
+from .documents import CALL_WORDS
 
 LFM2 = Dialect(
     name="lfm2",
@@ -24,7 +25,7 @@ TOOL_CODE = Dialect(
     name="tool_code",
     aliases=("gemma_tool_code",),
     place=Place.LINE,
-    section=span(("```tool_code\n", "```tool_call\n"), "\n```"),
+    section=span(("```tool_code\n", "```tool_call\n", *(f"```{word}\n" for word in CALL_WORDS)), "\n```"),
     args=KeywordArgs(),
     source="malformations.md §5 (Gemma's tool_code fence)",
     sample="```tool_code\nf(a=1)\n```",
@@ -85,6 +86,23 @@ GEMMA4_CALL = Dialect(
     sample="<|tool_call>call:f(a=1)<tool_call|>",
 )
 
+TAGGED_CALL = Dialect(
+    name="tagged_call",
+    aliases=("ifm_python",),
+    section=span("<tool_call>", "</tool_call>"),
+    args=KeywordArgs(),
+    source="formats-2026.md N10 (IFM's `python`: Python calls in hermes' tag)",
+    sample="<tool_call>f(a=1)</tool_call>",
+)
+BRACKETED_CALL = Dialect(
+    name="calling_tool",
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    section=span(("[Calling tool: ", "[Called tool: ", "[Tool call: "), "]"),
+    args=KeywordArgs(),
+    source="formats-2026.md N19 (a client's notation of earlier calls, imitated)",
+    sample='[Calling tool: f(a=1)]',
+)
 BARE_CALL = Dialect(
     name="bare_call",
     aliases=("pythonic", "openfunctions", "nexusraven", "granite_pythonic"),
@@ -97,5 +115,5 @@ BARE_CALL = Dialect(
     sample="f(a=1)",
 )
 
-STRONG = (LFM2, OLMO3, TOOL_CODE, PYTHON_TAG, PYTHON_TAG_LIST, FUNCTION_GEMMA, GEMMA4, GEMMA4_CALL)
-WEAK = (PYTHONIC, BARE_CALL)
+STRONG = (LFM2, OLMO3, TOOL_CODE, PYTHON_TAG, PYTHON_TAG_LIST, FUNCTION_GEMMA, GEMMA4, GEMMA4_CALL, TAGGED_CALL)
+WEAK = (PYTHONIC, BARE_CALL, BRACKETED_CALL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..spec import Dialect, JsonArgs, Place, Span, Strength, span
+from ..spec import Dialect, JsonArgs, Place, Span, Strength, TextArgs, span
 
 
 def _bars(*spellings: str) -> tuple[str, ...]:
@@ -40,7 +40,10 @@ DEEPSEEK_V31 = Dialect(
 KIMI_K2 = Dialect(
     name="kimi_k2",
     aliases=("kimi",),
-    section=span("<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),
+    section=span(
+        ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"),
+        ("<|tool_calls_section_end|>", "<|tool_call_section_end|>"),
+    ),
     call=span("<|tool_call_begin|>", "<|tool_call_end|>"),
     tool=span("", "<|tool_call_argument_begin|>"),
     tool_re=r"(?P<id>(?:functions\.)?(?P<name>.+?)(?::\d+)?)",
@@ -49,6 +52,95 @@ KIMI_K2 = Dialect(
     args=JsonArgs(),
     source="formats.md D3 (Kimi K2)",
     sample='<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|><|tool_calls_section_end|>',
+)
+KIMI_HEADLESS = Dialect(
+    name="kimi_k2_headless",
+    aliases=("kimi_k2", "kimi"),
+    place=Place.LINE,
+    section=span("", "<|tool_calls_section_end|>"),
+    call=span("{name}<|tool_call_argument_begin|>", ("<|tool_call_end|>", "<|tool_calls_section_end|>")),
+    between=("",),
+    args=JsonArgs(),
+    source="goose#8269, typeclaw#344 (Kimi K2 behind a gateway that drops its first tokens)",
+    sample='f<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>',
+)
+STEP_AUDIO = Dialect(
+    name="step_audio_2",
+    call=span("<tool_call>function\n", "</tool_call>"),
+    tool=span("", "\n"),
+    args=JsonArgs(),
+    source="formats-2026.md N7 (StepFun Step-Audio 2)",
+    sample='<tool_call>function\nf\n{"a": 1}</tool_call>',
+)
+IFM_RECIPIENT = Dialect(
+    name="ifm_recipient",
+    call=span("<tool_call>assistant to=functions.", "\n</tool_call>"),
+    tool=span("", "\n"),
+    tool_re=r"(?P<name>\S+)(?:\s+json)?",
+    tool_form="{name} json",
+    args=JsonArgs(),
+    source="formats-2026.md N10 (IFM's `gptoss`)",
+    sample='<tool_call>assistant to=functions.f json\n{"a": 1}\n</tool_call>',
+)
+MIROTHINKER = Dialect(
+    name="mirothinker",
+    aliases=("use_mcp_tool",),
+    call=span("<use_mcp_tool>\n", "\n</use_mcp_tool>"),
+    tool=span(("<server_name>", "<tool_name>"), "</tool_name>\n"),
+    tool_re=r"(?:.*</server_name>\s*<tool_name>)?(?P<name>.+)",
+    tool_form="tools</server_name>\n<tool_name>{name}",
+    body=span("<arguments>\n", "\n</arguments>"),
+    args=JsonArgs(),
+    source="formats-2026.md N13 (MiroThinker; Cline's MCP lineage)",
+    sample=(
+        "<use_mcp_tool>\n<server_name>tools</server_name>\n<tool_name>f</tool_name>\n<arguments>\n"
+        '{"a": 1}\n</arguments>\n</use_mcp_tool>'
+    ),
+)
+NAME_TAG = Dialect(
+    name="name_tag",
+    call=span(("<function_call>\n", "<tool_call>\n"), ("\n</function_call>", "\n</tool_call>")),
+    tool=span("<name>", "</name>\n"),
+    body=span(("<arguments>", "<parameters>", "<args>"), ("</arguments>", "</parameters>", "</args>")),
+    args=JsonArgs(),
+    source="formats-2026.md N18 (a prompted shape: the name and a JSON object in tags of their own)",
+    sample='<function_call>\n<name>f</name>\n<arguments>{"a": 1}</arguments>\n</function_call>',
+)
+QWEN_AGENT = Dialect(
+    name="qwen_agent",
+    call=span("✿FUNCTION✿: "),
+    tool=span("", "\n✿ARGS✿: "),
+    args=JsonArgs(),
+    source="formats-2026.md N18 (Qwen-Agent's first template)",
+    sample='✿FUNCTION✿: f\n✿ARGS✿: {"a": 1}',
+)
+CWM = Dialect(
+    name="cwm",
+    call=span(("<tool: function>\n", "<tool: tool>\n", "<tool: bash>\n"), "\n</tool>"),
+    tool=span("", " "),
+    args=JsonArgs(),
+    source="formats-2026.md N2 (facebook/cwm)",
+    sample='<tool: function>\nf {"a": 1}\n</tool>',
+)
+CWM_TEXT = Dialect(
+    name="cwm_text",
+    aliases=("cwm",),
+    call=CWM.call,
+    tool=span("", " "),
+    args=TextArgs(),
+    source="formats-2026.md N2 (facebook/cwm: the rest of the body is the command)",
+    sample="<tool: function>\nf 1\n</tool>",
+)
+GEMMA_STRIPPED = Dialect(
+    name="gemma4_stripped",
+    aliases=("gemma4",),
+    place=Place.WHOLE,
+    strength=Strength.WEAK,
+    lead=("call:{name}{",),
+    tool=span("call:", "{"),
+    args=JsonArgs(),
+    source="openclaude#380 (Gemma 4 with its special tokens stripped)",
+    sample='call:f{"a": 1}',
 )
 MISTRAL_V11 = Dialect(
     name="mistral_v11",
@@ -144,5 +236,8 @@ ACTION = Dialect(
     sample='Action: f\nAction Input: {"a": 1}',
 )
 
-ROWS = (DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, MISTRAL_V11, PLAMO3, LLAMA_FUNCTION, FUNCTIONARY)
-WEAK = (REHEARSAL, NAME_JSON, NAME_BRACE, ACTION)
+ROWS = (
+    DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, KIMI_HEADLESS, MISTRAL_V11, PLAMO3, LLAMA_FUNCTION, FUNCTIONARY, STEP_AUDIO,
+    IFM_RECIPIENT, MIROTHINKER, NAME_TAG, QWEN_AGENT, CWM, CWM_TEXT,
+)
+WEAK = (REHEARSAL, NAME_JSON, NAME_BRACE, GEMMA_STRIPPED, ACTION)

@@ -13,7 +13,7 @@ PARAMETER_OPEN = (
 FUNCTION_OPEN = (
     "<function=", '<function name="', "<function name='", "<function name=", "<function>", "<call=", "<tool=",
     "<invoke=", '<invoke name="', "<name>", "function=", "<parameter=", "< function =", '<call name="', '<tool name="',
-    "<tool_name>", "<tool>\n<tool_name>", "<tool><tool_name>",
+    "<tool_name>", "<tool>\n<tool_name>", "<tool><tool_name>", "<function ",
 )
 FUNCTION_CLOSE = (">\n", "/>", '">', "'>", "</function>", "</name>", "</tool_name>")
 BODY_CLOSE = ("</function>", "</call>", "</tool>", "</invoke>")
@@ -105,11 +105,71 @@ GLM = Dialect(
     aliases=("glm46", "glm47", "ling3", "ling3_xml", "poolside_v1", "laguna", "spark25"),
     quiet=("<|role_end|>", "<role>ASSISTANT</role>"),
     call=span("<tool_call>", "</tool_call>"),
-    tool=span("", ("\n", "<arg_key>", "</tool_call>", "\\n")),
+    tool=span("", ("\n", "<arg_key>", "</tool_call>", "\\n", "</arg_value>")),
     tool_re=r"(?P<name>[^\s{}\"<>=]+)",
     args=ARG_KEY,
     source="formats.md E2 (GLM-4.5 to 5, Ling 3, Laguna)",
     sample="<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>",
+)
+GLM_GLUED = Dialect(
+    name="glm_glued",
+    aliases=("glm45", "glm46", "glm47"),
+    call=span("<tool_call>", "</tool_call>"),
+    tool=span("", "</arg_key>"),
+    tool_re=r"(?P<name>[^{}]+)",
+    args=ARG_KEY,
+    source="vllm#47190, sigit#95 (GLM-4.7 to 5.2 lose the mark between the name and the first key)",
+)
+TELECHAT = Dialect(
+    name="telechat4",
+    aliases=("xing4_0",),
+    call=span("<tool_call>", "</tool_call>"),
+    tool=span("", ("<param_key>", "\n", "</tool_call>")),
+    tool_re=r"(?P<name>[^\s{}\"<>=]+)",
+    args=TaggedArgs(
+        key=span("<param_key>", "</param_key>"), value=span("<param_value>", "</param_value>"), typing=Typing.LITERAL
+    ),
+    source="formats-2026.md N4 (China Telecom TeleChat4, Xing 4.0)",
+)
+IQUEST_CODER = Dialect(
+    name="iquest_coder_v2",
+    call=span("<iquestcoder_tool_call>", "</iquestcoder_tool_call>"),
+    tool=span("", ("\n", "<arg_key>", "</iquestcoder_tool_call>")),
+    tool_re=r"(?P<name>[^\s{}\"<>=]+)",
+    args=TaggedArgs(key=ARG_KEY.key, value=ARG_KEY.value, typing=Typing.LITERAL),
+    source="formats-2026.md N5 (IQuest Coder V2)",
+    sample="<iquestcoder_tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</iquestcoder_tool_call>",
+)
+SOLAR = Dialect(
+    name="solar_open2",
+    aliases=("solar",),
+    call=span("<|tool_call:start|>", "<|tool_call:end|>"),
+    tool=span("", "\n"),
+    args=TaggedArgs(
+        key=span("<|tool_arg:start|>", "<|tool_arg:value|>"), value=span("", "<|tool_arg:end|>\n"), typing=Typing.LITERAL
+    ),
+    reasoning=(span("<|think:start|>", "<|think:end|>"),),
+    source="formats-2026.md N1 (Upstage Solar Open 2)",
+    sample="<|tool_call:start|>f\n<|tool_arg:start|>a<|tool_arg:value|>1<|tool_arg:end|>\n<|tool_call:end|>",
+)
+ZAYA = Dialect(
+    name="zaya",
+    aliases=("zaya_xml",),
+    call=span("<zyphra_tool_call>\n", "\n</zyphra_tool_call>"),
+    tool=Span(FUNCTION_OPEN, FUNCTION_CLOSE),
+    body=Span((), BODY_CLOSE),
+    args=PARAMETER,
+    source="formats-2026.md N11 (Zyphra ZAYA1)",
+    sample="<zyphra_tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n</zyphra_tool_call>",
+)
+QWEN3_PARAMETER = Dialect(
+    name="qwen3_parameter",
+    aliases=("qwen3_coder",),
+    place=Place.LINE,
+    call=Span(("<parameter={name}>\n",), ("</function>", "</tool_call>")),
+    args=PARAMETER,
+    source="signalnine/q27#24, #38 (Qwen3.5 to 3.8 open the call as they open a parameter)",
+    sample="<parameter=f>\n<parameter=a>\n1\n</parameter>\n</function>",
 )
 NAME_LINE = Dialect(
     name="tool_call_name_json",
@@ -157,7 +217,7 @@ HY = Dialect(
     aliases=("hy_v4",),
     section=span("<tool_calls>\n", "\n</tool_calls>"),
     call=span("<tool_call>", "</tool_call>"),
-    tool=span("", ("<tool_sep>\n", "\n", "<arg_key>", "</tool_call>")),
+    tool=span("", ("<tool_sep>\n", "\n", "<arg_key>", "</tool_call>", "</arg_value>")),
     tool_re=r"(?P<name>[^\s{}\"<>=]+)",
     args=TaggedArgs(key=ARG_KEY.key, value=ARG_KEY.value),
     suffix=r"[0-9A-Za-z]{4,16}",
@@ -226,7 +286,10 @@ DOTS = Dialect(
 
 def _spelt(text: str, token: str) -> tuple[str, ...]:
     """`text` with the special token that `@` stands for, in every spelling seen: a space after it, other bars."""
-    names = (token, token + " ", token.replace("｜", "|"), f"｜{token}｜", f"|{token.replace('｜', '|')}|", token.replace("｜", "‖"))
+    names = (
+        token, token + " ", token.replace("｜", "|"), f"｜{token}｜", f"|{token.replace('｜', '|')}|", token.replace("｜", "‖"),
+        f"｜{token}｜ ", f" {token.replace('｜', '|').replace('|', ' | ').strip()} ",
+    )
     return tuple(text.replace("@", name) for name in names)
 
 
@@ -322,6 +385,23 @@ _XTML = TaggedArgs(
     raw_flag=('" type="string"<|sep|>',),
     json_flag=tuple(f'" type="{kind}"<|sep|>' for kind in ("number", "integer", "boolean", "object", "array", "null")),
 )
+KIMI_K3_JSON = Dialect(
+    name="kimi_k3_json",
+    aliases=("kimi_k3",),
+    section=span("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+    call=span("", "<|close|>call<|sep|>"),
+    tool=span('<|open|>call tool="', "<|sep|>"),
+    tool_re=r'(?P<name>[^"]+)"(?:\s+index="(?P<id>[^"]*)")?.*',
+    tool_form='{name}" index="{index}"',
+    body=span('<|open|>json type="object"<|sep|>', "<|close|>json<|sep|>"),
+    between=("",),
+    args=JsonArgs(),
+    source="formats-2026.md E6 (Kimi K3 where the arguments are one JSON text)",
+    sample=(
+        '<|open|>tools<|sep|><|open|>call tool="f" index="0"<|sep|><|open|>json type="object"<|sep|>{"a": 1}'
+        "<|close|>json<|sep|><|close|>call<|sep|><|close|>tools<|sep|>"
+    ),
+)
 KIMI_K3 = Dialect(
     name="kimi_k3",
     section=span("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
@@ -346,5 +426,6 @@ KIMI_K3 = Dialect(
 ROWS = (
     QWEN3_CODER, QWEN3_ELEMENTS, QWEN3_BARE, MIMO, SEED_OSS, GLM, HY, NAME_LINE, NAME_ELEMENTS, TOOL_CALL_YAML, IQUEST, K2_HORIZON, K2_HORIZON_JSON, MINIMAX_M2,
     ANTHROPIC_XML, DOTS, DEEPSEEK_DSML, DEEPSEEK_DSML_JSON, GIGACHAT35, STEP3, MINICPM5, KIMI_K3,
+    KIMI_K3_JSON, SOLAR, TELECHAT, IQUEST_CODER, ZAYA, QWEN3_PARAMETER, GLM_GLUED,
 )
 WEAK = (USER_TAG, USER_JSON)
