@@ -66,8 +66,9 @@ KIMI_HEADLESS = Dialect(
 )
 STEP_AUDIO = Dialect(
     name="step_audio_2",
-    call=span("<tool_call>function\n", "</tool_call>"),
-    tool=span("", "\n"),
+    call=span("<tool_call>", "</tool_call>"),
+    tool=span("function\n", "\n"),
+    tool_re=r"(?P<name>[\w.:-]+)",
     args=JsonArgs(),
     source="formats-2026.md N7 (StepFun Step-Audio 2)",
     sample='<tool_call>function\nf\n{"a": 1}</tool_call>',
