@@ -149,7 +149,7 @@ class _Tags:
 
     def _given(self, written: str, mark: str) -> Need[None]:
         """The value of an argument whose key was read, up to this mark."""
-        src, row, out = self.a.src, self.a.row, self.out
+        src, row = self.a.src, self.a.row
         told = yield from self._type()
         if row.value_open:
             yield from src.space()
