@@ -19,6 +19,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 from .types import Media, Message, Opaque, Reasoning, Text, Tool, ToolChoice, ToolResult
 
 K = TypeVar("K", bound=Hashable)
+S = TypeVar("S")
 T = TypeVar("T")
 Made = TypeVar("Made", bound=Callable[..., Any])
 Things = tuple[Any, ...]
@@ -28,6 +29,7 @@ LARGE = 256 * 1024
 LARGEST = 2 * 1024 * 1024
 """Bytes of a set that is remembered."""
 LARGE_SETS = 2
+OBJECTS = 512
 SMALL = 4096
 """Bytes of a message that is remembered: what a longer one costs is its text, which is read and written at once."""
 _FORM = 2  # of marshal: the last one whose bytes depend on nothing but the value
@@ -180,6 +182,22 @@ def memoize(memo: Memo, keep: Callable[..., Any] | None = None) -> Callable[[Mad
     return decorate
 
 
+def per_object(make: Callable[[S], T]) -> Callable[[S], T]:
+    """`make`, called once for the same object: for what every call of a tool asks, where a key would cost the most."""
+    made: dict[int, tuple[S, T]] = {}
+
+    @wraps(make)
+    def remembering(thing: S) -> T:
+        found = made.get(id(thing))
+        if found is None:
+            if len(made) >= OBJECTS:
+                made.clear()
+            found = made[id(thing)] = thing, make(thing)  # which keeps its identity its own
+        return found[1]
+
+    return remembering
+
+
 _WORDS = frozenset({str, int, bool, type(None), frozenset, ToolChoice})
 """Kinds of small values, which are compared by value."""
 
@@ -204,7 +222,7 @@ def _copied(key: tuple[bytes, Things]) -> Things:
     return marshal.loads(key[0]), *key[1]
 
 
-CONSTANTS = Memo(_identity, (Capacity(512),))
+CONSTANTS = Memo(_identity, (Capacity(OBJECTS),))
 """Of constants, such as rows are."""
 TOOLS = Memo(_identity_of_tools, (Capacity(64, 1000), Capacity(LARGE_SETS)))
 """Of `FrozenTools` and constants."""

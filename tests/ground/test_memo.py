@@ -23,12 +23,14 @@ from dragoman.memo import (
     LARGE_SETS,
     LARGEST,
     MESSAGES,
+    OBJECTS,
     SMALL,
     TOOLS,
     BackedCache,
     FrozenTools,
     if_small,
     memoize,
+    per_object,
 )
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -286,3 +288,17 @@ def test_nothing_is_put_behind_where_there_is_nothing() -> None:
     cache = BackedCache(100, len, behind)
     cache.put({})
     assert (cache.holds(), cache.get([]), behind.asked) == (False, {}, [])
+
+
+def test_an_object_is_remembered_by_its_identity() -> None:
+    made: list[list[int]] = []
+
+    @per_object
+    def make(thing: list[int]) -> int:
+        made.append(thing)
+        return len(made)
+
+    one = [1]
+    assert (make(one), make([1]), make(one)) == (1, 2, 1)
+    objects = [[n] for n in range(OBJECTS)]
+    assert [make(thing) for thing in objects][-1] == make(objects[-1]) == len(made)

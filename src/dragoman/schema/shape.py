@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, TypeAlias
 
-from ..memo import CONSTANTS, memoize
+from ..memo import per_object
 from ..types import JsonObject
 from .patterns import BUDGET, cost, options
 
@@ -207,7 +207,7 @@ def shape(schema: JsonObject | None) -> Shape:
     return _remembered(schema) if isinstance(schema, Mapping) and schema else ANYTHING
 
 
-@memoize(CONSTANTS)
+@per_object
 def _remembered(schema: JsonObject) -> Shape:
     return Shape(schema, schema, {})
 

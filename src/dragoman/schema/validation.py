@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..errors import UsageError
-from ..memo import CONSTANTS, memoize
+from ..memo import per_object
 from ..types import JsonObject, Tool
 from .coercion import coerce, read_text
 from .patterns import affordable, options
@@ -203,7 +203,7 @@ class _Compiled(NamedTuple):
         return node if isinstance(node, Mapping) else {}
 
 
-@memoize(CONSTANTS)
+@per_object
 def _compiled(schema: JsonObject) -> _Compiled | None:
     """A validator of as much of the schema as can be had; references that lead nowhere say nothing."""
     for dangling in (True, False):
