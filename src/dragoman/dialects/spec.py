@@ -166,7 +166,13 @@ class YamlArgs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextArgs:
-    """The name stands in the markup (`tool`), plain text follows: the tool's only argument."""
+    """The name stands in the markup (`tool`), plain text follows: the tool's only argument.
+
+    `first` stands between the name and the text, `last` between the text and the closer; neither is part of it.
+    """
+
+    first: str = "\n"
+    last: str = "\n"
 
 
 Notation: TypeAlias = (

@@ -466,6 +466,8 @@ class Attempt:
             return self.called, None, ""
         if row.tool_open and not (yield from src.literal(row.tool_open)):
             raise Mismatch
+        if row.tool_open:
+            yield from src.space()
         if row.headed:
             text, mark = yield from self._header()
         elif not row.tool_close:

@@ -12,8 +12,8 @@ from ...lenient.yaml import read_mapping, split_key
 from ...schema.validation import Shape, coerce
 from ...types import Edit
 from ..judge.candidate import Draft
-from ..spec import YamlCall
-from .arguments import Trim, take_key, unescaped
+from ..spec import TextArgs, YamlCall
+from .arguments import take_key, unescaped
 from .call import Attempt, Mismatch
 
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
@@ -100,11 +100,10 @@ def _write(draft: Draft, value: Any) -> None:
 
 def text_args(attempt: Attempt) -> Need[None]:
     """`NAME` in markup and plain text after it: the value of the one parameter that it can be."""
-    draft = attempt.new()
+    draft, args = attempt.new(), attempt.spec.args
+    assert isinstance(args, TextArgs)
     name, call_id, _ = yield from attempt.tool()
-    body: list[str] = []
-    Trim("\n", body.append).feed((yield from _body(attempt)))
-    given = "".join(body)
+    given = (yield from _body(attempt)).removeprefix(args.first).removesuffix(args.last)
     text = given.strip()
     if not attempt.ended:
         raise Cut

@@ -128,14 +128,14 @@ CWM_TEXT = Dialect(
     aliases=("cwm",),
     call=CWM.call,
     tool=span("", " "),
-    args=TextArgs(),
+    args=TextArgs(first=" "),
     source="formats-2026.md N2 (facebook/cwm: the rest of the body is the command)",
     sample="<tool: function>\nf 1\n</tool>",
 )
 GEMMA_STRIPPED = Dialect(
     name="gemma4_stripped",
     aliases=("gemma4",),
-    place=Place.WHOLE,
+    place=Place.LINE,
     strength=Strength.WEAK,
     lead=("call:{name}{",),
     tool=span("call:", "{"),
@@ -201,7 +201,7 @@ NAME_JSON = Dialect(
 )
 NAME_BRACE = Dialect(
     name="name_brace",
-    place=Place.WHOLE,
+    place=Place.LINE,
     strength=Strength.WEAK,
     lead=("{name}{",),
     tool=span("", "{"),
