@@ -88,7 +88,7 @@ def break_of(text: str) -> str:
     source.feed(text[start:])
     source.eof = True
     try:
-        deque(Relaxed(source).value(_unheard, ANYTHING), maxlen=0)
+        deque(Relaxed(source).value(_dropped, ANYTHING), maxlen=0)
     except (Broken, Cut):
         return _around(text, start + source.pos)
     return ""
@@ -100,5 +100,5 @@ def _around(text: str, at: int) -> str:
     return f"{before}{text[first:at]}{HERE}{text[at:last]}{after}"
 
 
-def _unheard(_: str) -> None:
+def _dropped(_: str) -> None:
     """What is read is not kept: only where reading ends matters."""

@@ -144,12 +144,12 @@ def without_nulls(value: Any, wanted: Shape, path: str, edits: list[Edit], depth
     if depth > DEEPEST or not isinstance(value, Mapping):
         return value
     left: dict[str, Any] = {}
-    for key, held in value.items():
+    for key, inner in value.items():
         member = wanted.property(key)
-        if held is None and key not in wanted.required and member.kinds and "null" not in member.kinds:
+        if inner is None and key not in wanted.required and member.kinds and "null" not in member.kinds:
             edits.append(Edit(LEFT_OUT, f"{path}.{key}"))
         else:
-            left[key] = without_nulls(held, member, f"{path}.{key}", edits, depth + 1)
+            left[key] = without_nulls(inner, member, f"{path}.{key}", edits, depth + 1)
     return left
 
 
@@ -194,13 +194,13 @@ def _unknown(call: ToolCall) -> Issue:
 
 
 def _invalid(call: ToolCall, name: str, found: Iterable[Fault]) -> Issue:
-    told = "; ".join(f"{fault.path}: {fault.message}" for fault in list(found)[:8])
+    why = "; ".join(f"{fault.path}: {fault.message}" for fault in list(found)[:8])
     return Issue(
         kind=IssueKind.INVALID_ARGUMENTS,
-        message=f"invalid arguments: {told}",
+        message=f"invalid arguments: {why}",
         raw=_written(call),
         name=name,
-        correction=f"The arguments of {name!r} do not fit its schema: {told}.",
+        correction=f"The arguments of {name!r} do not fit its schema: {why}.",
         call_id=call.id,
     )
 

@@ -50,39 +50,53 @@ REFUSALS = frozenset({Stop.REFUSED, Stop.FILTERED})
 
 def read(response: Response, tools: Sequence[Tool]) -> Reply:
     """What `response`, which has no calls, is."""
-    text = response.text.strip()
+    return next(filter(None, (reading(response, tools) for reading in READINGS)), Reply(Kind.ANSWER))
+
+
+def _refused(response: Response, tools: Sequence[Tool]) -> Reply | None:
+    return Reply(Kind.REFUSED) if response.stop in REFUSALS else None
+
+
+def _broken(response: Response, tools: Sequence[Tool]) -> Reply | None:
     broken = tuple(issue for issue in response.issues if is_meant(issue))
-    if response.stop in REFUSALS:
-        return Reply(Kind.REFUSED)
-    if broken:
-        return Reply(Kind.BROKEN, issues=broken)
-    if response.stop in SHORT:
-        cut = response.stop is Stop.LENGTH
-        return (_misread(text, tools, cut=True) if cut else None) or Reply(SHORT[response.stop])
-    if not text and not any(FINAL in part.metadata for part in response.message.parts if isinstance(part, Text)):
-        return Reply(Kind.EMPTY)
-    return _final(response, tools) or _misread(text, tools) or _plain(text, tools)
+    return Reply(Kind.BROKEN, issues=broken) if broken else None
 
 
-def _plain(text: str, tools: Sequence[Tool]) -> Reply:
-    return Reply(Kind.ANNOUNCED if tools and announces(text, [tool.name for tool in tools]) else Kind.ANSWER)
+def _short(response: Response, tools: Sequence[Tool]) -> Reply | None:
+    if response.stop not in SHORT:
+        return None
+    missed = _missed(response, tools) if response.stop is Stop.LENGTH else None
+    return missed or Reply(SHORT[response.stop])
+
+
+def _empty(response: Response, tools: Sequence[Tool]) -> Reply | None:
+    return None if response.text.strip() or _finals(response.message.parts) else Reply(Kind.EMPTY)
 
 
 def _final(response: Response, tools: Sequence[Tool]) -> Reply | None:
-    """The final action, as the parser tells it or, where nobody asked it for that form, as the whole text."""
+    """The final action, as the parser gives it or, where nobody asked it for that form, as the whole text."""
     found = _finals(response.message.parts)
     if not found and tools and response.text.lstrip()[:1] in ("{", "`"):
         found = _finals(parse(unfenced(response.text), tools=tools, dialects="json_protocol").parts)
     return Reply(Kind.FINAL, found[0]) if found else None
 
 
+def _missed(response: Response, tools: Sequence[Tool]) -> Reply | None:
+    missed = misread(response.text.strip(), tools, cut=response.stop is Stop.LENGTH)
+    return Reply(Kind.BROKEN, issues=missed) if missed else None
+
+
+def _announced(response: Response, tools: Sequence[Tool]) -> Reply | None:
+    said = tools and announces(response.text.strip(), [tool.name for tool in tools])
+    return Reply(Kind.ANNOUNCED) if said else None
+
+
+READINGS = (_refused, _broken, _short, _empty, _final, _missed, _announced)
+"""In this order, the first that says what it is; else it is the answer."""
+
+
 def _finals(parts: Sequence[Any]) -> list[Any]:
     return [part.metadata[FINAL] for part in parts if isinstance(part, Text) and FINAL in part.metadata]
-
-
-def _misread(text: str, tools: Sequence[Tool], *, cut: bool = False) -> Reply | None:
-    broken = misread(text, tools, cut=cut)
-    return Reply(Kind.BROKEN, issues=broken) if broken else None
 
 
 # ── announcements ────────────────────────────────────────────────────────────
@@ -128,5 +142,5 @@ def _code(text: str, names: Sequence[str]) -> bool:
 
 def _stands(name: str, text: str) -> bool:
     """Does the tool's name stand in the text, as itself or with its parts as words?"""
-    spoken = re.sub(r"[_.\-/]+", " ", name)
-    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text, re.IGNORECASE) for form in {name, spoken})
+    words = re.sub(r"[_.\-/]+", " ", name)
+    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text, re.IGNORECASE) for form in {name, words})

@@ -30,7 +30,7 @@ SHOWN_SCHEMA = 2_000
 EXAMPLE_FROM, WHOLE_FROM = 2, 3
 """The corrections in a row from which an example, and the whole schema, are shown."""
 
-SAID = "; it was not run"
+NOT_RUN = "; it was not run"
 NOTHING_RAN = "Nothing was run."
 SEND = {
     1: "Send the corrected call.",
@@ -52,7 +52,7 @@ AS_JSON = "Answer again: one JSON value that fits, and nothing else."
 
 def explained(error: CallError, tools: Sequence[Tool], level: int) -> str:
     """What was wrong with one call: without an example.  `level` counts corrections in a row, from 1."""
-    lines = [*TELL.get(error.issue.kind, _as_noticed)(error, tools, level)]
+    lines = [*EXPLANATIONS.get(error.issue.kind, _as_noticed)(error, tools, level)]
     return "\n".join(lines)
 
 
@@ -92,8 +92,8 @@ def announced(name: str, tools: Sequence[Tool], dialect: Dialect | None) -> Mess
     shown = written(error, tools, EXAMPLE_FROM, dialect) if dialect is not None else ""
     if not shown:
         return Message("user", ANNOUNCED_AGAIN)
-    told = f"\n\nA call of {name!r} is written like this:\n\n{shown}"
-    return Message("user", [Text(ANNOUNCED_AGAIN), Text(told, metadata={OURS: True})])
+    example = f"\n\nA call of {name!r} is written like this:\n\n{shown}"
+    return Message("user", [Text(ANNOUNCED_AGAIN), Text(example, metadata={OURS: True})])
 
 
 def form(found: Sequence[Fault], schema: JsonObject, level: int, *, tool: str = "") -> Message:
@@ -154,17 +154,17 @@ def _tool(name: str, tools: Sequence[Tool]) -> Tool | None:
 
 
 def _unknown(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
-    asked = error.issue.name
+    wanted = error.issue.name
     names = sorted(tool.name for tool in tools)
-    near = nearest(asked, names)
+    near = nearest(wanted, names)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     more = f" and {len(names) - MOST_TOOLS} more" if len(names) > MOST_TOOLS else ""
     shown = list(dict.fromkeys([*near, *names]))[:MOST_TOOLS]
-    lines = [f"There is no tool named {asked[:80]!r}.{hint} {NOTHING_RAN}"]
+    lines = [f"There is no tool named {wanted[:80]!r}.{hint} {NOTHING_RAN}"]
     if level < EXAMPLE_FROM:
         return [*lines, f"Available tools: {', '.join(shown) or 'none'}{more}."]
-    told = [f"- {signature(tool)}" for tool in tools if tool.name in shown]
-    return [*lines, f"Available tools{more}:", *sorted(told)]
+    signatures = [f"- {signature(tool)}" for tool in tools if tool.name in shown]
+    return [*lines, f"Available tools{more}:", *sorted(signatures)]
 
 
 def _invalid(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
@@ -190,7 +190,7 @@ def _given(given: Any, path: str) -> str:
 
 def _malformed(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
     named = f"Your call of {error.issue.name!r}" if error.issue.name else "Your call"
-    lines = [f"{named} was not run: {_cut(error.issue.message.removesuffix(SAID), SHOWN)}."]
+    lines = [f"{named} was not run: {_cut(error.issue.message.removesuffix(NOT_RUN), SHOWN)}."]
     place = break_of(error.issue.raw)
     if place:
         lines.append(f"It breaks here: {place}")
@@ -220,7 +220,7 @@ def _whole(error: CallError, tools: Sequence[Tool], level: int) -> list[str]:
 
 
 AFTER = 80
-TELL: Mapping[IssueKind, Callable[[CallError, Sequence[Tool], int], list[str]]] = {
+EXPLANATIONS: Mapping[IssueKind, Callable[[CallError, Sequence[Tool], int], list[str]]] = {
     IssueKind.UNKNOWN_TOOL: _unknown,
     IssueKind.INVALID_ARGUMENTS: _invalid,
     IssueKind.MALFORMED: _malformed,

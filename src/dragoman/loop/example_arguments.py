@@ -22,21 +22,21 @@ def specimen(schema: JsonObject, given: Any = None) -> JsonObject | None:
     if not isinstance(schema, Mapping):
         return None
     wanted = shape(schema)
-    kept = {k: v for k, v in given.items() if wanted.has(k)} if isinstance(given, Mapping) else {}
+    right = {k: v for k, v in given.items() if wanted.has(k)} if isinstance(given, Mapping) else {}
     made = {key: _value(schema, wanted, key) for key in wanted.required}
-    for value in ({**made, **kept}, _mixed(schema, made, kept), made):
+    for value in ({**made, **right}, _mixed(schema, made, right), made):
         fixed = coerce(value, wanted)[0]
         if not faults(schema, fixed):
             return dict(fixed)
     return None
 
 
-def _mixed(schema: JsonObject, made: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
-    """What was made, with each of the values kept that does not spoil it."""
+def _mixed(schema: JsonObject, made: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """What was made, with each of the values given that does not spoil it."""
     value = dict(made)
-    for key, held in kept.items():
-        if not faults(schema, {**value, key: held}):
-            value[key] = held
+    for key, member in given.items():
+        if not faults(schema, {**value, key: member}):
+            value[key] = member
     return value
 
 
@@ -53,25 +53,33 @@ def _own(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def _stand_in(name: str, wanted: Shape, own: Mapping[str, Any], depth: int) -> Any:
     """A value for the member `name`: the schema's own example, else one that names what belongs there."""
-    for word in ("const", "default"):
-        if word in own:
-            return own[word]
-    examples = own.get("examples")
-    if isinstance(examples, list) and examples:
+    examples = [*_examples(own), *wanted.enum[:1]]
+    if examples:
         return examples[0]
-    if wanted.enum:
-        return wanted.enum[0]
-    kind = next((k for k in ORDER if k in wanted.kinds), "string")
-    if kind in STAND_INS:
-        return _number(own, STAND_INS[kind]) if kind in ("integer", "number") else STAND_INS[kind]
-    if kind == "string":
-        return _text(name, own)
+    kind = next((kind for kind in ORDER if kind in wanted.kinds), "string")
+    match kind:
+        case "string":
+            return _text(name, own)
+        case "integer" | "number":
+            return _number(own, STAND_INS[kind])
+        case "boolean" | "null":
+            return STAND_INS[kind]
+    return _container(kind, name, wanted, own, depth)
+
+
+def _container(kind: str, name: str, wanted: Shape, own: Mapping[str, Any], depth: int) -> Any:
     if depth >= DEEPEST or wanted is ANYTHING:
         return [] if kind == "array" else {}
-    if kind == "array":
-        items = own.get("items")
-        return [_stand_in(name, wanted.at(0), items if isinstance(items, Mapping) else {}, depth + 1)]
-    return {key: _stand_in(key, wanted.property(key), _own(own, key), depth + 1) for key in wanted.required}
+    if kind == "object":
+        return {key: _stand_in(key, wanted.property(key), _own(own, key), depth + 1) for key in wanted.required}
+    items = own.get("items")
+    return [_stand_in(name, wanted.at(0), items if isinstance(items, Mapping) else {}, depth + 1)]
+
+
+def _examples(own: Mapping[str, Any]) -> list[Any]:
+    """The values that the schema itself gives."""
+    listed = own.get("examples")
+    return [own[word] for word in ("const", "default") if word in own] + (listed if isinstance(listed, list) else [])
 
 
 def _number(own: Mapping[str, Any], plain: Any) -> Any:

@@ -22,17 +22,17 @@ class Archive:
 
     def __init__(self, limit: int | None, taken: Container[str] = ()) -> None:
         self._limit = limit
-        self._kept: dict[str, str] = {}
+        self._whole: dict[str, str] = {}
         self._name = next(name for n in range(1, 1000) if (name := NAME if n == 1 else f"{NAME}_{n}") not in taken)
 
     def shown(self, result: ToolResult) -> ToolResult:
         """`result` as the model gets it: whole, or shortened and kept."""
         if self._limit is None:
             return result
-        return Shortener(self._kept, self._limit, self._name)(result, f"r{len(self._kept) + 1}")
+        return Shortener(self._whole, self._limit, self._name)(result, f"r{len(self._whole) + 1}")
 
     def tools(self) -> dict[str, Runnable]:
         """The tool that reads on, by its name; none while nothing was shortened."""
-        if self._limit is None or not self._kept:
+        if self._limit is None or not self._whole:
             return {}
-        return {self._name: read_more(self._kept, self._limit - ROOM, self._name)}
+        return {self._name: read_more(self._whole, self._limit - ROOM, self._name)}

@@ -102,8 +102,8 @@ def _unknown(inside: str, names: Sequence[str]) -> tuple[Issue, ...]:
     exact = {_fold(name) for name in names}
     for name in _first_names(inside):
         if _fold(name) not in exact and nearly([name], names):
-            told = f"there is no tool named {name[:80]!r}"
-            return (Issue(kind=IssueKind.UNKNOWN_TOOL, message=told, name=name, correction=f"{told}; nothing was run"),)
+            why = f"there is no tool named {name[:80]!r}"
+            return (Issue(kind=IssueKind.UNKNOWN_TOOL, message=why, name=name, correction=f"{why}; nothing was run"),)
     return ()
 
 

@@ -1,9 +1,8 @@
 """Structured output: the form an answer must have, how the model is asked for it, and the value it comes to.
 
 One validator (`lenient/answers.py`), whichever way the model was asked: a schema of the API, a tool that takes the
-value,
-or words in the prompt.  Knows schemas, tools and requests; no provider.  Contract: `read`, `take` and `accept` give a
-value that fits, converted to the type that was asked for, or every fault; text that was cut is no value.
+value, or words in the prompt.  Knows schemas, tools and requests; no provider.  Contract: `read`, `take` and `accept`
+give a value that fits, converted to the type that was asked for, or every fault; text that was cut is no value.
 """
 
 from __future__ import annotations
@@ -80,14 +79,14 @@ class Output:
         tool = Tool(name=name, description=description, parameters=parameters)
         return Runnable(tool=tool, function=_unused, read_only=True, approval=Approval.NEVER, final=True)
 
-    def asked(self, request: Request, tool: str = "") -> Request:
+    def ask(self, request: Request, tool: str = "") -> Request:
         """`request`, asking for this form; `tool` is the name of the tool that takes the value, where there is one."""
         if self.how is How.NATIVE:
             form = OutputSchema(schema=self.schema, name=self.name, description=self.description)
             return replace(request, output_schema=form)
         if self.how is How.PROMPT:
-            told = PROMPT.format(schema=dumps(self.schema), what=f" ({self.description})" if self.description else "")
-            return replace(request, messages=_instructed(request.messages, told))
+            prompt = PROMPT.format(schema=dumps(self.schema), what=f" ({self.description})" if self.description else "")
+            return replace(request, messages=_instructed(request.messages, prompt))
         if len(request.tools) == 1:
             return replace(request, tool_choice=ToolChoice("named", tool))
         return replace(request, messages=_instructed(request.messages, BY_TOOL.format(tool=tool)))
@@ -132,18 +131,18 @@ PROMPT = (
 
 def in_object(schema: JsonObject) -> JsonObject:
     """The parameters of a tool whose one argument is the value; what `schema` defines stays where it points."""
-    held = {key: schema[key] for key in ("$defs", "definitions", "$schema") if key in schema}
-    inner = {key: value for key, value in schema.items() if key not in held}
-    return {"type": "object", "properties": {VALUE: inner}, "required": [VALUE], "additionalProperties": False, **held}
+    outer = {key: schema[key] for key in ("$defs", "definitions", "$schema") if key in schema}
+    inner = {key: value for key, value in schema.items() if key not in outer}
+    return {"type": "object", "properties": {VALUE: inner}, "required": [VALUE], "additionalProperties": False, **outer}
 
 
-def _instructed(messages: tuple[Message, ...], told: str) -> tuple[Message, ...]:
-    """The messages with `told` at the end of the instructions in front."""
+def _instructed(messages: tuple[Message, ...], instruction: str) -> tuple[Message, ...]:
+    """The messages with `instruction` at the end of those in front."""
     if messages and messages[0].role == "system":
         first = messages[0]
-        parts = (*first.parts, Text(f"\n\n{told}"))
+        parts = (*first.parts, Text(f"\n\n{instruction}"))
         return (Message("system", parts, cache=first.cache, metadata=first.metadata), *messages[1:])
-    return (Message("system", told), *messages)
+    return (Message("system", instruction), *messages)
 
 
 def _unused(arguments: JsonObject, context: Context) -> Any:

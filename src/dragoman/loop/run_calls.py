@@ -218,8 +218,8 @@ class CallRunner:
             return not_run(each.call, NOBODY, ErrorCode.DENIED)
         problem = ""
         for _ in range(EDITS):
-            asking = ApprovalRequest(call=each.call, runnable=each.runnable, problem=problem)
-            decision = _decision((yield from _invoke(approve, asking)))
+            request = ApprovalRequest(call=each.call, runnable=each.runnable, problem=problem)
+            decision = _decision((yield from _invoke(approve, request)))
             yield ApprovalDecided(each.call, decision)
             if isinstance(decision, Allowed):
                 return each

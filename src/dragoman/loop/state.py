@@ -80,7 +80,7 @@ class State:
             request = replace(request, tool_choice=None)
         if self.output is None:
             return request
-        return self.output.asked(request, "" if self.taker is None else self.taker.tool.name)
+        return self.output.ask(request, "" if self.taker is None else self.taker.tool.name)
 
     def left_behind(self, end: End) -> Run:
         """What the run came to."""
@@ -171,7 +171,7 @@ class State:
 
     def _dialects(self) -> list[str]:
         """The dialects of the calls made so far, the last first."""
-        reports = [call.report for said in reversed(self.history.messages) for call in said.calls]
+        reports = [call.report for message in reversed(self.history.messages) for call in message.calls]
         return [report.dialect for report in reports if report is not None and report.dialect]
 
 

@@ -226,21 +226,26 @@ class _ServerTools:
         self._counts.turns += 1
         calls = transcript.message.calls
         own = [call for call in calls if self._runs(call.name)]
-        results = {call.id: _of_client(call, transcript) for call in calls if not self._runs(call.name)}
+        results: dict[str, ToolResult] = {}
         runner = CallRunner(self._policy, self._checker, self._archive, self._key, self._deadline, results)
         ready, errors = runner.check(own, transcript)
-        for call in own:
-            if call.id in errors:
+        for call in calls:
+            if not self._runs(call.name):
+                results[call.id] = _of_client(call, transcript)
+            elif call.id in errors:
                 results[call.id] = runner.rejected(call, errors[call.id], self._counts.streak + 1)
         ready = yield from self._within_limits(ready, results)
         yield from runner.run(ready)
         self._ran += [each.runnable for each in ready if results[each.call.id].error_code != ErrorCode.NOT_EXECUTED]
-        wrong = bool(errors) or any(self._runs(issue.name) for issue in transcript.in_text)
-        self._counts.streak = self._counts.streak + 1 if wrong and not ready else 0
+        self._count_corrections(transcript, wrong=bool(errors), ran=bool(ready))
         self._hidden.add(transcript.message, [results[call.id] for call in calls])
         if transcript.in_text:
             self._hidden.turns.append(self._correction(request, transcript, ran=len(ready)))
         yield ServerToolsRan(tuple((call, results[call.id]) for call in own))
+
+    def _count_corrections(self, transcript: Transcript, *, wrong: bool, ran: bool) -> None:
+        wrong = wrong or any(self._runs(issue.name) for issue in transcript.in_text)
+        self._counts.streak = self._counts.streak + 1 if wrong and not ran else 0
 
     def _within_limits(self, ready: list[Ready], results: dict[str, ToolResult]) -> Machine[list[Ready]]:
         """Those that may run by now; the others have their results."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ..jsontext import to_json
 from ..memo import BackedCache, Backing
@@ -39,9 +40,12 @@ class Memory:
             return tuple(messages)
         answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
         keys = {at: _keys(owner, messages[:at], messages[at]) for at in answers}
-        found = self._cache.get([key for each in keys.values() for key in each])
-        turns = [next((found[key] for key in keys.get(at, ()) if key in found), ()) for at in range(len(messages))]
-        return tuple(one for message, led in zip(messages, turns, strict=True) for one in _led_to(message, led))
+        found = self._cache.get(list(chain.from_iterable(keys.values())))
+        restored: list[Message] = []
+        for at, message in enumerate(messages):
+            known = filter(None, map(found.get, keys.get(at, ())))
+            restored += _led_to(message, next(known, ()))
+        return tuple(restored)
 
 
 class HiddenTurns:
@@ -94,14 +98,16 @@ def remainder(message: Message, turns: Sequence[Message]) -> Message:
     text = message.text
     for turn in before:
         text = _without(text, turn.text.strip())
-    thoughts = {turn.reasoning for turn in before if turn.reasoning}
-    blocks = [part for turn in before for part in turn.parts if isinstance(part, Media | Opaque)]
-    parts = [
-        part
-        for part in _cut(message.parts, len(message.text) - len(text))
-        if part not in blocks and not (isinstance(part, Reasoning) and part.text in thoughts)
-    ]
+    left = _cut(message.parts, len(message.text) - len(text))
+    parts = [part for part in left if not any(_holds(turn, part) for turn in before)]
     return message.with_parts(parts)
+
+
+def _holds(turn: Message, part: Part) -> bool:
+    """Does `turn` hold this reasoning, medium or block?"""
+    if isinstance(part, Reasoning):
+        return bool(part.text) and part.text == turn.reasoning
+    return isinstance(part, Media | Opaque) and part in turn.parts
 
 
 def _without(text: str, start: str) -> str:

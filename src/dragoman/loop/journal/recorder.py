@@ -38,7 +38,7 @@ INTERRUPTED = (
 
 
 class Recorder:
-    """Wraps one run.  `ask` and `machine` wrap what asks the model and what runs the loop; it witnesses the tools."""
+    """Wraps one run.  `ask` and `machine` wrap what asks the model and what runs the loop; it observes the tools."""
 
     def __init__(self, store: Store, run_id: str, begun: float) -> None:
         self._store, self._run_id = store, run_id
@@ -56,19 +56,19 @@ class Recorder:
         def ask(request: Request) -> Machine[Response]:
             index = self._counted[TURN]
             key, digest = str(index), _digest(request)
-            held = self._recall(TURN, key)
-            if held is None:
+            written = self._recall(TURN, key)
+            if written is None:
                 yield from self._live(self._tick())
-                heard: list[Event] = []
-                response = yield from relay(self._live(real(request)), on_step=lambda step: _overheard(step, heard))
+                events: list[Event] = []
+                response = yield from relay(self._live(real(request)), on_step=lambda step: _logged(step, events))
                 yield from self._live(self._tick())
-                self._put(TURN, key, encode((digest, joined(heard))))
+                self._put(TURN, key, encode((digest, joined(events))))
             else:
-                was, heard = decode(held)
+                was, events = decode(written)
                 if was != digest:
                     raise JournalError(UNFIT.format(path=self._store.path, index=index + 1))
-                yield from heard
-                response = assemble(heard)
+                yield from events
+                response = assemble(events)
             self._counted[TURN] += 1
             return response
 
@@ -106,16 +106,16 @@ class Recorder:
     def _answer(self, effect: Invoke) -> Machine[Any]:
         """What a hook answered.  What cannot be written down is asked for again."""
         key = self._count(ANSWER)
-        held = self._recall(ANSWER, key)
-        if held is not None:
-            return decode(held)
+        written = self._recall(ANSWER, key)
+        if written is not None:
+            return decode(written)
         yield from self._tick()
         value = yield effect
         try:
-            written = encode(value)
+            encoded = encode(value)
         except TypeError:
             return value
-        self._put(ANSWER, key, written)
+        self._put(ANSWER, key, encoded)
         return value
 
     def _now(self) -> Machine[float]:
@@ -192,9 +192,9 @@ class Recorder:
         return entry
 
 
-def _overheard(step: Any, heard: list[Event]) -> Machine[None]:
+def _logged(step: Any, events: list[Event]) -> Machine[None]:
     if isinstance(step, EVENTS):
-        heard.append(step)
+        events.append(step)
     yield step
 
 
@@ -204,12 +204,12 @@ def joined(events: Sequence[Event]) -> list[Event]:
     for event in events:
         before = out[-1] if out else None
         match event, before:
-            case TextDelta(text), TextDelta(said):
-                out[-1] = TextDelta(said + text)
-            case ReasoningDelta(text), ReasoningDelta(said):
-                out[-1] = ReasoningDelta(said + text)
-            case CallDelta(index, piece), CallDelta(same, said) if index == same:
-                out[-1] = CallDelta(index, said + piece)
+            case TextDelta(text), TextDelta(start):
+                out[-1] = TextDelta(start + text)
+            case ReasoningDelta(text), ReasoningDelta(start):
+                out[-1] = ReasoningDelta(start + text)
+            case CallDelta(index, piece), CallDelta(same, start) if index == same:
+                out[-1] = CallDelta(index, start + piece)
             case _:
                 out.append(event)
     return out
@@ -220,11 +220,11 @@ def _digest(request: Request) -> str:
 
     Tools are told apart by what they answer; metadata need not be JSON.
     """
-    said = [[message.role, [_said(part) for part in message.parts]] for message in request.messages]
-    return hashlib.sha256(encode(said).encode()).hexdigest()
+    words = [[message.role, [_words(part) for part in message.parts]] for message in request.messages]
+    return hashlib.sha256(encode(words).encode()).hexdigest()
 
 
-def _said(part: Part) -> list[Any]:
+def _words(part: Part) -> list[Any]:
     kind = type(part).__name__
     match part:
         case Text(text) | Reasoning(text):
@@ -234,7 +234,7 @@ def _said(part: Part) -> list[Any]:
         case ToolCall():
             return [kind, part.id, part.name, part.arguments]
         case ToolResult():
-            content = [_said(each) for each in part.content]
+            content = [_words(each) for each in part.content]
             return [kind, part.call_id, part.name, content, part.is_error, str(part.error_code)]
         case Opaque():
             return [kind, part.api, part.block]

@@ -2,7 +2,7 @@
 
 Knows texts and keys; nothing of what they mean.  Contract: what `put` was given is on the disk when it
 returns (WAL, synchronous=FULL); one process at a time holds a journal, and a dead one holds nothing; only its owner
-may read the file (0600); a file that is no journal is told, and left as it is.
+may read the file (0600); a file that is no journal is named as that, and left as it is.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Store:
         _there(self.path, new=new)
         self._database = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)
         try:
-            with self._told():
+            with self._guarded():
                 self._open(new=new)
         except BaseException:
             self._database.close()
@@ -110,7 +110,7 @@ class Store:
 
     def write_about(self, about: str) -> None:
         """How the run is asked; this begins the journal."""
-        with self._told():
+        with self._guarded():
             self._database.executescript(
                 f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; BEGIN IMMEDIATE; {SCHEMA}"
             )
@@ -119,7 +119,7 @@ class Store:
 
     def read_about(self) -> str:
         """How the run was asked."""
-        with self._told():
+        with self._guarded():
             about: str = self._database.execute("SELECT about FROM run").fetchone()[0]
             return about
 
@@ -127,14 +127,14 @@ class Store:
 
     def get(self, kind: str, key: str) -> Entry | None:
         """What is written under `key`, None for nothing."""
-        with self._told():
+        with self._guarded():
             found = self._database.execute("SELECT value, at FROM entry WHERE kind = ? AND key = ?", (kind, key))
             row = found.fetchone()
             return None if row is None else Entry(*row)
 
     def put(self, kind: str, key: str, value: str | None, at: float) -> None:
         """Write `value` under `key`; None says that something is about to begin."""
-        with self._told():
+        with self._guarded():
             self._database.execute("INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?)", (kind, key, value, at))
 
     # ── the file ─────────────────────────────────────────────────────────────
@@ -145,7 +145,7 @@ class Store:
             self._database.close()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _guarded(self) -> Iterator[None]:
         """One user at a time, and SQLite's failures in our words."""
         with self._lock:
             try:

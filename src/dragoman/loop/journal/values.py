@@ -60,9 +60,10 @@ RECORDS: Mapping[str, Callable[..., Any]] = {
         Usage, Verdict,
     )
 }  # fmt: skip
-"""Everything that is told by name."""
+"""Everything that is written by name."""
 MARK = "!"
-"""The key that says what an object is; an object of the user's own with this key is told as pairs."""
+"""The key that says what an object is; an object of the user's own with this key is written as pairs."""
+NO_VALUE = "a journal cannot hold a {kind}"
 TUPLE, PAIRS, WIRE, VALUE, API = "tuple", "pairs", "wire", "is", "api"
 
 
@@ -80,30 +81,40 @@ def decode(written: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return {MARK: _name(value), VALUE: value.value}
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
     if is_dataclass(value) and not isinstance(value, type):
-        held = {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.init}
-        return {MARK: _name(value), **held}
-    if isinstance(value, tuple):
-        return {MARK: TUPLE, VALUE: [_plain(each) for each in value]}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    if isinstance(value, WireFields):
-        return {MARK: WIRE, API: value.api, VALUE: _plain(dict(value))}
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        if MARK in value:
-            return {MARK: PAIRS, VALUE: [[key, _plain(held)] for key, held in value.items()]}
-        return {key: _plain(held) for key, held in value.items()}
-    raise TypeError(f"a journal cannot hold a {type(value).__name__}")
+        return {
+            MARK: _name(value),
+            **{each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.init},
+        }
+    for kinds, write in WRITERS:
+        if isinstance(value, kinds):
+            return write(value)
+    raise TypeError(NO_VALUE.format(kind=type(value).__name__))
+
+
+def _plain_mapping(value: Mapping[Any, Any]) -> Any:
+    if not all(isinstance(key, str) for key in value):
+        raise TypeError(NO_VALUE.format(kind=type(value).__name__))
+    if MARK in value:
+        return {MARK: PAIRS, VALUE: [[key, _plain(inner)] for key, inner in value.items()]}
+    return {key: _plain(inner) for key, inner in value.items()}
+
+
+WRITERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (Enum, lambda value: {MARK: _name(value), VALUE: value.value}),
+    ((str, bool, int, float, type(None)), lambda value: value),
+    (tuple, lambda value: {MARK: TUPLE, VALUE: [_plain(each) for each in value]}),
+    (list, lambda value: [_plain(each) for each in value]),
+    (WireFields, lambda value: {MARK: WIRE, API: value.api, VALUE: _plain(dict(value))}),
+    (Mapping, _plain_mapping),
+)
+"""How values of each kind are written; the first that fits."""
 
 
 def _name(value: Any) -> str:
     name = type(value).__name__
     if RECORDS.get(name) is not type(value):
-        raise TypeError(f"a journal cannot hold a {name}")
+        raise TypeError(NO_VALUE.format(kind=name))
     return name
 
 
@@ -113,13 +124,16 @@ def _made(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if MARK not in value:
-        return {key: _made(held) for key, held in value.items()}
+        return {key: _made(inner) for key, inner in value.items()}
     name = value.pop(MARK)
-    if name == TUPLE:
-        return tuple(_made(each) for each in value[VALUE])
-    if name == PAIRS:
-        return {key: _made(held) for key, held in value[VALUE]}
-    if name == WIRE:
-        return WireFields(value[API], _made(value[VALUE]))
+    if name in READERS:
+        return READERS[name](value)
     record = RECORDS[name]
-    return record(value[VALUE]) if VALUE in value else record(**{key: _made(held) for key, held in value.items()})
+    return record(value[VALUE]) if VALUE in value else record(**{key: _made(inner) for key, inner in value.items()})
+
+
+READERS: Mapping[str, Callable[[dict[str, Any]], Any]] = {
+    TUPLE: lambda value: tuple(_made(each) for each in value[VALUE]),
+    PAIRS: lambda value: {key: _made(inner) for key, inner in value[VALUE]},
+    WIRE: lambda value: WireFields(value[API], _made(value[VALUE])),
+}
