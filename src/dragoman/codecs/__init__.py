@@ -88,7 +88,7 @@ def decode(api: str, body: Mapping[str, Any] | str | bytes) -> Response:
 
 
 def decode_stream(api: str, chunks: Iterable[bytes]) -> Response:
-    """The response told by the bytes of a stream of `api`, however they are cut."""
+    """The response in the bytes of a stream of `api`, however they are cut."""
     return decode_chunks(CODECS[api], chunks)
 
 
@@ -173,8 +173,8 @@ def _anthropic_definition(tool: Tool) -> dict[str, Any]:
 
 
 def _chat_message(result: ToolResult) -> dict[str, Any]:
-    told = tuple(Text(note(part)) if isinstance(part, Media) else part for part in result.content)
-    return _chat_result(replace(result, content=told, metadata=NOTHING))
+    content = tuple(Text(note(part)) if isinstance(part, Media) else part for part in result.content)
+    return _chat_result(replace(result, content=content, metadata=NOTHING))
 
 
 def _ollama_message(result: ToolResult) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from ..errors import CodecError
 from ..events import Ended, Event, Started, TextDelta, assemble
 from ..jsontext import to_json
 from ..types import NOTHING, JsonObject, Message, Request, Response, Stop, Usage
-from .shared.body import an_object, count, mapping, present, rest, string_at, switch_at, text
+from .shared.body import an_object, count, mapping, present, rest, string, string_at, switch_at
 from .shared.decoder import AnswerDecoder
 from .shared.encoder import Encoder
-from .shared.errors import Told, raise_error
+from .shared.errors import ErrorReply, raise_error
 from .shared.frames import Frame, FrameKind
-from .shared.requests import finished
+from .shared.requests import with_quirks
 from .shared.spec import (
     PLAIN,
     UNSTAMPED,
@@ -29,8 +29,8 @@ from .shared.spec import (
     Quirks,
     Stamp,
     WireFields,
-    carried,
-    wished,
+    extra_for,
+    wire_fields,
 )
 from .shared.transcript import instructions, transcript
 
@@ -52,11 +52,11 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     system, turns = instructions(request.messages)
     prompt = "\n\n".join(filter(None, (system, transcript(turns))))
     body = {"user_prompt": prompt, "streaming": request.stream, **_DEFAULTS}
-    return finished(body, wished(NAME, request.extra), quirks)
+    return with_quirks(body, extra_for(NAME, request.extra), quirks)
 
 
 def decode_request(body: JsonObject) -> Request:
-    """The request `body` makes, without the agent, which the path tells."""
+    """The request `body` makes, without the agent, which stands in the path."""
     body = an_object(body, "$")
     extra = {key: value for key, value in body.items() if value is not None and _DEFAULTS.get(key) != value}
     prompt, stream = string_at(extra, "user_prompt"), switch_at(extra, "streaming") or False
@@ -70,7 +70,7 @@ def decode_request(body: JsonObject) -> Request:
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
-    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
     body = an_object(body, "$")
     raise_error(body)
     if not isinstance(body.get("message"), str):
@@ -94,17 +94,17 @@ class _Decoder(AnswerDecoder):
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
         raise_error(body)
-        self._word = text(body.get("stop_reason")) or self._word
+        self._word = string(body.get("stop_reason")) or self._word
         self._usage = dict(mapping(body.get("tokens"))) or self._usage
         self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, [], {})}
-        events = self._start("", text(body.get("message_id"))) + self._emit_text(text(body.get("message")))
+        events = self._start("", string(body.get("message_id"))) + self._emit_text(string(body.get("message")))
         return self._repeat_text(events, "message")
 
     def _read_usage(self) -> Usage | None:
         return _read_usage(self._usage)
 
     def _leftover(self) -> JsonObject:
-        return carried(NAME, self._extra)
+        return wire_fields(NAME, self._extra)
 
 
 def _read_usage(tokens: JsonObject) -> Usage | None:
@@ -117,7 +117,7 @@ def _read_usage(tokens: JsonObject) -> Usage | None:
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = wished(NAME, response.extra)
+    left = extra_for(NAME, response.extra)
     ending = _ending(stamp.id or response.id, response.stop, response.usage)
     return {**left, "message": response.text, **ending}
 
@@ -138,21 +138,21 @@ class _Encoder(Encoder):
         return [Frame(to_json({"message": "", "message_id": self._id}))]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return [self._run(event, lambda said: Frame(to_json({"message": said})))] if event.text else []
+        return [self._run(event, lambda text: Frame(to_json({"message": text})))] if event.text else []
 
     def _finish(self, event: Ended) -> list[Frame]:
-        left = wished(NAME, event.extra)
+        left = extra_for(NAME, event.extra)
         return [Frame(to_json({**left, "message": "", **_ending(self._id, event.stop, event.usage)}))]
 
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal."""
-    told = Told(error)
-    return told.status, {"code": told.code or told.kind.value, "message": told.message}
+    reply = ErrorReply(error)
+    return reply.status, {"code": reply.code or reply.kind.value, "message": reply.message}
 
 
 def error_frame(error: Exception) -> Frame:
-    """The frame that tells an error once the answer has begun."""
+    """The frame of an error once the answer has begun."""
     return Frame(to_json({"error": encode_error(error)[1]}))
 
 

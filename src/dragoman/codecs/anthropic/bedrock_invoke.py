@@ -17,10 +17,10 @@ from ...events import Event, IssueReported
 from ...jsontext import to_json
 from ...types import JsonObject, Request
 from ..bedrock import converse as bedrock_converse
-from ..shared.body import mapping, text
+from ..shared.body import mapping, string
 from ..shared.errors import read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import frame_body, odd
+from ..shared.issues import frame_body, wire_fault
 from ..shared.spec import PLAIN, UNSTAMPED, Codec, Ids, Quirks, Stamp
 from . import messages as anthropic_messages
 from .messages_requests import decode_request as decode_messages
@@ -41,7 +41,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 
 def decode_request(body: JsonObject) -> Request:
-    """The request `body` makes, without the model and the streaming, which the path tells."""
+    """The request `body` makes, without the model and the streaming, which stand in the path."""
     given = body
     if isinstance(body, dict) and body.get("anthropic_version") == _VERSION:
         given = {key: value for key, value in body.items() if key != "anthropic_version"}
@@ -56,17 +56,17 @@ class _Decoder:
 
     def feed(self, frame: Frame) -> list[Event]:
         if frame.event.endswith("Exception"):
-            told = text(mapping(_parsed(frame.data)).get("message")) or frame.event
-            raise read_failure(200, {"error": {"code": frame.event, "message": told}})
+            message = string(mapping(_parsed(frame.data)).get("message")) or frame.event
+            raise read_failure(200, {"error": {"code": frame.event, "message": message}})
         body = frame_body(frame)
         if isinstance(body, IssueReported):
             return [body]
         if "bytes" not in body:  # recordings and proxies take the envelope off
             return self._inner.feed(frame)
         try:
-            data = base64.b64decode(text(body["bytes"]), validate=True).decode("utf-8", "replace")
+            data = base64.b64decode(string(body["bytes"]), validate=True).decode("utf-8", "replace")
         except (binascii.Error, ValueError):
-            return [odd("a chunk is not base64; it was passed over", text(body["bytes"]))]
+            return [wire_fault("a chunk is not base64; it was passed over", string(body["bytes"]))]
         return self._inner.feed(Frame(data))
 
     def close(self) -> list[Event]:

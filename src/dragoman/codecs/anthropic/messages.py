@@ -29,14 +29,14 @@ from ...events import (
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
 from ..shared.claude_blocks import Counts, uncached
 from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, final_stop
-from ..shared.errors import Told, framed, raise_error, read_failure
+from ..shared.errors import ErrorReply, framed, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
+from ..shared.issues import wire_fault
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
 from .messages_blocks import NAME, write_part
 from .messages_requests import decode_request, encode_request
 
@@ -70,7 +70,7 @@ _STREAMED_INPUT = ("server_tool_use", "mcp_tool_use")
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
-    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
     body = an_object(body, "$")
     raise_error(body)
     content = body.get("content")
@@ -108,7 +108,7 @@ class _Decoder(BlockDecoder):
         events = self._begin_message(body)
         for i, block in enumerate(blocks):
             events += self._begin(i, block) + self._end_block(i)
-        self._word = text(body.get("stop_reason"))
+        self._word = string(body.get("stop_reason"))
         return [*events, *self.close()]
 
     # ── events of the stream ─────────────────────────────────────────────────
@@ -116,17 +116,17 @@ class _Decoder(BlockDecoder):
     def _read(self, body: JsonObject, event: str) -> list[Event]:
         if body.get("type") == "error" or event == "error" or body.get("error"):
             raise read_failure(200, body)
-        handler = self._on.get(text(body.get("type")) or event)
+        handler = self._on.get(string(body.get("type")) or event)
         return handler(body) if handler else []  # pings, and events invented after us
 
     def _begin_message(self, message: JsonObject) -> list[Event]:
         self._extra |= present(message, _BODY)
         self._usage |= present(mapping(message.get("usage")))
-        return self._start(text(message.get("model")), text(message.get("id")))
+        return self._start(string(message.get("model")), string(message.get("id")))
 
     def _on_message_delta(self, body: JsonObject) -> list[Event]:
         delta = mapping(body.get("delta"))
-        self._word = text(delta.get("stop_reason")) or self._word
+        self._word = string(delta.get("stop_reason")) or self._word
         self._extra |= present({**rest(delta, _BODY), **rest(body, ("type", "delta", "usage"))})
         self._usage |= present(mapping(body.get("usage")))
         return []
@@ -137,7 +137,7 @@ class _Decoder(BlockDecoder):
 
     def _on_delta(self, body: JsonObject) -> list[Event]:
         index, delta = self._index(body), mapping(body.get("delta"))
-        what = text(delta.get("type"))
+        what = string(delta.get("type"))
         events: list[Event] = []
         if index not in self._blocks:  # a delta without its start: only text says what it is
             events += self._begin(index, {"type": "thinking" if what == "thinking_delta" else "text"})
@@ -145,17 +145,17 @@ class _Decoder(BlockDecoder):
         match what:
             case "text_delta" | "thinking_delta":
                 key = what.removesuffix("_delta")
-                events += self._fill(block, text(delta.get(key)))
+                events += self._fill(block, string(delta.get(key)))
                 self._repeat_text(events, "delta", key)
             case "signature_delta":
-                block.metadata["signature"] = text(delta.get("signature"))
+                block.metadata["signature"] = string(delta.get("signature"))
             case "citations_delta":
                 block.metadata["citations"] = [*items(block.metadata.get("citations")), delta.get("citation")]
             case "input_json_delta" if block.kind == "call":
-                events += self._calls.add(index, text(delta.get("partial_json")))
+                events += self._calls.add(index, string(delta.get("partial_json")))
                 self._repeat(partial(self._calls.add, index), "delta", "partial_json")
             case "input_json_delta":
-                block.pieces.append(text(delta.get("partial_json")))
+                block.pieces.append(string(delta.get("partial_json")))
         return events
 
     def _index(self, body: JsonObject) -> int:
@@ -165,21 +165,21 @@ class _Decoder(BlockDecoder):
     # ── blocks ───────────────────────────────────────────────────────────────
 
     def _begin(self, index: int, start: JsonObject) -> list[Event]:
-        kind = text(start.get("type"))
+        kind = string(start.get("type"))
         events = self._begin_block(index, _BLOCKS.get(kind, ""), start)
         self._current = index
         block = self._blocks[index]
         match kind:
             case "text" | "thinking":
                 block.metadata = rest(start, ("type", kind))
-                events += self._fill(block, text(start.get(kind)))
+                events += self._fill(block, string(start.get(kind)))
             case "redacted_thinking":
-                block.metadata = {"redacted": text(start.get("data"))}
+                block.metadata = {"redacted": string(start.get("data"))}
             case "tool_use":
-                left = carried(NAME, rest(start, _CALL))
-                events += self._calls.begin(index, text(start.get("id")), text(start.get("name")), left)
+                left = wire_fields(NAME, rest(start, _CALL))
+                events += self._calls.begin(index, string(start.get("id")), string(start.get("name")), left)
                 if start.get("input") not in (None, {}):
-                    self._calls.hand(index, start["input"])  # whole at the start (programmatic calling)
+                    self._calls.assign(index, start["input"])  # whole at the start (programmatic calling)
         return events
 
     def _end_part(self, block: Block) -> list[Event]:
@@ -193,15 +193,15 @@ class _Decoder(BlockDecoder):
         try:
             given = strict.loads_leniently(written)
         except ValueError:
-            kind = text(block.start.get("type"))
-            return [odd(f"the input of a {kind} block is not JSON; the block was left out", written)]
+            kind = string(block.start.get("type"))
+            return [wire_fault(f"the input of a {kind} block is not JSON; the block was left out", written)]
         return [PartAdded(Opaque(api=NAME, block={**block.start, "input": given}))]
 
     def _read_usage(self) -> Usage | None:
         return read_usage(self._usage)
 
     def _leftover(self) -> JsonObject:
-        return carried(NAME, {**self._extra, "usage": self._own_usage, "stop_reason": self._own_word})
+        return wire_fields(NAME, {**self._extra, "usage": self._own_usage, "stop_reason": self._own_word})
 
 
 def read_usage(usage: JsonObject) -> Usage | None:
@@ -214,7 +214,7 @@ def read_usage(usage: JsonObject) -> Usage | None:
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = dict(wished(NAME, response.extra))
+    left = dict(extra_for(NAME, response.extra))
     usage, word = mapping(left.pop("usage", None)), left.pop("stop_reason", None)
     return {
         "id": stamp.id or response.id,
@@ -270,13 +270,13 @@ class _Encoder(Encoder):
         if not event.text:
             return []
         begun = self._begin("text", {"type": "text", "text": ""})
-        return [*begun, self._run(event, lambda said: self._delta({"type": "text_delta", "text": said}))]
+        return [*begun, self._run(event, lambda text: self._delta({"type": "text_delta", "text": text}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
         begun = self._think()
-        return [*begun, self._run(event, lambda said: self._delta({"type": "thinking_delta", "thinking": said}))]
+        return [*begun, self._run(event, lambda text: self._delta({"type": "thinking_delta", "thinking": text}))]
 
     def _think(self) -> list[Frame]:
         return self._begin("thinking", {"type": "thinking", "thinking": "", "signature": ""})
@@ -289,7 +289,7 @@ class _Encoder(Encoder):
             cited = items(own(NAME, metadata).get("citations"))
             return [*(self._delta({"type": "citations_delta", "citation": one}) for one in cited), *self._end()]
         if self._open == "thinking" or metadata.get("signature"):
-            return self._think() + self._end(text(metadata.get("signature")))
+            return self._think() + self._end(string(metadata.get("signature")))
         return []
 
     def _on_part(self, event: PartAdded) -> list[Frame]:
@@ -314,7 +314,7 @@ class _Encoder(Encoder):
         return self._end()
 
     def _finish(self, event: Ended) -> list[Frame]:
-        left = wished(NAME, event.extra)
+        left = extra_for(NAME, event.extra)
         word = left.get("stop_reason") or _WORDS[final_stop(event.stop, self._calls)]
         delta = {"stop_reason": word, "stop_sequence": left.get("stop_sequence")}
         delta |= {"container": left["container"]} if "container" in left else {}
@@ -371,12 +371,12 @@ _OVERLOADED = 529
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal."""
-    told = Told(error)
-    status = _OVERLOADED if told.kind is ErrorKind.OVERLOADED else told.status
+    reply = ErrorReply(error)
+    status = _OVERLOADED if reply.kind is ErrorKind.OVERLOADED else reply.status
     what = _ERROR_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
-    body: dict[str, Any] = {"type": what, "message": told.with_overflow("prompt is too long")}
-    if told.details:
-        body["details"] = dict(told.details)
+    body: dict[str, Any] = {"type": what, "message": reply.with_overflow("prompt is too long")}
+    if reply.details:
+        body["details"] = dict(reply.details)
     return status, {"type": "error", "error": body}
 
 

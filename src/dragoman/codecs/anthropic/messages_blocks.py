@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...types import JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
-from ..shared.body import an_array, an_object, mapping, name_at, plain, rest, string_at, switch_at, text
+from ..shared.body import an_array, an_object, mapping, name_at, plain, rest, string, string_at, switch_at
 from ..shared.claude_blocks import may_go_back, write_blocks
 from ..shared.media import from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
-from ..shared.spec import Quirks, carried, own
+from ..shared.spec import Quirks, own, wire_fields
 
 NAME = "anthropic_messages"
 MARKER = {"type": "ephemeral"}
@@ -50,15 +50,15 @@ def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
     """The part a content block says; a block only this API has is kept as it is."""
     match block.get("type"):
         case "text":
-            left = carried(NAME, rest(block, frozenset({"type", "text"})))
+            left = wire_fields(NAME, rest(block, frozenset({"type", "text"})))
             return Text(string_at(block, "text", path), metadata=left)
         case "thinking":
-            left = carried(NAME, rest(block, frozenset({"type", "thinking"})))
+            left = wire_fields(NAME, rest(block, frozenset({"type", "thinking"})))
             return Reasoning(string_at(block, "thinking", path), metadata=left)
         case "redacted_thinking":
-            return Reasoning("", metadata=carried(NAME, {"redacted": string_at(block, "data", path)}))
+            return Reasoning("", metadata=wire_fields(NAME, {"redacted": string_at(block, "data", path)}))
         case "tool_use":
-            left = carried(NAME, rest(block, frozenset({"type", "id", "name", "input"})))
+            left = wire_fields(NAME, rest(block, frozenset({"type", "id", "name", "input"})))
             return past_call(name_at(block, "id", path), name_at(block, "name", path), block.get("input"), left)
         case "tool_result":
             return _read_result(block, path, pairing)
@@ -74,7 +74,7 @@ def _read_result(block: JsonObject, path: str, pairing: Pairing) -> ToolResult:
     left = rest(block, frozenset({"type", "tool_use_id", "content", "is_error"}))
     if len(carriable) < len(parts):
         left["content"] = given  # blocks no other API has: tool references, search results
-    return tool_result(call_id, pairing.name(call_id), carriable, carried(NAME, left), is_error=failed)
+    return tool_result(call_id, pairing.name(call_id), carriable, wire_fields(NAME, left), is_error=failed)
 
 
 def _read_media(block: JsonObject) -> Media | None:
@@ -83,15 +83,15 @@ def _read_media(block: JsonObject) -> Media | None:
     if kind not in ("image", "document"):
         return None
     left = rest(block, frozenset({"type", "source", "title"}))
-    name, mime = text(block.get("title")), text(source.get("media_type"))
-    metadata = carried(NAME, left)
+    name, mime = string(block.get("title")), string(source.get("media_type"))
+    metadata = wire_fields(NAME, left)
     match source.get("type"):
         case "base64" if kind == "image" or mime == "application/pdf":
-            return Media(mime=mime, data=text(source.get("data")), name=name, metadata=metadata)
+            return Media(mime=mime, data=string(source.get("data")), name=name, metadata=metadata)
         case "text":
-            data = base64.b64encode(text(source.get("data")).encode("utf-8", "surrogatepass")).decode()
+            data = base64.b64encode(string(source.get("data")).encode("utf-8", "surrogatepass")).decode()
             return Media(mime=mime, data=data, name=name, metadata=metadata)
-        case "url" if text(source.get("url")):
+        case "url" if string(source.get("url")):
             default = "application/pdf" if kind == "document" else ""
             media = from_url(source["url"], name=name, mime=default, metadata=metadata)
             return media if media.url and _block_type(media) == kind else None
@@ -114,9 +114,9 @@ def write_message(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
 def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
     """The content blocks of a part; `unsigned` lets reasoning pass that bears no signature."""
     match part:
-        case Text(said):
+        case Text(text):
             left = own(NAME, part.metadata)
-            return [{"type": "text", "text": said, **left}] if said or left else []
+            return [{"type": "text", "text": text, **left}] if text or left else []
         case Reasoning():
             return _write_reasoning(part, unsigned=unsigned)
         case Media():

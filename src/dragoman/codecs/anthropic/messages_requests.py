@@ -39,16 +39,16 @@ from ..shared.body import (
     plain,
     present,
     rest,
+    string,
     string_at,
     switch_at,
-    text,
 )
 from ..shared.media import joined
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, nearest_choice, split_system
+from ..shared.requests import nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
-from ..shared.spec import PLAIN, Quirks, Unsupported, carried, own, wished
-from ..shared.tools import Found, WrittenTools, definition, read_once, read_tool, read_tools, woven
+from ..shared.spec import PLAIN, Quirks, Unsupported, extra_for, own, wire_fields
+from ..shared.tools import Found, WrittenTools, definition, interleaved, read_once, read_tool, read_tools
 from .messages_blocks import MARKER, NAME, read_blocks, write_message
 
 DEFAULT_MAX_TOKENS = 2**13 - 1
@@ -75,7 +75,7 @@ _NO_THREADS: JsonObject = {"error_code": "thread_unsupported_request", "unsuppor
 def decode_request(body: JsonObject) -> Request:
     """The request `body` makes.  Raises `CodecError` with the path of what is not this API.
 
-    Raises `Unsupported` for message threads: its error tells the official clients to send the whole history instead.
+    Raises `Unsupported` for message threads: its error makes the official clients send the whole history instead.
     """
     body = an_object(body, "$")
     if body.get("thread") is not None:
@@ -97,7 +97,7 @@ def decode_request(body: JsonObject) -> Request:
         sampling=_read_sampling(body, effort),
         output_schema=output,
         stream=switch_at(body, "stream") or False,
-        extra=carried(NAME, extra),
+        extra=wire_fields(NAME, extra),
     )
 
 
@@ -124,7 +124,7 @@ def _read_choice(body: JsonObject) -> tuple[ToolChoice | None, bool | None]:
         return None, None
     serial = switch_at(wanted, "disable_parallel_tool_use", "$.tool_choice")
     parallel = None if serial is None else not serial
-    mode = _MODES.get(text(wanted.get("type")), "auto")
+    mode = _MODES.get(string(wanted.get("type")), "auto")
     if mode == "auto" and parallel is not None:
         return None, parallel  # the switch has no other place to stand; "auto" is the default
     name = name_at(wanted, "name", "$.tool_choice") if mode == "named" else ""
@@ -140,7 +140,7 @@ def _read_tool(one: JsonObject, path: str) -> Tool | None:
     if one.get("type") not in (None, "custom"):
         return None  # web_search_20250305 …
     left = rest(one, ("name", "description", "input_schema", "strict"))
-    return read_tool(one, path, object_at(one, "input_schema", path), carried(NAME, left))
+    return read_tool(one, path, object_at(one, "input_schema", path), wire_fields(NAME, left))
 
 
 def _read_system(body: JsonObject) -> list[Message]:
@@ -159,14 +159,14 @@ def _read_messages(body: JsonObject) -> list[Message]:
 
 def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Sequence[Message]:
     """`_read_message`, by what it knows already: agents send the same messages again and again."""
-    called = [text(mapping(block).get("tool_use_id")) for block in items(one.get("content"))]
+    called = [string(mapping(block).get("tool_use_id")) for block in items(one.get("content"))]
     names = tuple((call_id, name) for call_id in called if (name := pairing.name(call_id)))
     try:
         messages = _read_alone(one, names)
     except CodecError:
         return _read_message(one, path, pairing)  # which says where
     if one.get("role") == "assistant":
-        pairing.see(messages[0].calls)
+        pairing.begin_turn(messages[0].calls)
     return messages
 
 
@@ -174,7 +174,7 @@ def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Sequence[Messag
 def _read_alone(one: JsonObject, names: Sequence[tuple[str, str]]) -> tuple[Message, ...]:
     """A message that stands for itself, but for the `names` of the calls that its results answer, by their ids."""
     pairing = Pairing()
-    pairing.see(ToolCall(id=call_id, name=name) for call_id, name in names)
+    pairing.begin_turn(ToolCall(id=call_id, name=name) for call_id, name in names)
     return tuple(_read_message(one, "$", pairing))
 
 
@@ -182,16 +182,16 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> list[Message]
     role, content = name_at(one, "role", path), one.get("content")
     left = rest(one, ("role", "content"))
     if role not in ("assistant", "system"):
-        return _read_turn(content, f"{path}.content", pairing, carried(NAME, left))
+        return _read_turn(content, f"{path}.content", pairing, wire_fields(NAME, left))
     parts, cached = read_blocks(content, f"{path}.content", pairing)
     if role == "system":  # among the messages, not beside them: it goes back where it stood
-        return [Message("system", parts, cache=cached, metadata=carried(NAME, {**left, "role": "system"}))]
-    pairing.see(part for part in parts if isinstance(part, ToolCall))
-    return [Message("assistant", parts, cache=cached, metadata=carried(NAME, left))]
+        return [Message("system", parts, cache=cached, metadata=wire_fields(NAME, {**left, "role": "system"}))]
+    pairing.begin_turn(part for part in parts if isinstance(part, ToolCall))
+    return [Message("assistant", parts, cache=cached, metadata=wire_fields(NAME, left))]
 
 
 def _read_turn(content: Any, path: str, pairing: Pairing, left: JsonObject) -> list[Message]:
-    """A turn of the user: the results in it stand alone, before what else is said."""
+    """A turn of the user: the results in it stand alone, before everything else."""
     blocks = content if isinstance(content, list | tuple) else []
     results = [block for block in blocks if mapping(block).get("type") == "tool_result"]
     others = [block for block in blocks if mapping(block).get("type") != "tool_result"] if results else content
@@ -210,7 +210,7 @@ def _read_turn(content: Any, path: str, pairing: Pairing, left: JsonObject) -> l
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
-    extra = dict(wished(NAME, request.extra))
+    extra = dict(extra_for(NAME, request.extra))
     head, turns = split_system(request.messages, _stands_among)
     system = [block for message in head for block in write_message(message, quirks)]
     tools = _write_tools(request.tools, extra.pop("tools", None), quirks.cache)
@@ -223,13 +223,13 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     body |= filled(tools=tools, tool_choice=choice)
     body |= {"max_tokens": DEFAULT_MAX_TOKENS, **write_options(request.sampling, _OPTIONS)}
     body |= filled(output_config=_write_output(request, extra.pop("output_config", None)), stream=request.stream)
-    return finished(body, extra, quirks)
+    return with_quirks(body, extra, quirks)
 
 
 def _write_tools(tools: tuple[Tool, ...], foreign: Any, mode: CacheMode) -> list[Any]:
     if foreign is None:
         return _written_once(tools, mode)
-    return _marked(woven(map(write_tool, tools), foreign), mode)
+    return _marked(interleaved(map(write_tool, tools), foreign), mode)
 
 
 def _write_output(request: Request, left: Any) -> dict[str, Any]:
@@ -310,8 +310,8 @@ def _mark(
     if quirks.cache == "never":
         cap_markers([*system, *inside], 0)
         return
-    held = sum("cache_control" in tool for tool in tools) + taken
-    cap_markers([*system, *inside], MAX_MARKERS - held)
+    used = sum("cache_control" in tool for tool in tools) + taken
+    cap_markers([*system, *inside], MAX_MARKERS - used)
 
 
 def cap_markers(blocks: Sequence[Mapping[str, Any]], limit: int) -> None:

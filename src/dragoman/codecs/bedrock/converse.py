@@ -28,14 +28,14 @@ from ...events import (
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, items, mapping, present, rest, text
+from ..shared.body import an_array, an_object, items, mapping, present, rest, string
 from ..shared.claude_blocks import Counts, uncached
 from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, final_stop
-from ..shared.errors import Told, read_failure
+from ..shared.errors import ErrorReply, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
+from ..shared.issues import wire_fault
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
 from .converse_requests import NAME, decode_request, encode_request, write_part
 
 _STOPS: Mapping[str, Stop] = {
@@ -117,7 +117,7 @@ class _Decoder(BlockDecoder):
             name, inner = next(iter(body.items()))
             body = mapping(inner)
         if name.endswith("Exception") or (name not in self._on and "message" in body):
-            raise read_failure(200, {"error": {"code": name, "message": text(body.get("message")) or name}})
+            raise read_failure(200, {"error": {"code": name, "message": string(body.get("message")) or name}})
         handler = self._on.get(name)
         events = handler(body) if handler else []
         if name != event:
@@ -125,7 +125,7 @@ class _Decoder(BlockDecoder):
         return events
 
     def _on_stop(self, body: JsonObject) -> list[Event]:
-        self._word = text(body.get("stopReason"))
+        self._word = string(body.get("stopReason"))
         self._extra |= present(body, _BODY)
         return []
 
@@ -155,7 +155,7 @@ class _Decoder(BlockDecoder):
         return events
 
     def _on_input(self, index: int, block: Block, call: JsonObject) -> list[Event]:
-        piece = text(call.get("input"))
+        piece = string(call.get("input"))
         if block.kind == "call":
             if piece:
                 self._repeat(partial(self._calls.add, index), "delta", "toolUse", "input")
@@ -186,18 +186,18 @@ class _Decoder(BlockDecoder):
 
     def _begin_call(self, index: int, start: JsonObject, call: JsonObject) -> list[Event]:
         events = self._begin_block(index, "call", start)
-        left = carried(NAME, rest(call, _CALL))
-        events += self._calls.begin(index, text(call.get("toolUseId")), text(call.get("name")), left)
+        left = wire_fields(NAME, rest(call, _CALL))
+        events += self._calls.begin(index, string(call.get("toolUseId")), string(call.get("name")), left)
         if "input" in call:
-            self._calls.hand(index, call["input"])
+            self._calls.assign(index, call["input"])
         return events
 
     def _think(self, block: Block, content: JsonObject) -> list[Event]:
         if content.get("signature"):
             block.metadata["signature"] = content["signature"]
         if content.get("redactedContent"):
-            block.metadata["redacted"] = text(block.metadata.get("redacted")) + text(content["redactedContent"])
-        return self._fill(block, text(content.get("text")))
+            block.metadata["redacted"] = string(block.metadata.get("redacted")) + string(content["redactedContent"])
+        return self._fill(block, string(content.get("text")))
 
     def _opaque(self, block: Block) -> list[Event]:
         """A block of the server: its pieces are the input of a call, or the content of a result."""
@@ -209,7 +209,7 @@ class _Decoder(BlockDecoder):
             try:
                 pieces = strict.loads_leniently("".join(pieces) or "{}")
             except ValueError:
-                return [odd("the input of a server's call is not JSON; the block was left out", "".join(pieces))]
+                return [wire_fault("the input of a server's call is not JSON; the block was left out", "".join(pieces))]
         filled = {**mapping(block.start.get(key)), "input" if key == "toolUse" else "content": pieces}
         return [PartAdded(Opaque(api=NAME, block={key: filled}))]
 
@@ -217,7 +217,7 @@ class _Decoder(BlockDecoder):
         return read_usage(self._usage)
 
     def _leftover(self) -> JsonObject:
-        return carried(NAME, {**self._extra, "usage": self._own_usage, "stopReason": self._own_word})
+        return wire_fields(NAME, {**self._extra, "usage": self._own_usage, "stopReason": self._own_word})
 
 
 def read_usage(usage: JsonObject) -> Usage | None:
@@ -230,7 +230,7 @@ def read_usage(usage: JsonObject) -> Usage | None:
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = dict(wished(NAME, response.extra))
+    left = dict(extra_for(NAME, response.extra))
     usage, word = mapping(left.pop("usage", None)), left.pop("stopReason", None)
     content = [block for part in response.message.parts for block in write_part(part, unsigned=True)]
     return {
@@ -268,18 +268,17 @@ class _Encoder(Encoder):
     def _on_text(self, event: TextDelta) -> list[Frame]:
         if not event.text:
             return []
-        return [*self._begin("text"), self._run(event, lambda said: self._delta({"text": said}))]
+        return [*self._begin("text"), self._run(event, lambda text: self._delta({"text": text}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
         begun = self._begin("reasoning")
-        return [*begun, self._run(event, lambda said: self._delta({"reasoningContent": {"text": said}}))]
+        return [*begun, self._run(event, lambda text: self._delta({"reasoningContent": {"text": text}}))]
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         metadata, frames = event.metadata, list[Frame]()
-        told = {"signature": "signature", "redacted": "redactedContent"}
-        for ours, theirs in told.items():
+        for ours, theirs in (("signature", "signature"), ("redacted", "redactedContent")):
             if metadata.get(ours) and self._open != "text":
                 frames += [*self._begin("reasoning"), self._delta({"reasoningContent": {theirs: metadata[ours]}})]
         for citation in items(own(NAME, metadata).get("citations")) if self._open == "text" else ():
@@ -304,7 +303,7 @@ class _Encoder(Encoder):
         return self._end()
 
     def _finish(self, event: Ended) -> list[Frame]:
-        left = wished(NAME, event.extra)
+        left = extra_for(NAME, event.extra)
         word = left.get("stopReason") or _WORDS[final_stop(event.stop, self._calls)]
         usage = _write_usage(event.usage, mapping(left.get("usage")))
         metrics = left.get("metrics", _NO_METRICS)
@@ -355,22 +354,22 @@ _EXCEPTIONS: Mapping[int, str] = {
 }
 
 
-def _exception(told: Told) -> str:
-    if told.kind is ErrorKind.OVERLOADED:
+def _exception(reply: ErrorReply) -> str:
+    if reply.kind is ErrorKind.OVERLOADED:
         return "serviceUnavailableException"
-    return _EXCEPTIONS.get(told.status, "validationException" if told.status < 500 else "internalServerException")
+    return _EXCEPTIONS.get(reply.status, "validationException" if reply.status < 500 else "internalServerException")
 
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal; the header `x-amzn-errortype` repeats `__type`."""
-    told = Told(error)
-    return told.status, {"__type": _exception(told), "message": told.message}
+    reply = ErrorReply(error)
+    return reply.status, {"__type": _exception(reply), "message": reply.message}
 
 
 def error_frame(error: Exception) -> Frame:
-    """The frame that tells an error once the answer has begun."""
-    told = Told(error)
-    return Frame(to_json({"message": told.message}), _exception(told))
+    """The frame of an error once the answer has begun."""
+    reply = ErrorReply(error)
+    return Frame(to_json({"message": reply.message}), _exception(reply))
 
 
 CODEC = Codec(

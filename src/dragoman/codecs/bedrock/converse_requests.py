@@ -40,16 +40,16 @@ from ..shared.body import (
     plain,
     present,
     rest,
+    string,
     string_at,
-    text,
 )
 from ..shared.claude_blocks import may_go_back, write_blocks
 from ..shared.media import media_kind, note
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, nearest_choice, past_call, split_system
+from ..shared.requests import nearest_choice, past_call, split_system, with_quirks
 from ..shared.results import Pairing, marked, results_apart, tool_result
-from ..shared.spec import PLAIN, Quirks, carried, own, wished
-from ..shared.tools import Found, definition, read_once, read_tool, read_tools, woven
+from ..shared.spec import PLAIN, Quirks, extra_for, own, wire_fields
+from ..shared.tools import Found, definition, interleaved, read_once, read_tool, read_tools
 
 NAME = "bedrock_converse"
 
@@ -90,7 +90,7 @@ _FORMAT_OF = {mime: word for word, mime in _FORMATS.items() if word != "jpg"}
 
 
 def decode_request(body: JsonObject) -> Request:
-    """The request `body` makes; streaming is told by the path.  Raises `CodecError` with the path of what is wrong."""
+    """The request `body` makes; streaming stands in the path.  Raises `CodecError` with the path of what is wrong."""
     body = an_object(body, "$")
     extra = present(body, _MODELLED)
     config = object_at(body, "inferenceConfig") or {}
@@ -108,7 +108,7 @@ def decode_request(body: JsonObject) -> Request:
         tool_choice=_read_choice(calling),
         sampling=read_options(config, _OPTIONS, "$.inferenceConfig"),
         output_schema=output,
-        extra=carried(NAME, extra),
+        extra=wire_fields(NAME, extra),
     )
 
 
@@ -117,13 +117,13 @@ def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None
     form = mapping(mapping(config).get("textFormat"))
     wanted = mapping(mapping(form.get("structure")).get("jsonSchema"))
     try:
-        schema = strict.loads(text(wanted.get("schema")))
+        schema = strict.loads(string(wanted.get("schema")))
     except ValueError:
         schema = None
     if not isinstance(schema, Mapping):
         extra |= {"outputConfig": config} if config else {}
         return None
-    return OutputSchema(schema=schema, name=text(wanted.get("name")), description=text(wanted.get("description")))
+    return OutputSchema(schema=schema, name=string(wanted.get("name")), description=string(wanted.get("description")))
 
 
 def _read_choice(calling: JsonObject) -> ToolChoice | None:
@@ -146,7 +146,7 @@ def _read_tool(one: JsonObject, path: str) -> Tool | None:
         return None  # a cache point, or a tool of the server
     schema = object_at(object_at(given, "inputSchema", path) or {}, "json", f"{path}.inputSchema")
     left = rest(given, ("name", "description", "inputSchema", "strict"))
-    return read_tool(given, path, schema, carried(NAME, left))
+    return read_tool(given, path, schema, wire_fields(NAME, left))
 
 
 def _read_system(body: JsonObject) -> list[Message]:
@@ -164,7 +164,7 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> list[Message]
     role = name_at(one, "role", path)
     parts, cached = _read_blocks(one, "content", path, pairing)
     if role == "assistant":
-        pairing.see([part for part in parts if isinstance(part, ToolCall)])
+        pairing.begin_turn([part for part in parts if isinstance(part, ToolCall)])
         return [Message("assistant", parts, cache=cached)]
     return results_apart(parts, cache=cached)
 
@@ -181,11 +181,11 @@ def _read_blocks(body: JsonObject, key: str, path: str, pairing: Pairing) -> tup
 def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
     """The part a block says; a block only this API has is kept as it is."""
     if isinstance(block.get("text"), str):
-        return Text(block["text"], metadata=carried(NAME, rest(block, frozenset({"text"}))))
+        return Text(block["text"], metadata=wire_fields(NAME, rest(block, frozenset({"text"}))))
     call = block.get("toolUse")
     if isinstance(call, Mapping) and call.get("type") != _SERVER:
         where = f"{path}.toolUse"
-        left = carried(NAME, rest(call, _CALL))
+        left = wire_fields(NAME, rest(call, _CALL))
         return past_call(name_at(call, "toolUseId", where), name_at(call, "name", where), call.get("input"), left)
     answer = block.get("toolResult")
     if isinstance(answer, Mapping) and answer.get("type") is None:
@@ -198,36 +198,36 @@ def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
 def read_reasoning(content: JsonObject) -> Reasoning:
     """Reasoning with its signature, or what is hidden of it."""
     if "redactedContent" in content:
-        return Reasoning("", metadata=carried(NAME, {"redacted": content["redactedContent"]}))
-    said = mapping(content.get("reasoningText"))
-    return Reasoning(text(said.get("text")), metadata=carried(NAME, rest(said, frozenset({"text"}))))
+        return Reasoning("", metadata=wire_fields(NAME, {"redacted": content["redactedContent"]}))
+    reasoning = mapping(content.get("reasoningText"))
+    return Reasoning(string(reasoning.get("text")), metadata=wire_fields(NAME, rest(reasoning, ("text",))))
 
 
 def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
-    shown: list[Text | Media] = []
-    told = objects(answer, "content", path)
-    for where, block in told:
+    content: list[Text | Media] = []
+    blocks = objects(answer, "content", path)
+    for where, block in blocks:
         part = read_block({"text": as_text(block["json"])} if "json" in block else block, where, pairing)
-        shown += [part] if isinstance(part, Text | Media) else []
+        content += [part] if isinstance(part, Text | Media) else []
     failed = answer.get("status") == "error"
     call_id = string_at(answer, "toolUseId", path)
     left = rest(answer, _RESULT)
-    if len(shown) < len(told) or any("json" in block for _, block in told):
+    if len(content) < len(blocks) or any("json" in block for _, block in blocks):
         left["content"] = answer["content"]
-    return tool_result(call_id, pairing.name(call_id), shown, carried(NAME, left), is_error=failed)
+    return tool_result(call_id, pairing.name(call_id), content, wire_fields(NAME, left), is_error=failed)
 
 
 def _read_media(block: JsonObject) -> Media | None:
     kind = next((kind for kind in _MEDIA if isinstance(block.get(kind), Mapping)), "")
     given = mapping(block.get(kind))
     source = mapping(given.get("source"))
-    data, url = text(source.get("bytes")), text(mapping(source.get("s3Location")).get("uri"))
+    data, url = string(source.get("bytes")), string(mapping(source.get("s3Location")).get("uri"))
     if not kind or not (data or url):
         return None
-    word = text(given.get("format"))
+    word = string(given.get("format"))
     left = rest(given, frozenset({"format", "name", "source"}))
     mime = _FORMATS.get(word, f"{'application' if kind == 'document' else kind}/{word}")
-    return Media(mime=mime, data=data, url=url, name=text(given.get("name")), metadata=carried(NAME, left))
+    return Media(mime=mime, data=data, url=url, name=string(given.get("name")), metadata=wire_fields(NAME, left))
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -235,7 +235,7 @@ def _read_media(block: JsonObject) -> Media | None:
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`; its model and streaming belong into the path."""
-    extra = dict(wished(NAME, request.extra))
+    extra = dict(extra_for(NAME, request.extra))
     head, turns = split_system(request.messages)
     system = [block for message in head for block in _write_blocks(message, quirks)]
     body: dict[str, Any] = {"messages": _write_messages(turns, quirks)}
@@ -245,7 +245,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
         inferenceConfig={**write_options(request.sampling, _OPTIONS), **mapping(extra.pop("inferenceConfig", None))},
         outputConfig=_write_output(request.output_schema),
     )
-    return finished(body, extra, quirks)
+    return with_quirks(body, extra, quirks)
 
 
 def _pointed(listed: list[Any], quirks: Quirks) -> list[Any]:
@@ -266,7 +266,7 @@ def _write_tools(request: Request, foreign: Any, quirks: Quirks) -> dict[str, An
     forbidden = request.tool_choice == ToolChoice("none")
     if forbidden and not any(message.calls for message in request.messages):
         return {}
-    tools = woven(({"toolSpec": write_tool(tool)} for tool in request.tools), foreign)
+    tools = interleaved(({"toolSpec": write_tool(tool)} for tool in request.tools), foreign)
     choice = None if forbidden else nearest_choice(request.tool_choice, quirks)
     return filled(tools=_pointed(tools, quirks), toolChoice=_write_choice(choice))
 
@@ -304,8 +304,8 @@ def _write_blocks(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
 def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
     """The blocks of a part; `unsigned` lets reasoning pass that bears no signature."""
     match part:
-        case Text(said):
-            return [{"text": said, **own(NAME, part.metadata)}]
+        case Text(text):
+            return [{"text": text, **own(NAME, part.metadata)}]
         case Reasoning():
             return _write_reasoning(part, unsigned=unsigned)
         case Media():

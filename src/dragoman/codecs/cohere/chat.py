@@ -26,14 +26,14 @@ from ...events import (
 )
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
-from ..shared.body import an_object, count, items, mapping, present, rest, text
+from ..shared.body import an_object, count, items, mapping, present, rest, string
 from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, final_stop
-from ..shared.errors import Told, raise_error, read_failure
+from ..shared.errors import ErrorReply, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
-from .chat_requests import NAME, PLAN, decode_request, encode_request, write_said
+from ..shared.issues import wire_fault
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
+from .chat_requests import NAME, PLAN, decode_request, encode_request, write_answer
 
 _STOPS: Mapping[str, Stop] = {
     "COMPLETE": Stop.END,
@@ -63,7 +63,7 @@ _CALL = frozenset({"id", "type", "function"})
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
-    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer.
+    """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer.
 
     An answer of the API's first version, text beside its calls, is read too.
     """
@@ -95,7 +95,7 @@ class _Decoder(RunDecoder):
         self._message: dict[str, Any] = {}
         self._on: Mapping[str, Callable[[JsonObject, JsonObject], list[Event]]] = {
             "message-start": lambda body, message: self._begin(body),
-            "tool-plan-delta": lambda body, message: self._tell("plan", text(message.get("tool_plan"))),
+            "tool-plan-delta": lambda body, message: self._emit("plan", string(message.get("tool_plan"))),
             "content-start": self._on_content,
             "content-delta": self._on_content,
             "content-end": lambda body, message: self._end_run(),
@@ -110,7 +110,7 @@ class _Decoder(RunDecoder):
         """The events of a whole answer."""
         self._complete = True
         message = mapping(body.get("message"))
-        events = self._begin(body) + self._tell("plan", text(message.get("tool_plan")))
+        events = self._begin(body) + self._emit("plan", string(message.get("tool_plan")))
         content = message.get("content")
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
         for part in parts:
@@ -127,11 +127,11 @@ class _Decoder(RunDecoder):
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
         raise_error(body)
-        handler = self._on.get(text(body.get("type")) or event)
+        handler = self._on.get(string(body.get("type")) or event)
         return handler(body, mapping(mapping(body.get("delta")).get("message"))) if handler else []
 
     def _begin(self, body: JsonObject) -> list[Event]:
-        return self._start("", text(body.get("id")) or text(body.get("response_id")))
+        return self._start("", string(body.get("id")) or string(body.get("response_id")))
 
     def _on_content(self, body: JsonObject, message: JsonObject) -> list[Event]:
         content = mapping(message.get("content"))
@@ -148,9 +148,9 @@ class _Decoder(RunDecoder):
         return events + (self._calls.add(_index(body), arguments) if isinstance(arguments, str) else [])
 
     def _on_arguments(self, body: JsonObject, message: JsonObject) -> list[Event]:
-        piece = text(mapping(mapping(message.get("tool_calls")).get("function")).get("arguments"))
+        piece = string(mapping(mapping(message.get("tool_calls")).get("function")).get("arguments"))
         if not self._calls.knows(_index(body)):
-            return [odd("a fragment of a call that never began; it was passed over", dict(body))]
+            return [wire_fault("a fragment of a call that never began; it was passed over", dict(body))]
         if piece:
             place = ("delta", "message", "tool_calls", "function", "arguments")
             self._repeat(partial(self._calls.add, _index(body)), *place)
@@ -166,7 +166,7 @@ class _Decoder(RunDecoder):
         return self._finish(delta)
 
     def _finish(self, body: JsonObject) -> list[Event]:
-        self._word = text(body.get("finish_reason"))
+        self._word = string(body.get("finish_reason"))
         self._usage = dict(mapping(body.get("usage")))
         return []
 
@@ -174,15 +174,15 @@ class _Decoder(RunDecoder):
 
     def _content(self, part: JsonObject) -> list[Event]:
         if "thinking" in part:
-            return self._tell("thinking", text(part.get("thinking")))
+            return self._emit("thinking", string(part.get("thinking")))
         if "text" in part:
-            return self._tell("text", text(part.get("text")))
+            return self._emit("text", string(part.get("text")))
         return [*self._end_run(), PartAdded(Opaque(api=NAME, block=part))] if part else []
 
-    def _tell(self, run: str, piece: str) -> list[Event]:
+    def _emit(self, run: str, piece: str) -> list[Event]:
         if not piece:
             return []
-        events = self._start() + self._go_on(run, piece)
+        events = self._start() + self._continue_run(run, piece)
         if run == "plan":
             self._metadata = dict(PLAN)
         return events
@@ -192,12 +192,13 @@ class _Decoder(RunDecoder):
 
     def _leftover(self) -> JsonObject:
         left = {"usage": self._own_usage, "finish_reason": self._own_word, "message": self._message or None}
-        return carried(NAME, {**self._extra, **left})
+        return wire_fields(NAME, {**self._extra, **left})
 
 
 def _call(call: JsonObject) -> tuple[str, Any, str, JsonObject]:
     function = mapping(call.get("function"))
-    return text(function.get("name")), function.get("arguments"), text(call.get("id")), carried(NAME, rest(call, _CALL))
+    left = wire_fields(NAME, rest(call, _CALL))
+    return string(function.get("name")), function.get("arguments"), string(call.get("id")), left
 
 
 def _index(body: JsonObject) -> int | None:
@@ -220,13 +221,13 @@ def read_usage(usage: JsonObject) -> Usage | None:
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = dict(wished(NAME, response.extra))
+    left = dict(extra_for(NAME, response.extra))
     usage, message, word = left.pop("usage", None), mapping(left.pop("message", None)), left.pop("finish_reason", None)
     body = {
         **left,
         "id": stamp.id or response.id,
         "finish_reason": word or _WORDS[final_stop(response.stop, len(response.calls))],
-        "message": {**_as_parts(write_said(response.message.parts)), **message},
+        "message": {**_as_parts(write_answer(response.message.parts)), **message},
     }
     return {**body, **_write_usage(response.usage, mapping(usage))}
 
@@ -247,7 +248,7 @@ def _write_usage(usage: Usage | None, left: Mapping[str, Any]) -> dict[str, Any]
 
 
 class _Encoder(Encoder):
-    """Events → frames.  `_open` is the content being told: "text", "thinking" or "" for none."""
+    """Events → frames.  `_open` is the content under way: "text", "thinking" or "" for none."""
 
     def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
         super().__init__(stamp, request, whole_calls=whole_calls)
@@ -263,12 +264,12 @@ class _Encoder(Encoder):
         return [_frame("message-start", message, id=self._stamp.id or event.id)]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return self._tell("text", event)
+        return self._content("text", event)
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
-        return self._tell("thinking", event)
+        return self._content("thinking", event)
 
-    def _tell(self, kind: str, event: TextDelta | ReasoningDelta) -> list[Frame]:
+    def _content(self, kind: str, event: TextDelta | ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
         frames: list[Frame] = []
@@ -278,7 +279,7 @@ class _Encoder(Encoder):
             start = {"content": {"type": kind, kind: ""}}
             frames.append(_frame("content-start", start, index=self._contents))
         place = self._contents
-        delta = self._run(event, lambda said: _frame("content-delta", {"content": {kind: said}}, index=place))
+        delta = self._run(event, lambda text: _frame("content-delta", {"content": {kind: text}}, index=place))
         return [*frames, delta]
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
@@ -305,7 +306,7 @@ class _Encoder(Encoder):
         return [_frame("tool-call-end", index=self._calls - 1)]
 
     def _finish(self, event: Ended) -> list[Frame]:
-        left = wished(NAME, event.extra)
+        left = extra_for(NAME, event.extra)
         word = left.get("finish_reason") or _WORDS[final_stop(event.stop, self._calls)]
         delta = {"finish_reason": word, **_write_usage(event.usage, mapping(left.get("usage")))}
         last = Frame(to_json({"type": "message-end", "delta": delta}), "message-end")
@@ -319,14 +320,14 @@ def _frame(event: str, message: JsonObject = NOTHING, **fields: Any) -> Frame:
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal."""
-    told = Told(error)
-    return told.status, {"message": told.message}
+    reply = ErrorReply(error)
+    return reply.status, {"message": reply.message}
 
 
 def error_frame(error: Exception) -> Frame:
-    """The frame that tells an error once the answer has begun."""
-    told = Told(error)
-    failed = {"message": told.message, "type": told.kind.value, "code": told.code or None}
+    """The frame of an error once the answer has begun."""
+    reply = ErrorReply(error)
+    failed = {"message": reply.message, "type": reply.kind.value, "code": reply.code or None}
     return Frame(to_json({"type": "message-end", "delta": {"finish_reason": "ERROR", "error": failed}}), "message-end")
 
 

@@ -24,7 +24,7 @@ from ...types import (
     ToolChoice,
     ToolResult,
 )
-from ..shared.arguments import as_text, written
+from ..shared.arguments import arguments_text, as_text
 from ..shared.body import (
     an_array,
     an_object,
@@ -36,16 +36,16 @@ from ..shared.body import (
     plain,
     present,
     rest,
+    string,
     string_at,
     switch_at,
-    text,
 )
 from ..shared.media import data_url, from_url, media_kind, note, one_text
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, nearest_choice, past_call, results_merged
+from ..shared.requests import nearest_choice, past_call, results_merged, with_quirks
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
-from ..shared.spec import PLAIN, Quirks, WireFields, carried, own, wished
-from ..shared.tools import read_functions, woven, write_function
+from ..shared.spec import PLAIN, Quirks, WireFields, extra_for, own, wire_fields
+from ..shared.tools import interleaved, read_functions, write_function
 
 NAME = "cohere_chat"
 
@@ -86,7 +86,7 @@ def decode_request(body: JsonObject) -> Request:
         sampling=read_options(body, _OPTIONS),
         output_schema=_read_output(body, extra),
         stream=switch_at(body, "stream") or False,
-        extra=carried(NAME, extra),
+        extra=wire_fields(NAME, extra),
     )
 
 
@@ -109,7 +109,7 @@ def _read_messages(body: JsonObject) -> tuple[Message, ...]:
 
 def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
     role = name_at(one, "role", path)
-    left = carried(NAME, rest(one, _MESSAGE))
+    left = wire_fields(NAME, rest(one, _MESSAGE))
     if role == "tool":
         return Message("tool", (_read_result(one, path, pairing),))
     parts = _read_content(one, path)
@@ -118,7 +118,7 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
     plan = string_at(one, "tool_plan", path)
     planned = [Reasoning(plan, metadata=WireFields(NAME, PLAN))] if plan else []
     calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
-    pairing.see(calls)
+    pairing.begin_turn(calls)
     if calls or planned:
         parts = [part for part in parts if part != Text("")]
     return Message("assistant", (*planned, *parts, *calls), metadata=left)
@@ -136,19 +136,19 @@ def _read_content(one: JsonObject, path: str) -> list[Part]:
 def _read_part(part: JsonObject) -> Part:
     match part.get("type"):
         case "text":
-            return Text(text(part.get("text")), metadata=carried(NAME, rest(part, frozenset({"type", "text"}))))
+            return Text(string(part.get("text")), metadata=wire_fields(NAME, rest(part, frozenset({"type", "text"}))))
         case "thinking":
-            return Reasoning(text(part.get("thinking")))
-        case "image_url" if text(mapping(part.get("image_url")).get("url")):
+            return Reasoning(string(part.get("thinking")))
+        case "image_url" if string(mapping(part.get("image_url")).get("url")):
             source = mapping(part["image_url"])
-            return from_url(source["url"], metadata=carried(NAME, rest(source, frozenset({"url"}))))
+            return from_url(source["url"], metadata=wire_fields(NAME, rest(source, frozenset({"url"}))))
     return Opaque(api=NAME, block=part)
 
 
 def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
     function = an_object(one.get("function"), f"{path}.function")
     call_id = string_at(one, "id", path) or pairing.mint()
-    left = carried(NAME, rest(one, frozenset({"id", "type", "function"})))
+    left = wire_fields(NAME, rest(one, frozenset({"id", "type", "function"})))
     return past_call(call_id, name_at(function, "name", f"{path}.function"), function.get("arguments"), left)
 
 
@@ -159,7 +159,7 @@ def _read_result(one: JsonObject, path: str, pairing: Pairing) -> ToolResult:
     left = rest(one, frozenset({"role", "content", "tool_call_id"}))
     left |= {"content": one["content"]} if any(isinstance(part, Opaque) for part in parts) else {}
     carriable = [part for part in shown if isinstance(part, Text | Media)]
-    return tool_result(call_id, pairing.name(call_id), carriable, carried(NAME, left))
+    return tool_result(call_id, pairing.name(call_id), carriable, wire_fields(NAME, left))
 
 
 def _document(part: Opaque) -> str:
@@ -173,19 +173,19 @@ def _document(part: Opaque) -> str:
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`.  The API cannot name the tool to call: it is the only one then offered."""
-    extra = dict(wished(NAME, request.extra))
+    extra = dict(extra_for(NAME, request.extra))
     choice = nearest_choice(request.tool_choice, quirks)
     named = [tool for tool in request.tools if choice and choice.mode == "named" and tool.name == choice.name]
     body = filled(model=request.model)
     body["messages"] = [wire for message in request.messages for wire in _write_message(message)]
     body |= filled(
-        tools=woven(map(write_function, named or request.tools), extra.pop("tools", None)),
+        tools=interleaved(map(write_function, named or request.tools), extra.pop("tools", None)),
         tool_choice=_MODE_WORDS.get(choice.mode) if choice else None,
     )
     body |= write_options(request.sampling, _OPTIONS)
     body |= filled(response_format=_write_output(request.output_schema))
     body["stream"] = request.stream
-    return finished(body, extra, quirks)
+    return with_quirks(body, extra, quirks)
 
 
 def _write_output(output: OutputSchema | None) -> dict[str, Any]:
@@ -203,11 +203,11 @@ def _write_message(message: Message) -> list[dict[str, Any]]:
     if other is None:
         return wires
     if other.role == "assistant":
-        return [*wires, {**write_said(other.parts), **own(NAME, other.metadata)}]
+        return [*wires, {**write_answer(other.parts), **own(NAME, other.metadata)}]
     return [*wires, {"role": other.role, "content": _write_content(other.parts), **own(NAME, other.metadata)}]
 
 
-def write_said(parts: Iterable[Part]) -> dict[str, Any]:
+def write_answer(parts: Iterable[Part]) -> dict[str, Any]:
     """An assistant's message: its plan, its thoughts and text, its calls."""
     plans: list[Part] = []
     shown: list[Part] = []
@@ -227,7 +227,7 @@ def write_said(parts: Iterable[Part]) -> dict[str, Any]:
 
 def write_call(call: ToolCall) -> dict[str, Any]:
     """A call in an assistant's message."""
-    function = {"name": call.name, "arguments": written(call)}
+    function = {"name": call.name, "arguments": arguments_text(call)}
     return {"id": call.id, "type": "function", "function": function, **own(NAME, call.metadata)}
 
 
@@ -245,10 +245,10 @@ def _write_content(parts: Iterable[Part]) -> Any:
 
 def _write_part(part: Part) -> list[dict[str, Any]]:
     match part:
-        case Text(said):
-            return [{"type": "text", "text": said, **own(NAME, part.metadata)}]
-        case Reasoning(said):
-            return [{"type": "thinking", "thinking": said}]
+        case Text(text):
+            return [{"type": "text", "text": text, **own(NAME, part.metadata)}]
+        case Reasoning(text):
+            return [{"type": "thinking", "thinking": text}]
         case Media():
             if media_kind(part) != "image":
                 return [{"type": "text", "text": note(part)}]

@@ -1,4 +1,4 @@
-"""One body, or the bytes of one stream, of any API → the response it tells.
+"""One body, or the bytes of one stream, of any API → its response.
 
 Knows the codecs by name and the frames they come in; nothing of what a wire looks like.
 """
@@ -29,7 +29,7 @@ def decode_body(codec: Codec, body: Mapping[str, Any] | str | bytes) -> Response
 
 
 def decode_chunks(codec: Codec, chunks: Iterable[bytes]) -> Response:
-    """The response told by a stream's bytes, however they are cut."""
+    """The response in a stream's bytes, however they are cut."""
     decoder, assembler = codec.decode_stream(), Assembler()
     for frame in _frames(codec, chunks):
         for event in decoder.feed(frame):

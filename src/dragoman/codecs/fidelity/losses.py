@@ -4,9 +4,9 @@ There is no table of abilities that could drift from the code.  `decode(encode(x
 say, so what is missing or other after the way there and back is what it cannot.  Knows canonical values and codecs as
 records of functions; no wire.
 
-Contract: pure; one `Issue` of kind UNSUPPORTED for each thing left out or told otherwise, with its path in the
-canonical value; the same thing in several places is told once, with the number of places.  What only changed its place
-is no loss: joined texts, results of one turn in one message, media of a result in the turn after it.
+Contract: pure; one `Issue` of kind UNSUPPORTED for each thing left out or changed, with its path in the canonical
+value; the same thing in several places is reported once, with their number.  What only changed its place is no loss:
+joined texts, results of one turn in one message, media of a result in the turn after it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ...types import (
 from ..shared.encoder import final_stop
 from ..shared.frames import Frame
 from ..shared.spec import MARKS, PLAIN, Codec, Quirks, own
-from .survived import Fields, ReadBack, unsupported
+from .survived import Fields, ReadBack, loss_at
 
 _NO_MODEL = "model"
 """Stands for the model while a body is read back whose model nobody knows yet."""
@@ -81,7 +81,7 @@ def unsupported_parameters(request: Request, codec: Codec, quirks: Quirks = PLAI
 
 @memoize(CONSTANTS)
 def _of_settings(codec: Codec, quirks: Quirks) -> Callable[[Sampling, bool | None, bool], tuple[Issue, ...]]:
-    """What of a request's settings `codec` does not tell such a peer: clients ask by the same few again and again."""
+    """What of a request's settings `codec` does not send to such a peer.  Clients ask by the same few."""
 
     @lru_cache(maxsize=64)
     def losses(sampling: Sampling, parallel: bool | None, stream: bool) -> tuple[Issue, ...]:
@@ -109,7 +109,7 @@ def _several(extra: JsonObject) -> Iterator[Issue]:
         for key in path.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
         if isinstance(value, int) and value > 1:
-            yield unsupported(f"$.extra.{path}", f"{value} answers were asked for, and one is given")
+            yield loss_at(f"$.extra.{path}", f"{value} answers were asked for, and one is given")
 
 
 def _special(messages: Iterable[Message]) -> dict[int, Message]:
@@ -151,7 +151,7 @@ def stream_losses(response: Response, codec: Codec, frames: Iterable[Frame]) -> 
 
 def _unreadable(fault: CodecError | ProviderError) -> Issue:
     message = f"what was written cannot be read back: {fault}"
-    return unsupported(getattr(fault, "path", ""), message)
+    return loss_at(getattr(fault, "path", ""), message)
 
 
 def _grouped(losses: Iterable[Issue]) -> tuple[Issue, ...]:
@@ -175,7 +175,7 @@ def _request(sent: Request, got: Request, api: str) -> Iterator[Issue]:
     yield from _sampling(sent.sampling, got.sampling, api)
     yield from _output(sent.output_schema, got.output_schema, api)
     if sent.stream and not got.stream:
-        yield unsupported("$.stream", f"{api} cannot be asked for a stream")
+        yield loss_at("$.stream", f"{api} cannot be asked for a stream")
     conversation = ReadBack(got.messages)
     for i, message in enumerate(sent.messages):
         path = f"$.messages[{i}]"
@@ -196,7 +196,7 @@ def _calling(sent: Request, got: Request, api: str) -> Iterator[Issue]:
     if choice != read and not (none or only):
         yield _other("$.tool_choice", "the tool choice", _choice(choice), _choice(read), api)
     if sent.parallel is False and got.parallel is not False:
-        yield unsupported("$.parallel", f"{api} has no switch against several calls at once")
+        yield loss_at("$.parallel", f"{api} has no switch against several calls at once")
 
 
 def _chosen(request: Request) -> ToolChoice:
@@ -218,16 +218,16 @@ def _tools(sent: tuple[Tool, ...], got: tuple[Tool, ...], api: str) -> Iterator[
     for i, tool in enumerate(sent):
         path, read = f"$.tools[{i}]", known.get(tool.name)
         if read is None:
-            yield unsupported(path, f"{api} does not take the definition of a tool", name=tool.name)
+            yield loss_at(path, f"{api} does not take the definition of a tool", name=tool.name)
             continue
         if tool.description != read.description:
             message = f"{api} tells the description of a tool otherwise"
-            yield unsupported(f"{path}.description", message, name=tool.name)
+            yield loss_at(f"{path}.description", message, name=tool.name)
         if _schema(tool.parameters) != _schema(read.parameters):
             message = f"{api} tells the parameters of a tool otherwise"
-            yield unsupported(f"{path}.parameters", message, name=tool.name)
+            yield loss_at(f"{path}.parameters", message, name=tool.name)
         if tool.strict and not read.strict:
-            yield unsupported(f"{path}.strict", f"{api} has no strict tools", name=tool.name)
+            yield loss_at(f"{path}.strict", f"{api} has no strict tools", name=tool.name)
         yield from Fields([read.metadata]).losses(tool.metadata, f"{path}.metadata", api)
 
 
@@ -247,10 +247,10 @@ def _sampling(sent: Sampling, got: Sampling, api: str) -> Iterator[Issue]:
 
 def _output(sent: OutputSchema | None, got: OutputSchema | None, api: str) -> Iterator[Issue]:
     if sent is not None and got is None:
-        yield unsupported("$.output_schema", f"{api} has no words for a demand on the answer's form")
+        yield loss_at("$.output_schema", f"{api} has no words for a demand on the answer's form")
     elif sent is not None:
         for field, _, _ in _differing(sent, got, (None, "", False)):
-            yield unsupported(f"$.output_schema.{field}", f"{api} does not take the {field} of an output schema")
+            yield loss_at(f"$.output_schema.{field}", f"{api} does not take the {field} of an output schema")
 
 
 def _differing(sent: Any, got: Any, unset: tuple[Any, ...]) -> Iterator[tuple[str, Any, Any]]:
@@ -266,7 +266,7 @@ def _cache(sent: Request, got: Request, api: str) -> Iterator[Issue]:
     left = sum(message.cache for message in got.messages)
     if len(asked) > left:
         few = f"takes {left} of {len(asked)}" if left else "has no"
-        yield unsupported(f"$.messages[{asked[0]}].cache", f"{api} {few} prompt-cache markers")
+        yield loss_at(f"$.messages[{asked[0]}].cache", f"{api} {few} prompt-cache markers")
 
 
 # ── answers ──────────────────────────────────────────────────────────────────
@@ -280,7 +280,7 @@ def _response(sent: Response, got: Response, api: str) -> Iterator[Issue]:
     for i, part in enumerate(sent.message.parts):
         yield from message.losses(part, "assistant", f"$.message.parts[{i}]", api)
     if _is_reordered(sent, got):
-        yield unsupported("$.message.parts", f"{api} tells reasoning, text and calls in an order of its own")
+        yield loss_at("$.message.parts", f"{api} tells reasoning, text and calls in an order of its own")
     stop, read = final_stop(sent.stop, len(sent.calls)), final_stop(got.stop, len(got.calls))
     if stop not in (None, read):
         yield _other("$.stop", "the reason to stop", _word(stop), _word(read), api)
@@ -316,5 +316,5 @@ def _usage(sent: Usage | None, got: Usage | None, api: str) -> Iterator[Issue]:
 def _other(path: str, what: str, sent: Any, got: Any, api: str) -> Issue:
     """`what` was left out, or came back as something near it."""
     if got in (None, "", (), 0):
-        return unsupported(path, f"{api} does not take {what}: {sent}")
-    return unsupported(path, f"{api} takes {what} as {got}, not {sent}")
+        return loss_at(path, f"{api} does not take {what}: {sent}")
+    return loss_at(path, f"{api} takes {what} as {got}, not {sent}")

@@ -1,8 +1,8 @@
 """What came through of the parts of messages: each is looked for in what was read back.
 
-Knows canonical parts; no wire.  Contract: a text is heard where it stands whole, alone or joined to others, each
+Knows canonical parts; no wire.  Contract: a text is found where it stands whole, alone or joined to others, each
 occurrence once; a call by its id and name, else by its name; a result by its call; media by their data or address,
-wherever they stand.  What is heard in words only (a transcript, a note) has lost its form, and that is told.
+wherever they stand.  What is found in words only (a transcript, a note) has lost its form, and that is reported.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ..shared.body import items, mapping, present
 from ..shared.spec import MARKS, WireFields
 
 
-def unsupported(path: str, message: str, *, raw: str = "", name: str = "", call_id: str = "") -> Issue:
-    """One thing left out or told otherwise: where it stood, what to say of it, and what it was."""
+def loss_at(path: str, message: str, *, raw: str = "", name: str = "", call_id: str = "") -> Issue:
+    """One thing left out or changed: where it stood, what to say of it, and what it was."""
     return Issue(kind=IssueKind.UNSUPPORTED, message=message, path=path, raw=raw, name=name, call_id=call_id)
 
 
@@ -48,19 +48,19 @@ class Fields:
             self._known.update((f"{key}.{name}", repr(one)) for name, one in mapping(value).items())
             self._known.update((f"{key}[]", repr(one)) for one in items(value))
 
-    def losses(self, told: JsonObject, path: str, api: str) -> Iterator[Issue]:
-        """The fields of another wire in `told` that are not among these.
+    def losses(self, sent: JsonObject, path: str, api: str) -> Iterator[Issue]:
+        """The fields of another wire in `sent` that are not among these.
 
         A plain mapping is the caller's own note and sent nowhere, so nothing of it can be lost.
         """
-        if not isinstance(told, WireFields):
+        if not isinstance(sent, WireFields):
             return
-        for key, value in told.items():
+        for key, value in sent.items():
             if value is not None and key not in MARKS and (key, repr(value)) not in self._known:
-                for field, what, said in _spelled(key, value):
-                    if (field, said) not in self._known:
+                for field, what, text in _spelled(key, value):
+                    if (field, text) not in self._known:
                         where = f"{path}.{field.removesuffix('[]')}"
-                        yield unsupported(where, f"{api} has no {what} of {told.api}", raw=said)
+                        yield loss_at(where, f"{api} has no {what} of {sent.api}", raw=text)
 
 
 def _spelled(key: str, value: object) -> Iterator[tuple[str, str, str]]:
@@ -85,11 +85,11 @@ _SAID_ELSEWHERE = frozenset(
     | {"cache_creation_input_tokens", "inputTokens", "outputTokens", "totalTokens", "promptTokenCount"}
     | {"candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount", "totalTokenCount"}
 )
-"""Fields inside a kept block that the canonical value around it says too: what it is, what it says, what it counted."""
+"""Fields inside a block that the canonical value around it says too: what it is, what it says, what it counted."""
 
 
 class _Texts:
-    """Texts that were heard; each is taken once, whole or out of a longer one."""
+    """Texts that were found; each is taken once, whole or out of a longer one."""
 
     def __init__(self) -> None:
         self._left: list[str] = []
@@ -108,14 +108,14 @@ class _Texts:
             if self._left[at] == text:
                 self._left[at] = ""
                 return True
-        at = next((at for at, held in enumerate(self._left) if text in held), -1)
+        at = next((at for at, one in enumerate(self._left) if text in one), -1)
         if at >= 0:
             self._left[at] = self._left[at].replace(text, "", 1)
         return at >= 0
 
     def says(self, text: str) -> bool:
         """Does `text` stand anywhere?"""
-        return any(text in held for held in self._left)
+        return any(text in one for one in self._left)
 
 
 class ReadBack:
@@ -166,18 +166,18 @@ class ReadBack:
             return
         other = next((one for one, texts in self._texts.items() if texts.take(text)), "")
         message = f"{api} tells a text of role {role} as {other}" if other else f"{api} does not take this text"
-        yield unsupported(path, message, raw=text)
+        yield loss_at(path, message, raw=text)
 
     def _reasoning(self, part: Reasoning, role: str, path: str, api: str) -> Iterator[Issue]:
         if part.text and not self._thoughts.take(part.text):
-            yield unsupported(path, f"{api} does not take this reasoning", raw=part.text)
+            yield loss_at(path, f"{api} does not take this reasoning", raw=part.text)
 
     def _opaque(self, part: Opaque, role: str, path: str, api: str) -> Iterator[Issue]:
         if part.block in self._blocks:
             self._blocks.remove(part.block)
             return
         kind = part.block.get("type") or next(iter(part.block), "")
-        yield unsupported(path, f"{api} has no block `{kind}` of {part.api}", raw=repr(part.block))
+        yield loss_at(path, f"{api} has no block `{kind}` of {part.api}", raw=repr(part.block))
 
     def _has(self, text: str) -> bool:
         return any(texts.says(text) for texts in self._texts.values())
@@ -187,14 +187,14 @@ class ReadBack:
         got = self._take_call(call)
         if got is None:
             message = f"{api} tells calls in words" if self._has(call.name) else f"{api} does not take calls"
-            yield unsupported(path, message, raw=raw, **about)
+            yield loss_at(path, message, raw=raw, **about)
             return
         if got.id != call.id:
-            yield unsupported(f"{path}.id", f"{api} does not keep the ids of calls", **about)
+            yield loss_at(f"{path}.id", f"{api} does not keep the ids of calls", **about)
         broken = call.report is not None and call.report.verdict is Verdict.REFUSED
         if got.arguments != call.arguments or (broken and got.raw != call.raw):
             what = "unreadable arguments" if broken else "these arguments as they are"
-            yield unsupported(f"{path}.arguments", f"{api} does not take {what}", raw=raw, **about)
+            yield loss_at(f"{path}.arguments", f"{api} does not take {what}", raw=raw, **about)
 
     def _take_call(self, call: ToolCall) -> ToolCall | None:
         """The call of that name and id, else the first of that name."""
@@ -208,12 +208,12 @@ class ReadBack:
         got = next((one for one in self._results if one.call_id == result.call_id), None)
         if got is None:
             words = not result.text or self._has(result.text)
-            yield unsupported(path, f"{api} {'tells' if words else 'does not take'} results in words", **about)
+            yield loss_at(path, f"{api} {'tells' if words else 'does not take'} results in words", **about)
             return
         self._results.remove(got)
         if result.text not in got.text:
             message = f"{api} tells the text of a result otherwise"
-            yield unsupported(f"{path}.content", message, raw=result.text, **about)
+            yield loss_at(f"{path}.content", message, raw=result.text, **about)
         for i, part in enumerate(result.content):
             yield from self._part_of_result(part, role, f"{path}.content[{i}]", api)
         for field, message in (
@@ -221,7 +221,7 @@ class ReadBack:
             ("error_code", f"{api} does not take the code {result.error_code}"),
         ):
             if getattr(result, field) != getattr(got, field):
-                yield unsupported(f"{path}.{field}", message, **about)
+                yield loss_at(f"{path}.{field}", message, **about)
 
     def _part_of_result(self, part: Text | Media, role: str, path: str, api: str) -> Iterator[Issue]:
         if isinstance(part, Media):
@@ -232,12 +232,12 @@ class ReadBack:
         what = (media.data, media.url)
         got = next((one for one in self._shown if (one.data, one.url) == what), None)
         if got is None:
-            yield unsupported(path, f"{api} does not take {media.mime or 'media'} here", name=media.name)
+            yield loss_at(path, f"{api} does not take {media.mime or 'media'} here", name=media.name)
             return
         self._shown.remove(got)
         for field, given, read in (("media type", media.mime, got.mime), ("name", media.name, got.name)):
             if given and given != read:
-                yield unsupported(path, f"{api} does not keep the {field} of media", name=media.name)
+                yield loss_at(path, f"{api} does not keep the {field} of media", name=media.name)
 
 
 _FIND: Mapping[type, Callable[..., Iterator[Issue]]] = {

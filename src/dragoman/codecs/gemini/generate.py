@@ -28,13 +28,13 @@ from ...events import (
 from ...jsontext import dumps, to_json
 from ...types import NOTHING, Issue, IssueKind, JsonObject, Opaque, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
 from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, final_stop
-from ..shared.errors import Told, framed, raise_error
+from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import lossy, odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, wished
+from ..shared.issues import unsupported, wire_fault
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, wire_fields
 from .generate_requests import (
     NAME,
     SIGNATURE,
@@ -95,7 +95,7 @@ _MAX_INDEX = 10_000
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
-    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
     body = an_object(body, "$")
     raise_error(body)
     candidates = body.get("candidates")
@@ -149,22 +149,22 @@ class _Decoder(RunDecoder):
 
     def _faults(self) -> list[Event]:
         malformed = self._word == "MALFORMED_FUNCTION_CALL"
-        found = [_malformed(text(self._candidate.get("finishMessage")))] if malformed else []
+        found = [_malformed(string(self._candidate.get("finishMessage")))] if malformed else []
         return [*super()._faults(), *found]
 
     def _chunk(self, body: JsonObject) -> list[Event]:
         """The events of one chunk; a whole answer is one."""
-        events = self._start(text(body.get("modelVersion")), text(body.get("responseId")))
+        events = self._start(string(body.get("modelVersion")), string(body.get("responseId")))
         self._extra |= present(body, _BODY)
         self._read_noise(body)
         for place, candidate in enumerate(items(body.get("candidates"))):
             if not isinstance(candidate, Mapping):
-                events.append(odd("a candidate is no object; it was passed over", candidate))
+                events.append(wire_fault("a candidate is no object; it was passed over", candidate))
             elif (candidate.get("index") or place) in (0, None):
                 events += self._choose(candidate)
             elif not self._others:
                 self._others = True
-                events.append(lossy("the answer has several candidates; only the first is read", candidate))
+                events.append(unsupported("the answer has several candidates; only the first is read", candidate))
         return events
 
     def _choose(self, candidate: JsonObject) -> list[Event]:
@@ -175,19 +175,19 @@ class _Decoder(RunDecoder):
         return [event for part in parts for event in self._part(camel(mapping(part)))]
 
     def _part(self, part: JsonObject) -> list[Event]:
-        signature = text(part.get("thoughtSignature"))
+        signature = string(part.get("thoughtSignature"))
         if isinstance(part.get("functionCall"), Mapping):
             return self._end_run() + self._call(part, camel(part["functionCall"]))
         if isinstance(part.get("text"), str):
-            return self._tell("thought" if part.get("thought") is True else "text", part["text"], signature)
-        media = read_media(part, carried(NAME, {SIGNATURE: signature or None}))
-        events = self._end_run() + self._calls.settle()
+            return self._emit_part("thought" if part.get("thought") is True else "text", part["text"], signature)
+        media = read_media(part, wire_fields(NAME, {SIGNATURE: signature or None}))
+        events = self._end_run() + self._calls.end_complete()
         return events + self._add_part(media or Opaque(api=NAME, block=part))
 
-    def _tell(self, run: str, piece: str, signature: str) -> list[Event]:
+    def _emit_part(self, run: str, piece: str, signature: str) -> list[Event]:
         if not piece and not signature:
             return []
-        events = self._go_on(run, piece)
+        events = self._continue_run(run, piece)
         if not signature:
             return events
         self._metadata[SIGNATURE] = signature
@@ -204,28 +204,29 @@ class _Decoder(RunDecoder):
 
     def _call(self, part: JsonObject, call: JsonObject) -> list[Event]:
         """A call, whole or the next piece of one: pieces after the first have no name."""
-        name, goes_on = text(call.get("name")), call.get("willContinue") is True
+        name, unfinished = string(call.get("name")), call.get("willContinue") is True
         events: list[Event] = []
         if name or self._partial is None:
             events = self._end_partial(cut=False)
-            signature = text(part.get("thoughtSignature")) or None
-            left = {**rest(part, _PART), SIGNATURE: signature, "call": rest(call, _CALL) or None}
-            if not goes_on and "partialArgs" not in call:
-                return events + self._calls.whole(text(call.get("id")), name, call.get("args"), carried(NAME, left))
+            signature = string(part.get("thoughtSignature")) or None
+            fields = {**rest(part, _PART), SIGNATURE: signature, "call": rest(call, _CALL) or None}
+            call_id, left = string(call.get("id")), wire_fields(NAME, fields)
+            if not unfinished and "partialArgs" not in call:
+                return events + self._calls.whole(call_id, name, call.get("args"), left)
             self._key += 1
-            events += self._calls.begin(self._key, text(call.get("id")), name, carried(NAME, left))
+            events += self._calls.begin(self._key, call_id, name, left)
             self._partial = dict(mapping(call.get("args")))
         for piece in items(call.get("partialArgs")):
             events += self._fill(mapping(piece))
-        return events if goes_on else events + self._end_partial(cut=False)
+        return events if unfinished else events + self._end_partial(cut=False)
 
     def _fill(self, piece: JsonObject) -> list[Event]:
         """Put a piece of an argument where its path says; pieces of one string add up."""
         key = next((key for key in _VALUES if key in piece), None)
-        path = _steps(text(piece.get("jsonPath")))
+        path = _steps(string(piece.get("jsonPath")))
         value = None if key in (None, "nullValue") else piece[key]
         if not path or self._partial is None or not _put(self._partial, path, value):
-            return [odd("a piece of an argument has no place; it was passed over", dict(piece))]
+            return [wire_fault("a piece of an argument has no place; it was passed over", dict(piece))]
         return []
 
     def _end_partial(self, *, cut: bool) -> list[Event]:
@@ -234,7 +235,7 @@ class _Decoder(RunDecoder):
             return []
         if cut:  # what is there of the arguments is not all of them
             return self._calls.add(self._key, dumps(given)[:-1])
-        self._calls.hand(self._key, given)
+        self._calls.assign(self._key, given)
         return self._calls.end(self._key)
 
     def _read_usage(self) -> Usage | None:
@@ -242,7 +243,7 @@ class _Decoder(RunDecoder):
 
     def _leftover(self) -> JsonObject:
         candidate = {**self._candidate, **({"finishReason": self._own_word} if self._own_word else {})}
-        return carried(NAME, {**self._extra, "usageMetadata": self._own_usage, "candidate": candidate or None})
+        return wire_fields(NAME, {**self._extra, "usageMetadata": self._own_usage, "candidate": candidate or None})
 
 
 def _is_one_text(body: JsonObject) -> bool:
@@ -292,21 +293,21 @@ def _makes_room(inside: Any, step: str | int) -> bool:
 
 
 def _malformed(message: str) -> IssueReported:
-    told = message or "the model wrote a call the API could not read"
+    reason = message or "the model wrote a call the API could not read"
     correction = "Your tool call could not be read. Nothing was run. Send it again as one well-formed call."
-    return IssueReported(Issue(kind=IssueKind.MALFORMED, message=told, raw=message, correction=correction))
+    return IssueReported(Issue(kind=IssueKind.MALFORMED, message=reason, raw=message, correction=correction))
 
 
 def read_usage(usage: JsonObject) -> Usage | None:
     """Token counts in the words of this API, which counts thoughts apart; None when there are none."""
     if not any(usage.get(key) is not None for key in _USAGE):
         return None
-    thought = count(usage.get("thoughtsTokenCount"))
+    thinking = count(usage.get("thoughtsTokenCount"))
     return Usage(
         input=count(usage.get("promptTokenCount")) + count(usage.get("toolUsePromptTokenCount")),
-        output=count(usage.get("candidatesTokenCount")) + thought,
+        output=count(usage.get("candidatesTokenCount")) + thinking,
         cached=count(usage.get("cachedContentTokenCount")),
-        reasoning=thought,
+        reasoning=thinking,
     )
 
 
@@ -315,7 +316,7 @@ def read_usage(usage: JsonObject) -> Usage | None:
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = dict(wished(NAME, response.extra))
+    left = dict(extra_for(NAME, response.extra))
     usage, candidate = mapping(left.pop("usageMetadata", None)), mapping(left.pop("candidate", None))
     content = {"role": "model", "parts": write_parts(response.message.parts)}
     stop = final_stop(response.stop, len(response.calls))
@@ -359,19 +360,19 @@ class _Encoder(Encoder):
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
         self._open = "text"
-        return [self._run(event, lambda said: self._chunk([{"text": said}]))] if event.text else []
+        return [self._run(event, lambda text: self._chunk([{"text": text}]))] if event.text else []
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         self._open = "thought"
-        return [self._run(event, lambda said: self._chunk([{"text": said, "thought": True}]))] if event.text else []
+        return [self._run(event, lambda text: self._chunk([{"text": text, "thought": True}]))] if event.text else []
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         run, self._open = self._open, ""
         signature = event.metadata.get(SIGNATURE)
         if not signature or not run:
             return []
-        thought = {"thought": True} if run == "thought" else {}
-        return [self._chunk([{"text": "", **thought, "thoughtSignature": signature}])]
+        mark = {"thought": True} if run == "thought" else {}
+        return [self._chunk([{"text": "", **mark, "thoughtSignature": signature}])]
 
     def _on_part(self, event: PartAdded) -> list[Frame]:
         part = event.part
@@ -393,7 +394,7 @@ class _Encoder(Encoder):
         return [self._chunk(write_parts([call]))]
 
     def _finish(self, event: Ended) -> list[Frame]:
-        left = wished(NAME, event.extra)
+        left = extra_for(NAME, event.extra)
         finish = {"finishReason": _WORDS[final_stop(event.stop, self._calls)], **mapping(left.get("candidate"))}
         usage = _write_usage(event.usage, mapping(left.get("usageMetadata")))
         return [self._chunk([{"text": ""}], finish, usage)]
@@ -422,10 +423,10 @@ _STATUSES: Mapping[int, str] = {
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal."""
-    told = Told(error)
-    status = 503 if told.kind is ErrorKind.OVERLOADED else told.status
+    reply = ErrorReply(error)
+    status = 503 if reply.kind is ErrorKind.OVERLOADED else reply.status
     word = _STATUSES.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
-    message = told.with_overflow("the input token count exceeds the maximum number of tokens")
+    message = reply.with_overflow("the input token count exceeds the maximum number of tokens")
     return status, {"error": {"code": status, "message": message, "status": word}}
 
 

@@ -44,16 +44,16 @@ from ..shared.body import (
     plain,
     present,
     rest,
+    string,
     string_at,
     strings_at,
-    text,
 )
 from ..shared.media import from_url, joined
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, nearest_choice, past_call, split_system
+from ..shared.requests import nearest_choice, past_call, split_system, with_quirks
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
-from ..shared.spec import PLAIN, Quirks, carried, own, wished
-from ..shared.tools import Found, foreign_tools, read_once, read_tool, woven
+from ..shared.spec import PLAIN, Quirks, extra_for, own, wire_fields
+from ..shared.tools import Found, foreign_tools, interleaved, read_once, read_tool
 
 NAME = "gemini"
 SIGNATURE = "thought_signature"
@@ -91,7 +91,7 @@ def camel(body: JsonObject) -> dict[str, Any]:
 
 
 def decode_request(body: JsonObject) -> Request:
-    """The request `body` makes, without the model and the streaming, which the path tells.
+    """The request `body` makes, without the model and the streaming, which stand in the path.
 
     Raises `CodecError` with the path of what is not this API.
     """
@@ -108,7 +108,7 @@ def decode_request(body: JsonObject) -> Request:
         tool_choice=choice,
         sampling=_read_sampling(config, extra),
         output_schema=_read_output(config, extra),
-        extra=carried(NAME, extra),
+        extra=wire_fields(NAME, extra),
     )
 
 
@@ -161,7 +161,7 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
 
 def _is_plain(calling: JsonObject) -> bool:
     """Does a choice say no more than ours can?"""
-    return not calling or (text(calling.get("mode")).upper() in _MODES and not calling.get("allowedFunctionNames"))
+    return not calling or (string(calling.get("mode")).upper() in _MODES and not calling.get("allowedFunctionNames"))
 
 
 @read_once("tools")
@@ -187,7 +187,7 @@ def _read_tool(one: JsonObject, path: str) -> Tool:
         left["parameters"], schema = schema, _json_schema(schema)
     elif key and not mapping(schema.get("properties")):
         left["parametersJsonSchema"] = schema
-    return read_tool(one, path, schema, carried(NAME, left), strict=False)
+    return read_tool(one, path, schema, wire_fields(NAME, left), strict=False)
 
 
 def _read_system(body: JsonObject) -> list[Message]:
@@ -239,7 +239,7 @@ def _read_content(one: JsonObject, path: str, pairing: Pairing) -> list[Message]
     parts = _read_parts(one, path, pairing)
     if string_at(one, "role", path) != "model":
         return results_apart(parts)
-    pairing.see(part for part in parts if isinstance(part, ToolCall))
+    pairing.begin_turn(part for part in parts if isinstance(part, ToolCall))
     return [Message("assistant", parts)]
 
 
@@ -252,11 +252,11 @@ def _read_parts(content: JsonObject, path: str, pairing: Pairing) -> list[Part]:
 
 def read_part(part: JsonObject, path: str, pairing: Pairing) -> Part:
     """What a part says.  A part only this API has is kept as it is."""
-    left = carried(NAME, {**rest(part, _PART), SIGNATURE: part.get("thoughtSignature")})
+    left = wire_fields(NAME, {**rest(part, _PART), SIGNATURE: part.get("thoughtSignature")})
     if (call := object_at(part, "functionCall", path)) is not None:
         name = name_at(call, "name", f"{path}.functionCall")
         call_id = string_at(call, "id", f"{path}.functionCall")
-        left = left if call_id else carried(NAME, {**left, _NO_ID: True})
+        left = left if call_id else wire_fields(NAME, {**left, _NO_ID: True})
         return past_call(call_id or pairing.mint(), name, call.get("args"), left)
     if (answer := object_at(part, "functionResponse", path)) is not None:
         return _read_result(camel(answer), f"{path}.functionResponse", pairing)
@@ -270,10 +270,10 @@ def read_part(part: JsonObject, path: str, pairing: Pairing) -> Part:
 def read_media(part: JsonObject, left: JsonObject = NOTHING) -> Media | None:
     """The media in a part: inline data, or a file by its address."""
     if inline := camel(mapping(part.get("inlineData"))):
-        return Media(mime=text(inline.get("mimeType")), data=text(inline.get("data")), metadata=left)
+        return Media(mime=string(inline.get("mimeType")), data=string(inline.get("data")), metadata=left)
     linked = camel(mapping(part.get("fileData")))
-    if text(linked.get("fileUri")):
-        mime = text(linked.get("mimeType"))
+    if string(linked.get("fileUri")):
+        mime = string(linked.get("mimeType"))
         media = from_url(linked["fileUri"], metadata=left)
         return Media(mime=mime or media.mime, url=media.url, data=media.data, metadata=left)
     return None
@@ -283,15 +283,15 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
     name, given = string_at(answer, "name", path), string_at(answer, "id", path)
     call_id = given or pairing.answered(name)
     response = object_at(answer, "response", path) or {}
-    key, said = next(iter(response.items())) if len(response) == 1 else ("", None)
-    simple = key in ("error", "output") and isinstance(said, str)
+    key, only = next(iter(response.items())) if len(response) == 1 else ("", None)
+    simple = key in ("error", "output") and isinstance(only, str)
     media = [read_media(camel(one)) for _, one in objects(answer, "parts", path)]
-    content: list[Text | Media] = [Text(text(said) if simple else as_text(response)), *filter(None, media)]
+    content: list[Text | Media] = [Text(string(only) if simple else as_text(response)), *filter(None, media)]
     left = rest(answer, ("name", "id", "response", "parts"))
     left |= {} if simple else {"response": response}
     left |= filled(**{_NO_ID: not given, "parts": answer.get("parts")})
     failed = simple and key == "error"
-    return tool_result(call_id, name or pairing.name(call_id), content, carried(NAME, left), is_error=failed)
+    return tool_result(call_id, name or pairing.name(call_id), content, wire_fields(NAME, left), is_error=failed)
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -299,21 +299,21 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`; its model and streaming belong into the path."""
-    extra = dict(wished(NAME, request.extra))
+    extra = dict(extra_for(NAME, request.extra))
     head, turns = split_system(request.messages)
     body: dict[str, Any] = {}
     if head:
         body["systemInstruction"] = {"parts": [part for message in head for part in write_parts(message.parts)]}
     body["contents"] = _write_contents(turns, quirks)
     declared = [{"functionDeclarations": [write_tool(tool) for tool in request.tools]}] if request.tools else []
-    body |= filled(tools=woven(declared, extra.pop("tools", None)))
+    body |= filled(tools=interleaved(declared, extra.pop("tools", None)))
     choice = nearest_choice(request.tool_choice, quirks)
     if choice is not None:
         given, calling = mapping(extra.get("toolConfig")), "functionCallingConfig"
         into = extra if "toolConfig" in extra else body
         into["toolConfig"] = {**given, calling: given.get(calling, _write_choice(choice))}
     config = _write_config(request, mapping(extra.pop("generationConfig", None)))
-    return finished(body | filled(generationConfig=config), extra, quirks)
+    return with_quirks(body | filled(generationConfig=config), extra, quirks)
 
 
 def _write_config(request: Request, left: JsonObject) -> dict[str, Any]:
@@ -368,10 +368,10 @@ def write_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
 
 def _write_part(part: Part) -> list[dict[str, Any]]:
     match part:
-        case Text(said):
-            return [{"text": said, **_signed(part.metadata)}]
-        case Reasoning(said):
-            return [{"text": said, "thought": True, **_signed(part.metadata)}]
+        case Text(text):
+            return [{"text": text, **_signed(part.metadata)}]
+        case Reasoning(text):
+            return [{"text": text, "thought": True, **_signed(part.metadata)}]
         case ToolCall():
             call = {"id": part.id, "name": part.name, "args": plain(part.arguments)}
             if own(NAME, part.metadata).get(_NO_ID):
@@ -403,11 +403,11 @@ def write_media(media: Media) -> dict[str, Any]:
 def write_result(result: ToolResult, quirks: Quirks = PLAIN) -> list[dict[str, Any]]:
     """The parts that answer a call: failure under its own key, a code marked in the text."""
     content = marked(result, bare=False)
-    said = joined(content)
+    text = joined(content)
     left = dict(own(NAME, result.metadata))
     numbered = result.call_id and not left.pop(_NO_ID, False)
     answer: dict[str, Any] = {"id": result.call_id} if numbered else {}
-    answer |= {"name": result.name, "response": {"error" if result.is_error else "output": said}, **left}
+    answer |= {"name": result.name, "response": {"error" if result.is_error else "output": text}, **left}
     media = [write_media(part) for part in content if isinstance(part, Media)]
     if not media or "parts" in answer:
         return [{"functionResponse": answer}]

@@ -28,14 +28,14 @@ from ...events import (
 )
 from ...jsontext import to_json
 from ...types import JsonObject, Media, Opaque, Request, Response, Stop, ToolCall, Usage
-from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
 from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, final_stop
-from ..shared.errors import Told, raise_error, read_failure
+from ..shared.errors import ErrorReply, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
 from .generate_requests import SIGNATURE
-from .interactions_requests import NAME, about, decode_request, encode_request, read_media, thought, write_steps
+from .interactions_requests import NAME, about, decode_request, encode_request, read_media, summary_text, write_steps
 
 _STOPS: Mapping[str, Stop] = {
     "completed": Stop.END,
@@ -93,7 +93,7 @@ class _Decoder(BlockDecoder):
 
     def whole(self, body: JsonObject, steps: list[Any]) -> list[Event]:
         """The events of a whole answer: its steps after the last of those that repeat what was asked."""
-        asked = [i for i, step in enumerate(steps) if text(step.get("type")) in _ASKED]
+        asked = [i for i, step in enumerate(steps) if string(step.get("type")) in _ASKED]
         events = self._on_interaction({"interaction": body}, "completed")
         for i, step in enumerate(steps[asked[-1] + 1 if asked else 0 :]):
             events += self._begin(i, step) + self._end_block(i)
@@ -105,7 +105,7 @@ class _Decoder(BlockDecoder):
     # ── events of the stream ─────────────────────────────────────────────────
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
-        kind = text(body.get("event_type")) or event
+        kind = string(body.get("event_type")) or event
         if kind == "error" or body.get("error"):
             raise read_failure(200, body if body.get("error") else {"error": body})
         what, _, change = kind.partition(".")
@@ -124,29 +124,29 @@ class _Decoder(BlockDecoder):
 
     def _on_interaction(self, body: JsonObject, change: str) -> list[Event]:
         answer = mapping(body.get("interaction"))
-        self._word = text(answer.get("status")) or text(body.get("status")) or self._word
+        self._word = string(answer.get("status")) or string(body.get("status")) or self._word
         if self._word == "failed":
             faults = [mapping(one) for one in items(answer.get("errors"))]
             raise read_failure(200, {"error": faults[0] if faults else {"message": "failed"}})
         self._complete = self._complete or change in ("completed", "complete")
         self._extra |= present(answer, _BODY)
         self._usage |= present(mapping(answer.get("usage")))
-        return self._start(text(answer.get("model")), text(answer.get("id"))) if answer else []
+        return self._start(string(answer.get("model")), string(answer.get("id"))) if answer else []
 
     def _on_delta(self, index: int, delta: JsonObject) -> list[Event]:
-        kind = text(delta.get("type"))
+        kind = string(delta.get("type"))
         events: list[Event] = []
         if index not in self._blocks:  # a delta without its start: its kind says what it is
             events += self._begin(index, {"type": "thought" if kind.startswith("thought") else "model_output"})
         step = self._blocks[index]
         match kind:
             case "text":
-                return self._repeat_text(events + self._fill(step, text(delta.get("text"))), "delta", "text")
+                return self._repeat_text(events + self._fill(step, string(delta.get("text"))), "delta", "text")
             case "thought_summary":
-                events += self._fill(step, text(mapping(delta.get("content")).get("text")))
+                events += self._fill(step, string(mapping(delta.get("content")).get("text")))
                 return self._repeat_text(events, "delta", "content", "text")
             case "thought_signature":
-                step.metadata[SIGNATURE] = text(delta.get("signature")) or None
+                step.metadata[SIGNATURE] = string(delta.get("signature")) or None
             case "text_annotation" | "text_annotation_delta":
                 annotations = [*items(step.metadata.get("annotations")), *items(delta.get("annotations"))]
                 step.metadata["annotations"] = annotations
@@ -163,44 +163,44 @@ class _Decoder(BlockDecoder):
             case "arguments_delta":
                 if isinstance(delta.get("arguments"), str):
                     self._repeat(partial(self._calls.add, index), "delta", "arguments")
-                return self._calls.add(index, text(delta.get("arguments")))
+                return self._calls.add(index, string(delta.get("arguments")))
             case "function_call":  # before May 2026: whole
-                self._calls.hand(index, delta.get("arguments"))
-                return self._calls.name(index, text(delta.get("name")))
+                self._calls.assign(index, delta.get("arguments"))
+                return self._calls.name(index, string(delta.get("name")))
         step.start = {**step.start, **rest(delta, ("type",))}
         return []
 
     # ── steps ────────────────────────────────────────────────────────────────
 
     def _begin(self, index: int, start: JsonObject) -> list[Event]:
-        kind = _KINDS.get(text(start.get("type")), "")
+        kind = _KINDS.get(string(start.get("type")), "")
         events = self._begin_block(index, kind, start)
         step = self._blocks[index]
         match kind:
             case "call":
-                left = carried(NAME, about(start, "id", "name", "arguments"))
-                events += self._calls.begin(index, text(start.get("id")), text(start.get("name")), left)
+                left = wire_fields(NAME, about(start, "id", "name", "arguments"))
+                events += self._calls.begin(index, string(start.get("id")), string(start.get("name")), left)
                 if start.get("arguments") not in (None, {}):
-                    self._calls.hand(index, start["arguments"])
+                    self._calls.assign(index, start["arguments"])
             case "reasoning":
                 step.metadata = about(start, "summary")
-                events += self._fill(step, thought(start))
+                events += self._fill(step, summary_text(start))
             case "text":
                 step.metadata = rest(start, ("type", "text", "content"))
-                events += self._fill(step, text(start.get("text")))
+                events += self._fill(step, string(start.get("text")))
                 for content in items(start.get("content")):
                     events += self._content(step, mapping(content))
         return events
 
     def _follow_call(self) -> list[Event]:
-        return self._calls.settle()
+        return self._calls.end_complete()
 
     def _content(self, step: Block, content: JsonObject) -> list[Event]:
         """A content of a step of text: each ends the one before."""
         ended = self._end_part(step)
         if content.get("type") == "text":
             step.metadata = {key: v for key, v in rest(content, ("type", "text")).items() if v != []}
-            return ended + self._fill(step, text(content.get("text")))
+            return ended + self._fill(step, string(content.get("text")))
         return ended + self._add_part(read_media(content) or Opaque(api=NAME, block=content))
 
     def _opaque(self, block: Block) -> list[Event]:
@@ -210,7 +210,7 @@ class _Decoder(BlockDecoder):
         return read_usage(self._usage)
 
     def _leftover(self) -> JsonObject:
-        return carried(NAME, {**self._extra, "usage": self._own_usage, "status": self._own_word})
+        return wire_fields(NAME, {**self._extra, "usage": self._own_usage, "status": self._own_word})
 
 
 def _index(body: JsonObject) -> int:
@@ -236,7 +236,7 @@ def read_usage(usage: JsonObject) -> Usage | None:
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = dict(wished(NAME, response.extra))
+    left = dict(extra_for(NAME, response.extra))
     word, usage = left.pop("status", None), mapping(left.pop("usage", None))
     steps = list(write_steps(response.message.parts))
     stop = final_stop(response.stop, len(response.calls))
@@ -284,17 +284,17 @@ class _Encoder(Encoder):
         if not event.text:
             return []
         begun = self._begin({"type": "model_output"})
-        return [*begun, self._run(event, lambda said: self._delta({"type": "text", "text": said}))]
+        return [*begun, self._run(event, lambda text: self._delta({"type": "text", "text": text}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
         begun = self._begin({"type": "thought"})
-        return [*begun, self._run(event, lambda said: self._delta(_summary(said)))]
+        return [*begun, self._run(event, lambda text: self._delta(_summary_delta(text)))]
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         frames: list[Frame] = []
-        signature = text(event.metadata.get(SIGNATURE))
+        signature = string(event.metadata.get(SIGNATURE))
         if signature and self._open in ("", "thought"):
             begun = self._begin({"type": "thought"})
             frames += [*begun, self._delta({"type": "thought_signature", "signature": signature})]
@@ -324,7 +324,7 @@ class _Encoder(Encoder):
         return self._end()
 
     def _finish(self, event: Ended) -> list[Frame]:
-        left = dict(wished(NAME, event.extra))
+        left = dict(extra_for(NAME, event.extra))
         word, usage = left.pop("status", None), mapping(left.pop("usage", None))
         status = word or _WORDS[final_stop(event.stop, self._calls)]
         frames = [*self._on_started(Started()), *self._end()]
@@ -335,7 +335,7 @@ class _Encoder(Encoder):
     # ── steps ────────────────────────────────────────────────────────────────
 
     def _begin(self, step: Mapping[str, Any]) -> list[Frame]:
-        kind = text(step.get("type")) if text(step.get("type")) in _PARTS else "other"
+        kind = string(step.get("type")) if string(step.get("type")) in _PARTS else "other"
         if kind == self._open and kind in _PARTS:
             return []
         frames = [*self._on_started(Started()), *self._end()]
@@ -353,8 +353,8 @@ class _Encoder(Encoder):
         return [_frame("step.stop", index=self._place)]
 
 
-def _summary(said: str) -> dict[str, Any]:
-    return {"type": "thought_summary", "content": {"type": "text", "text": said}}
+def _summary_delta(text: str) -> dict[str, Any]:
+    return {"type": "thought_summary", "content": {"type": "text", "text": text}}
 
 
 def _frame(event: str, **fields: Any) -> Frame:
@@ -366,13 +366,13 @@ def _frame(event: str, **fields: Any) -> Frame:
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal."""
-    told = Told(error)
-    status = 503 if told.kind is ErrorKind.OVERLOADED else told.status
-    return status, {"error": {"code": told.code or told.kind.value, "message": told.message}}
+    reply = ErrorReply(error)
+    status = 503 if reply.kind is ErrorKind.OVERLOADED else reply.status
+    return status, {"error": {"code": reply.code or reply.kind.value, "message": reply.message}}
 
 
 def error_frame(error: Exception) -> Frame:
-    """The event that tells an error once the answer has begun."""
+    """The event of an error once the answer has begun."""
     return _frame("error", **encode_error(error)[1])
 
 

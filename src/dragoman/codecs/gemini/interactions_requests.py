@@ -1,7 +1,7 @@
 """Requests of Gemini's Interactions API, read and written: a conversation as a list of steps.
 
 Knows the request side of `POST /interactions` in its form since May 2026; answers are in `interactions.py`.
-Every part of a turn is a step of its own, so that what is written is what a stream would tell.  Conversations kept at
+Every part of a turn is a step of its own, so that what is written is what a stream would hold.  Conversations kept at
 the server are refused: the whole conversation goes out each time.
 Sources: Gemini API reference (Interactions); google-genai 3.4 (`types.interactions`); recorded streams.
 """
@@ -39,16 +39,16 @@ from ..shared.body import (
     plain,
     present,
     rest,
+    string,
     string_at,
     switch_at,
-    text,
 )
 from ..shared.media import from_url, joined, media_kind, one_text
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, nearest_choice, past_call, results_merged, split_system
+from ..shared.requests import nearest_choice, past_call, results_merged, split_system, with_quirks
 from ..shared.results import Pairing, marked, results_first, tool_result
-from ..shared.spec import PLAIN, Quirks, Unsupported, carried, own, wished
-from ..shared.tools import Found, offered, read_once, read_tool, read_tools
+from ..shared.spec import PLAIN, Quirks, Unsupported, extra_for, own, wire_fields
+from ..shared.tools import Found, read_once, read_tool, read_tools, write_tools
 from .generate_requests import SIGNATURE
 
 NAME = "gemini_interactions"
@@ -72,7 +72,7 @@ _WORDS = {"auto": "auto", "none": "none", "required": "any"}
 _KINDS = {"image": "image", "audio": "audio", "video": "video", "file": "document"}
 _MEDIA = frozenset(_KINDS.values())
 _CONTENTS = _MEDIA | {"text"}
-_SAID = frozenset({"type", "data", "uri", "mime_type"})
+_MEDIA_FIELDS = frozenset({"type", "data", "uri", "mime_type"})
 _TOOL = frozenset({"type", "name", "description", "parameters"})
 _RESULT = frozenset({"type", "call_id", "name", "result", "is_error"})
 _ASKED = ("user_input", "function_result")
@@ -105,7 +105,7 @@ def decode_request(body: JsonObject) -> Request:
         sampling=read_options(config, _OPTIONS, "$.generation_config"),
         output_schema=_read_output(body, extra),
         stream=switch_at(body, "stream") or False,
-        extra=carried(NAME, extra),
+        extra=wire_fields(NAME, extra),
     )
 
 
@@ -119,7 +119,7 @@ def _read_choice(config: JsonObject, left: dict[str, Any]) -> ToolChoice | None:
         return ToolChoice("named", names[0])
     left["tool_choice"] = wanted  # a choice among some of the tools: only this API has it
     only = tuple(name for name in names if isinstance(name, str))
-    return ToolChoice(_MODES.get(text(allowed.get("mode")), "auto"), allowed=only)  # type: ignore[arg-type]
+    return ToolChoice(_MODES.get(string(allowed.get("mode")), "auto"), allowed=only)  # type: ignore[arg-type]
 
 
 def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -140,7 +140,7 @@ def _read_tools(body: JsonObject) -> Found:
 def _read_tool(one: JsonObject, path: str) -> Tool | None:
     if one.get("type", "function") != "function":
         return None  # google_search …
-    return read_tool(one, path, object_at(one, "parameters", path), carried(NAME, rest(one, _TOOL)), strict=False)
+    return read_tool(one, path, object_at(one, "parameters", path), wire_fields(NAME, rest(one, _TOOL)), strict=False)
 
 
 def _read_input(body: JsonObject) -> tuple[Message, ...]:
@@ -150,7 +150,7 @@ def _read_input(body: JsonObject) -> tuple[Message, ...]:
         return (Message("user", given),) if given else ()
     listed = isinstance(given, list | tuple)
     steps = objects(body, "input") if listed else [("$.input", an_object(given, "$.input"))]
-    if steps and all(text(one.get("type")) in _CONTENTS for _, one in steps):
+    if steps and all(string(one.get("type")) in _CONTENTS for _, one in steps):
         return (Message("user", [read_content(one, path) for path, one in steps]),)
     return results_merged(_read_steps(steps))
 
@@ -158,13 +158,13 @@ def _read_input(body: JsonObject) -> tuple[Message, ...]:
 def _read_steps(steps: Iterable[tuple[str, JsonObject]]) -> Iterator[Message]:
     """Steps → messages: what the model said between two turns of others is one."""
     pairing = Pairing()
-    for asked, run in groupby(steps, lambda pair: text(pair[1].get("type")) in _ASKED):
+    for asked, run in groupby(steps, lambda pair: string(pair[1].get("type")) in _ASKED):
         if asked:
             yield from (_read_turn(step, path, pairing) for path, step in run)
             continue
         parts = [part for path, step in run for part in read_step(step, path)]
         if parts:
-            pairing.see(part for part in parts if isinstance(part, ToolCall))
+            pairing.begin_turn(part for part in parts if isinstance(part, ToolCall))
             yield Message("assistant", parts)
 
 
@@ -172,7 +172,7 @@ def _read_turn(step: JsonObject, path: str, pairing: Pairing) -> Message:
     if step["type"] == "function_result":
         return Message("tool", (_read_result(step, path, pairing),))
     parts = [read_content(one, where) for where, one in _contents(step, "content", path)]
-    return Message("user", parts, metadata=carried(NAME, rest(step, frozenset({"type", "content"}))))
+    return Message("user", parts, metadata=wire_fields(NAME, rest(step, frozenset({"type", "content"}))))
 
 
 def _contents(step: JsonObject, key: str, path: str) -> list[tuple[str, JsonObject]]:
@@ -188,23 +188,23 @@ def read_step(step: JsonObject, path: str = "$") -> list[Part]:
         case "model_output":
             return [read_content(one, where) for where, one in _contents(step, "content", path)]
         case "thought":
-            return [Reasoning(thought(step), metadata=carried(NAME, about(step, "summary")))]
+            return [Reasoning(summary_text(step), metadata=wire_fields(NAME, about(step, "summary")))]
         case "function_call":
             name, call_id = name_at(step, "name", path), string_at(step, "id", path)
-            left = carried(NAME, about(step, "id", "name", "arguments"))
+            left = wire_fields(NAME, about(step, "id", "name", "arguments"))
             return [past_call(call_id, name, step.get("arguments"), left)]
     return [Opaque(api=NAME, block=step)]
 
 
-def thought(step: JsonObject) -> str:
+def summary_text(step: JsonObject) -> str:
     """The summary of a thought."""
-    return "".join(text(mapping(one).get("text")) for one in items(step.get("summary")))
+    return "".join(string(mapping(one).get("text")) for one in items(step.get("summary")))
 
 
-def about(step: JsonObject, *said: str) -> dict[str, Any]:
+def about(step: JsonObject, *text: str) -> dict[str, Any]:
     """What a step holds beside what it says; its signature under the word that other wires read too."""
-    left = rest(step, frozenset({"type", "signature", *said}))
-    return {**left, SIGNATURE: text(step.get("signature")) or None}
+    left = rest(step, frozenset({"type", "signature", *text}))
+    return {**left, SIGNATURE: string(step.get("signature")) or None}
 
 
 def read_content(content: JsonObject, path: str) -> Text | Media | Opaque:
@@ -212,20 +212,20 @@ def read_content(content: JsonObject, path: str) -> Text | Media | Opaque:
     kind = content.get("type")
     if kind == "text":
         left = rest(content, frozenset({"type", "text"}))
-        kept = {key: value for key, value in left.items() if value != []}
-        return Text(string_at(content, "text", path), metadata=carried(NAME, kept))
+        fields = {key: value for key, value in left.items() if value != []}
+        return Text(string_at(content, "text", path), metadata=wire_fields(NAME, fields))
     return read_media(content) or Opaque(api=NAME, block=content)
 
 
 def read_media(content: JsonObject) -> Media | None:
     """The media in a content: its data, or where it is."""
-    if text(content.get("type")) not in _MEDIA:
+    if string(content.get("type")) not in _MEDIA:
         return None
-    left = carried(NAME, rest(content, _SAID))
-    mime = text(content.get("mime_type"))
+    left = wire_fields(NAME, rest(content, _MEDIA_FIELDS))
+    mime = string(content.get("mime_type"))
     if content.get("data"):
-        return Media(mime=mime, data=text(content["data"]), metadata=left)
-    media = from_url(text(content.get("uri")), mime=mime, metadata=left)
+        return Media(mime=mime, data=string(content["data"]), metadata=left)
+    media = from_url(string(content.get("uri")), mime=mime, metadata=left)
     fits = media.url and _KINDS[media_kind(media)] == content["type"]
     return media if fits else None
 
@@ -246,7 +246,7 @@ def _read_result(step: JsonObject, path: str, pairing: Pairing) -> ToolResult:
         left["result"] = given
     failed = switch_at(step, "is_error", path) or False
     name = string_at(step, "name", path) or pairing.name(call_id)
-    return tool_result(call_id, name, carriable, carried(NAME, left), is_error=failed)
+    return tool_result(call_id, name, carriable, wire_fields(NAME, left), is_error=failed)
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -254,7 +254,7 @@ def _read_result(step: JsonObject, path: str, pairing: Pairing) -> ToolResult:
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
-    extra = dict(wished(NAME, request.extra))
+    extra = dict(extra_for(NAME, request.extra))
     head, turns = split_system(request.messages)
     system = "\n\n".join(filter(None, (joined(message.parts) for message in head)))
     body = filled(model=request.model, system_instruction=system)
@@ -263,12 +263,12 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     config = write_options(request.sampling, _OPTIONS)
     config |= {"tool_choice": _write_choice(choice)} if choice else {}
     body |= filled(
-        tools=offered(request.tools, write_tool, extra.pop("tools", None)),
+        tools=write_tools(request.tools, write_tool, extra.pop("tools", None)),
         generation_config={**config, **mapping(extra.pop("generation_config", None))},
         response_format=_write_output(request.output_schema),
         stream=request.stream,
     )
-    return finished(body, extra, quirks)
+    return with_quirks(body, extra, quirks)
 
 
 def _write_output(output: OutputSchema | None) -> dict[str, Any]:
@@ -308,8 +308,8 @@ def write_steps(parts: Iterable[Part]) -> Iterator[dict[str, Any]]:
     """The steps in which a model said `parts`, one for each."""
     for part in parts:
         match part:
-            case Reasoning(said):
-                summary = {"summary": [{"type": "text", "text": said}]} if said else {}
+            case Reasoning(text):
+                summary = {"summary": [{"type": "text", "text": text}]} if text else {}
                 yield {"type": "thought", **_signed(part.metadata), **summary}
             case ToolCall():
                 call = {"id": part.id, "name": part.name, "arguments": plain(part.arguments)}
@@ -317,7 +317,7 @@ def write_steps(parts: Iterable[Part]) -> Iterator[dict[str, Any]]:
             case Text() | Media():
                 yield {"type": "model_output", "content": _write_content(part)}
             case Opaque(api=api, block=block) if api == NAME:
-                content = text(block.get("type")) in _CONTENTS
+                content = string(block.get("type")) in _CONTENTS
                 yield {"type": "model_output", "content": [dict(block)]} if content else dict(block)
 
 
@@ -329,8 +329,8 @@ def _signed(metadata: JsonObject) -> dict[str, Any]:
 
 def _write_content(part: Part) -> list[dict[str, Any]]:
     match part:
-        case Text(said):
-            return [{"type": "text", "text": said, **own(NAME, part.metadata)}]
+        case Text(text):
+            return [{"type": "text", "text": text, **own(NAME, part.metadata)}]
         case Media():
             return [write_media(part)]
         case Opaque(api=api, block=block) if api == NAME:
@@ -349,8 +349,8 @@ def write_result(result: ToolResult) -> dict[str, Any]:
     """The step that answers a call: failure has its own field, a code is marked in the text."""
     content = marked(result, bare=False)
     only = one_text(content, NAME) if content else ""
-    said: Any = only if only is not None else [wire for part in content for wire in _write_content(part)]
-    step: dict[str, Any] = {"type": "function_result", "call_id": result.call_id, "result": said}
+    text: Any = only if only is not None else [wire for part in content for wire in _write_content(part)]
+    step: dict[str, Any] = {"type": "function_result", "call_id": result.call_id, "result": text}
     step |= {"name": result.name} if result.name else {}
     step |= {"is_error": True} if result.is_error else {}
     return {**step, **own(NAME, result.metadata)}

@@ -16,20 +16,20 @@ from ...events import CallDelta, CallStarted, Ended, Event, ReasoningDelta, Star
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import an_object, count, items, mapping, present, rest, text
+from ..shared.body import an_object, count, items, mapping, present, rest, string
 from ..shared.decoder import AnswerDecoder
 from ..shared.encoder import Encoder, final_stop
-from ..shared.errors import Told, framed, raise_error
+from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import odd
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, wished
+from ..shared.issues import wire_fault
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, wire_fields
 from .chat_requests import NAME, call_fields, decode_request, encode_request, write_call
 
 _STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH, "load": Stop.END, "unload": Stop.END}
 _BODY = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "prompt_eval_count", "eval_count"}
 )
-_SAID = frozenset({"role", "content", "thinking", "tool_calls"})
+_MESSAGE = frozenset({"role", "content", "thinking", "tool_calls"})
 _TELLING = ("content", "thinking", "tool_calls")
 _COUNTS = ("prompt_eval_count", "eval_count")
 _DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
@@ -39,7 +39,7 @@ _NO_TIME = "1970-01-01T00:00:00Z"
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
-    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
     body = an_object(body, "$")
     raise_error(body)
     if body.get("message") is None and body.get("response") is None:
@@ -50,7 +50,7 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
 
 
 class Decoder(AnswerDecoder):
-    """Lines → events.  Every line is a whole answer so far said; calls come whole, in any line."""
+    """Lines → events.  Every line is an answer of its own; calls come whole, in any line."""
 
     api = NAME
     stops = _STOPS
@@ -81,12 +81,12 @@ class Decoder(AnswerDecoder):
             self._extra.setdefault("created_at", body["created_at"])
 
     def _line(self, body: JsonObject) -> list[Event]:
-        events = self._start(text(body.get("model")))
+        events = self._start(string(body.get("model")))
         message = mapping(body.get("message"))
-        thinking = text(message.get("thinking")) or text(body.get("thinking"))
-        content = text(message.get("content")) or text(body.get("response"))
+        thinking = string(message.get("thinking")) or string(body.get("thinking"))
+        content = string(message.get("content")) or string(body.get("response"))
         if thinking or content:
-            events += self._calls.settle()
+            events += self._calls.end_complete()
         events += self._emit_reasoning(thinking) + self._emit_text(content)
         for call in items(message.get("tool_calls")):
             events += self._call(mapping(call))
@@ -94,20 +94,20 @@ class Decoder(AnswerDecoder):
         return events
 
     def _gather(self, body: JsonObject, message: JsonObject) -> None:
-        self._message |= present(message, _SAID)
+        self._message |= present(message, _MESSAGE)
         self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, 0)}
         self._usage |= {key: body[key] for key in _COUNTS if body.get(key) is not None}
         self._read_noise(body)
         if body.get("done") is True:
             self._complete = True
-            self._word = text(body.get("done_reason"))
+            self._word = string(body.get("done_reason"))
 
     def _call(self, call: JsonObject) -> list[Event]:
         function = mapping(call.get("function"))
         if not function:
-            return [odd("a tool call is no object with a function; it was passed over", dict(call))]
-        name, arguments = text(function.get("name")), function.get("arguments")
-        return self._calls.whole(text(call.get("id")), name, arguments, call_fields(call, function))
+            return [wire_fault("a tool call is no object with a function; it was passed over", dict(call))]
+        name, arguments = string(function.get("name")), function.get("arguments")
+        return self._calls.whole(string(call.get("id")), name, arguments, call_fields(call, function))
 
     def _read_usage(self) -> Usage | None:
         if not self._usage:
@@ -116,7 +116,7 @@ class Decoder(AnswerDecoder):
         return Usage(input=given, output=made)
 
     def _leftover(self) -> JsonObject:
-        return carried(NAME, {**self._extra, "done_reason": self._own_word, "message": self._message or None})
+        return wire_fields(NAME, {**self._extra, "done_reason": self._own_word, "message": self._message or None})
 
 
 # ── writing ─────────────────────────────────────────────────────────
@@ -124,7 +124,7 @@ class Decoder(AnswerDecoder):
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = dict(wished(NAME, response.extra))
+    left = dict(extra_for(NAME, response.extra))
     message: dict[str, Any] = {"role": "assistant", "content": response.text}
     if response.reasoning:
         message["thinking"] = response.reasoning
@@ -164,16 +164,16 @@ class LineEncoder(Encoder):
         return []
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return [self._run(event, self._text)] if event.text else []
+        return [self._run(event, self._text_line)] if event.text else []
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
-        return [self._run(event, self._thought)] if event.text else []
+        return [self._run(event, self._thinking_line)] if event.text else []
 
-    def _text(self, said: str) -> Frame:
-        return self._line({"role": "assistant", "content": said})
+    def _text_line(self, text: str) -> Frame:
+        return self._line({"role": "assistant", "content": text})
 
-    def _thought(self, said: str) -> Frame:
-        return self._line({"role": "assistant", "content": "", "thinking": said})
+    def _thinking_line(self, text: str) -> Frame:
+        return self._line({"role": "assistant", "content": "", "thinking": text})
 
     def _on_call(self, event: CallStarted) -> list[Frame]:
         self._called = event
@@ -189,7 +189,7 @@ class LineEncoder(Encoder):
 
     def _finish(self, event: Ended) -> list[Frame]:
         calls = {"role": "assistant", "content": "", "tool_calls": self._calls}
-        left = {key: value for key, value in wished(NAME, event.extra).items() if key not in ("message", "created_at")}
+        left = rest(extra_for(NAME, event.extra), ("message", "created_at"))
         done = write_done(event.stop, event.usage, len(self._calls), left)
         last = self._line({"role": "assistant", "content": ""}, done)
         return [self._line(calls), last] if self._calls else [last]
@@ -201,8 +201,8 @@ class LineEncoder(Encoder):
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal."""
-    told = Told(error)
-    return told.status, {"error": told.message}
+    reply = ErrorReply(error)
+    return reply.status, {"error": reply.message}
 
 
 CODEC = Codec(

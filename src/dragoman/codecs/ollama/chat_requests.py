@@ -42,10 +42,10 @@ from ..shared.body import (
 )
 from ..shared.media import joined, media_kind, note
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, past_call, results_merged
+from ..shared.requests import past_call, results_merged, with_quirks
 from ..shared.results import Pairing, marked, results_first, tool_result
-from ..shared.spec import PLAIN, Quirks, carried, own, wished
-from ..shared.tools import offered, read_functions, write_function
+from ..shared.spec import PLAIN, Quirks, extra_for, own, wire_fields
+from ..shared.tools import read_functions, write_function, write_tools
 
 NAME = "ollama_chat"
 
@@ -87,9 +87,10 @@ def _whole_turns(messages: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, 
     Strands Agents sends it so, and results without ids or names: they would all answer the last call.
     """
     turns: list[tuple[str, JsonObject]] = []
-    for said, group in groupby(messages, lambda pair: pair[1].get("role") == "assistant"):
+    for answers, group in groupby(messages, lambda pair: pair[1].get("role") == "assistant"):
         run = list(group)
-        first = next((at for at, (_, one) in enumerate(run) if one.get("tool_calls")), len(run)) if said else len(run)
+        calling = (at for at, (_, one) in enumerate(run) if answers and one.get("tool_calls"))
+        first = next(calling, len(run))
         turns += [*run[:first], *([_joined(run[first:])] if run[first:] else ())]
     return turns
 
@@ -106,13 +107,13 @@ def _all(values: Sequence[Any]) -> Any:
     """What messages of one turn say at a key, one after the other; a wrong kind is left to be found."""
     given = [value for value in values if value]
     if all(isinstance(value, str) for value in given):
-        return "".join(given) or next(filter(_is_said, values), None)
+        return "".join(given) or next(filter(_is_given, values), None)
     lists = [*map(_listed, given)]
     wrong = [value for value in lists if not isinstance(value, list)]
     return wrong[0] if wrong else [*chain.from_iterable(lists)]
 
 
-def _is_said(value: Any) -> bool:
+def _is_given(value: Any) -> bool:
     return value is not None
 
 
@@ -137,7 +138,7 @@ def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: froz
         sampling=replace(read_options(options, _OPTIONS, "$.options"), effort=_read_effort(body, extra)),
         output_schema=_read_format(body),
         stream=True if streams is None else streams,
-        extra=carried(NAME, extra),
+        extra=wire_fields(NAME, extra),
     )
 
 
@@ -160,7 +161,7 @@ def _read_format(body: JsonObject) -> OutputSchema | None:
 
 def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
     role = name_at(one, "role", path)
-    left = carried(NAME, rest(one, _MESSAGE))
+    left = wire_fields(NAME, rest(one, _MESSAGE))
     texts = _read_content(one, path)
     if role == "tool":
         name, call_id = string_at(one, "tool_name", path), string_at(one, "tool_call_id", path)
@@ -176,7 +177,7 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
 
 def _read_answer(one: JsonObject, path: str, texts: tuple[Text, ...], pairing: Pairing) -> tuple[Part, ...]:
     calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
-    pairing.see(calls)
+    pairing.begin_turn(calls)
     thinking = string_at(one, "thinking", path)
     thoughts = [Reasoning(thinking)] if thinking else []
     empty = texts == (Text(""),) and (calls or thoughts)
@@ -198,7 +199,7 @@ def _read_images(one: JsonObject, path: str) -> tuple[Media, ...]:
 
 
 def image_type(data: str) -> str:
-    """The media type of bare base64, told by its first bytes."""
+    """The media type of bare base64, by its first bytes."""
     return next((mime for start, mime in _IMAGE_STARTS if data.startswith(start)), "")
 
 
@@ -212,7 +213,7 @@ def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
 def call_fields(call: JsonObject, function: JsonObject) -> JsonObject:
     """What a call holds beside its id, name and arguments."""
     others = present(function, _FUNCTION)
-    return carried(NAME, {**rest(call, _CALL), "function": others or None})
+    return wire_fields(NAME, {**rest(call, _CALL), "function": others or None})
 
 
 # ── writing ────────────────────────────────────────────────────────
@@ -220,15 +221,15 @@ def call_fields(call: JsonObject, function: JsonObject) -> JsonObject:
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`.  The API has no tool choice: with "none" the tools stay at home."""
-    extra = dict(wished(NAME, request.extra))
+    extra = dict(extra_for(NAME, request.extra))
     messages = [wire for message in request.messages for wire in _write_message(message)]
     body = write_request(request, extra, {"model": request.model, "messages": messages})
-    return finished(body, extra, quirks)
+    return with_quirks(body, extra, quirks)
 
 
 def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     """`body` with what /api/chat and /api/generate have in common; takes from `extra` what it uses."""
-    tools = offered(request.tools, write_function, extra.pop("tools", None))
+    tools = write_tools(request.tools, write_function, extra.pop("tools", None))
     if tools and request.tool_choice != ToolChoice("none"):
         body["tools"] = tools
     body["stream"] = request.stream

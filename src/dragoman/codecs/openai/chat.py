@@ -24,16 +24,16 @@ from ...events import (
 )
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
-from ..shared.body import an_array, an_object, count, items, mapping, rest, text
+from ..shared.body import an_array, an_object, count, items, mapping, rest, string
 from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, final_stop
-from ..shared.errors import Told, framed, raise_error
+from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import lossy
+from ..shared.issues import unsupported
 from ..shared.media import joined
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, carried, own, wished
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
 from .chat_fragments import Fragments
-from .chat_messages import NAME, thought, write_call, write_message
+from .chat_messages import NAME, thinking_text, write_call, write_message
 from .chat_requests import decode_request, encode_request, wants_usage
 
 _STOPS: Mapping[str, Stop] = {
@@ -88,7 +88,7 @@ _MODELLED_USAGE = frozenset({"prompt_tokens", "completion_tokens", "total_tokens
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
-    """The answer in `body`.  Raises `ProviderError` for an error told with status 200, `CodecError` for no answer."""
+    """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
     body = an_object(body, "$")
     raise_error(body)
     choices = an_array(body.get("choices"), "$.choices")
@@ -115,7 +115,7 @@ class _Decoder(RunDecoder):
         self._chosen: Any = None
         self._choice: dict[str, Any] = {}
         self._message: dict[str, Any] = {}
-        self._thoughts: list[str] = []
+        self._thinking: list[str] = []
 
     def whole(self, body: JsonObject) -> list[Event]:
         """The events of a whole answer."""
@@ -155,7 +155,7 @@ class _Decoder(RunDecoder):
     def _chunk(self, body: JsonObject) -> list[Event]:
         """The events of one chunk."""
         choices = [choice for choice in items(body.get("choices")) if isinstance(choice, Mapping)]
-        events = self._start(text(body.get("model")), text(body.get("id"))) if choices else []
+        events = self._start(string(body.get("model")), string(body.get("id"))) if choices else []
         _gather(self._extra, rest(body, _BODY))
         if count(body.get("created")):
             self._extra["created"] = body["created"]
@@ -168,20 +168,20 @@ class _Decoder(RunDecoder):
                 events += self._choose(choice)
             elif not self._others:
                 self._others = True
-                events.append(lossy("the answer has several choices; only the first is read", choice))
+                events.append(unsupported("the answer has several choices; only the first is read", choice))
         return events
 
     def _choose(self, choice: JsonObject) -> list[Event]:
         delta = mapping(choice.get("delta")) or mapping(choice.get("message"))  # Writer's chunks hold both
         _gather(self._choice, rest(choice, _CHOICE))
-        self._word = text(choice.get("finish_reason")) or self._word
+        self._word = string(choice.get("finish_reason")) or self._word
         return self._delta(delta, whole="delta" not in choice)
 
     def _delta(self, delta: JsonObject, *, whole: bool) -> list[Event]:
         events = self._think(delta) + self._content(delta.get("content"))
-        if refusal := text(delta.get("refusal")):
+        if refusal := string(delta.get("refusal")):
             self._refused = True
-            events += self._go_on("refusal", refusal)
+            events += self._continue_run("refusal", refusal)
             self._metadata["type"] = "refusal"
         given = delta.get("tool_calls")
         if calls := [given] if isinstance(given, Mapping) and given else items(given):
@@ -198,12 +198,12 @@ class _Decoder(RunDecoder):
     # ── text and reasoning ───────────────────────────────────────────────────
 
     def _think(self, delta: JsonObject) -> list[Event]:
-        given = {key: delta[key] for key in _REASONING if text(delta.get(key))}
+        given = {key: delta[key] for key in _REASONING if string(delta.get(key))}
         details = items(delta.get("reasoning_details"))
         if not given and not details:
             return []
         piece = next(iter(given.values()), "")
-        events = self._go_on("reasoning", piece)
+        events = self._continue_run("reasoning", piece)
         names = [key for key, value in given.items() if value == piece]
         if names not in ([], ["reasoning_content"]):
             self._metadata["fields"] = names
@@ -213,24 +213,24 @@ class _Decoder(RunDecoder):
 
     def _content(self, content: Any) -> list[Event]:
         if isinstance(content, str):
-            return self._go_on("text", content) if content else []
+            return self._continue_run("text", content) if content else []
         return [event for part in items(content) for event in self._part(mapping(part))]
 
     def _part(self, part: JsonObject) -> list[Event]:
         """A part of an answer in parts: Mistral's reasoning models write so."""
         if part.get("type") == "thinking":
-            events = self._go_on("reasoning", thought(part))
-            self._thoughts.append(thought(part))
+            events = self._continue_run("reasoning", thinking_text(part))
+            self._thinking.append(thinking_text(part))
             return events
         if part.get("type") == "text":
-            return self._go_on("text", text(part.get("text")))
+            return self._continue_run("text", string(part.get("text")))
         return [*self._end_run(), PartAdded(Opaque(api=NAME, block=part))] if part else []
 
     def _end_run(self) -> list[Event]:
-        if self._thoughts:
-            whole = {"type": "text", "text": "".join(self._thoughts)}
+        if self._thinking:
+            whole = {"type": "text", "text": "".join(self._thinking)}
             self._metadata["part"] = {"type": "thinking", "thinking": [whole]}
-            self._thoughts = []
+            self._thinking = []
         return super()._end_run()
 
     # ── what is left ─────────────────────────────────────────────────────────
@@ -241,7 +241,7 @@ class _Decoder(RunDecoder):
     def _leftover(self) -> JsonObject:
         choice = {**self._choice, **({"finish_reason": self._own_word} if self._own_word else {})}
         left = {"usage": self._own_usage, "choice": choice or None, "message": self._message or None}
-        return carried(NAME, {**self._extra, **left})
+        return wire_fields(NAME, {**self._extra, **left})
 
 
 def _adds_up(body: JsonObject, choice: JsonObject) -> bool:
@@ -279,17 +279,17 @@ def read_usage(usage: JsonObject) -> Usage | None:
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = dict(wished(NAME, response.extra))
+    left = dict(extra_for(NAME, response.extra))
     choice, message, usage = (dict(mapping(left.pop(key, None))) for key in ("choice", "message", "usage"))
-    told = _write_message(response)
-    declined = response.stop is Stop.REFUSED and "refusal" in told  # a field of its own says so
+    written = _write_message(response)
+    declined = response.stop is Stop.REFUSED and "refusal" in written  # a field of its own says so
     finish = "stop" if declined else _word(response.stop, len(response.calls), choice)
     body = {
         "id": stamp.id or response.id,
         "object": "chat.completion",
         "created": stamp.created or left.pop("created", 0),
         "model": stamp.model or response.model,
-        "choices": [{"index": 0, "message": {**told, **message}, "finish_reason": finish, **choice}],
+        "choices": [{"index": 0, "message": {**written, **message}, "finish_reason": finish, **choice}],
     }
     if response.usage is not None:
         body["usage"] = write_usage(response.usage, usage)
@@ -305,8 +305,8 @@ def _word(stop: Stop | None, calls: int, choice: dict[str, Any]) -> str:
 def _write_message(response: Response) -> dict[str, Any]:
     parts = response.message.parts
     refusals = [part for part in parts if own(NAME, _metadata(part)).get("type") == "refusal"]
-    said = joined([part for part in parts if part not in refusals], "")
-    message: dict[str, Any] = {"role": "assistant", "content": said or None}
+    text = joined([part for part in parts if part not in refusals], "")
+    message: dict[str, Any] = {"role": "assistant", "content": text or None}
     if refusals:
         message["refusal"] = joined(refusals, "")
     if response.reasoning:
@@ -362,30 +362,31 @@ class _Encoder(Encoder):
         return [self._chunk({"role": "assistant", "content": ""})]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        return [*self._on_started(Started()), self._run(event, lambda said: self._chunk({"content": said}))]
+        return [*self._on_started(Started()), self._run(event, lambda text: self._chunk({"content": text}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         begun = self._on_started(Started())
-        return [*begun, self._run(event, lambda said: self._chunk({"reasoning_content": said}))]
+        return [*begun, self._run(event, lambda text: self._chunk({"reasoning_content": text}))]
 
     def _on_call(self, event: CallStarted) -> list[Frame]:
         self._place += 1
         self._called = event
-        return [] if self._whole else self._tell_call(event.id, event.name, "")
+        return [] if self._whole else self._write_call(event.id, event.name, "")
 
     def _on_delta(self, event: CallDelta) -> list[Frame]:
         called = self._called
         if self._whole and called is not None:
-            return self._tell_call(called.id, called.name, event.json)
-        return self._tell_call("", "", event.json)
+            return self._write_call(called.id, called.name, event.json)
+        return self._write_call("", "", event.json)
 
-    def _tell_call(self, id_: str, name: str, arguments: str) -> list[Frame]:
+    def _write_call(self, id_: str, name: str, arguments: str) -> list[Frame]:
         function = {"name": name, "arguments": arguments}
-        return self._tell({"tool_calls": [{"index": self._place, "id": id_, "type": "function", "function": function}]})
+        call = {"index": self._place, "id": id_, "type": "function", "function": function}
+        return self._write_delta({"tool_calls": [call]})
 
     def _finish(self, event: Ended) -> list[Frame]:
         head = self._on_started(Started())
-        left = wished(NAME, event.extra)
+        left = extra_for(NAME, event.extra)
         usage = mapping(left.get("usage"))
         self._base |= {key: left[key] for key in left if key not in ("usage", "choice", "message", "created")}
         self._head = _head_of(self._base)
@@ -393,13 +394,13 @@ class _Encoder(Encoder):
         finish = self._chunk(dict(mapping(left.get("message"))), _word(event.stop, self._place + 1, choice), choice)
         if event.usage is None or not self._wants_usage:
             return [*head, finish]
-        told = {**self._base, "choices": [], "usage": write_usage(event.usage, usage)}
-        return [*head, finish, Frame(to_json(told))]
+        last = {**self._base, "choices": [], "usage": write_usage(event.usage, usage)}
+        return [*head, finish, Frame(to_json(last))]
 
     def _last(self) -> list[Frame]:
         return [Frame("[DONE]")]
 
-    def _tell(self, delta: dict[str, Any]) -> list[Frame]:
+    def _write_delta(self, delta: dict[str, Any]) -> list[Frame]:
         return [*self._on_started(Started()), self._chunk(delta)]
 
     def _chunk(self, delta: dict[str, Any], finish: str | None = None, more: JsonObject = NOTHING) -> Frame:
@@ -415,12 +416,10 @@ def _head_of(base: JsonObject) -> str:
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal."""
-    told = Told(error)
+    reply = ErrorReply(error)
     kinds = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
-    what = kinds.get(told.status, "invalid_request_error" if told.status < 500 else "api_error")
-    return told.status, {
-        "error": {"message": told.message, "type": what, "param": told.param or None, "code": told.openai_code or None}
-    }
+    what = kinds.get(reply.status, "invalid_request_error" if reply.status < 500 else "api_error")
+    return reply.status, reply.openai_body(what)
 
 
 CODEC = Codec(

@@ -12,10 +12,10 @@ from typing import Any
 
 from ...events import Event
 from ...types import JsonObject
-from ..shared.body import kind, mapping, present, rest, text
+from ..shared.body import kind, mapping, present, rest, string
 from ..shared.calls import CallBook
-from ..shared.issues import odd
-from ..shared.spec import carried
+from ..shared.issues import wire_fault
+from ..shared.spec import wire_fields
 from .chat_messages import NAME
 
 _CALL = frozenset({"id", "type", "function", "custom", "index"})
@@ -40,7 +40,7 @@ class Fragments:
         for call in calls:
             if isinstance(call, Mapping):
                 name, arguments = _function(call)
-                events += self._calls.whole(text(call.get("id")), name, arguments, _left(call))
+                events += self._calls.whole(string(call.get("id")), name, arguments, _left(call))
             else:
                 events.append(_no_call(call))
         return events
@@ -54,23 +54,23 @@ class Fragments:
         """What adds more arguments to the call of these fragments, where they are one that says nothing else."""
         call = mapping(calls[0]) if len(calls) == 1 else {}
         index = _index(call)
-        if index is None or index not in self._by_index or text(call.get("id")) or _function(call)[0]:
+        if index is None or index not in self._by_index or string(call.get("id")) or _function(call)[0]:
             return None
         return partial(self._calls.add, self._by_index[index])
 
     def is_legacy(self, call: JsonObject) -> bool:
         """Is the deprecated `function_call` a call?  Snowflake fills it with empty strings, where it is none."""
-        return bool(text(call.get("name"))) or (bool(call) and self._calls.knows(_LEGACY))
+        return bool(string(call.get("name"))) or (bool(call) and self._calls.knows(_LEGACY))
 
     def legacy(self, call: JsonObject) -> list[Event]:
         """A fragment of the deprecated `function_call`."""
         name, arguments = _function({"function": call})
         events = [] if self._calls.knows(_LEGACY) else self._calls.begin(_LEGACY, "", name)
-        return events + self._pour(_LEGACY, arguments)
+        return events + self._add_arguments(_LEGACY, arguments)
 
     def _add(self, call: JsonObject) -> list[Event]:
         name, arguments = _function(call)
-        call_id, index = text(call.get("id")), _index(call)
+        call_id, index = string(call.get("id")), _index(call)
         key = self._find(index, call_id, name)
         if key is None:
             self._count += 1
@@ -84,13 +84,13 @@ class Fragments:
         if call_id:
             self._by_id[call_id] = key
         self._latest = key
-        return events + self._pour(key, arguments)
+        return events + self._add_arguments(key, arguments)
 
-    def _pour(self, key: Hashable, arguments: Any) -> list[Event]:
+    def _add_arguments(self, key: Hashable, arguments: Any) -> list[Event]:
         if isinstance(arguments, str):
             return self._calls.add(key, arguments)
         if arguments is not None:
-            self._calls.hand(key, arguments)
+            self._calls.assign(key, arguments)
         return []
 
     def _find(self, index: int | None, call_id: str, name: str) -> Hashable:
@@ -126,17 +126,17 @@ def _index(call: JsonObject) -> int | None:
 def _function(call: JsonObject) -> tuple[str, Any]:
     """The name and arguments of a call.  A custom tool takes one text, which is handed on as `input`."""
     custom = mapping(call.get("custom"))
-    if text(custom.get("name")):
-        return text(custom["name"]), {"input": text(custom.get("input"))}
+    if string(custom.get("name")):
+        return string(custom["name"]), {"input": string(custom.get("input"))}
     function = mapping(call.get("function"))
-    return text(function.get("name")), function.get("arguments")
+    return string(function.get("name")), function.get("arguments")
 
 
 def _left(call: JsonObject) -> JsonObject:
     others = present(mapping(call.get("function")), _FUNCTION)
-    custom = "custom" if text(mapping(call.get("custom")).get("name")) else None
-    return carried(NAME, {**rest(call, _CALL), "function": others or None, "type": custom})
+    custom = "custom" if string(mapping(call.get("custom")).get("name")) else None
+    return wire_fields(NAME, {**rest(call, _CALL), "function": others or None, "type": custom})
 
 
 def _no_call(call: Any) -> Event:
-    return odd(f"a tool call is {kind(call)}, not an object; it was passed over", call)
+    return wire_fault(f"a tool call is {kind(call)}, not an object; it was passed over", call)

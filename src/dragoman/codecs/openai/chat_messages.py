@@ -12,12 +12,12 @@ from typing import Any
 from ...errors import CodecError
 from ...memo import JSON_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
-from ..shared.arguments import written
-from ..shared.body import an_array, an_object, items, mapping, name_at, objects, present, rest, string_at, text
+from ..shared.arguments import arguments_text
+from ..shared.body import an_array, an_object, items, mapping, name_at, objects, present, rest, string, string_at
 from ..shared.media import data_url, from_url, joined, media_kind, note, one_text
 from ..shared.requests import past_call, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
-from ..shared.spec import PLAIN, Quirks, carried, own
+from ..shared.spec import PLAIN, Quirks, own, wire_fields
 
 NAME = "openai_chat"
 
@@ -50,7 +50,7 @@ def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:
     except CodecError:
         return _read_message(one, path, pairing)  # which says where
     if role == "assistant":
-        pairing.see(message.calls)
+        pairing.begin_turn(message.calls)
     return message
 
 
@@ -59,7 +59,7 @@ def _read_alone(one: JsonObject, called: str, name: str) -> Message:
     """A message that stands for itself, but for the name of the call it answers."""
     pairing = Pairing()
     if name:
-        pairing.see([ToolCall(id=called, name=name)])
+        pairing.begin_turn([ToolCall(id=called, name=name)])
     return _read_message(one, "$", pairing)
 
 
@@ -73,8 +73,8 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
     left = rest(one, frozenset({"role", "content"}))
     if role in ("system", "developer"):
         left |= {"role": role} if role == "developer" else {}
-        return Message("system", parts, metadata=carried(NAME, left))
-    return Message("user", parts, metadata=carried(NAME, left))  # an unknown role counts as the user (seeds C4)
+        return Message("system", parts, metadata=wire_fields(NAME, left))
+    return Message("user", parts, metadata=wire_fields(NAME, left))  # an unknown role counts as the user (seeds C4)
 
 
 def _read_assistant(one: JsonObject, path: str, pairing: Pairing) -> Message:
@@ -82,15 +82,15 @@ def _read_assistant(one: JsonObject, path: str, pairing: Pairing) -> Message:
     parts: list[Part] = _read_reasoning(left)
     parts += _read_parts(one.get("content"), f"{path}.content")
     if refusal := string_at(one, "refusal", path):
-        parts.append(Text(refusal, metadata=carried(NAME, {"type": "refusal"})))
+        parts.append(Text(refusal, metadata=wire_fields(NAME, {"type": "refusal"})))
     calls = [_read_call(call, where, pairing) for where, call in objects(one, "tool_calls", path)]
     legacy = left.pop("function_call", None)
-    if text(mapping(legacy).get("name")):
+    if string(mapping(legacy).get("name")):
         calls.append(past_call(pairing.mint(), mapping(legacy)["name"], mapping(legacy).get("arguments"), NOTHING))
-    pairing.see(calls)
+    pairing.begin_turn(calls)
     if calls and parts == [Text("")]:
         parts = []
-    return Message("assistant", (*parts, *calls), metadata=carried(NAME, left))
+    return Message("assistant", (*parts, *calls), metadata=wire_fields(NAME, left))
 
 
 def _read_reasoning(left: dict[str, Any]) -> list[Part]:
@@ -98,13 +98,15 @@ def _read_reasoning(left: dict[str, Any]) -> list[Part]:
     given = [key for key in _REASONING if isinstance(left.get(key), str) and left[key]]
     if not given:
         return []
-    said = left[given[0]]
-    names = [key for key in given if left[key] == said]
+    text = left[given[0]]
+    names = [key for key in given if left[key] == text]
     for key in names:
         del left[key]
     details = left.pop("reasoning_details", None)
     plain = names == ["reasoning_content"]
-    return [Reasoning(said, metadata=carried(NAME, {"fields": None if plain else names, "reasoning_details": details}))]
+    return [
+        Reasoning(text, metadata=wire_fields(NAME, {"fields": None if plain else names, "reasoning_details": details}))
+    ]
 
 
 def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
@@ -116,14 +118,14 @@ def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
             id=call_id,
             name=name_at(custom, "name", f"{path}.custom"),
             arguments=given,
-            metadata=carried(NAME, {"type": "custom"}),
+            metadata=wire_fields(NAME, {"type": "custom"}),
         )
     function = an_object(one.get("function"), f"{path}.function")
     others = rest(function, frozenset({"name", "arguments"}))
     left = rest(one, frozenset({"id", "type", "function", "index"}))
     name = name_at(function, "name", f"{path}.function")
     others = present(others)
-    return past_call(call_id, name, function.get("arguments"), carried(NAME, {**left, "function": others or None}))
+    return past_call(call_id, name, function.get("arguments"), wire_fields(NAME, {**left, "function": others or None}))
 
 
 def _read_result(one: JsonObject, path: str, pairing: Pairing) -> ToolResult:
@@ -136,7 +138,7 @@ def _read_result(one: JsonObject, path: str, pairing: Pairing) -> ToolResult:
     left = rest(one, frozenset({"role", "content", "tool_call_id"}))
     if len(carriable) < len(parts):
         left["content"] = one["content"]
-    return tool_result(call_id, pairing.name(call_id) or name, carriable, carried(NAME, left))
+    return tool_result(call_id, pairing.name(call_id) or name, carriable, wire_fields(NAME, left))
 
 
 def _read_parts(content: Any, path: str) -> list[Part]:
@@ -154,23 +156,23 @@ def _read_part(one: Any, path: str) -> Part:
     part = an_object(one, path)
     kind = part.get("type")
     if kind == "text":
-        left = carried(NAME, rest(part, frozenset({"type", "text"})))
+        left = wire_fields(NAME, rest(part, frozenset({"type", "text"})))
         return Text(string_at(part, "text", path), metadata=left)
     if kind == "refusal":
-        return Text(string_at(part, "refusal", path), metadata=carried(NAME, {"type": "refusal"}))
+        return Text(string_at(part, "refusal", path), metadata=wire_fields(NAME, {"type": "refusal"}))
     if kind == "thinking":  # Magistral
-        return Reasoning(thought(part), metadata=carried(NAME, {"part": part}))
+        return Reasoning(thinking_text(part), metadata=wire_fields(NAME, {"part": part}))
     return _read_media(part, path) or Opaque(api=NAME, block=part)
 
 
-def thought(part: JsonObject) -> str:
+def thinking_text(part: JsonObject) -> str:
     """The text of a `thinking` part."""
     pieces = part.get("thinking")
-    return text(pieces) or "".join(text(mapping(piece).get("text")) for piece in items(pieces))
+    return string(pieces) or "".join(string(mapping(piece).get("text")) for piece in items(pieces))
 
 
 def _read_media(part: JsonObject, path: str) -> Media | None:
-    kind = text(part.get("type"))
+    kind = string(part.get("type"))
     left = rest(part, ("type", kind))
     if kind in ("image_url", "video_url"):
         return _read_linked(part.get(kind), kind, f"{path}.{kind}", left)
@@ -179,11 +181,11 @@ def _read_media(part: JsonObject, path: str) -> Media | None:
         word = string_at(source, "format", f"{path}.{kind}")
         mime = _AUDIO.get(word, f"audio/{word}" if word else "audio/*")
         data = string_at(source, "data", f"{path}.{kind}")
-        return Media(mime=mime, data=data, metadata=carried(NAME, left))
+        return Media(mime=mime, data=data, metadata=wire_fields(NAME, left))
     source = mapping(part.get("file"))
-    data = text(source.get("file_data"))
+    data = string(source.get("file_data"))
     if kind == "file" and set(source) <= {"file_data", "filename"} and data.startswith("data:"):
-        return from_url(data, name=text(source.get("filename")), metadata=carried(NAME, left))
+        return from_url(data, name=string(source.get("filename")), metadata=wire_fields(NAME, left))
     return None
 
 
@@ -193,7 +195,7 @@ def _read_linked(given: Any, kind: str, path: str, left: dict[str, Any]) -> Medi
     source = {"url": given} if plain else an_object(given, path)
     left |= {"inner": present(source, ("url",)) or None, "plain": plain or None}
     mime = "video/*" if kind == "video_url" else ""
-    return from_url(name_at(source, "url", path), mime=mime, metadata=carried(NAME, left))
+    return from_url(name_at(source, "url", path), mime=mime, metadata=wire_fields(NAME, left))
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -263,10 +265,10 @@ def _is_content(part: Reasoning) -> bool:
 
 
 def _write_reasoning(parts: Sequence[Reasoning], quirks: Quirks) -> dict[str, Any]:
-    said = "".join(part.text for part in parts)
+    text = "".join(part.text for part in parts)
     left = own(NAME, parts[0].metadata)
     names = left.get("fields") or ([quirks.reasoning_field] if quirks.reasoning_field else [])
-    wire: dict[str, Any] = {name: said for name in names if said}
+    wire: dict[str, Any] = {name: text for name in names if text}
     if left.get("reasoning_details") is not None:
         wire["reasoning_details"] = left["reasoning_details"]
     return wire
@@ -276,9 +278,9 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     """A call in an assistant's message."""
     left = dict(own(NAME, call.metadata))
     if left.get("type") == "custom":
-        given = {"name": call.name, "input": text(call.arguments.get("input"))}
+        given = {"name": call.name, "input": string(call.arguments.get("input"))}
         return {"id": call.id, "type": "custom", "custom": given}
-    function = {"name": call.name, "arguments": written(call), **mapping(left.pop("function", None))}
+    function = {"name": call.name, "arguments": arguments_text(call), **mapping(left.pop("function", None))}
     return {"id": call.id, "type": "function", "function": function, **left}
 
 
@@ -294,8 +296,8 @@ def _write_content(parts: Iterable[Part], quirks: Quirks) -> Any:
 
 def _write_part(part: Part) -> list[dict[str, Any]]:
     match part:
-        case Text(said):
-            return [{"type": "text", "text": said, **own(NAME, part.metadata)}]
+        case Text(text):
+            return [{"type": "text", "text": text, **own(NAME, part.metadata)}]
         case Media():
             return [_write_media(part)]
         case Opaque():

@@ -19,15 +19,15 @@ from ..shared.body import (
     object_at,
     plain,
     present,
+    string,
     string_at,
     switch_at,
-    text,
     whole_at,
 )
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, nearest_choice
-from ..shared.spec import PLAIN, Quirks, WireFields, wished
-from ..shared.tools import offered, read_functions, write_function
+from ..shared.requests import nearest_choice, with_quirks
+from ..shared.spec import PLAIN, Quirks, WireFields, extra_for
+from ..shared.tools import read_functions, write_function, write_tools
 from .chat_messages import NAME, read_messages, write_message
 
 _OPTIONS = {
@@ -61,7 +61,7 @@ def decode_request(body: JsonObject) -> Request:
         extra["tools"] = foreign
     stream = switch_at(body, "stream") or False
     if stream and body.get("stream_options") is None:
-        extra["stream_options"] = None  # "no usage, please": ours asks for it unless told not to
+        extra["stream_options"] = None  # "no usage, please": ours asks for it otherwise
     elif stream and body["stream_options"] == _USAGE_WANTED:
         del extra["stream_options"]
     if body.get("max_completion_tokens") is not None:
@@ -83,7 +83,7 @@ def decode_request(body: JsonObject) -> Request:
 
 def wants_usage(request: Request | None) -> bool:
     """Did the client ask for usage in its stream?  A client of another API always gets what it can use."""
-    options = wished(NAME, request.extra).get("stream_options", _USAGE_WANTED) if request else _USAGE_WANTED
+    options = extra_for(NAME, request.extra).get("stream_options", _USAGE_WANTED) if request else _USAGE_WANTED
     return bool(mapping(options).get("include_usage"))
 
 
@@ -123,19 +123,19 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
             extra["tool_choice"] = wanted
         return ToolChoice(_MODES.get(wanted, "auto"))  # type: ignore[arg-type]
     choice = an_object(wanted, "$.tool_choice")
-    name = text(mapping(choice.get("function")).get("name")) or text(choice.get("name"))
+    name = string(mapping(choice.get("function")).get("name")) or string(choice.get("name"))
     if name and choice.get("type") in (None, "function", "tool"):  # tool: seen at Databricks
         return ToolChoice("named", name)
     extra["tool_choice"] = wanted  # allowed_tools, custom: only this API has them; {type: auto}: clients of others
-    custom = text(mapping(choice.get("custom")).get("name"))
+    custom = string(mapping(choice.get("custom")).get("name"))
     return ToolChoice("named", custom) if custom else _read_allowed(choice)
 
 
 def _read_allowed(choice: JsonObject) -> ToolChoice:
     among = mapping(choice.get("allowed_tools"))
-    word = text(among.get("mode")) or text(choice.get("type"))
+    word = string(among.get("mode")) or string(choice.get("type"))
     functions = [mapping(mapping(one).get("function")) for one in items(among.get("tools"))]
-    allowed = tuple(filter(None, (text(function.get("name")) for function in functions)))
+    allowed = tuple(filter(None, (string(function.get("name")) for function in functions)))
     return ToolChoice(_MODES.get(word, "required"), allowed=allowed)  # type: ignore[arg-type]
 
 
@@ -144,12 +144,12 @@ def _read_allowed(choice: JsonObject) -> ToolChoice:
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
-    extra = dict(wished(NAME, request.extra))
+    extra = dict(extra_for(NAME, request.extra))
     body = filled(model=request.model)
     body["messages"] = [wire for message in request.messages for wire in write_message(message, quirks)]
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
-        tools=offered(request.tools, write_function, extra.pop("tools", None)),
+        tools=write_tools(request.tools, write_function, extra.pop("tools", None)),
         tool_choice=_write_choice(choice, quirks) if choice is not None else None,
     )
     if request.parallel is not None:
@@ -158,7 +158,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     body |= filled(response_format=_write_output(request.output_schema), stream=request.stream)
     if request.stream:
         body |= present({"stream_options": extra.get("stream_options", _USAGE_WANTED)})
-    return finished(body, extra, quirks)
+    return with_quirks(body, extra, quirks)
 
 
 def _write_sampling(sampling: Sampling, extra: dict[str, Any]) -> dict[str, Any]:

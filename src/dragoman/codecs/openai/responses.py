@@ -14,11 +14,11 @@ from functools import partial
 
 from ...events import Event, PartAdded, PartEnded, ReasoningDelta, TextDelta, assemble
 from ...types import NOTHING, JsonObject, Opaque, Response, Stop, Text, Usage
-from ..shared.body import an_array, an_object, count, items, mapping, present, rest, text
+from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
 from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
 from ..shared.frames import FrameKind
-from ..shared.spec import Codec, Ids, carried
+from ..shared.spec import Codec, Ids, wire_fields
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_requests import decode_request, encode_request
 from .responses_writing import SHELL, ResponseEncoder, encode_error, encode_response, error_frame, minted
@@ -31,7 +31,7 @@ _REASONS: Mapping[str, Stop] = {
 _BODY = frozenset({"id", "object", "model", "output", "output_text", "status", "usage", "error", "incomplete_details"})
 _USAGE = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 _DETAILS = ("input_tokens_details", "output_tokens_details")
-_OVER = ("completed", "incomplete", "cancelled")
+_ENDS = ("completed", "incomplete", "cancelled")
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
@@ -45,13 +45,13 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
 
 @dataclass(slots=True)
 class _Item:
-    """An item that is being told: what is known of it, and which of its contents have been told."""
+    """An item under way: what is known of it, and which of its contents have been emitted."""
 
     start: JsonObject
-    told: set[int] = field(default_factory=set)
+    emitted: set[int] = field(default_factory=set)
     current: int = -1
     kind: str = ""
-    written: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
 
 
 class _Decoder(AnswerDecoder):
@@ -75,23 +75,23 @@ class _Decoder(AnswerDecoder):
             "response.output_text.done": lambda body: self._on_text(body, "text"),
             "response.refusal.delta": lambda body: self._on_text(body, "delta"),
             "response.refusal.done": lambda body: self._on_text(body, "refusal"),
-            "response.reasoning_summary_text.delta": lambda body: self._on_thought(body, "summary"),
-            "response.reasoning_text.delta": lambda body: self._on_thought(body, "content"),
+            "response.reasoning_summary_text.delta": lambda body: self._on_reasoning(body, "summary"),
+            "response.reasoning_text.delta": lambda body: self._on_reasoning(body, "content"),
             "response.function_call_arguments.delta": lambda body: self._on_arguments(body, "delta"),
             "response.function_call_arguments.done": lambda body: self._on_arguments(body, "arguments"),
             "response.custom_tool_call_input.delta": lambda body: self._on_input(body, "delta"),
             "response.custom_tool_call_input.done": lambda body: self._on_input(body, "input"),
-            "response.completed": self._on_over,
-            "response.incomplete": self._on_over,
-            "response.cancelled": self._on_over,
+            "response.completed": self._on_end,
+            "response.incomplete": self._on_end,
+            "response.cancelled": self._on_end,
         }
 
     def whole(self, body: JsonObject) -> list[Event]:
         """The events of a whole answer."""
-        return [*self._begin(body), *self._on_over({"response": body}), *self.close()]
+        return [*self._begin(body), *self._on_end({"response": body}), *self.close()]
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
-        kind = text(body.get("type")) or event
+        kind = string(body.get("type")) or event
         if kind == "error" or body.get("error"):
             raise read_failure(200, body if body.get("error") else {"error": body})
         if kind == "response.failed":
@@ -101,8 +101,8 @@ class _Decoder(AnswerDecoder):
 
     def _begin(self, response: JsonObject) -> list[Event]:
         if not self._started:
-            self._id = text(response.get("id"))
-        return self._start(text(response.get("model")), self._id)
+            self._id = string(response.get("id"))
+        return self._start(string(response.get("model")), self._id)
 
     def _end_open(self, *, cut: bool) -> list[Event]:
         return [event for index in sorted(self._items) for event in self._end(index, self._items[index].start)]
@@ -115,7 +115,7 @@ class _Decoder(AnswerDecoder):
             return None
         status = self._response.get("status")
         if status == "incomplete":
-            return _REASONS.get(text(mapping(self._response.get("incomplete_details")).get("reason")), Stop.LENGTH)
+            return _REASONS.get(string(mapping(self._response.get("incomplete_details")).get("reason")), Stop.LENGTH)
         return Stop.ERROR if status == "cancelled" else Stop.END
 
     def _final_stop(self, stop: Stop | None) -> Stop | None:
@@ -124,19 +124,19 @@ class _Decoder(AnswerDecoder):
 
     # ── events of the stream ─────────────────────────────────────────────────
 
-    def _on_over(self, body: JsonObject) -> list[Event]:
+    def _on_end(self, body: JsonObject) -> list[Event]:
         self._response = mapping(body.get("response"))
-        self._complete = self._response.get("status", "completed") in _OVER
+        self._complete = self._response.get("status", "completed") in _ENDS
         events: list[Event] = []
         for index, item in enumerate(items(self._response.get("output"))):
             if index not in self._done and isinstance(item, Mapping):
-                events += self._end(index, item)  # told by the last event only
+                events += self._end(index, item)  # given by the last event only
         return events
 
     def _on_added(self, body: JsonObject) -> list[Event]:
         item = mapping(body.get("item"))
         index = self._index(body)
-        self._items[index] = _Item(item, kind=text(item.get("type")))
+        self._items[index] = _Item(item, kind=string(item.get("type")))
         return self._start() + (self._begin_call(index, item) if item.get("type") in CALLS else [])
 
     def _on_done(self, body: JsonObject) -> list[Event]:
@@ -159,36 +159,36 @@ class _Decoder(AnswerDecoder):
 
     def _on_text(self, body: JsonObject, key: str) -> list[Event]:
         item, place = self._open(body, "message"), count(body.get("content_index"))
-        if key != "delta" and place in item.told:
+        if key != "delta" and place in item.emitted:
             return []
-        said = text(body.get(key))
-        if not said:
+        text = string(body.get(key))
+        if not text:
             return []
         events = self._start() + self._next_content(item, place)
-        self._refused = self._refused or "refusal" in text(body.get("type"))
-        item.told.add(place)
-        return events + self._emit_text(said)
+        self._refused = self._refused or "refusal" in string(body.get("type"))
+        item.emitted.add(place)
+        return events + self._emit_text(text)
 
     def _next_content(self, item: _Item, place: int) -> list[Event]:
         """Another content of a message begins: the one before ends, with what is known of it by now."""
         before, item.current = item.current, place
         if before in (-1, place):
-            return self._calls.settle()
+            return self._calls.end_complete()
         return [PartEnded(self._about_text(item.start, Text("")))]
 
-    def _on_thought(self, body: JsonObject, kind: str) -> list[Event]:
+    def _on_reasoning(self, body: JsonObject, kind: str) -> list[Event]:
         item = self._open(body, "reasoning")
         if item.kind not in ("reasoning", kind):
-            return []  # the summary counts, or the text where it came first: they tell the same twice
+            return []  # the summary counts, or the text where it came first: they say the same twice
         item.kind = kind
         place = count(body.get("summary_index"))
         new = kind == "summary" and item.current not in (-1, place)
         item.current = place
         self._repeat(partial(self._think, item), "delta")
-        return self._start() + self._think(item, "\n\n" if new else "") + self._think(item, text(body.get("delta")))
+        return self._start() + self._think(item, "\n\n" if new else "") + self._think(item, string(body.get("delta")))
 
     def _think(self, item: _Item, piece: str) -> list[Event]:
-        item.written.append(piece)
+        item.pieces.append(piece)
         return self._emit_reasoning(piece)
 
     # ── calls ────────────────────────────────────────────────────────────────
@@ -196,25 +196,25 @@ class _Decoder(AnswerDecoder):
     def _begin_call(self, index: int, item: JsonObject) -> list[Event]:
         name, left = call_name(item, Names(), minted(item, self._id, index))
         left = {key: value for key, value in left.items() if key != "status"}
-        call_id = text(item.get("call_id")) or text(item.get("id"))
-        return self._calls.begin(index, call_id, name, carried(NAME, left))
+        call_id = string(item.get("call_id")) or string(item.get("id"))
+        return self._calls.begin(index, call_id, name, wire_fields(NAME, left))
 
     def _on_arguments(self, body: JsonObject, key: str) -> list[Event]:
         index, item = self._index(body), self._open(body, CALLS[0])
-        if not self._calls.knows(index) or (key != "delta" and item.written):
+        if not self._calls.knows(index) or (key != "delta" and item.pieces):
             return []
         if key == "delta":
             self._repeat(partial(self._add_arguments, index, item), key)
-        return self._add_arguments(index, item, text(body.get(key)))
+        return self._add_arguments(index, item, string(body.get(key)))
 
     def _add_arguments(self, index: int, item: _Item, piece: str) -> list[Event]:
-        item.written.append(piece)
+        item.pieces.append(piece)
         return self._calls.add(index, piece)
 
     def _on_input(self, body: JsonObject, key: str) -> list[Event]:
         item = self._open(body, CALLS[1])
-        if key == "delta" or not item.written:
-            item.written.append(text(body.get(key)))
+        if key == "delta" or not item.pieces:
+            item.pieces.append(string(body.get(key)))
         return []
 
     # ── the end of an item ───────────────────────────────────────────────────
@@ -228,7 +228,7 @@ class _Decoder(AnswerDecoder):
         kind = item.get("type") or ("message" if "content" in item else "")
         if kind in CALLS:
             return self._end_call(index, begun, item)
-        events = self._calls.settle()
+        events = self._calls.end_complete()
         if kind == "message":
             return events + self._end_message(index, begun, item)
         if kind == "reasoning":
@@ -239,11 +239,11 @@ class _Decoder(AnswerDecoder):
     def _end_call(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:
         events = [] if self._calls.knows(index) else self._begin_call(index, item)
         if item.get("type") == CALLS[1]:
-            self._calls.hand(index, {"input": text(item.get("input")) or "".join(begun.written)})
-        elif not begun.written and isinstance(item.get("arguments"), str):
+            self._calls.assign(index, {"input": string(item.get("input")) or "".join(begun.pieces)})
+        elif not begun.pieces and isinstance(item.get("arguments"), str):
             events += self._calls.add(index, item["arguments"])
-        elif not begun.written:
-            self._calls.hand(index, item.get("arguments"))
+        elif not begun.pieces:
+            self._calls.assign(index, item.get("arguments"))
         return events + self._calls.end(index, sure=item.get("status") == "completed")
 
     def _end_message(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:
@@ -255,13 +255,13 @@ class _Decoder(AnswerDecoder):
             part = read_part(mapping(content))
             if not isinstance(part, Text):
                 events.append(PartAdded(part))
-            elif place not in begun.told and part.text:
+            elif place not in begun.emitted and part.text:
                 self._answered = True
                 events += [TextDelta(part.text), PartEnded(message_text(part, about).metadata)]
             elif place == begun.current:
                 events.append(PartEnded(message_text(part, about).metadata))
             self._refused = self._refused or mapping(content).get("type") == "refusal"
-        if begun.told and begun.current >= len(listed):
+        if begun.emitted and begun.current >= len(listed):
             events.append(PartEnded(message_text(Text(""), about).metadata))
         return events
 
@@ -276,11 +276,11 @@ class _Decoder(AnswerDecoder):
 
     def _end_reasoning(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:
         part = read_reasoning(item, minted(item, self._id, index))
-        said = reasoning_text(item)
-        told = "".join(begun.written)
-        if not told and not said and part.metadata:
+        text = reasoning_text(item)
+        emitted = "".join(begun.pieces)
+        if not emitted and not text and part.metadata:
             return [ReasoningDelta(""), PartEnded(part.metadata)]
-        return [*([ReasoningDelta(said)] if said and not told else []), PartEnded(part.metadata)]
+        return [*([ReasoningDelta(text)] if text and not emitted else []), PartEnded(part.metadata)]
 
     def _read_usage(self) -> Usage | None:
         return read_usage(mapping(self._response.get("usage")))
@@ -290,7 +290,7 @@ class _Decoder(AnswerDecoder):
         known = rest(self._response, _BODY)
         left = {key: value for key, value in known.items() if key not in SHELL or value != SHELL[key]}
         others = rest(mapping(usage), _USAGE | set(_DETAILS))
-        return carried(NAME, {**left, "usage": usage if others else None}) or NOTHING
+        return wire_fields(NAME, {**left, "usage": usage if others else None}) or NOTHING
 
 
 def read_usage(usage: JsonObject) -> Usage | None:

@@ -14,12 +14,12 @@ from itertools import count, groupby
 from typing import Any
 
 from ...types import JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
-from ..shared.arguments import written
-from ..shared.body import items, mapping, present, rest, text
+from ..shared.arguments import arguments_text
+from ..shared.body import items, mapping, present, rest, string
 from ..shared.media import data_url, from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
-from ..shared.spec import WireFields, carried, own
+from ..shared.spec import WireFields, own, wire_fields
 
 NAME = "openai_responses"
 
@@ -83,28 +83,28 @@ def read_part(part: JsonObject) -> Text | Media | Opaque:
     match part.get("type"):
         case "input_text" | "output_text" | "text":
             left = rest(part, frozenset({"type", "text"}))
-            kept = {key: value for key, value in left.items() if value not in ([], None)}
-            return Text(text(part.get("text")), metadata=carried(NAME, kept))
+            fields = {key: value for key, value in left.items() if value not in ([], None)}
+            return Text(string(part.get("text")), metadata=wire_fields(NAME, fields))
         case "refusal":
-            return Text(text(part.get("refusal")), metadata=carried(NAME, {"type": "refusal"}))
-        case "input_image" if text(part.get("image_url")):
+            return Text(string(part.get("refusal")), metadata=wire_fields(NAME, {"type": "refusal"}))
+        case "input_image" if string(part.get("image_url")):
             left = rest(part, frozenset({"type", "image_url"}))
-            return from_url(part["image_url"], metadata=carried(NAME, left))
+            return from_url(part["image_url"], metadata=wire_fields(NAME, left))
         case "input_file":
             return _read_file(part) or Opaque(api=NAME, block=part)
         case "input_audio":
             source = mapping(part.get("input_audio"))
-            mime = _AUDIO.get(text(source.get("format")), "audio/*")
-            return Media(mime=mime, data=text(source.get("data")))
+            mime = _AUDIO.get(string(source.get("format")), "audio/*")
+            return Media(mime=mime, data=string(source.get("data")))
     return Opaque(api=NAME, block=part)
 
 
 def _read_file(part: JsonObject) -> Media | None:
-    url = text(part.get("file_url")) or text(part.get("file_data"))
+    url = string(part.get("file_url")) or string(part.get("file_data"))
     if not url:
         return None
-    left = carried(NAME, rest(part, frozenset({"type", "filename", "file_url", "file_data"})))
-    media = from_url(url, name=text(part.get("filename")), mime=_FILE, metadata=left)
+    left = wire_fields(NAME, rest(part, frozenset({"type", "filename", "file_url", "file_data"})))
+    media = from_url(url, name=string(part.get("filename")), mime=_FILE, metadata=left)
     return media if media_kind(media) == "file" else None
 
 
@@ -118,30 +118,30 @@ def read_message(item: JsonObject, apart: int | None = None) -> list[Text | Medi
 
 def message_text(part: Text, about: JsonObject, apart: int | None = None) -> Text:
     """A text of a message item that says `about` itself; `apart` tells it from a like item before it."""
-    return Text(part.text, metadata=carried(NAME, {**part.metadata, "item": about or None, "apart": apart}))
+    return Text(part.text, metadata=wire_fields(NAME, {**part.metadata, "item": about or None, "apart": apart}))
 
 
 def read_reasoning(item: JsonObject, minted: str = "") -> Reasoning:
     """A reasoning item: its summary or its text, and all of it for the way back."""
     item = _unwrapped({key: value for key, value in item.items() if value not in (None, [])})
-    said = reasoning_text(item)
-    if {**item, "status": None} == {**write_thought(said, minted), "status": None}:
-        return Reasoning(said)
-    return Reasoning(said, metadata=WireFields(NAME, {"item": item}))
+    text = reasoning_text(item)
+    if {**item, "status": None} == {**write_reasoning(text, minted), "status": None}:
+        return Reasoning(text)
+    return Reasoning(text, metadata=WireFields(NAME, {"item": item}))
 
 
 def reasoning_text(item: JsonObject) -> str:
     """What a reasoning item says: its summary, or its text where there is none."""
-    summary = [text(mapping(part).get("text")) for part in items(item.get("summary"))]
-    return "\n\n".join(summary) or "".join(text(mapping(part).get("text")) for part in items(item.get("content")))
+    summary = [string(mapping(part).get("text")) for part in items(item.get("summary"))]
+    return "\n\n".join(summary) or "".join(string(mapping(part).get("text")) for part in items(item.get("content")))
 
 
 def read_call(item: JsonObject, names: Names, minted: str = "") -> ToolCall:
     """A call item.  The text of a free-form tool becomes its `input`."""
-    call_id = text(item.get("call_id")) or text(item.get("id"))
+    call_id = string(item.get("call_id")) or string(item.get("id"))
     name, left = call_name(item, names, minted)
     if item.get("type") == "custom_tool_call":
-        return ToolCall(id=call_id, name=name, arguments={"input": text(item.get("input"))}, metadata=left)
+        return ToolCall(id=call_id, name=name, arguments={"input": string(item.get("input"))}, metadata=left)
     return past_call(call_id, name, item.get("arguments"), left)
 
 
@@ -152,11 +152,11 @@ def call_name(item: JsonObject, names: Names, minted: str = "") -> tuple[str, Js
         del left["id"]
     if item.get("status") not in _DONE:
         left["status"] = item["status"]
-    bare, custom = text(item.get("name")), item.get("type") == "custom_tool_call"
-    name = names.canonical(text(item.get("namespace")), bare)
+    bare, custom = string(item.get("name")), item.get("type") == "custom_tool_call"
+    name = names.canonical(string(item.get("namespace")), bare)
     left |= {"name": bare} if name != bare else {}
     left |= {"type": "custom_tool_call"} if custom and not names.custom(name) else {}
-    return name, carried(NAME, left)
+    return name, wire_fields(NAME, left)
 
 
 def read_result(item: JsonObject, pairing: Pairing) -> ToolResult:
@@ -167,9 +167,9 @@ def read_result(item: JsonObject, pairing: Pairing) -> ToolResult:
     left = rest(item, _RESULT)
     left |= {"output": given} if len(carriable) < len(parts) or not isinstance(given, str | list | None) else {}
     left |= {"type": item["type"]} if item.get("type") == RESULTS[1] else {}
-    call_id = text(item.get("call_id"))
+    call_id = string(item.get("call_id"))
     name = pairing.name(call_id)
-    metadata = carried(NAME, left)
+    metadata = wire_fields(NAME, left)
     return tool_result(call_id, name, carriable, metadata)
 
 
@@ -177,7 +177,7 @@ def _unwrapped(item: dict[str, Any]) -> dict[str, Any]:
     """The item with its own id, where we lent it another (`wrapped`)."""
     if item.get("encrypted_content") == SEAL:
         return {key: value for key, value in item.items() if key != "encrypted_content"}
-    found = _WRAPPED.fullmatch(text(item.get("encrypted_content")))
+    found = _WRAPPED.fullmatch(string(item.get("encrypted_content")))
     return {**item, "id": found[1], "encrypted_content": found[2]} if found else item
 
 
@@ -198,10 +198,10 @@ def wrapped(item: JsonObject, lent: str) -> dict[str, Any]:
     Encrypted reasoning is bound to its item's id, and clients demand one id from the first event to the last; so the
     true id travels in front of the encrypted text and is put back when the item returns.
     """
-    encrypted = text(item.get("encrypted_content"))
+    encrypted = string(item.get("encrypted_content"))
     if not encrypted or item.get("id") == lent:
         return {**item, "id": lent}
-    return {**item, "id": lent, "encrypted_content": f"{text(item.get('id'))}|{encrypted}"}
+    return {**item, "id": lent, "encrypted_content": f"{string(item.get('id'))}|{encrypted}"}
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -214,11 +214,11 @@ def write_parts(parts: Iterable[Part], kind: str = "input") -> list[dict[str, An
 
 def _write_part(part: Part, kind: str) -> list[dict[str, Any]]:
     match part:
-        case Text(said):
+        case Text(text):
             left = {key: value for key, value in own(NAME, part.metadata).items() if key not in ("item", "apart")}
             if left.get("type") == "refusal":
-                return [{"type": "refusal", "refusal": said}]
-            return [{"type": f"{kind}_text", "text": said, **left}]
+                return [{"type": "refusal", "refusal": text}]
+            return [{"type": f"{kind}_text", "text": text, **left}]
         case Media():
             return [_write_media(part)]
         case Opaque():
@@ -261,18 +261,18 @@ def write_items(parts: Iterable[Part], names: Names, mint: Mint | None, *, unsig
     """
     places = count()
     for about, run in groupby(parts, lambda part: _group(part, next(places) if mint else None)):
-        said = list(run)
+        group = list(run)
         if about is not None:
-            yield write_message(said, about[0], mint)
+            yield write_message(group, about[0], mint)
             continue
-        for part in said:
+        for part in group:
             match part:
                 case ToolCall():
                     yield write_call(part, names, mint)
                 case Reasoning() if "item" in own(NAME, part.metadata):
                     yield {"summary": [], **own(NAME, part.metadata)["item"]}
                 case Reasoning() if unsigned:
-                    yield write_thought(part.text, mint("rs") if mint else "")
+                    yield write_reasoning(part.text, mint("rs") if mint else "")
                 case Opaque(api=api, block=block) if api == NAME:
                     yield dict(block)
 
@@ -302,9 +302,9 @@ def write_message(parts: Sequence[Part], about: Any, mint: Mint | None) -> dict[
     return {"id": mint("msg"), "status": "completed", **item}
 
 
-def write_thought(said: str, item_id: str) -> dict[str, Any]:
-    """A reasoning item that says `said` and no more."""
-    item: dict[str, Any] = {"type": "reasoning", "summary": [{"type": "summary_text", "text": said}] if said else []}
+def write_reasoning(text: str, item_id: str) -> dict[str, Any]:
+    """A reasoning item that says `text` and no more."""
+    item: dict[str, Any] = {"type": "reasoning", "summary": [{"type": "summary_text", "text": text}] if text else []}
     return {"id": item_id, **item} if item_id else item
 
 
@@ -312,7 +312,7 @@ def write_call(call: ToolCall, names: Names, mint: Mint | None) -> dict[str, Any
     """A call item."""
     left = dict(own(NAME, call.metadata))
     custom = left.pop("type", None) == CALLS[1] or names.custom(call.name)
-    given = {"input": text(call.arguments.get("input"))} if custom else {"arguments": written(call)}
+    given = {"input": string(call.arguments.get("input"))} if custom else {"arguments": arguments_text(call)}
     item = {"type": CALLS[custom], "call_id": call.id, **names.on_wire(call.name), **given}
     if mint is not None:
         item = {"id": mint("ctc" if custom else "fc"), "status": "completed", **item}

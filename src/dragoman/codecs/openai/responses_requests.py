@@ -36,15 +36,15 @@ from ..shared.body import (
     plain,
     present,
     rest,
+    string,
     string_at,
     switch_at,
-    text,
 )
 from ..shared.options import read_options, write_options
-from ..shared.requests import finished, nearest_choice, results_merged
+from ..shared.requests import nearest_choice, results_merged, with_quirks
 from ..shared.results import Pairing, results_first
-from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, carried, own, wished
-from ..shared.tools import Found, foreign_tools, offered, read_once, read_tool
+from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
+from ..shared.tools import Found, foreign_tools, read_once, read_tool, write_tools
 from .responses_items import (
     CALLS,
     NAME,
@@ -96,7 +96,7 @@ def decode_request(body: JsonObject) -> Request:
         sampling=_read_sampling(body, extra),
         output_schema=output,
         stream=switch_at(body, "stream") or False,
-        extra=carried(NAME, extra),
+        extra=wire_fields(NAME, extra),
     )
 
 
@@ -138,15 +138,15 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     if isinstance(wanted, str) and wanted in _MODES:
         return ToolChoice(wanted)  # type: ignore[arg-type]
     choice = mapping(wanted)
-    kind, name = choice.get("type"), text(choice.get("name"))
+    kind, name = choice.get("type"), string(choice.get("name"))
     if kind != "function" or not name:
         extra["tool_choice"] = wanted
     return ToolChoice("named", name) if kind in ("function", "custom") and name else _read_allowed(choice)
 
 
 def _read_allowed(choice: JsonObject) -> ToolChoice:
-    mode, listed = text(choice.get("mode")), [mapping(one) for one in items(choice.get("tools"))]
-    names = tuple(name for one in listed if one.get("type") == "function" and (name := text(one.get("name"))))
+    mode, listed = string(choice.get("mode")), [mapping(one) for one in items(choice.get("tools"))]
+    names = tuple(name for one in listed if one.get("type") == "function" and (name := string(one.get("name"))))
     return ToolChoice(mode if mode in _MODES else "auto", allowed=names)  # type: ignore[arg-type]
 
 
@@ -176,14 +176,14 @@ def _read_tool(one: JsonObject, path: str) -> Tool:
     schema = object_at(source, "parameters", path)
     implicit = switch_at(source, "strict", path) is None
     left = {**rest(one, _TOOL | {"function"}), "nested": bool(function) or None, "implicit": implicit or None}
-    return read_tool(source, path, schema, carried(NAME, left))
+    return read_tool(source, path, schema, wire_fields(NAME, left))
 
 
 def _read_custom(one: JsonObject, path: str) -> Tool:
-    """A free-form tool.  Elsewhere it is a function of one text; its grammar is told in its description."""
+    """A free-form tool.  Elsewhere it is a function of one text; its grammar stands in its description."""
     description, form = string_at(one, "description", path), mapping(one.get("format"))
-    if text(form.get("definition")):
-        description += f"\n\nThe input must match this {text(form.get('syntax'))} grammar:\n{form['definition']}"
+    if string(form.get("definition")):
+        description += f"\n\nThe input must match this {string(form.get('syntax'))} grammar:\n{form['definition']}"
     metadata = WireFields(NAME, {"custom": one})
     return Tool(name=name_at(one, "name", path), description=description.strip(), parameters=_INPUT, metadata=metadata)
 
@@ -221,7 +221,7 @@ class _Turns:
         self._names = names
         self._pairing = Pairing()
         self._messages: list[Message] = []
-        self._said: list[Part] = []
+        self._answer: list[Part] = []
 
     def take(self, item: JsonObject, path: str) -> None:
         """The next item."""
@@ -232,12 +232,12 @@ class _Turns:
             self._close()
             self._add(Message("tool", (read_result(item, self._pairing),)))
         else:
-            self._said += self._read_answer(item, kind, path)
+            self._answer += self._read_answer(item, kind, path)
 
     def _read_answer(self, item: JsonObject, kind: Any, path: str) -> Sequence[Part]:
         if kind == "message":
-            follows = bool(self._said) and isinstance(self._said[-1], Text)
-            return read_message(item, len(self._said) if follows else None)
+            follows = bool(self._answer) and isinstance(self._answer[-1], Text)
+            return read_message(item, len(self._answer) if follows else None)
         if kind == "reasoning":
             return [read_reasoning(item)]
         if kind in CALLS:
@@ -258,21 +258,21 @@ class _Turns:
             parts = [read_part(one) for _, one in objects(item, "content", path)]
         left = rest(item, frozenset({"type", "role", "content", "status"}))
         if role in ("system", "developer"):
-            return Message("system", parts, metadata=carried(NAME, {**left, "role": role}))
-        return Message("user", parts, metadata=carried(NAME, left))
+            return Message("system", parts, metadata=wire_fields(NAME, {**left, "role": role}))
+        return Message("user", parts, metadata=wire_fields(NAME, left))
 
     def _add(self, message: Message) -> None:
         self._close()
         self._messages.append(message)
 
     def _close(self) -> None:
-        if self._said:
-            if len(self._said) > 1:
-                self._said = [part for part in self._said if part != Text("")]  # an empty message beside calls
-            calls = [part for part in self._said if isinstance(part, ToolCall)]
-            self._pairing.see(calls)
-            self._messages.append(Message("assistant", self._said))
-            self._said = []
+        if self._answer:
+            if len(self._answer) > 1:
+                self._answer = [part for part in self._answer if part != Text("")]  # an empty message beside calls
+            calls = [part for part in self._answer if isinstance(part, ToolCall)]
+            self._pairing.begin_turn(calls)
+            self._messages.append(Message("assistant", self._answer))
+            self._answer = []
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -280,7 +280,7 @@ class _Turns:
 
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
-    extra = dict(wished(NAME, request.extra))
+    extra = dict(extra_for(NAME, request.extra))
     names = Names.of(request)
     head, turns = _split_instructions(request.messages)
     body = filled(model=request.model, instructions=head)
@@ -288,7 +288,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     foreign = extra.pop("tools", None)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
-        tools=offered(_ungrouped(request.tools, foreign), write_tool, foreign),
+        tools=write_tools(_ungrouped(request.tools, foreign), write_tool, foreign),
         tool_choice=_write_choice(choice, names, quirks) if choice is not None else None,
     )
     if request.parallel is not None:
@@ -296,7 +296,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     body |= _write_sampling(request.sampling, extra.pop("reasoning", None))
     form = {**mapping(extra.pop("text", None)), **_write_output(request.output_schema)}
     body |= filled(text=form, stream=request.stream)
-    return finished(body, extra, quirks)
+    return with_quirks(body, extra, quirks)
 
 
 def _ungrouped(tools: tuple[Tool, ...], foreign: Any) -> tuple[Tool, ...]:

@@ -13,12 +13,22 @@ from ...events import CallDelta, CallEnded, CallStarted, Ended, PartAdded, PartE
 from ...jsontext import quoted, to_json
 from ...types import NOTHING, JsonObject, Opaque, Part, Request, Response, Stop, Text, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import mapping, text
+from ..shared.body import mapping, string
 from ..shared.encoder import Encoder, final_stop
-from ..shared.errors import Told
+from ..shared.errors import ErrorReply
 from ..shared.frames import Frame
-from ..shared.spec import UNSTAMPED, Stamp, own, wished
-from .responses_items import CALLS, NAME, Names, sealed, wrapped, write_call, write_items, write_message, write_thought
+from ..shared.spec import UNSTAMPED, Stamp, extra_for, own
+from .responses_items import (
+    CALLS,
+    NAME,
+    Names,
+    sealed,
+    wrapped,
+    write_call,
+    write_items,
+    write_message,
+    write_reasoning,
+)
 from .responses_requests import encode_request
 
 SHELL: Mapping[str, Any] = {
@@ -64,7 +74,7 @@ _INCOMPLETE: Mapping[Stop | None, str] = {
 
 def minted(item: JsonObject, response_id: str, index: int) -> str:
     """The id we would give `item` as the `index`-th of the answer `response_id`."""
-    return _item_id(_KINDS.get(text(item.get("type")), "item"), response_id, index)
+    return _item_id(_KINDS.get(string(item.get("type")), "item"), response_id, index)
 
 
 def _item_id(kind: str, response_id: str, index: int) -> str:
@@ -84,7 +94,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
 
     for item in write_items(response.message.parts, Names.of(request), mint, unsigned=True):
         output.append(sealed(item, request))
-    left = wished(NAME, response.extra)
+    left = extra_for(NAME, response.extra)
     head = _head(response_id, stamp.model or response.model, stamp, request)
     stop = final_stop(response.stop, len(response.calls))
     if stop is Stop.REFUSED and any(map(_is_refusal, response.message.parts)):
@@ -132,7 +142,7 @@ def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, An
 
 
 class ResponseEncoder(Encoder):
-    """Events → frames.  `_open` is the item being told: its kind, "" for none; `_id` and `_place` are its own."""
+    """Events → frames.  `_open` is the item under way: its kind, "" for none; `_id` and `_place` are its own."""
 
     def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
         super().__init__(stamp, request, whole_calls=whole_calls)
@@ -141,7 +151,7 @@ class ResponseEncoder(Encoder):
         self._output: list[dict[str, Any]] = []
         self._sequence = 0
         self._open = self._id = ""
-        self._said: list[str] = []
+        self._pieces: list[str] = []
         self._call: CallStarted | None = None
         self._calls = 0
 
@@ -157,33 +167,33 @@ class ResponseEncoder(Encoder):
         if not event.text:
             return []
         frames = [] if self._open == "message" else self._begin_message()
-        self._said.append(event.text)
-        return [*frames, self._numbered(*self._run(event, self._text)[:2])]
+        self._pieces.append(event.text)
+        return [*frames, self._numbered(*self._run(event, self._text_delta)[:2])]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
         frames = [] if self._open == "reasoning" else self._begin_reasoning()
-        self._said.append(event.text)
-        return [*frames, self._numbered(*self._run(event, self._thought)[:2])]
+        self._pieces.append(event.text)
+        return [*frames, self._numbered(*self._run(event, self._reasoning_delta)[:2])]
 
-    def _go_on(self, said: str) -> Frame:
+    def _continue_run(self, text: str) -> Frame:
         (before, name, _), after = self._around
-        self._said.append(said)
-        return self._numbered(f"{before}{quoted(said)}{after}", name)
+        self._pieces.append(text)
+        return self._numbered(f"{before}{quoted(text)}{after}", name)
 
-    def _text(self, said: str) -> Frame:
-        fields = {**self._of_item(), "content_index": 0, "delta": said, "logprobs": []}
+    def _text_delta(self, text: str) -> Frame:
+        fields = {**self._of_item(), "content_index": 0, "delta": text, "logprobs": []}
         return Frame(to_json(fields), "response.output_text.delta")
 
-    def _thought(self, said: str) -> Frame:
-        fields = {**self._of_item(), "summary_index": 0, "delta": said}
+    def _reasoning_delta(self, text: str) -> Frame:
+        fields = {**self._of_item(), "summary_index": 0, "delta": text}
         return Frame(to_json(fields), "response.reasoning_summary_text.delta")
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         left = own(NAME, event.metadata)
         if not self._open and "item" in left and "encrypted_content" in mapping(left["item"]):
-            return self._begin("reasoning", write_thought("", "")) + self._end(left)  # nothing of it may be read
+            return self._begin("reasoning", write_reasoning("", "")) + self._end(left)  # nothing of it may be read
         return self._end(left)
 
     def _on_part(self, event: PartAdded) -> list[Frame]:
@@ -210,22 +220,22 @@ class ResponseEncoder(Encoder):
         return write_call(call, self._names, lambda kind: _item_id(kind, self._head["id"], len(self._output)))
 
     def _on_delta(self, event: CallDelta) -> list[Frame]:
-        self._said.append(event.json)
+        self._pieces.append(event.json)
         if self._open == CALLS[1]:
             return []  # the text of a free-form tool stands inside the JSON: it is known at the end
         return [self._item("response.function_call_arguments.delta", delta=event.json)]
 
     def _on_call_ended(self, event: CallEnded) -> list[Frame]:
-        said = "".join(self._said)
+        text = "".join(self._pieces)
         try:
-            arguments = strict.loads(said) if said else {}
-        except ValueError:  # cut short: it is told as it stands, and not as completed
-            return self._finish_item({**self._call_item({}), "status": "incomplete", "arguments": said})
-        item = self._call_item(arguments, said)
+            arguments = strict.loads(text) if text else {}
+        except ValueError:  # cut short: it is written as it stands, and not as completed
+            return self._finish_item({**self._call_item({}), "status": "incomplete", "arguments": text})
+        item = self._call_item(arguments, text)
         if item["type"] == CALLS[1]:
             given = item["input"]
-            told = [self._item("response.custom_tool_call_input.delta", delta=given)]
-            return [*told, self._item("response.custom_tool_call_input.done", input=given), *self._finish_item(item)]
+            reply = [self._item("response.custom_tool_call_input.delta", delta=given)]
+            return [*reply, self._item("response.custom_tool_call_input.done", input=given), *self._finish_item(item)]
         done = {"arguments": item["arguments"], "name": item["name"]}
         return [self._item("response.function_call_arguments.done", **done), *self._finish_item(item)]
 
@@ -233,8 +243,8 @@ class ResponseEncoder(Encoder):
 
     def _begin(self, kind: str, item: Mapping[str, Any]) -> list[Frame]:
         frames = [*self._on_started(Started()), *self._end(NOTHING)]
-        self._open, self._said = kind, []
-        self._id = text(item.get("id")) or _item_id(_KINDS.get(kind, "item"), self._head["id"], len(self._output))
+        self._open, self._pieces = kind, []
+        self._id = string(item.get("id")) or _item_id(_KINDS.get(kind, "item"), self._head["id"], len(self._output))
         added = {**item, "id": self._id}
         return [*frames, self._frame("response.output_item.added", output_index=len(self._output), item=added)]
 
@@ -250,35 +260,35 @@ class ResponseEncoder(Encoder):
 
     def _end(self, left: JsonObject) -> list[Frame]:
         """End the open item; `left` is what its part says beside its text."""
-        said = "".join(self._said)
+        text = "".join(self._pieces)
         match self._open:
             case "message":
-                return self._end_message(said, left)
+                return self._end_message(text, left)
             case "reasoning":
-                return self._end_reasoning(said, left)
+                return self._end_reasoning(text, left)
         return []
 
-    def _end_message(self, said: str, left: JsonObject) -> list[Frame]:
+    def _end_message(self, text: str, left: JsonObject) -> list[Frame]:
         about = {key: value for key, value in mapping(left.get("item")).items() if key != "id"}
-        item = write_message([Text(said, metadata=left)], about, lambda kind: self._id)
+        item = write_message([Text(text, metadata=left)], about, lambda kind: self._id)
         part = item["content"][0]
-        if part["type"] == "refusal":  # told as text, for nobody could know
-            part = {"type": "output_text", "text": said, "annotations": [], "logprobs": []}
+        if part["type"] == "refusal":  # streamed as text, for nobody could know
+            part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
             item["content"] = [part]
         return [
-            self._content("response.output_text.done", text=said, logprobs=part["logprobs"]),
+            self._content("response.output_text.done", text=text, logprobs=part["logprobs"]),
             self._content("response.content_part.done", part=part),
             *self._finish_item(item),
         ]
 
-    def _end_reasoning(self, said: str, left: JsonObject) -> list[Frame]:
-        item = sealed(wrapped(mapping(left.get("item")) or write_thought(said, ""), self._id), self._request)
+    def _end_reasoning(self, text: str, left: JsonObject) -> list[Frame]:
+        item = sealed(wrapped(mapping(left.get("item")) or write_reasoning(text, ""), self._id), self._request)
         item.setdefault("summary", [])
-        if not said:
+        if not text:
             return self._finish_item(item)
         return [
-            self._summary("response.reasoning_summary_text.done", text=said),
-            self._summary("response.reasoning_summary_part.done", part={"type": "summary_text", "text": said}),
+            self._summary("response.reasoning_summary_text.done", text=text),
+            self._summary("response.reasoning_summary_part.done", part={"type": "summary_text", "text": text}),
             *self._finish_item(item),
         ]
 
@@ -286,14 +296,14 @@ class ResponseEncoder(Encoder):
         item = {**item, "id": self._id}
         frame = self._frame("response.output_item.done", output_index=len(self._output), item=item)
         self._output.append(item)
-        self._open, self._said = "", []
+        self._open, self._pieces = "", []
         return [frame]
 
     # ── the end ──────────────────────────────────────────────────────────────
 
     def _finish(self, event: Ended) -> list[Frame]:
         frames = [*self._on_started(Started()), *self._end(NOTHING)]
-        left = wished(NAME, event.extra)
+        left = extra_for(NAME, event.extra)
         ending = _ending(final_stop(event.stop, self._calls), event.usage, mapping(left.get("usage")))
         answer = {**self._head, **left, **ending, "output": self._output}
         what = "incomplete" if ending["status"] == "incomplete" else "completed"
@@ -327,15 +337,13 @@ class ResponseEncoder(Encoder):
 
 def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     """The status and body of a refusal."""
-    told = Told(error)
-    what = "invalid_request_error" if told.status < 500 else "server_error"
-    return told.status, {
-        "error": {"message": told.message, "type": what, "param": told.param or None, "code": told.openai_code or None}
-    }
+    reply = ErrorReply(error)
+    what = "invalid_request_error" if reply.status < 500 else "server_error"
+    return reply.status, reply.openai_body(what)
 
 
 def error_frame(error: Exception) -> Frame:
-    """The event that tells an error once the answer has begun."""
-    told = Told(error)
-    fields = {"code": told.openai_code or told.kind.value, "message": told.message, "param": told.param or None}
+    """The event of an error once the answer has begun."""
+    reply = ErrorReply(error)
+    fields = {"code": reply.openai_code or reply.kind.value, "message": reply.message, "param": reply.param or None}
     return Frame(to_json({"type": "error", "sequence_number": 0, **fields}), "error")

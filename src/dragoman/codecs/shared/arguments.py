@@ -82,7 +82,7 @@ def _report(edits: list[Edit]) -> Report | None:
 
 
 def refused(raw: Any, why: str, *, name: str, call_id: str, cut: bool) -> Issue:
-    """The issue of a call whose arguments cannot be used, with what to tell the model."""
+    """The issue of a call whose arguments cannot be used, with a correction for the model."""
     text = raw if isinstance(raw, str) else as_text(raw)
     tool = f"`{name}`" if name else "a tool without a name"
     if cut:
@@ -116,7 +116,7 @@ def as_text(raw: Any) -> str:
         return repr(raw)
 
 
-def written(call: ToolCall) -> str:
+def arguments_text(call: ToolCall) -> str:
     """The arguments of `call` as JSON text: as the model wrote them where that is strict and says the same."""
     if not call.raw:
         return dumps(call.arguments)

@@ -147,10 +147,10 @@ def plain(value: Any) -> Any:
     return [plain(inner) for inner in value] if isinstance(value, tuple) else value
 
 
-# ── answers: what is odd is passed over, not raised ──────────────────────────
+# ── answers: what is no such thing is passed over, not raised ────────────────
 
 
-def text(value: Any) -> str:
+def string(value: Any) -> str:
     """`value` if it is a string, else ""."""
     return value if isinstance(value, str) else ""
 

@@ -1,8 +1,8 @@
 """Native calls as they arrive, whole or in fragments → events.
 
-Knows how calls come apart and together; knows no wire: a codec tells it under which key a fragment stands.
+Knows how calls come apart and together; knows no wire: a codec says under which key a fragment stands.
 Contract: every call is either ended with its arguments or reported by `IssueReported` with its text, never both and
-never with invented arguments; the deltas of a call are strict JSON; ids are kept as given and minted where missing or
+never with invented arguments; the deltas of a call are strict JSON; ids stay as given and minted where missing or
 used before; cost is linear in the text.
 """
 
@@ -16,7 +16,7 @@ from ...events import CallDelta, CallEnded, CallStarted, Event, IssueReported
 from ...jsontext import dumps
 from ...types import NOTHING, Edit, Issue, IssueKind, JsonObject, Report, Tier, Verdict
 from .arguments import read_arguments, refused
-from .issues import odd
+from .issues import wire_fault
 from .spec import Ids
 from .strict import MAX_NUMBER, Growing, continuation, loads
 
@@ -34,7 +34,7 @@ class _Call:
     id: str = ""
     index: int = -1
     pieces: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    emitted: list[str] = field(default_factory=list)
     growing: Growing = field(default_factory=Growing)
     edits: list[Edit] = field(default_factory=list)
     value: Any = None
@@ -90,7 +90,7 @@ class CallBook:
 
     @property
     def idle(self) -> bool:
-        """Is no call still open, so that `settle` has nothing to say?"""
+        """Is no call still open, so that `end_complete` has nothing to say?"""
         return not self._live
 
     @property
@@ -98,11 +98,11 @@ class CallBook:
         """Was there any call, also one that could not be used?"""
         return self._last is not None
 
-    # ── what a codec tells ───────────────────────────────────────────────────
+    # ── what a codec reports ─────────────────────────────────────────────────
 
     def begin(self, key: Hashable, id: str = "", name: str = "", metadata: JsonObject = NOTHING) -> list[Event]:  # noqa: A002
         """A call begins under `key`; calls that are complete end."""
-        events = self.settle()
+        events = self.end_complete()
         call = _Call(wire_id=id, name=name, metadata=metadata)
         self._open[key] = call
         self._live.append(call)
@@ -110,13 +110,13 @@ class CallBook:
         return events + (self._start(call) if name else [])
 
     def name(self, key: Hashable, name: str) -> list[Event]:
-        """The call under `key` is called `name`, told late."""
+        """The call under `key` is called `name`, which came late."""
         call = self._open[key]
         if call.name or not name:
             return []
         call.name = name
-        told = "".join(call.told)
-        return [*self._start(call), *([CallDelta(call.index, told)] if told else [])]
+        emitted = "".join(call.emitted)
+        return [*self._start(call), *([CallDelta(call.index, emitted)] if emitted else [])]
 
     def add(self, key: Hashable, fragment: str) -> list[Event]:
         """More of the arguments under `key`, as text.  A second object in it is a second call of the same tool."""
@@ -124,15 +124,15 @@ class CallBook:
         while fragment:
             call = self._open[key]
             piece, fragment = fragment, ""
-            told, left = call.growing.feed(piece)
+            emitted, left = call.growing.feed(piece)
             if left.lstrip().startswith("{"):
                 piece, fragment = piece[: len(piece) - len(left)], left
             elif left.strip() and call.ended:
-                events.append(odd("text follows the arguments of a call; it was passed over", left))
+                events.append(wire_fault("text follows the arguments of a call; it was passed over", left))
             elif left.strip():
                 call.growing.broken = True
             call.pieces.append(piece)
-            events += self._tell(call, told)
+            events += self._emit(call, emitted)
             if fragment and call.growing.members:
                 events += self.begin(key, name=call.name)
             elif fragment:
@@ -153,11 +153,11 @@ class CallBook:
             return [*events, CallDelta(call.index, arguments.strip()), CallEnded(call.index, None, arguments)]
         return events + self.add(key, arguments)
 
-    def hand(self, key: Hashable, arguments: Any) -> None:
+    def assign(self, key: Hashable, arguments: Any) -> None:
         """The arguments under `key`, as a value; they count unless text comes."""
         self._open[key].value = arguments
 
-    def settle(self) -> list[Event]:
+    def end_complete(self) -> list[Event]:
         """Something else begins: calls whose arguments are complete end, the others may still go on."""
         events = [event for call in self._live if self._is_complete(call) for event in self._end(call, cut=False)]
         self._live = [call for call in self._live if not call.ended]
@@ -196,10 +196,10 @@ class CallBook:
             minted = f"{base}_{repeats}"
         return minted
 
-    def _tell(self, call: _Call, text: str) -> list[Event]:
+    def _emit(self, call: _Call, text: str) -> list[Event]:
         if not text:
             return []
-        call.told.append(text)
+        call.emitted.append(text)
         return [CallDelta(call.index, text)] if call.name else []
 
     def _end(self, call: _Call, *, cut: bool) -> list[Event]:
@@ -214,17 +214,17 @@ class CallBook:
             if closing is not None:
                 self.given += 1
                 ended = CallEnded(call.index, _with(report, call.edits), call.written or None)
-                return [*self._tell(call, closing), ended]
+                return [*self._emit(call, closing), ended]
             reading = refused(raw, "their parts contradict each other", name=call.name, call_id=call.id, cut=cut)
         report = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason=reading.kind.value)
         closing = call.growing.close_text()
-        return [*self._tell(call, closing), CallEnded(call.index, report, reading.raw), IssueReported(reading)]
+        return [*self._emit(call, closing), CallEnded(call.index, report, reading.raw), IssueReported(reading)]
 
     def _closing(self, call: _Call, arguments: JsonObject) -> str | None:
-        told = "".join(call.told)
+        emitted = "".join(call.emitted)
         if call.growing.done and not call.growing.broken and call.text.strip():
             return call.growing.rest
-        return continuation(told, call.growing.close_text(), arguments, dumps)
+        return continuation(emitted, call.growing.close_text(), arguments, dumps)
 
 
 def _is_sound(arguments: str) -> bool:
@@ -237,7 +237,7 @@ def _is_sound(arguments: str) -> bool:
 
 
 _LONGEST = MAX_NUMBER
-"""Of arguments read at once: in longer ones a number may be longer than is told."""
+"""Of arguments read at once: in longer ones a number may be longer than is emitted."""
 
 
 def _with(report: Report | None, edits: list[Edit]) -> Report | None:

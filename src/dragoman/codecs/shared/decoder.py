@@ -19,8 +19,8 @@ from ...types import JsonObject, Media, Opaque, Stop, Usage
 from .calls import CallBook
 from .encoder import final_stop
 from .frames import Frame
-from .issues import frame_body, odd, spent
-from .spec import Ids, carried
+from .issues import frame_body, out_of_tokens, wire_fault
+from .spec import Ids, wire_fields
 
 Emit = Callable[[str], list[Event]]
 Path = tuple[str | int, ...]
@@ -86,7 +86,7 @@ class AnswerDecoder(ABC):
         self._repeats: tuple[Emit, Path] | None = None
 
     def feed(self, frame: Frame) -> list[Event]:
-        """The events `frame` tells.  Raises `ProviderError` when the peer reports an error."""
+        """The events of `frame`.  Raises `ProviderError` when the peer reports an error."""
         if self._closed:
             return []
         body = frame_body(frame)
@@ -115,7 +115,7 @@ class AnswerDecoder(ABC):
         events = [*self._start(), *self._end_open(cut=cut), *self._calls.finish(cut=cut), *self._faults()]
         stop = self._final_stop(stop)
         if stop is Stop.LENGTH and not (self._answered or self._calls.any):
-            events.append(spent())
+            events.append(out_of_tokens())
         return [*events, Ended(stop, self._read_usage(), self._leftover())]
 
     # ── for a wire to say ────────────────────────────────────────────────────
@@ -153,7 +153,7 @@ class AnswerDecoder(ABC):
         return []
 
     def _faults(self) -> list[Event]:
-        return [] if self._is_complete() else [odd(self.unfinished)]
+        return [] if self._is_complete() else [wire_fault(self.unfinished)]
 
     # ── for a wire to use ────────────────────────────────────────────────────
 
@@ -202,7 +202,7 @@ class AnswerDecoder(ABC):
 class RunDecoder(AnswerDecoder):
     """For wires that do not announce their parts: deltas of one kind are one part until another kind comes.
 
-    `_run` is what is being told: "text" or "refusal", any other name for reasoning, "" for nothing.
+    `_run` is what is under way: "text" or "refusal", any other name for reasoning, "" for nothing.
     """
 
     def __init__(self, ids: Ids | None = None) -> None:
@@ -210,7 +210,7 @@ class RunDecoder(AnswerDecoder):
         self._run = ""
         self._metadata: dict[str, Any] = {}
 
-    def _go_on(self, run: str, text: str) -> list[Event]:
+    def _continue_run(self, run: str, text: str) -> list[Event]:
         """More of `run`, which begins unless it runs already."""
         begun = self._begin_run(run)
         return begun + (self._emit_text(text) if run in ("text", "refusal") else self._emit_reasoning(text))
@@ -218,14 +218,14 @@ class RunDecoder(AnswerDecoder):
     def _begin_run(self, run: str) -> list[Event]:
         if run == self._run:
             return []
-        events = self._end_run() + self._calls.settle()
+        events = self._end_run() + self._calls.end_complete()
         self._run = run
         return events
 
     def _end_run(self) -> list[Event]:
         run, metadata = self._run, self._metadata
         self._run, self._metadata = "", {}
-        return [PartEnded(carried(self.api, metadata))] if run else []
+        return [PartEnded(wire_fields(self.api, metadata))] if run else []
 
     def _end_open(self, *, cut: bool) -> list[Event]:
         return self._end_run()
@@ -243,7 +243,7 @@ class Block:
 
 
 class BlockDecoder(AnswerDecoder):
-    """For wires that tell an answer in numbered blocks, each begun, filled and ended."""
+    """For wires that send an answer in numbered blocks, each begun, filled and ended."""
 
     def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
@@ -284,8 +284,8 @@ class BlockDecoder(AnswerDecoder):
         return self._opaque(block)
 
     def _end_part(self, block: Block) -> list[Event]:
-        """End what the block has told so far; metadata alone make a part too."""
-        metadata, emitted = carried(self.api, block.metadata), block.emitted
+        """End what the block has given so far; metadata alone make a part too."""
+        metadata, emitted = wire_fields(self.api, block.metadata), block.emitted
         block.metadata, block.emitted = {}, False
         if not metadata and not emitted:
             return []

@@ -1,12 +1,12 @@
 """Events put in an order every wire can carry.
 
-Knows events only.  Wires tell one part after the other; events may interleave several calls, and a call may turn out
+Knows events only.  Wires send one part after the other; events may interleave several calls, and a call may turn out
 not to be one.  Contract: the calls come one after another, each in one run of `CallStarted`, `CallDelta`, `CallEnded`;
 nothing else overtakes or falls behind a call; folded, the events say the same as before.
 
-With `whole`, a call is told once it is complete, in one delta, and a refused one not at all.  Otherwise its deltas are
-told as they come, always one behind: the last one, which completes the JSON, is kept back from a call that is refused,
-so that no client takes a cut call for a complete one.
+With `whole`, a call is emitted once it is complete, in one delta, and a refused one not at all.  Otherwise its deltas
+are emitted as they come, always one behind: the last one, which completes the JSON, is withheld from a refused call, so
+that no client takes a cut call for a complete one.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _MARKED = quoted(_MARK)
 
 
 @dataclass(slots=True)
-class _Held:
+class _BufferedCall:
     started: CallStarted
     pieces: list[str] = field(default_factory=list)
     ended: CallEnded | None = None
-    told: bool = False
+    announced: bool = False
 
 
 class Sequencer:
@@ -54,12 +54,12 @@ class Sequencer:
 
     def __init__(self, *, whole: bool) -> None:
         self._whole = whole
-        self._queue: deque[Event | _Held] = deque()
-        self._calls: dict[int, _Held] = {}
+        self._queue: deque[Event | _BufferedCall] = deque()
+        self._calls: dict[int, _BufferedCall] = {}
 
     @property
-    def holds(self) -> bool:
-        """Is anything held back?"""
+    def is_buffering(self) -> bool:
+        """Is anything buffered?"""
         return bool(self._queue)
 
     def feed(self, event: Event) -> list[Event]:
@@ -68,8 +68,8 @@ class Sequencer:
             return [event]
         match event:
             case CallStarted(index):
-                self._calls[index] = held = _Held(event)
-                self._queue.append(held)
+                self._calls[index] = buffered = _BufferedCall(event)
+                self._queue.append(buffered)
             case CallDelta(index, piece):
                 self._calls[index].pieces.append(piece)
             case CallEnded(index):
@@ -79,8 +79,8 @@ class Sequencer:
         return self._flush()
 
     def close(self) -> list[Event]:
-        """What is still held when the events end; calls that never ended are left out, or open as they were told."""
-        left = [item for item in self._queue if not isinstance(item, _Held) or item.ended]
+        """What is still buffered when the events end; calls that never ended are left out, or stay open."""
+        left = [item for item in self._queue if not isinstance(item, _BufferedCall) or item.ended]
         self._queue = deque(left)
         return self._flush()
 
@@ -88,8 +88,8 @@ class Sequencer:
         out: list[Event] = []
         while self._queue:
             head = self._queue[0]
-            if isinstance(head, _Held):
-                out += self._tell_whole(head) if self._whole else self._tell_growing(head)
+            if isinstance(head, _BufferedCall):
+                out += self._emit_whole(head) if self._whole else self._emit_growing(head)
                 if head.ended is None:
                     break
             else:
@@ -97,14 +97,14 @@ class Sequencer:
             self._queue.popleft()
         return out
 
-    def _tell_whole(self, call: _Held) -> list[Event]:
+    def _emit_whole(self, call: _BufferedCall) -> list[Event]:
         if call.ended is None or _refused(call.ended):
             return []
         return [call.started, CallDelta(call.started.index, "".join(call.pieces)), call.ended]
 
-    def _tell_growing(self, call: _Held) -> list[Event]:
-        out: list[Event] = [] if call.told else [call.started]
-        call.told = True
+    def _emit_growing(self, call: _BufferedCall) -> list[Event]:
+        out: list[Event] = [] if call.announced else [call.started]
+        call.announced = True
         done = call.ended is not None and not _refused(call.ended)
         ready = call.pieces if done else call.pieces[:-1]
         call.pieces = call.pieces[len(ready) :]
@@ -121,7 +121,7 @@ class Encoder:
 
     A wire overrides the `_on_…` methods it has frames for, and `_finish`, which is called once.  Nearly all events go
     on with a run of text or reasoning, and their frames differ in nothing but that text: what stands around it is
-    written once a run (`_run`), and the rest of the run takes a short path (`_go_on`).
+    written once a run (`_run`), and the rest of the run takes a short path (`_continue_run`).
     """
 
     def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
@@ -147,7 +147,7 @@ class Encoder:
     def feed(self, event: Event) -> list[Frame]:
         """The frames `event` allows to send."""
         if type(event) is self._running and event.text:  # type: ignore[union-attr]
-            return [self._go_on(event.text)]  # type: ignore[union-attr]
+            return [self._continue_run(event.text)]  # type: ignore[union-attr]
         return self._write(self._sequencer.feed(event))
 
     def close(self) -> list[Frame]:
@@ -165,14 +165,14 @@ class Encoder:
         """What `make` makes of the event's text; until another kind of event comes, only the text will differ."""
         like = make(_MARK)
         before, *after = like.data.split(_MARKED)
-        if len(after) == 1 and not self._sequencer.holds:
+        if len(after) == 1 and not self._sequencer.is_buffering:
             self._running, self._around = type(event), (Frame(before, like.event), after[0])
         return make(event.text)
 
-    def _go_on(self, said: str) -> Frame:
+    def _continue_run(self, text: str) -> Frame:
         """The frame that goes on with the run."""
         (before, name, _), after = self._around
-        return Frame(f"{before}{quoted(said)}{after}", name)
+        return Frame(f"{before}{quoted(text)}{after}", name)
 
     def _on_ended(self, event: Ended) -> list[Frame]:
         if self._finished:

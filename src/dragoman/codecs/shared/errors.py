@@ -1,8 +1,8 @@
-"""Refused requests: what a peer's error means, and how to tell one to a client.
+"""Refused requests: what a peer's error means, and how to report one to a client.
 
 Knows the error bodies of all APIs, for they differ by a name or two and gateways mix them.  Contract: `read_failure`
 never raises, whatever the body; machine fields (status, code, type) decide, and prose only where no peer gives a
-machine field; keys and tokens are blotted out of what is kept.
+machine field; keys and tokens are blotted out of what is stored.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ...errors import CodecError, ErrorKind, ProviderError, UsageError
 from ...jsontext import to_json
 from ...redaction import redact_patterns
 from ...types import NOTHING, JsonObject
-from .body import items, mapping, text
+from .body import items, mapping, string
 from .frames import Frame
 
 _BODY_LIMIT = 4000
 _BODY_KEPT = 64_000
-"""Characters of the body that are kept: some peers give there what their model wrote."""
+"""Characters of the body that are stored: some peers give there what their model wrote."""
 _HTTP_OK = 200
 
 # ── what a peer's words mean ─────────────────────────────────────────────────
@@ -177,7 +177,7 @@ def _parsed(body: bytes | str | JsonObject, written: str) -> JsonObject:
 
 
 def _error_object(parsed: JsonObject) -> JsonObject:
-    """The object that tells the error: `error`, MiniMax's `base_resp`, or the body itself."""
+    """The object that holds the error: `error`, MiniMax's `base_resp`, or the body itself."""
     for key in ("error", "base_resp"):
         if mapping(parsed.get(key)):
             return mapping(parsed[key])
@@ -198,7 +198,7 @@ def _message(parsed: JsonObject, error: JsonObject, written: str) -> str:
 
 
 def _words(parsed: JsonObject, error: JsonObject) -> list[str]:
-    """The machine words of an error, most telling first."""
+    """The machine words of an error, most specific first."""
     reasons = [mapping(detail).get("reason") for detail in items(error.get("details"))]
     found = [*reasons, *(error.get(key) for key in ("code", "status_code", "status", "type", "__type"))]
     found += [parsed.get("code"), parsed.get("type")]
@@ -206,7 +206,7 @@ def _words(parsed: JsonObject, error: JsonObject) -> list[str]:
 
 
 def _inner_status(parsed: JsonObject, error: JsonObject) -> int:
-    """The HTTP status told inside a 200 (OpenRouter, Groq's streams)."""
+    """The HTTP status given inside a 200 (OpenRouter, Groq's streams)."""
     for value in (error.get("status_code"), error.get("code"), error.get("status"), parsed.get("status")):
         if isinstance(value, int) and 400 <= value < 600:
             return value
@@ -243,7 +243,7 @@ def _retry_after(parsed: JsonObject, headers: Mapping[str, str]) -> float | None
         if value is not None and (seconds := _seconds(value)) is not None:
             return seconds * unit
     for detail in items(_error_object(parsed).get("details")):
-        if (seconds := _seconds(text(mapping(detail).get("retryDelay")).removesuffix("s"))) is not None:
+        if (seconds := _seconds(string(mapping(detail).get("retryDelay")).removesuffix("s"))) is not None:
             return seconds
     return None
 
@@ -273,7 +273,7 @@ def _seconds(value: str) -> float | None:
     return seconds if 0 <= seconds < 1e9 else None
 
 
-# ── telling a client ─────────────────────────────────────────────────────────
+# ── reporting to a client ────────────────────────────────────────────────────
 
 _STATUS_OF: Mapping[ErrorKind, int] = {
     ErrorKind.AUTH: 401,
@@ -296,7 +296,7 @@ _STATUS_OF: Mapping[ErrorKind, int] = {
 OVERFLOW = "context_length_exceeded"
 
 
-class Told:
+class ErrorReply:
     """An error as every API needs it: HTTP status, meaning, sentence, the peer's word, and where in the request."""
 
     def __init__(self, error: Exception) -> None:
@@ -310,7 +310,7 @@ class Told:
             self.kind, self.status, self.message = ErrorKind.BAD_REQUEST, 400, str(error)
             self.param = error.path if isinstance(error, CodecError) else ""
             self.details = getattr(error, "details", NOTHING)
-            self.code = text(self.details.get("code"))
+            self.code = string(self.details.get("code"))
         else:
             self.status, self.message = 500, "internal error; the server's log says more"
 
@@ -318,6 +318,11 @@ class Told:
     def openai_code(self) -> str:
         """The code as OpenAI's clients know it: they shorten a conversation by it, not by the message."""
         return OVERFLOW if self.kind is ErrorKind.CONTEXT else self.code
+
+    def openai_body(self, what: str) -> dict[str, Any]:
+        """The body of a refusal as OpenAI's APIs have it; `what` is its type."""
+        param, code = self.param or None, self.openai_code or None
+        return {"error": {"message": self.message, "type": what, "param": param, "code": code}}
 
     def with_overflow(self, words: str) -> str:
         """The message; where the conversation is too long it has the `words` by which clients of an API know that."""
@@ -328,5 +333,5 @@ class Told:
 def framed(
     encode_error: Callable[[Exception], tuple[int, dict[str, Any]]], event: str = ""
 ) -> Callable[[Exception], Frame]:
-    """What tells an error once the answer has begun, for wires that tell it by the body they refuse with."""
+    """The frame of an error once the answer has begun, for wires that send the body they refuse with."""
     return lambda error: Frame(to_json(encode_error(error)[1]), event)

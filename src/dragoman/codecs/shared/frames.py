@@ -171,7 +171,7 @@ class AwsReader:
     """Reads `application/vnd.amazon.eventstream`; `Frame.event` is the event or exception type."""
 
     def __init__(self) -> None:
-        self._held: list[bytes] = []
+        self._buffer: list[bytes] = []
         self._size = 0
         self._need = _PRELUDE.size
 
@@ -179,7 +179,7 @@ class AwsReader:
         """The frames that `data` completes.  Raises `ProviderError` when a checksum does not hold."""
         if not data:
             return []
-        self._held.append(data)
+        self._buffer.append(data)
         self._size += len(data)
         return self._cut() if self._size >= self._need else []
 
@@ -190,25 +190,25 @@ class AwsReader:
         return []
 
     def _cut(self) -> list[Frame]:
-        held, at = b"".join(self._held), 0
+        buffer, at = b"".join(self._buffer), 0
         frames: list[Frame] = []
         while True:
-            self._need = _length(held, at)
-            if len(held) - at < self._need:
+            self._need = _length(buffer, at)
+            if len(buffer) - at < self._need:
                 break
-            frames.append(_message(held[at : at + self._need]))
+            frames.append(_message(buffer[at : at + self._need]))
             at += self._need
-        self._size = len(held) - at
-        self._held = [held[at:]] if self._size else []
+        self._size = len(buffer) - at
+        self._buffer = [buffer[at:]] if self._size else []
         return frames
 
 
-def _length(held: bytes, at: int) -> int:
+def _length(buffer: bytes, at: int) -> int:
     """How many bytes the message at `at` needs, as far as its prelude is there to tell."""
-    if len(held) - at < _PRELUDE.size:
+    if len(buffer) - at < _PRELUDE.size:
         return _PRELUDE.size
-    total, headers, crc = _PRELUDE.unpack_from(held, at)
-    if zlib.crc32(held[at : at + 8]) != crc or not headers + 16 <= total <= _LARGEST:
+    total, headers, crc = _PRELUDE.unpack_from(buffer, at)
+    if zlib.crc32(buffer[at : at + 8]) != crc or not headers + 16 <= total <= _LARGEST:
         raise _garbled("a message's prelude does not fit its checksum")
     return int(total)
 

@@ -18,28 +18,28 @@ _SHOWN = 2000
 
 
 def frame_body(frame: Frame) -> dict[str, Any] | IssueReported:
-    """The object in `frame`, or what to tell where there is none."""
+    """The object in `frame`, or the issue where there is none."""
     try:
         body = strict.loads_leniently(frame.data)
     except ValueError as fault:
-        return odd(f"a frame is not JSON: {fault}; it was passed over", frame.data)
+        return wire_fault(f"a frame is not JSON: {fault}; it was passed over", frame.data)
     if not isinstance(body, dict):
-        return odd(f"a frame is {kind(body)}, not an object; it was passed over", frame.data)
+        return wire_fault(f"a frame is {kind(body)}, not an object; it was passed over", frame.data)
     return body
 
 
-def odd(message: str, raw: Any = "") -> IssueReported:
+def wire_fault(message: str, raw: Any = "") -> IssueReported:
     """The wire did something no API describes."""
     return IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=message, raw=_shown(raw)))
 
 
-def lossy(message: str, raw: Any = "") -> IssueReported:
+def unsupported(message: str, raw: Any = "") -> IssueReported:
     """Something was left out on purpose."""
     return IssueReported(Issue(kind=IssueKind.UNSUPPORTED, message=message, raw=_shown(raw)))
 
 
-def spent() -> IssueReported:
-    """All tokens were used up before anything was said (seed system ChatCLI: "an error naming max_tokens")."""
+def out_of_tokens() -> IssueReported:
+    """All tokens were used up before the answer began (seed system ChatCLI: "an error naming max_tokens")."""
     message = "the answer reached max_tokens before anything was said; raise max_tokens"
     return IssueReported(Issue(kind=IssueKind.TRUNCATED, message=message))
 

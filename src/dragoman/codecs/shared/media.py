@@ -45,7 +45,7 @@ def data_url(media: Media) -> str:
 
 
 def from_url(url: str, *, name: str = "", mime: str = "", metadata: JsonObject = NOTHING) -> Media:
-    """Media from a URL: the data in it, or the URL with the media type its suffix tells, else `mime`."""
+    """Media from a URL: the data in it, or the URL with the media type of its suffix, else `mime`."""
     if found := _DATA_URL.fullmatch(url):
         return Media(mime=found[1], data=found[2], name=name, metadata=metadata)
     return Media(mime=_suffix_type(url) or mime, url=url, name=name, metadata=metadata)
@@ -60,7 +60,7 @@ def _suffix_type(url: str) -> str:
 
 
 def note(media: Media) -> str:
-    """What to tell a model whose wire cannot carry `media`."""
+    """What stands for `media` on a wire that cannot carry it."""
     if media.url:
         return f"[{media_kind(media)} at {media.url}]"
     what = " ".join(filter(None, (media.name, media.mime and f"({media.mime})"))) or "unnamed"

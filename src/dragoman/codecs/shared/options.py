@@ -12,7 +12,7 @@ from typing import Any
 from ...types import JsonObject, Sampling
 from .body import number_at, string_at, strings_at, whole_at
 
-_UNSAID = Sampling()
+_UNSET = Sampling()
 _WHOLE = frozenset({"max_tokens", "top_k", "seed"})
 
 
@@ -20,7 +20,7 @@ def read_options(source: JsonObject, names: Mapping[str, str], path: str = "$") 
     """The options in `source`, which stands at `path`.  Raises `CodecError` for a value of another kind."""
     given = [(ours, theirs) for ours, theirs in names.items() if source.get(theirs) is not None]
     found: dict[str, Any] = {ours: _read(source, ours, theirs, path) for ours, theirs in given}
-    return Sampling(**found) if found else _UNSAID
+    return Sampling(**found) if found else _UNSET
 
 
 def _read(source: JsonObject, ours: str, theirs: str, path: str) -> Any:
@@ -33,7 +33,7 @@ def _read(source: JsonObject, ours: str, theirs: str, path: str) -> Any:
 
 def write_options(sampling: Sampling, names: Mapping[str, str]) -> dict[str, Any]:
     """The options that were asked for, by the wire's names."""
-    if sampling is _UNSAID:
+    if sampling is _UNSET:
         return {}
     asked = {theirs: getattr(sampling, ours) for ours, theirs in names.items()}
     return {key: _plain(value) for key, value in asked.items() if value not in (None, ())}

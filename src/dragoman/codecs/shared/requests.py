@@ -1,4 +1,4 @@
-"""What the requests of all wires share: quirks applied, instructions split off, broken calls of the past kept.
+"""What the requests of all wires share: quirks applied, instructions split off, broken calls of the past read.
 
 Knows canonical requests and `Quirks`; no wire.
 """
@@ -18,7 +18,7 @@ from .spec import Quirks
 _WEAKER = {"named": "required", "required": "auto"}
 
 
-def finished(body: dict[str, Any], extra: Mapping[str, Any], quirks: Quirks) -> dict[str, Any]:
+def with_quirks(body: dict[str, Any], extra: Mapping[str, Any], quirks: Quirks) -> dict[str, Any]:
     """`body` with the fields no value models, and with the peer's quirks.  A field of `extra` wins over ours."""
     body |= present(extra)
     for ours, theirs in quirks.rename.items():
@@ -53,7 +53,7 @@ def split_system(
 
 
 def _late(message: Message) -> Message:
-    """Instructions told as a user turn, marked as what they are."""
+    """Instructions as a user turn, marked as what they are."""
     return Message("user", f"<system>\n{joined(message.parts)}\n</system>", cache=message.cache)
 
 
@@ -71,9 +71,9 @@ def results_merged(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Neighbouring messages of results as one: all results that answer one turn stand in one message."""
     merged: list[Message] = []
     for role, group in groupby(messages, key=lambda message: message.role):
-        told = list(group)
-        if role == "tool" and len(told) > 1:
-            parts = tuple(part for message in told for part in message.parts)
-            told = [Message("tool", parts, cache=told[-1].cache, metadata=told[0].metadata)]
-        merged += told
+        run = list(group)
+        if role == "tool" and len(run) > 1:
+            parts = tuple(part for message in run for part in message.parts)
+            run = [Message("tool", parts, cache=run[-1].cache, metadata=run[0].metadata)]
+        merged += run
     return tuple(merged)

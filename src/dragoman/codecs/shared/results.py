@@ -44,8 +44,8 @@ def read_mark(content: Sequence[Text | Media], *, is_error: bool | None = None) 
     if found is None or not isinstance(head, Text):
         return tuple(content), bool(is_error), None
     left = replace(head, text=head.text[found.end() :])
-    kept = content[1:] if not left.text and len(content) > 1 else (left, *content[1:])
-    return tuple(kept), True, found[1]
+    unmarked = content[1:] if not left.text and len(content) > 1 else (left, *content[1:])
+    return tuple(unmarked), True, found[1]
 
 
 def tool_result(
@@ -57,7 +57,7 @@ def tool_result(
 
 
 def results_apart(parts: Sequence[Part], *, cache: bool = False) -> list[Message]:
-    """What stands in a turn of the user: the results as a message of their own, before what else is said."""
+    """What stands in a turn of the user: the results as a message of their own, before everything else."""
     results = [part for part in parts if isinstance(part, ToolResult)]
     others = [part for part in parts if not isinstance(part, ToolResult)]
     answers = [Message("tool", results, cache=cache and not others)] if results else []
@@ -71,12 +71,12 @@ def texts_only(content: Content) -> Content:
 
 
 def attached(results: Sequence[ToolResult]) -> Content:
-    """The media of `results`, each told whose it is, for the user turn that follows them; empty when there are none."""
-    told: list[Text | Media] = []
+    """The media of `results`, each after a line that names its call, for the user turn that follows them."""
+    content: list[Text | Media] = []
     for result in results:
         if media := [part for part in result.content if isinstance(part, Media)]:
-            told += [Text(f"Attached to the result of call {result.call_id}:"), *media]
-    return tuple(told)
+            content += [Text(f"Attached to the result of call {result.call_id}:"), *media]
+    return tuple(content)
 
 
 def results_first(message: Message) -> tuple[tuple[ToolResult, ...], Message | None]:
@@ -99,7 +99,7 @@ class Pairing:
         self._minted = 0
         self._own: set[str] = set()
 
-    def see(self, calls: Iterable[ToolCall]) -> None:
+    def begin_turn(self, calls: Iterable[ToolCall]) -> None:
         """These calls were made in one turn; those of turns before are not answered any more."""
         self._waiting.clear()
         for call in calls:

@@ -3,10 +3,10 @@
 Knows the canonical values and the framing; knows no wire, no provider and no dialect.  What differs between peers that
 speak the same API arrives as `Quirks`; what only the caller knows (an id, a time) as `Stamp`.
 
-Contract.  `encode_*` never fails on canonical values: what a wire cannot carry is left out or said in its nearest form.
+Contract.  `encode_*` never fails on canonical values: what a wire cannot carry is left out or sent in its nearest form.
 `decode_request` and `decode_response` raise `CodecError` with a JSON path for what is not the API, and `ProviderError`
 where the body is an error.  A stream decoder never raises on content: faults are issues of kind `WIRE_FAULT`; only an
-error told by the peer inside the stream is raised.  Fields no value models travel as `WireFields` and come back on
+error sent by the peer inside the stream is raised.  Fields no value models travel as `WireFields` and come back on
 their own wire only.
 """
 
@@ -49,13 +49,13 @@ MARKS = frozenset(
 """Keys of `WireFields` that say how a wire wrote what the canonical value says too: no other wire misses them."""
 
 
-def carried(api: str, fields: Mapping[str, Any]) -> JsonObject:
+def wire_fields(api: str, fields: Mapping[str, Any]) -> JsonObject:
     """`fields` without those that are null, as fields of wire `api`; `NOTHING` when none is left."""
-    kept = present(fields)
-    return WireFields(api, kept) if kept else NOTHING
+    given = present(fields)
+    return WireFields(api, given) if given else NOTHING
 
 
-def wished(api: str, extra: JsonObject) -> JsonObject:
+def extra_for(api: str, extra: JsonObject) -> JsonObject:
     """What of `Request.extra` goes out on wire `api`: its own fields, or the caller's."""
     return NOTHING if isinstance(extra, WireFields) and extra.api != api else extra
 
@@ -115,7 +115,7 @@ PLAIN = Quirks()
 
 
 class Unsupported(CodecError):
-    """A request that asks for what we do not serve; `details` tells the client so in its own API's words."""
+    """A request that asks for what we do not serve; `details` say so in the words of the client's API."""
 
     def __init__(self, message: str, path: str, api: str, details: JsonObject) -> None:
         super().__init__(message, path, api)
@@ -126,7 +126,7 @@ class StreamDecoder(Protocol):
     """Frames of a streamed answer → events."""
 
     def feed(self, frame: Frame) -> list[Event]:
-        """The events `frame` tells.  Raises `ProviderError` when the peer reports an error."""
+        """The events of `frame`.  Raises `ProviderError` when the peer reports an error."""
 
     def close(self) -> list[Event]:
         """The events still due when the stream has ended, `Ended` last."""
@@ -171,7 +171,7 @@ class EncodeResponse(Protocol):
 class EncodeStream(Protocol):
     """A new encoder for one streamed answer.
 
-    `request` tells what the client asked for (usage in the stream); `whole_calls` sends each call in one piece once it
+    `request` is what the client asked for (usage in the stream); `whole_calls` sends each call in one piece once it
     is complete, the form every client accepts, instead of in fragments as they come.
     """
 
@@ -194,7 +194,7 @@ class Codec:
 
     `path` and `stream_path` are where a client posts, below the API's root, `{model}` standing for the model's name;
     `decode_*` and `encode_*` take bodies as parsed JSON.  `encode_error` gives the HTTP status and body a client of
-    this API understands, `error_frame` the frame that tells an error once the answer has begun.  `write_message` gives
+    this API understands, `error_frame` the frame of an error once the answer has begun.  `write_message` gives
     what stands in the body's `messages` for one message, where that depends on no other and nothing else does on it.
     """
 

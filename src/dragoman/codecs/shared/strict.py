@@ -61,7 +61,7 @@ def loads_leniently(text: str) -> Any:
         pass
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    return _BODY_DECODER.decode(text)  # white space around it, or no JSON: said in the decoder's own words
+    return _BODY_DECODER.decode(text)  # white space around it, or no JSON: reported in the decoder's own words
 
 
 # ── growing ──────────────────────────────────────────────────────────────────
@@ -81,19 +81,19 @@ Step = Callable[[str, int], int]
 class Growing:
     """One JSON object that comes in pieces.
 
-    `feed` gives what may be told so far: keys, commas and openers wait for the value they lead to, so that brackets
-    alone complete what was told.  `done` when the object is complete, `broken` when the text is not strict JSON.
+    `feed` gives what may be emitted so far: keys, commas and openers wait for the value they lead to, so that brackets
+    alone complete what was emitted.  `done` when the object is complete, `broken` when the text is not strict JSON.
     """
 
     def __init__(self) -> None:
         self.done = self.broken = False
         self.members = False
         self._stack: list[str] = []
-        self._unsaid = 0
-        self._held: list[str] = []
+        self._unemitted = 0
+        self._pending: list[str] = []
         self._tail = ""
         self._out: list[str] = []
-        self._told = False
+        self._began = False
         self._in_value = False
         self._step: Step = self._first
 
@@ -115,11 +115,11 @@ class Growing:
         return "".join(out), left
 
     def close_text(self) -> str:
-        """What makes the text told so far a complete object."""
-        if not self._told or self.done:
+        """What makes the text emitted so far a complete object."""
+        if not self._began or self.done:
             return ""
-        said = self._stack[: len(self._stack) - self._unsaid]
-        return ('"' if self._in_value else "") + "".join(_CLOSER[opener] for opener in reversed(said))
+        emitted = self._stack[: len(self._stack) - self._unemitted]
+        return ('"' if self._in_value else "") + "".join(_CLOSER[opener] for opener in reversed(emitted))
 
     # ── steps: each takes what it knows and returns where it stopped ─────────
 
@@ -137,7 +137,7 @@ class Growing:
         if c in "{[":
             return self._open(text, at)
         if c == '"':
-            self._say('"')
+            self._emit('"')
             self._in_value, self._step = True, self._string
             return at + 1
         if c == "]" and self._step == self._item_or_end:
@@ -156,7 +156,7 @@ class Growing:
             return at
         if word not in _WORDS and not (_NUMBER.fullmatch(word) and len(word) <= MAX_NUMBER):
             return self._fail(at)
-        self._say(word)
+        self._emit(word)
         self._step = self._next
         return end
 
@@ -172,7 +172,7 @@ class Growing:
             return at
         if text[at] != '"':
             return self._fail(at)
-        self._held.append('"')
+        self._pending.append('"')
         self._in_value, self._step = False, self._string
         return at + 1
 
@@ -199,7 +199,7 @@ class Growing:
             return at
         if text[at] != ":":
             return self._fail(at)
-        self._held.append(":")
+        self._pending.append(":")
         self.members = True
         self._step = self._value
         return at + 1
@@ -209,45 +209,45 @@ class Growing:
         if at == len(text):
             return at
         if text[at] == ",":
-            self._held.append(",")
+            self._pending.append(",")
             self._step = self._key if self._stack[-1] == "{" else self._value
             return at + 1
         return self._close(text, at) if text[at] == _CLOSER[self._stack[-1]] else self._fail(at)
 
-    # ── what is told and what is held ────────────────────────────────────────
+    # ── what is emitted and what is pending ──────────────────────────────────
 
     def _open(self, text: str, at: int) -> int:
         self._stack.append(text[at])
-        self._unsaid += 1
-        self._held.append(text[at])
+        self._unemitted += 1
+        self._pending.append(text[at])
         self._step = self._key_or_end if text[at] == "{" else self._item_or_end
         return at + 1
 
     def _close(self, text: str, at: int) -> int:
         if len(self._stack) == 1 and not self.members:
-            self._held.append("}")  # an empty object: it may turn out to be a false start (`{}{"city": …}`)
+            self._pending.append("}")  # an empty object: it may turn out to be a false start (`{}{"city": …}`)
         else:
-            self._say(text[at])
+            self._emit(text[at])
         self._stack.pop()
         self.done = not self._stack
         self._step = self._next
         return at + 1
 
-    def _say(self, text: str) -> None:
-        self._out += [*self._held, text]
-        self._held.clear()
-        self._unsaid, self._told = 0, True
+    def _emit(self, text: str) -> None:
+        self._out += [*self._pending, text]
+        self._pending.clear()
+        self._unemitted, self._began = 0, True
 
     def _put(self, text: str) -> None:
         if self._in_value:
             self._out.append(text)
         else:
-            self._held.append(text)
+            self._pending.append(text)
 
     def _blank(self, text: str, at: int) -> int:
         found = _BLANK.match(text, at)
         if found and found[0]:
-            self._held.append(found[0])
+            self._pending.append(found[0])
             return found.end()
         return at
 
@@ -257,17 +257,17 @@ class Growing:
 
     @property
     def rest(self) -> str:
-        """What is held back of a complete object: `{}` where nothing was told."""
-        return "".join(self._held) if self.done else ""
+        """What is pending of a complete object: `{}` where nothing was emitted."""
+        return "".join(self._pending) if self.done else ""
 
 
-def continuation(told: str, closers: str, value: Mapping[str, Any], dumps: Callable[[Any], str]) -> str | None:
-    """The text that makes of `told`, which `closers` would complete, the object `value`; None when none does."""
+def continuation(emitted: str, closers: str, value: Mapping[str, Any], dumps: Callable[[Any], str]) -> str | None:
+    """The text that makes of `emitted`, which `closers` would complete, the object `value`; None when none does."""
     try:
-        if not told:
+        if not emitted:
             return dumps(value)
-        text = _resume(json.loads(told + closers), value, closers.lstrip('"'), closers.startswith('"'), dumps)
-        return text if json.loads(told + text) == value else None
+        text = _resume(json.loads(emitted + closers), value, closers.lstrip('"'), closers.startswith('"'), dumps)
+        return text if json.loads(emitted + text) == value else None
     except (ValueError, TypeError, KeyError, IndexError, RecursionError):
         return None
 
@@ -276,10 +276,10 @@ def _resume(had: Any, full: Any, closers: str, in_string: bool, dumps: Callable[
     if not closers:
         return dumps(full)[len(dumps(had)) - 1 :] if in_string else ""
     inner, closer = closers[:-1], closers[-1]
-    last, said = (list(had)[-1], len(had)) if isinstance(had, dict) else (len(had) - 1, len(had))
+    last, size = (list(had)[-1], len(had)) if isinstance(had, dict) else (len(had) - 1, len(had))
     text = _resume(had[last], full[last], inner, in_string, dumps) if inner or in_string else ""
     if isinstance(had, dict):
-        members = [f"{dumps(key)}: {dumps(full[key])}" for key in list(full)[said:]]
+        members = [f"{dumps(key)}: {dumps(full[key])}" for key in list(full)[size:]]
     else:
-        members = [dumps(item) for item in full[said:]]
+        members = [dumps(item) for item in full[size:]]
     return text + "".join(f", {member}" for member in members) + closer

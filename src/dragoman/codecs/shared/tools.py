@@ -15,7 +15,7 @@ from ...jsontext import to_json
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Request, Tool
 from .body import an_object, items, mapping, name_at, object_at, objects, plain, rest, string_at, switch_at
-from .spec import WireFields, carried, own
+from .spec import WireFields, own, wire_fields
 
 Found = tuple[tuple[Tool, ...], list[Any] | None]
 """Tools, and the list they stand in with null for each of them; None where nothing else stands there."""
@@ -51,7 +51,7 @@ def read_tools(listed: Iterable[tuple[str, JsonObject]], read: Callable[[JsonObj
 
 
 def foreign_tools(listed: Sequence[Any]) -> list[Any] | None:
-    """What `woven` needs: the tools that are not functions in their places; None when all are functions."""
+    """What `interleaved` needs: the tools that are not functions in their places; None when all are functions."""
     return list(listed) if any(one is not None for one in listed) else None
 
 
@@ -77,10 +77,10 @@ def _frozen(found: Found, *_: Any) -> Found:
 
 
 def without_tools(request: Request) -> Request:
-    """`request` with everything about tools taken off: for models whose tools are told in text."""
+    """`request` with everything about tools taken off: for models whose tools stand in the prompt."""
     extra = {key: value for key, value in request.extra.items() if key not in _CALLING}
-    kept: JsonObject = WireFields(request.extra.api, extra) if isinstance(request.extra, WireFields) else extra
-    return replace(request, tools=(), tool_choice=None, parallel=None, extra=kept or NOTHING)
+    reduced: JsonObject = WireFields(request.extra.api, extra) if isinstance(request.extra, WireFields) else extra
+    return replace(request, tools=(), tool_choice=None, parallel=None, extra=reduced or NOTHING)
 
 
 # ── writing ──────────────────────────────────────────────────────────────────
@@ -97,16 +97,16 @@ def definition(tool: Tool, **schema: Any) -> dict[str, Any]:
     return wire
 
 
-def woven(tools: Iterable[dict[str, Any]], foreign: Any) -> list[Any]:
+def interleaved(tools: Iterable[dict[str, Any]], foreign: Any) -> list[Any]:
     """The tools of a body: ours in the places marked null in `foreign`, its own where they stood, the rest after."""
     ours = iter(tools)
     placed = [next(ours, None) if one is None else one for one in items(foreign)]
     return [one for one in placed if one is not None] + list(ours)
 
 
-def offered(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]], foreign: Any) -> list[Any]:
-    """The tools of a body, as `woven` gives them: those that come with every request are written once."""
-    return _written_once(tools, write) if foreign is None else woven(map(write, tools), foreign)
+def write_tools(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]], foreign: Any) -> list[Any]:
+    """The tools of a body, as `interleaved` gives them: those that come with every request are written once."""
+    return _written_once(tools, write) if foreign is None else interleaved(map(write, tools), foreign)
 
 
 class WrittenTools(list[Any]):
@@ -145,7 +145,7 @@ def _read_function(one: JsonObject, path: str) -> Tool | None:
     others = rest(function, ("type", "name", "description", "parameters", "strict"))
     left = rest(one, ("type", "function")) if nested else {}
     schema = object_at(function, "parameters", where)
-    return read_tool(function, where, schema, carried(_FUNCTIONS, {**left, "function": others or None}))
+    return read_tool(function, where, schema, wire_fields(_FUNCTIONS, {**left, "function": others or None}))
 
 
 def write_function(tool: Tool) -> dict[str, Any]:
