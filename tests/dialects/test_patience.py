@@ -25,7 +25,7 @@ def fed(text: str) -> Parsed:
     return fold([*events, *parser.close()])
 
 
-@pytest.mark.parametrize("mark", ["<tool_call>", "```\n", "[TOOL_CALLS]", "<|channel|>", "</think>x<function=", "</s>"])
+@pytest.mark.parametrize("mark", ["<tool_call>", "[TOOL_CALLS]", "<|channel|>", "</think>x<function=", "</s>"])
 def test_behind_more_marks_than_any_answer_has_all_is_text_and_that_is_told(mark: str) -> None:
     text = mark * MANY + CALL
     told = parse(text, tools=TOOLS)
@@ -61,6 +61,14 @@ def test_all_that_one_fence_quotes_counts_once() -> None:
 def test_a_call_behind_a_long_text_full_of_code_is_read() -> None:
     text = 'Run `x = [1]` so:\n```python\nprint("<tool_call>")\n```\n> quoted\n' * 400 + CALL
     assert [c.name for c in parse(text, tools=TOOLS).calls] == ["ping"]
+
+
+def test_a_call_behind_a_megabyte_of_dense_markdown_is_read() -> None:
+    dense = (
+        "## Head\n\nUse `a` and **b**, or \"c\" — see <https://x.y> and <b>bold</b>.\n\n```python\nx = [1, 2]\n"
+        "print({'a': 1})\n```\n\n- item `one` {x}\n- [link](http://a.b)\n\n> quote <tag> `q`\n\n"
+    )
+    assert [c.name for c in parse(dense * 5000 + CALL, tools=TOOLS).calls] == ["ping"]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 MARKS = 2000
 """So many marks are looked at in any message,"""
-EVERY = 250
-"""and one more for so many characters."""
-BROKEN = 10
+EVERY = 4
+"""and one more for so many characters: prose full of code, links and lists has no more."""
+HEAVY = 8
+"""A mark that nobody writes in prose counts as so many,"""
+BROKEN = 24
 """A call that could not be read, or was refused, counts as so many marks,"""
 READ = 4
 """and text that was read as one and was none, as so many."""
@@ -28,10 +30,10 @@ class Patience:
         self._marks = 0
         self._quotation = -1
 
-    def looked(self, quotation: int) -> None:
-        """A mark was looked at; all those inside one quotation (0: none) count once."""
+    def looked(self, quotation: int, *, light: bool) -> None:
+        """A mark was looked at, a `light` one stands in any prose; all inside one quotation (0: none) count once."""
         if not quotation or quotation != self._quotation:
-            self._marks += 1
+            self._marks += 1 if light else HEAVY
         self._quotation = quotation
 
     def broke(self) -> None:
@@ -40,7 +42,7 @@ class Patience:
 
     def ran(self) -> None:
         """A call was read that will run: its mark costs nothing, or a message of many calls would lose some."""
-        self._marks -= 1
+        self._marks -= HEAVY
 
     def read(self) -> None:
         """A candidate was read some way, and is none."""

@@ -186,7 +186,7 @@ class Parser:
             quotation = 0
             if not (yield from self._handle(marker)):
                 quotation = self._say_marker(marker)
-            self._patience.looked(quotation)
+            self._patience.looked(quotation, light=len(marker) == 1 or marker[0] in FENCE_SIGNS)
             if self._patience.is_over(src.at):
                 yield from self._rest()
                 return
