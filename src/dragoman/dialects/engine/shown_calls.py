@@ -30,7 +30,9 @@ from .markers import Table, openings, table
 WINDOW = 16_000
 """A call is first read in so many characters, and in all that follows only if it does not end there."""
 ATTEMPT = 60
-"""Trying a row costs as much as reading so many characters."""
+"""Trying a row costs as much as reading so many characters,"""
+BROKEN = 60_000
+"""and looking for the end of a damaged string as so many."""
 
 
 def reads(tools: Declared | None) -> Read:
@@ -51,12 +53,14 @@ def _read(text: str, sought: Sought, left: int, judge: Judge) -> Reading:
         if left <= 0:
             return Reading(None, at, 0)
         for row in _rows(text, at, judge.declared, marks):
-            drafts, size = _try(text, at, row, judge)
+            drafts, begun, size = _try(text, at, row, judge)
             left -= size + ATTEMPT
             for draft in drafts:
                 call = ReadCall(draft.name, draft.arguments(), at, draft.dialect)
                 if sought.is_it(call):
                     return Reading(call, at, left)
+            if begun:
+                break
     return Reading(None, len(text), left)
 
 
@@ -83,25 +87,28 @@ def _rows(text: str, at: int, names: Declared, marks: Table) -> Iterator[Row]:
             yield row
 
 
-def _try(text: str, at: int, row: Row, judge: Judge) -> tuple[list[Draft], int]:
-    """The complete calls of declared tools that this row reads here, and how much was read for them."""
+def _try(text: str, at: int, row: Row, judge: Judge) -> tuple[list[Draft], bool, int]:
+    """The complete calls of declared tools that this row reads here, whether it began any, and what that cost."""
     spent = 0
     for end in (at + WINDOW, len(text)):
         src = Source()
         src.buf, src.base, src.eof = text[at:end], at, True
         attempt = Attempt(src, row, judge, _ignore, READERS)
-        cut = False
+        cut = broken = False
         try:
             for _ in attempt.run():
                 pass
-        except (Mismatch, Broken) as why:
-            cut = isinstance(why, Cut)
+        except Mismatch:
+            pass
+        except Broken:
+            broken = bool(attempt.drafts)
         except Cut:
-            cut = True
-        spent += max(src.pos, 1) + (min(WINDOW, len(src.buf)) if cut else 0)
+            cut, broken = True, bool(attempt.drafts)
+        spent += src.pos + BROKEN * broken
         if end >= len(text) or not (cut or src.pos >= len(src.buf)):
             break
-    return [d for d in attempt.drafts if d.done and (d.tool is not None or judge.tools is None)], spent
+    drafts = attempt.drafts
+    return [d for d in drafts if d.done and (d.tool is not None or judge.tools is None)], bool(drafts), spent
 
 
 def _ignore(_: Any) -> None:
