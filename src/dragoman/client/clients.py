@@ -1,8 +1,9 @@
-"""The two clients: each performs the plans of `plans`, one now, the other awaited.
+"""The two clients: each performs the operations of `operations.py`, one now, the other awaited.
 
-Knows plans and performers; no method is written twice: what a client can do is taken from `Plans`, with its signature.
+Knows operations and performers; no method is written twice: what a client can do is taken from `Operations`, with its
+signature.
 Contract: a client may be shared by threads (`Client`) or by tasks (`AsyncClient`); its connections are shared by all
-its turns and closed with it; what a plan opened is closed when it ends, also when nobody listens any more.
+its turns and closed with it; what an operation opened is closed when it ends, also when nobody listens any more.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..providers.route import Route
 from ..providers.spec import Provider
 from ..types import Sampling
 from .models import ByProvider, Catalogue, Models, listed
-from .operations import DEFAULT, PLAIN, Defaults, Plan, Plans
+from .operations import DEFAULT, PLAIN, Defaults, Operation, Operations
 from .tools import Tools, toolset
 
 P = ParamSpec("P")
@@ -44,12 +45,12 @@ def _check(options: Mapping[str, Any]) -> None:
     """Raises TypeError for what no client takes, as a function does."""
     for name in options:
         if name not in OPTIONS:
-            near = nearest(name, {*OPTIONS, *inspect.signature(_Face.__init__).parameters})
+            near = nearest(name, {*OPTIONS, *inspect.signature(_BaseClient.__init__).parameters})
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise TypeError(f"a client takes no {name!r}{hint}")
 
 
-class _Face(Generic[W]):
+class _BaseClient(Generic[W]):
     """What both clients are made of; `W` is who performs their machines."""
 
     def _open(self) -> W:
@@ -96,22 +97,22 @@ class _Face(Generic[W]):
         )
         models = (*listed(model), *routes)
         defaults = Defaults(model=models, tools=toolset(tools), system=system, policy=policy, sampling=sampling)
-        self._plans = Plans(catalogue, defaults, rules, health)
+        self._operations = Operations(catalogue, defaults, rules, health)
         self._performer = self._open() if performer is None else performer
 
     @property
     def health(self) -> Health:
         """Which routes failed lately: iterate over it to read, `reset()` to forget."""
-        return self._plans.health
+        return self._operations.health
 
 
-def _as(plan: Callable[..., Any], result: str) -> Callable[[F], F]:
-    """Gives a method the name, the words and the parameters of `plan`; `result` is what it returns of a run."""
+def _as(operation: Callable[..., Any], result: str) -> Callable[[F], F]:
+    """Gives a method the name, the words and the parameters of `operation`; `result` is what it returns of a run."""
 
     def dressed(method: F) -> F:
-        signature = inspect.signature(plan)
-        made = str(signature.return_annotation).removeprefix("Plan[").removesuffix("]")
-        wraps(plan)(method)
+        signature = inspect.signature(operation)
+        made = str(signature.return_annotation).removeprefix("Operation[").removesuffix("]")
+        wraps(operation)(method)
         method.__signature__ = signature.replace(return_annotation=result.format(made))  # type: ignore[attr-defined]
         return method
 
@@ -154,26 +155,26 @@ class Steps(Generic[T]):
         self.close()
 
 
-def _now(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatenate[Client, P], T]:
-    @_as(plan, "{}")
+def _now(operation: Callable[Concatenate[Operations, P], Operation[T]]) -> Callable[Concatenate[Client, P], T]:
+    @_as(operation, "{}")
     def method(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        made = plan(client._plans, *args, **kwargs)
+        made = operation(client._operations, *args, **kwargs)
         return run(made.steps(False), client._performer(made.cancel, made.observer))
 
     return method
 
 
-def _steps(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatenate[Client, P], Steps[T]]:
-    @_as(plan, "Steps[{}]")
+def _steps(operation: Callable[Concatenate[Operations, P], Operation[T]]) -> Callable[Concatenate[Client, P], Steps[T]]:
+    @_as(operation, "Steps[{}]")
     def method(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
-        made = plan(client._plans, *args, **kwargs)
+        made = operation(client._operations, *args, **kwargs)
         outcome: Outcome[T] = Outcome()
         return Steps(drive(made.steps(True), client._performer(made.cancel, made.observer), outcome), outcome)
 
     return method
 
 
-class Client(_Face[Performing]):
+class Client(_BaseClient[Performing]):
     """Asks models, runs their tools, corrects their mistakes: `Client().run("…", tools=[…], model="ollama/qwen3:8b")`.
 
     `run` asks until there is an answer; `stream` is the same, told as it happens; `resume` goes on with a journal;
@@ -186,10 +187,10 @@ class Client(_Face[Performing]):
         self._pool = sync.Pool()
         return self._pool.performer
 
-    run = _now(Plans.run)
-    stream = _steps(Plans.run)
-    resume = _now(Plans.resume)
-    turn = _now(Plans.turn)
+    run = _now(Operations.run)
+    stream = _steps(Operations.run)
+    resume = _now(Operations.resume)
+    turn = _now(Operations.turn)
 
     def close(self) -> None:
         """Close its connections."""
@@ -238,28 +239,30 @@ class AsyncSteps(Generic[T]):
         await self.aclose()
 
 
-def _later(plan: Callable[Concatenate[Plans, P], Plan[T]]) -> Callable[Concatenate[AsyncClient, P], Awaitable[T]]:
-    @_as(plan, "{}")
+def _later(
+    operation: Callable[Concatenate[Operations, P], Operation[T]],
+) -> Callable[Concatenate[AsyncClient, P], Awaitable[T]]:
+    @_as(operation, "{}")
     async def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        made = plan(client._plans, *args, **kwargs)
+        made = operation(client._operations, *args, **kwargs)
         return await arun(made.steps(False), client._performer(made.cancel, made.observer))
 
     return method
 
 
 def _async_steps(
-    plan: Callable[Concatenate[Plans, P], Plan[T]],
+    operation: Callable[Concatenate[Operations, P], Operation[T]],
 ) -> Callable[Concatenate[AsyncClient, P], AsyncSteps[T]]:
-    @_as(plan, "AsyncSteps[{}]")
+    @_as(operation, "AsyncSteps[{}]")
     def method(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncSteps[T]:
-        made = plan(client._plans, *args, **kwargs)
+        made = operation(client._operations, *args, **kwargs)
         outcome: Outcome[T] = Outcome()
         return AsyncSteps(adrive(made.steps(True), client._performer(made.cancel, made.observer), outcome), outcome)
 
     return method
 
 
-class AsyncClient(_Face[AsyncPerforming]):
+class AsyncClient(_BaseClient[AsyncPerforming]):
     """`Client`, awaited.  `stream` is not awaited itself: `async for step in client.stream(…)`."""
 
     _pool: aio.AsyncPool | None = None
@@ -268,10 +271,10 @@ class AsyncClient(_Face[AsyncPerforming]):
         self._pool = aio.AsyncPool()
         return self._pool.performer
 
-    run = _later(Plans.run)
-    stream = _async_steps(Plans.run)
-    resume = _later(Plans.resume)
-    turn = _later(Plans.turn)
+    run = _later(Operations.run)
+    stream = _async_steps(Operations.run)
+    resume = _later(Operations.resume)
+    turn = _later(Operations.turn)
 
     async def aclose(self) -> None:
         """Close its connections."""

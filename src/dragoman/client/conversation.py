@@ -12,38 +12,38 @@ from ..codecs import CODECS
 from ..errors import UsageError
 from ..types import Message
 
-Said: TypeAlias = "str | Message | Mapping[str, Any] | Sequence[Message | Mapping[str, Any]]"
+Prompt: TypeAlias = "str | Message | Mapping[str, Any] | Sequence[Message | Mapping[str, Any]]"
 
 NOTHING_SAID = "there is nothing to say; give a prompt, or messages"
 NOT_A_MESSAGE = "a {kind} is no message; give a text, a Message, or a mapping with role and content"
 
 
-def conversation(prompt: Said, messages: Said, system: str | None) -> tuple[Message, ...]:
+def conversation(prompt: Prompt, messages: Prompt, system: str | None) -> tuple[Message, ...]:
     """`messages`, then `prompt`, under `system` where it is given.  Raises UsageError for nothing at all."""
-    said = (*_messages(messages), *_messages(prompt))
-    if not said:
+    turns = (*_messages(messages), *_messages(prompt))
+    if not turns:
         raise UsageError(NOTHING_SAID)
     if system is None:
-        return said
-    first = next((at for at, message in enumerate(said) if message.role != "system"), len(said))
-    return (Message("system", system), *said[first:])
+        return turns
+    first = next((at for at, message in enumerate(turns) if message.role != "system"), len(turns))
+    return (Message("system", system), *turns[first:])
 
 
-def _messages(said: Said) -> Iterable[Message]:
-    match said:
+def _messages(prompt: Prompt) -> Iterable[Message]:
+    match prompt:
         case str():
-            return (Message("user", said),) if said else ()
+            return (Message("user", prompt),) if prompt else ()
         case Message() | Mapping():
-            return (_message(said),)
+            return (_message(prompt),)
         case _:
-            return tuple(map(_message, said))
+            return tuple(map(_message, prompt))
 
 
-def _message(said: Any) -> Message:
-    if isinstance(said, Message):
-        return said
-    if not isinstance(said, Mapping):
-        raise UsageError(NOT_A_MESSAGE.format(kind=type(said).__name__))
-    body = {"model": "-", "messages": [dict(said)]}
+def _message(given: Any) -> Message:
+    if isinstance(given, Message):
+        return given
+    if not isinstance(given, Mapping):
+        raise UsageError(NOT_A_MESSAGE.format(kind=type(given).__name__))
+    body = {"model": "-", "messages": [dict(given)]}
     (message,) = CODECS["openai_chat"].decode_request(body).messages
     return message

@@ -1,4 +1,4 @@
-"""What a journal says of its run: how it was asked, so that it can be asked again.
+"""How a run was asked, at the head of its journal, so that it can be asked again.
 
 Knows requests and forms; nothing of files.  Contract: no key, no route and no function is in it: those come from the
 client that goes on with it.
@@ -16,14 +16,14 @@ from ..types import Request
 from .models import Models, listed
 
 FORMAT = 1
-ASKED = ("messages", "tool_choice", "sampling", "extra")
+REQUEST_FIELDS = ("messages", "tool_choice", "sampling", "extra")
 """Fields of the request that are kept; the others follow from the client and the call."""
 UNWRITABLE = "this run cannot be written down: {why}; leave that out of its messages and extra fields"
 UNREADABLE = "{path} does not say what it is a run of ({why}); give another file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
+class JournalHeader:
     """How a run was asked; `models` are names, none where it was given routes; `begun` by the run's clock."""
 
     run_id: str
@@ -35,30 +35,30 @@ class About:
     def write(self, store: Store) -> None:
         """Begin the journal with it.  Raises JournalError for what cannot be written down."""
         form = self.output and [getattr(self.output, name) for name in ("schema", "name", "description")]
-        told: dict[str, Any] = {
+        written: dict[str, Any] = {
             "format": FORMAT,
             "run_id": self.run_id,
             "begun": self.begun,
             "models": list(self.models),
-            "request": {name: getattr(self.request, name) for name in ASKED},
+            "request": {name: getattr(self.request, name) for name in REQUEST_FIELDS},
             "output": self.output and [*(form or ()), str(self.output.how)],
         }
         try:
-            store.write_about(encode(told))
+            store.write_about(encode(written))
         except TypeError as error:
             raise JournalError(UNWRITABLE.format(why=error)) from error
 
 
-def read_about(store: Store) -> About:
-    """What the journal says.  Raises JournalError where it says nothing of a run."""
+def read_header(store: Store) -> JournalHeader:
+    """The header of the journal.  Raises JournalError where it has none of a run."""
     try:
-        told = decode(store.read_about())
-        return About(
-            run_id=told["run_id"],
-            begun=told["begun"],
-            request=Request(model="", **told["request"]),
-            models=tuple(told["models"]),
-            output=_form(*told["output"]) if told["output"] else None,
+        header = decode(store.read_about())
+        return JournalHeader(
+            run_id=header["run_id"],
+            begun=header["begun"],
+            request=Request(model="", **header["request"]),
+            models=tuple(header["models"]),
+            output=_form(*header["output"]) if header["output"] else None,
         )
     except (ValueError, KeyError, TypeError) as error:
         raise JournalError(UNREADABLE.format(path=store.path, why=error)) from error

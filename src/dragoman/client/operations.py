@@ -24,15 +24,14 @@ from ..providers.route import Route
 from ..tools import ToolSet
 from ..turn.capabilities import Learned
 from ..types import NOTHING, JsonObject, Message, Request, Response, Sampling, ToolChoice, ToolResult
-from .conversation import Said, conversation
-from .journal_header import About, names_of, read_about
+from .conversation import Prompt, conversation
+from .journal_header import JournalHeader, names_of, read_header
 from .models import Catalogue, Models
 from .output import form_of
-from .tools import Tools, toolset
-from .tools import told as told_of
+from .tools import Tools, definitions_of, toolset
 
 T = TypeVar("T")
-Listener: TypeAlias = Callable[[Any], Any]
+OnEvent: TypeAlias = Callable[[Any], Any]
 Opened: TypeAlias = "Callable[[], tuple[Store, _Task, float | None]]"
 Path: TypeAlias = "str | os.PathLike[str]"
 
@@ -48,7 +47,7 @@ class LateObserver:
         self._observer: ToolObserver | None = None
 
     def to(self, observer: ToolObserver) -> None:
-        """From now on `observer` is told."""
+        """From now on `observer` is called."""
         self._observer = observer
 
     def started(self, job: Any) -> None:
@@ -63,8 +62,8 @@ class LateObserver:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan(Generic[T]):
-    """Something to do: `steps(listening)` is its machine; `listening` says whether somebody wants to see it happen."""
+class Operation(Generic[T]):
+    """Something to do: `steps(streaming)` is its machine; `streaming` says whether somebody wants to see it happen."""
 
     steps: Callable[[bool], Machine[T]]
     cancel: Cancel | None = None
@@ -82,7 +81,7 @@ class Defaults:
     sampling: Sampling = DEFAULT
 
 
-class Plans:
+class Operations:
     """What one client can do.  `health` and what was learnt of models are shared by everything it does."""
 
     def __init__(self, catalogue: Catalogue, defaults: Defaults, rules: Rules | None, health: Health | None) -> None:
@@ -94,9 +93,9 @@ class Plans:
 
     def run(
         self,
-        prompt: Said = "",
+        prompt: Prompt = "",
         *,
-        messages: Said = (),
+        messages: Prompt = (),
         tools: Tools | None = None,
         model: Models = "",
         system: str | None = None,
@@ -106,25 +105,25 @@ class Plans:
         tool_choice: ToolChoice | None = None,
         extra: JsonObject = NOTHING,
         journal: Path | None = None,
-        on_event: Listener | None = None,
+        on_event: OnEvent | None = None,
         cancel: Cancel | None = None,
-    ) -> Plan[Run]:
+    ) -> Operation[Run]:
         """Ask the model, run its tools and correct its mistakes until it has answered; how it ended is in `Run.end`.
 
-        prompt, messages  what is said: a text or messages; `messages` come first (a run's, to go on with it)
+        prompt, messages  the conversation: a text or messages; `messages` come first (a run's, to go on with it)
         tools             functions, runnables, tool sets;  model: `provider/model`, several of them, or routes
         output_type       the type, or the JSON Schema, of the value wanted: `Run.value`
         journal           a file that does not exist yet: every step is written there, for `resume`
-        on_event          hears every event and step, as it happens;  cancel: ends the run when it is told to
+        on_event          is called with every event and step, as it happens;  cancel: ends the run when it is told to
         extra             fields of the request that we do not model
 
         Raises UsageError for what cannot be asked; what providers and tools do wrong is in the `Run`.
         """
         wanted: Models = model or self._defaults.model
         routes = self._catalogue.routes(wanted)
-        asked = self._request(conversation(prompt, messages, self._system(system)), sampling, tool_choice, extra)
+        request = self._request(conversation(prompt, messages, self._system(system)), sampling, tool_choice, extra)
         task = _Task(
-            request=asked,
+            request=request,
             routes=routes,
             tools=self._tools(tools),
             policy=policy or self._defaults.policy,
@@ -133,12 +132,12 @@ class Plans:
             models=wanted,
         )
 
-        def made(observer: LateObserver, listening: bool) -> Machine[Run]:
+        def made(observer: LateObserver, streaming: bool) -> Machine[Run]:
             if journal is None:
-                return audible(self._loop(task, listening))
-            return self._recorded(lambda: (Store(journal, new=True), task, None), observer, listening)
+                return with_progress(self._loop(task, streaming))
+            return self._recorded(lambda: (Store(journal, new=True), task, None), observer, streaming)
 
-        return self._plan(made, on_event, cancel)
+        return self._operation(made, on_event, cancel)
 
     def resume(
         self,
@@ -148,10 +147,10 @@ class Plans:
         model: Models = "",
         output_type: Any = None,
         policy: Policy | None = None,
-        on_event: Listener | None = None,
+        on_event: OnEvent | None = None,
         cancel: Cancel | None = None,
-    ) -> Plan[Run]:
-        """Go on with the run in `journal` where it was when its program ended; one that had ended is told again.
+    ) -> Operation[Run]:
+        """Go on with the run in `journal` where it was when its program ended; one that had ended is replayed.
 
         Tools and policy must be those it began with.  Tools that ended are not run again; one that was running then is
         run again if it is `read_only` or `idempotent`, with the same `Context.key`; else its call is answered with
@@ -163,53 +162,55 @@ class Plans:
         def opened() -> tuple[Store, _Task, float]:
             store = Store(journal, new=False)
             try:
-                about = read_about(store)
-                models = model or about.models or self._defaults.model
+                header = read_header(store)
+                models = model or header.models or self._defaults.model
                 if not models:
                     raise JournalError(NO_ROUTES.format(path=store.path))
                 task = _Task(
-                    request=about.request,
+                    request=header.request,
                     routes=self._catalogue.routes(models),
                     tools=self._tools(tools),
                     policy=policy or self._defaults.policy,
-                    output=form_of(output_type) or about.output,
-                    run_id=about.run_id,
+                    output=form_of(output_type) or header.output,
+                    run_id=header.run_id,
                     models=models,
                 )
             except BaseException:
                 store.close()
                 raise
-            return store, task, about.begun
+            return store, task, header.begun
 
-        return self._plan(lambda observer, listening: self._recorded(opened, observer, listening), on_event, cancel)
+        return self._operation(
+            lambda observer, streaming: self._recorded(opened, observer, streaming), on_event, cancel
+        )
 
     def turn(
         self,
-        prompt: Said = "",
+        prompt: Prompt = "",
         *,
-        messages: Said = (),
+        messages: Prompt = (),
         tools: Tools | None = None,
         model: Models = "",
         system: str | None = None,
         sampling: Sampling | None = None,
         tool_choice: ToolChoice | None = None,
         extra: JsonObject = NOTHING,
-        on_event: Listener | None = None,
+        on_event: OnEvent | None = None,
         cancel: Cancel | None = None,
-    ) -> Plan[Response]:
+    ) -> Operation[Response]:
         """Ask the model once; the calls it made are in the answer, judged, and are not run.
 
         Takes what `run` takes; tools may also be definitions, of any API.  Raises ProviderError where no answer came,
         UsageError for what cannot be asked.
         """
         routes = self._catalogue.routes(model or self._defaults.model)
-        asked = self._request(conversation(prompt, messages, self._system(system)), sampling, tool_choice, extra)
-        asked = replace(asked, tools=self._defaults.tools.definitions if tools is None else told_of(tools))
+        request = self._request(conversation(prompt, messages, self._system(system)), sampling, tool_choice, extra)
+        request = replace(request, tools=self._defaults.tools.definitions if tools is None else definitions_of(tools))
 
-        def steps(listening: bool) -> Machine[Response]:
-            return self._asking(replace(asked, stream=listening), routes)
+        def steps(streaming: bool) -> Machine[Response]:
+            return self._ask(replace(request, stream=streaming), routes)
 
-        return Plan(lambda listening: told(steps(listening or on_event is not None), on_event), cancel)
+        return Operation(lambda streaming: observed(steps(streaming or on_event is not None), on_event), cancel)
 
     # ── parts of plans ───────────────────────────────────────────────────────
 
@@ -229,41 +230,41 @@ class Plans:
         chosen = sampling or self._defaults.sampling
         return Request(model="", messages=messages, sampling=chosen, tool_choice=tool_choice, extra=extra)
 
-    def _asking(self, request: Request, routes: Sequence[Route]) -> Machine[Response]:
+    def _ask(self, request: Request, routes: Sequence[Route]) -> Machine[Response]:
         return chain(request, routes, self.health, self._learned, self._rules)
 
-    def _plan(
+    def _operation(
         self,
         made: Callable[[LateObserver, bool], Machine[Run]],
-        on_event: Listener | None,
+        on_event: OnEvent | None,
         cancel: Cancel | None,
-    ) -> Plan[Run]:
+    ) -> Operation[Run]:
         observer = LateObserver()
-        return Plan(
-            lambda listening: told(made(observer, listening or on_event is not None), on_event), cancel, observer
+        return Operation(
+            lambda streaming: observed(made(observer, streaming or on_event is not None), on_event), cancel, observer
         )
 
-    def _recorded(self, opened: Opened, observer: LateObserver, listening: bool) -> Machine[Run]:
+    def _recorded(self, opened: Opened, observer: LateObserver, streaming: bool) -> Machine[Run]:
         """The run, written down as it happens and taken from there as far as it was."""
         store, task, begun = opened()
         try:
             if begun is None:
                 begun = yield Now()
-                _about(task, begun).write(store)
+                _header(task, begun).write(store)
             recorder = Recorder(store, task.run_id, begun)
             observer.to(recorder)
-            run = yield from audible(recorder.machine(self._loop(task, listening, recorder)))
+            run = yield from with_progress(recorder.machine(self._loop(task, streaming, recorder)))
             if isinstance(run.end, Failed) and isinstance(run.end.error, JournalError):
                 raise run.end.error
             return run
         finally:
             store.close()
 
-    def _loop(self, task: _Task, listening: bool, recorder: Recorder | None = None) -> Machine[Run]:
+    def _loop(self, task: _Task, streaming: bool, recorder: Recorder | None = None) -> Machine[Run]:
         def ask(request: Request) -> Machine[Response]:
-            return self._asking(request, task.routes)
+            return self._ask(request, task.routes)
 
-        request = replace(task.request, stream=listening)
+        request = replace(task.request, stream=streaming)
         return loop(request, recorder.ask(ask) if recorder else ask, task.tools, task.policy, task.output, task.run_id)
 
 
@@ -283,8 +284,8 @@ class _Task:
 # ── machines around machines ─────────────────────────────────────────────────
 
 
-def audible(steps: Machine[T]) -> Machine[T]:
-    """`steps`, with what its tools report told while they run."""
+def with_progress(steps: Machine[T]) -> Machine[T]:
+    """`steps`, with what its tools report while they run."""
     return relay(steps, _attended)
 
 
@@ -292,25 +293,25 @@ def _attended(effect: Effect) -> Machine[Any]:
     if not isinstance(effect, RunTools):
         return (yield effect)
     yield Begin(effect)
-    while isinstance(heard := (yield Attend()), ToolProgress):
-        yield heard
-    return heard
+    while isinstance(reply := (yield Attend()), ToolProgress):
+        yield reply
+    return reply
 
 
-def told(steps: Machine[T], listener: Listener | None) -> Machine[T]:
-    """`steps`, each told to `listener` too."""
-    if listener is None:
+def observed(steps: Machine[T], on_event: OnEvent | None) -> Machine[T]:
+    """`steps`, with which `on_event` is called too."""
+    if on_event is None:
         return steps
 
-    def hear(step: Any) -> Machine[None]:
-        yield Notify(listener, (step,))
+    def notify(step: Any) -> Machine[None]:
+        yield Notify(on_event, (step,))
         yield step
 
-    return relay(steps, on_step=hear)
+    return relay(steps, on_step=notify)
 
 
-def _about(task: _Task, begun: float) -> About:
-    return About(
+def _header(task: _Task, begun: float) -> JournalHeader:
+    return JournalHeader(
         run_id=task.run_id,
         begun=begun,
         request=task.request,

@@ -20,10 +20,10 @@ def form_of(wanted: Any) -> Output | None:
     if isinstance(wanted, Mapping):
         return Output(schema=wanted)
     form = form_of_type(wanted)
-    return Output(schema=form.schema, convert=form.read, description=_told(wanted))
+    return Output(schema=form.schema, convert=form.read, description=_docstring(wanted))
 
 
-def _told(wanted: Any) -> str:
+def _docstring(wanted: Any) -> str:
     """What a class says of itself; builtins and aliases say nothing of what is wanted."""
     if not inspect.isclass(wanted) or wanted.__module__ == "builtins":
         return ""

@@ -23,19 +23,22 @@ def toolset(tools: Any) -> ToolSet:
     if isinstance(tools, ToolSet):
         return tools
     members = list(_members(tools))
-    told = next((each for each in members if isinstance(each, Tool | Mapping) and not isinstance(each, ToolSet)), None)
-    if told is not None:
-        raise UsageError(NOT_RUNNABLE.format(name=_name(told)))
+    definition = next(filter(_is_definition, members), None)
+    if definition is not None:
+        raise UsageError(NOT_RUNNABLE.format(name=_name(definition)))
     return ToolSet(*members)
 
 
-def told(tools: Any) -> tuple[Tool, ...]:
-    """Tools to tell of: the same, and definitions as any API writes them.  Raises UsageError for two of one name."""
+def definitions_of(tools: Any) -> tuple[Tool, ...]:
+    """Tools to offer: the same, and definitions as any API writes them.  Raises UsageError for two of one name."""
     found: list[Tool] = []
     for each in _members(tools):
-        is_definition = isinstance(each, Tool | Mapping) and not isinstance(each, ToolSet)
-        found += (definitions.tools([each]) or ()) if is_definition else ToolSet(each).definitions
+        found += (definitions.tools([each]) or ()) if _is_definition(each) else ToolSet(each).definitions
     return tuple(found)
+
+
+def _is_definition(tool: Any) -> bool:
+    return isinstance(tool, Tool | Mapping) and not isinstance(tool, ToolSet)
 
 
 def _members(tools: Any) -> Iterable[Any]:

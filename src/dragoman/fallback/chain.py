@@ -1,16 +1,17 @@
 """One request, several routes: a machine that asks them in order until one answers.
 
 Knows turns, health and treatments; performs nothing.
-Contract: nothing is ever told from two attempts: until something of an answer was said the chain may go elsewhere,
-after that it reports.  Each attempt and each failure is told as a step; what failed stands in the answer's issues, in
-the order in which it was told.  One call of `chain` counts at most one failure against a place.
+Contract: nothing ever goes out of two attempts: until something of an answer was said the chain may go elsewhere,
+after that it reports.  Each attempt and each failure is a step; what failed stands in the answer's issues, in the same
+order.  One call of `chain` counts at most one failure against a place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import count
 from typing import Any
 
 from ..effects import Machine, Now, Sleep, relay
@@ -74,9 +75,9 @@ class ChainError(ProviderError):
     def __init__(self, failures: Sequence[RouteFailed], rest: float | None) -> None:
         self.failures = tuple(failures)
         worst = next((f.error for f in failures if f.error.retryable), failures[-1].error)
-        told = ", ".join(f"{f.place}: {f.error.message.rpartition('; ')[0] or f.error.message}" for f in failures)
+        listed = ", ".join(f"{f.place}: {f.error.message.rpartition('; ')[0] or f.error.message}" for f in failures)
         when = f"; the first of them is asked again in {rest:.0f} s" if rest else ""
-        message = EVERY_ROUTE.format(failures=told, when=when, advice=worst.message.rpartition("; ")[2])
+        message = EVERY_ROUTE.format(failures=listed, when=when, advice=worst.message.rpartition("; ")[2])
         super().__init__(
             message, status=worst.status, kind=worst.kind, code=worst.code, retry_after=rest, body=worst.body
         )
@@ -102,23 +103,13 @@ def chain(
     yield from skipped
     while queue:
         route = queue.pop(0)
-        try:
-            response = yield from attempts.ask(route, alone=not queue)
-        except _Silent as failed:
-            queue = attempts.worth_asking(queue, failed.error)
-            yield from attempts.told(failed, Then.SWITCH if queue else Then.GIVE_UP)
-        else:
-            return replace(response, issues=(*attempts.issues, *response.issues))
+        answer = yield from attempts.ask(route, alone=not queue)
+        if isinstance(answer, Response):
+            return replace(answer, issues=(*attempts.issues, *answer.issues))
+        queue = attempts.worth_asking(queue, answer.error)
+        yield from attempts.give_up(answer, Then.SWITCH if queue else Then.GIVE_UP)
     now = yield Now()
     raise attempts.verdict(now)
-
-
-class _Silent(Exception):
-    """A route failed before it said anything, and is not asked again."""
-
-    def __init__(self, where: Place, attempt: int, error: ProviderError) -> None:
-        super().__init__(str(error))
-        self.place, self.attempt, self.error = where, attempt, error
 
 
 class _Attempts:
@@ -127,7 +118,7 @@ class _Attempts:
     def __init__(self, request: Request, health: Health, learned: Learned, rules: Rules) -> None:
         self._request, self._health, self._learned, self._rules = request, health, learned, rules
         self._failures: list[RouteFailed] = []
-        self._asked: list[Place] = []
+        self._places: list[Place] = []
         self._last: Route
         self.issues: list[Issue] = []
 
@@ -145,13 +136,16 @@ class _Attempts:
         unfit = [RouteSkipped(self._place(r), "has no native tools") for r in routes if not self._takes_tools(r)]
         rests = [(self._health.rests(self._place(route), now), route) for route in fit]
         resting = sorted((each for each in rests if each[0]), key=lambda each: each[0])
+        rested = [route for rest, route in rests if not rest]
+        return rested + [route for _, route in resting[:1]], unfit + self._skipped(resting[1:])
+
+    def _skipped(self, resting: Sequence[tuple[float, Route]]) -> list[RouteSkipped]:
         kinds = {where: condition.kind for where, condition in self._health}
-        skipped = [
+        places = [(rest, self._place(route)) for rest, route in resting]
+        return [
             RouteSkipped(where, RESTS.format(seconds=rest, kind=kinds.get(where, ErrorKind.UNKNOWN)))
-            for rest, route in resting[1:]
-            if (where := self._place(route))
+            for rest, where in places
         ]
-        return [route for rest, route in rests if not rest] + [route for _, route in resting[:1]], unfit + skipped
 
     def worth_asking(self, queue: list[Route], error: ProviderError) -> list[Route]:
         """Those of `queue` that may do better after `error`."""
@@ -189,49 +183,49 @@ class _Attempts:
 
     # ── one route ────────────────────────────────────────────────────────────
 
-    def ask(self, route: Route, *, alone: bool) -> Machine[Response]:
-        """Ask `route`, again where that helps.  Raises _Silent, or ProviderError once something was said."""
+    def ask(self, route: Route, *, alone: bool) -> Machine[Response | RouteFailed]:
+        """Ask `route`, again where that helps; a failure before anything was said is returned, a later one raised."""
         where, self._last = self._place(route), route
-        self._asked.append(where)
-        attempt = 1
+        self._places.append(where)
         began: float = yield Now()
-        while True:
+        for attempt in count(1):
             yield RouteAsked(where, attempt)
-            heard = _Heard()
+            relayed = _RelayedTurn()
             try:
-                response = yield from heard.relay(turn(self._request, route, self._learned))
+                response = yield from relayed.relay(turn(self._request, route, self._learned))
             except ProviderError as error:
-                wait = None if heard.spoke else self._rules.wait(error, attempt, alone=alone)
-                if wait is None:
-                    now: float = yield Now()
-                    self._note(route, where, error, began, now)
-                    if heard.spoke:
-                        yield RouteFailed(where, attempt, error, Then.GIVE_UP)
-                        raise
-                    raise _Silent(where, attempt, error) from error
-                failed = RouteFailed(where, attempt, error, Then.RETRY, wait)
+                wait = None if relayed.spoke else self._rules.wait(error, attempt, alone=alone)
+                failed = RouteFailed(where, attempt, error, Then.GIVE_UP if wait is None else Then.RETRY, wait or 0.0)
             else:
                 self._health.answered(where)
                 return response
-            yield from self._tell(failed)
+            if wait is None:
+                now: float = yield Now()
+                self._note(route, failed, began, now)
+                if not relayed.spoke:
+                    return failed
+                yield failed
+                raise failed.error
+            yield from self._report(failed)
             yield Sleep(wait)
-            attempt += 1
+        raise AssertionError("counting does not end")
 
-    def _note(self, route: Route, where: Place, error: ProviderError, began: float, now: float) -> None:
+    def _note(self, route: Route, failed: RouteFailed, began: float, now: float) -> None:
+        error = failed.error
         if error.kind is ErrorKind.NO_TOOLS:
-            self._learned.note(route, where.model, Refusals(tools=True))
+            self._learned.note(route, failed.place.model, Refusals(tools=True))
         if TREATMENTS[error.kind].cooling is not Cooling.NONE:
-            self._health.failed(where, error, self._rules, began=began, now=now)
+            self._health.failed(failed.place, error, self._rules, began=began, now=now)
 
-    # ── telling ──────────────────────────────────────────────────────────────
+    # ── failures ─────────────────────────────────────────────────────────────
 
-    def told(self, failed: _Silent, then: Then) -> Iterator[RouteFailed | IssueReported]:
-        """That a route was given up, and what follows."""
-        step = RouteFailed(failed.place, failed.attempt, failed.error, then)
+    def give_up(self, failed: RouteFailed, then: Then) -> Iterator[RouteFailed | IssueReported]:
+        """Report that a route was given up, and what follows."""
+        step = replace(failed, then=then)
         self._failures.append(step)
-        return self._tell(step)
+        return self._report(step)
 
-    def _tell(self, step: RouteFailed) -> Iterator[RouteFailed | IssueReported]:
+    def _report(self, step: RouteFailed) -> Iterator[RouteFailed | IssueReported]:
         next_ = {Then.RETRY: "asked again", Then.SWITCH: "went elsewhere", Then.GIVE_UP: "gave up"}[step.then]
         issue = Issue(kind=IssueKind.WIRE_FAULT, message=f"{step.place}, attempt {step.attempt}: {step.error}; {next_}")
         self.issues.append(issue)
@@ -242,30 +236,29 @@ class _Attempts:
         """The error for the whole: the only one as it is, several as a `ChainError`."""
         if len(self._failures) == 1:
             return self._failures[0].error
-        rests = [self._health.rests(where, now) for where in self._asked]
+        rests = [self._health.rests(where, now) for where in self._places]
         return ChainError(self._failures, min(rests) or None)
 
 
-class _Heard:
-    """Relays a turn; what says nothing of the answer is held back until something does."""
+class _RelayedTurn:
+    """Relays a turn; what says nothing of the answer waits until something does."""
 
     def __init__(self) -> None:
         self.spoke = False
-        self._held: list[Any] = []
+        self._waiting: list[Any] = []
 
     def relay(self, steps: Machine[Response]) -> Machine[Response]:
-        """Run `steps`.  What is held back when it fails was never said."""
-        response = yield from relay(steps, on_step=self._hear)
-        yield from self._held
+        """Run `steps`.  What waits when it fails never goes out."""
+        response = yield from relay(steps, on_step=self._pass_on)
+        yield from self._waiting
         return response
 
-    def _hear(self, event: Event) -> Machine[None]:
+    def _pass_on(self, event: Event) -> Iterable[Event]:
         if self.spoke:
-            yield event
-        elif isinstance(event, Started | IssueReported):
-            self._held.append(event)
-        else:
-            self.spoke = True
-            held, self._held = self._held, []
-            yield from held
-            yield event
+            return (event,)
+        self._waiting.append(event)
+        if isinstance(event, Started | IssueReported):
+            return ()
+        self.spoke = True
+        waiting, self._waiting = self._waiting, []
+        return waiting

@@ -54,33 +54,33 @@ class Health:
     """What is known of places; shared by turns and threads (each change is one assignment)."""
 
     def __init__(self) -> None:
-        self._held: dict[Place, Condition] = {}
+        self._conditions: dict[Place, Condition] = {}
 
     def __iter__(self) -> Iterator[tuple[Place, Condition]]:
         """Every place that failed and has not answered since."""
-        return iter(list(self._held.items()))
+        return iter(list(self._conditions.items()))
 
     def rests(self, where: Place, now: float) -> float:
         """Seconds `where` still rests, 0 where it may be asked."""
-        held = self._held.get(where)
-        return held.rests(now) if held is not None else 0.0
+        known = self._conditions.get(where)
+        return known.rests(now) if known is not None else 0.0
 
     def failed(self, where: Place, error: ProviderError, rules: Rules, *, began: float, now: float) -> None:
         """An exchange that began at `began` failed."""
-        held = self._held.get(where)
-        together = held is not None and began < held.noted
-        failures = (held.failures if held else 0) + (not together)
+        known = self._conditions.get(where)
+        together = known is not None and began < known.noted
+        failures = (known.failures if known else 0) + (not together)
         rest = rules.cools(error, failures)
         if rest:
-            until = max(now + rest, held.until if held else 0.0)
-            self._held[where] = Condition(failures, now, until, error.kind)
+            until = max(now + rest, known.until if known else 0.0)
+            self._conditions[where] = Condition(failures, now, until, error.kind)
 
     def answered(self, where: Place) -> None:
         """An exchange went well."""
-        self._held.pop(where, None)
+        self._conditions.pop(where, None)
 
     def reset(self, provider: str = "", model: str = "") -> None:
         """Forget the failures of this provider and model; "" is any."""
-        for where in list(self._held):
+        for where in list(self._conditions):
             if provider in ("", where.provider) and model in ("", where.model):
-                self._held.pop(where, None)
+                self._conditions.pop(where, None)
