@@ -2,8 +2,8 @@
 
     python bench/fuzz.py [--characters 10000000] [--seed 0]
 
-Takes calls in every dialect and prose, glues, cuts, doubles and mutates them, and feeds the result whole and in random
-pieces.  Checks on every text: no exception; the deltas of every call are strict JSON; both ways tell the same; every
+Takes calls in every dialect, prose and the project's own vectors, glues, cuts, doubles and mutates them, mutates the
+vectors' tools too, and feeds the result whole and in random pieces.  Checks on every text: no exception; the deltas of every call are strict JSON; both ways tell the same; every
 word of four letters that is no markup is kept somewhere; the source holds no more than it must.  Prints how many
 characters went through and how fast; exits 1 on the first violation, with the seed that shows it again.
 """
@@ -16,6 +16,7 @@ import random
 import re
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from dragoman import Parser, Tool, ToolCall, assemble, dialects, render
@@ -39,6 +40,37 @@ def material() -> list[str]:
     return [render([call], row, tools=TOOLS) for row in dialects.values()] + PROSE
 
 
+VECTORS = Path(__file__).parents[1] / "tests" / "vectors" / "dialects"
+KINDS = ("string", "integer", "object", "array", "boolean", "null", "number")
+
+
+def vectors() -> list[tuple[str, Any]]:
+    """The texts of the project's vectors, with the tools they declare."""
+    lines = (line for file in sorted(VECTORS.glob("*.jsonl")) for line in file.read_text(encoding="utf-8").split("\n"))
+    rows = [json.loads(line) for line in lines if line]
+    return [(row["text"], row["tools"]) for row in rows]
+
+
+def other_tools(rng: random.Random, tools: Any) -> Any:
+    """These tools with one of them gone, renamed or of another schema."""
+    if not tools or rng.random() < 0.5:
+        return tools
+    mutated = json.loads(json.dumps(tools))
+    tool = rng.choice(mutated)
+    match rng.randrange(4):
+        case 0:
+            mutated.remove(tool)
+        case 1:
+            tool["name"] = rng.choice((tool["name"][:-1] or "x", tool["name"] + "s", "ping"))
+        case 2:
+            schema = tool.get("parameters") or {}
+            for key in schema.get("properties") or ():
+                schema["properties"][key] = {"type": rng.choice(KINDS)}
+        case _:
+            return None
+    return mutated if len({tool["name"] for tool in mutated}) == len(mutated) else tools
+
+
 def damaged(rng: random.Random, parts: list[str]) -> str:
     """A text nobody would write on purpose."""
     text = [c for _ in range(rng.randint(1, 5)) for c in rng.choice(parts) + rng.choice(("", "\n", " "))]
@@ -58,9 +90,9 @@ def damaged(rng: random.Random, parts: list[str]) -> str:
     return "".join(text)
 
 
-def run(text: str, rng: random.Random | None) -> list[Event]:
+def run(text: str, tools: Any, rng: random.Random | None) -> list[Event]:
     """The events of a text, whole or in random pieces."""
-    parser = Parser(tools=TOOLS)
+    parser = Parser(tools=tools)
     told: list[Event] = []
     at = 0
     while at < len(text):
@@ -96,7 +128,7 @@ def violations(text: str, told: list[Event]) -> str:
 
 def told(events: list[Event]) -> Any:
     response = assemble(events)
-    return response.message, response.issues
+    return response.message, response.issues, response.doubtful
 
 
 def main() -> None:
@@ -104,11 +136,13 @@ def main() -> None:
     options.add_argument("--characters", type=int, default=10_000_000)
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
-    parts, done, seed, start = material(), 0, chosen.seed, time.process_time()
+    parts, rows, done, seed, start = material(), vectors(), 0, chosen.seed, time.process_time()
     while done < chosen.characters:
         rng = random.Random(seed)
-        text = damaged(rng, parts)
-        whole, pieces = run(text, None), run(text, rng)
+        row = rng.choice(rows) if rng.random() < 0.5 else None
+        tools = TOOLS if row is None else other_tools(rng, row[1])
+        text = damaged(rng, parts if row is None else [row[0], *PROSE])
+        whole, pieces = run(text, tools, None), run(text, tools, rng)
         wrong = violations(text, whole) or violations(text, pieces)
         if not wrong and told(whole) != told(pieces):
             wrong = "pieces tell something else than the whole"
