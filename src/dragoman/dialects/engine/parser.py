@@ -74,6 +74,8 @@ class Parsed:
 DOUBTS = ("ask", "run", "text")
 BLANK = re.compile(r"[ \t\r]*")
 BOM = "\ufeff"
+OBJECT = re.compile(r"\s*\{\s*[\"']")
+"""What stands behind a mark of turns that names nobody: nobody's turn begins with an object."""
 TOO_MANY = "the text holds more marks than any answer; from here on none is read"
 
 
@@ -481,7 +483,7 @@ class Parser:
         after = head[len(marker) :]
         role, start = ROLE.match(after), not called and not teller.context.any
         own = role is not None and role["role"].casefold() in ASSISTANT
-        if start and (own or (role is None and self._opens_message(after))):
+        if (start and (own or (role is None and self._opens_message(after)))) or OBJECT.match(after):
             end = head.find("\n") if own else -1
             self._drop(head[: end + 1] if end >= 0 else marker)
             return True

@@ -17,7 +17,7 @@ OPENING_TAG = re.compile(r"<[^<>\n]{1,400}(?<!/)>")
 """A tag that opens something: one that closes itself does not."""
 OPENER = re.compile(r"<(?P<name>[^<>\s=/]+)(?=[\s=>])[^<>\n]{0,400}(?<!/)>")
 """The same, by its name."""
-TAG_OVER = re.compile(r"[<>\n]")
+TAG_OVER = re.compile(r"[<>]")
 """Where it shows that a tag is one, or none."""
 MAX_OPENER = 400
 NAME_OVER = frozenset(" \t=>")
