@@ -3,9 +3,10 @@
     python bench/fuzz.py [--characters 10000000] [--seed 0]
 
 Takes calls in every dialect, prose and the project's own vectors, glues, cuts, doubles and mutates them, mutates the
-vectors' tools too, and feeds the result whole and in random pieces.  Checks on every text: no exception; the deltas of every call are strict JSON; both ways tell the same; every
-word of four letters that is no markup is kept somewhere; the source holds no more than it must.  Prints how many
-characters went through and how fast; exits 1 on the first violation, with the seed that shows it again.
+vectors' tools too, and feeds the result whole and in random pieces.  Checks on every text: no exception; the deltas of
+every call are strict JSON; both ways tell the same; every word of four letters that is no markup is kept somewhere; the
+source holds no more than it must.  Prints how many characters went through and how fast; exits 1 on the first
+violation, with the seed that shows it again.
 """
 
 from __future__ import annotations
