@@ -85,6 +85,7 @@ class RawValue:
         self._first_guess: _End | None = None
         self._inside = self._unclear = self._any = False
         self._closer_at = -1
+        self._owns = 0
         self.guessed = False
         self.ended: Seen | None = None
 
@@ -149,6 +150,7 @@ class RawValue:
 
     def _may_own(self, seen: Seen) -> None:
         """The closer of an opener inside the value, or the value's own, if that opener stands alone."""
+        self._owns += seen.follows
         if seen.follows and self._first_own is None and not self._inside:
             self._first_own = self._remember(seen)
 
@@ -194,7 +196,7 @@ class RawValue:
             if not (self._any or guess.ahead) and guess.seen.role is not Role.WRONG:
                 raise Broken("an argument has neither a value nor a closer")
             return guess
-        if guess is not None and guess.seen.role in (Role.NEXT, Role.WRONG):
+        if self._owns > 1 or (guess is not None and guess.seen.role in (Role.NEXT, Role.WRONG)):
             raise Broken(UNCLEAR)
         return own
 
