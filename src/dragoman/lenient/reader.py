@@ -236,7 +236,9 @@ class Relaxed(WordReader):
             yield from self.array(out, shape)
         elif c == "{" and (not kinds or "object" in kinds):
             yield from self.object(out, shape)
-        elif c == "[" and (not kinds or "array" in kinds):
+        elif c in "[(" and (not kinds or "array" in kinds):
+            if c == "(" and not self.form.python:
+                self.note("tuple")
             yield from self.array(out, shape)
         elif not shape.enum and (not kinds or (c not in "{[" and (kinds == STRING or _may_be_string(c, kinds)))):
             yield from self._plain(out, shape)

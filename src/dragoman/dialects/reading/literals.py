@@ -57,6 +57,11 @@ def _quoted_call(attempt: Attempt, quote: str) -> Need[None]:
     attempt.src = inner
     try:
         yield from attempt.nested(lambda: keyword_args(attempt))
+        while (yield from inner.glance((",", ";")))[1]:
+            yield from inner.space()
+            inner.pos += 1
+            yield from inner.space()
+            yield from attempt.nested(lambda: keyword_args(attempt))
         if inner.buf[inner.pos :].strip():
             raise Broken("text stands behind the call in its string")
     finally:
