@@ -37,7 +37,7 @@ class Damaged:
     def __init__(self, text: str, accept: Accept, *, pairs: bool) -> None:
         self._text, self._accept, self._pairs = text, accept, pairs
         self._dead: set[tuple[int, str]] = set()
-        self._steps = 0
+        self.steps = 0
 
     def ends(self, quote: int, closers: str) -> Ends | None:
         """Where the strings end, of which the first is open at its first bare quote inside `closers`' brackets."""
@@ -55,8 +55,8 @@ class Damaged:
         first = -1
         for inner, quote in enumerate(self._quotes(at)):
             first = quote if first < 0 else first
-            self._steps += 1
-            if self._steps > MAX_STEPS:
+            self.steps += 1
+            if self.steps > MAX_STEPS:
                 return None
             if inner % 2 and (self._pairs or not self._closes(quote + 1)):
                 if not self._pairs and MEMBER.match(self._text, quote):
@@ -79,6 +79,7 @@ class Damaged:
         """Read on behind a value; the ends of what strings follow, None where this is no structure."""
         text = self._text
         while True:
+            self.steps += 1
             at = self._skip(at)
             c = text[at : at + 1]
             if c == closers[-1:] and c:
@@ -127,15 +128,21 @@ class Damaged:
         return BETWEEN.match(self._text, at).end()  # type: ignore[union-attr]
 
 
-def ends_of(text: str, quote: int, closers: str, stops: tuple[str, ...]) -> Ends | None:
-    """Where the strings end, read as strictly as gives any reading: up to a mark around it all, or the text's end."""
+def ends_of(text: str, quote: int, closers: str, stops: tuple[str, ...]) -> tuple[Ends, int]:
+    """Where the strings end, read as strictly as gives any reading: up to a mark around it all, or the text's end.
+
+    Empty where nothing tells; besides, the steps it took.
+    """
+    steps = 0
     tries: tuple[Accept, ...] = (lambda at: _over(text, at, stops), lambda at: _goes_on(text, at, stops))
     for pairs in (True, False):
         for accept in tries:
-            found = Damaged(text, accept, pairs=pairs).ends(quote, closers)
+            damaged = Damaged(text, accept, pairs=pairs)
+            found = damaged.ends(quote, closers)
+            steps += damaged.steps
             if found is not None:
-                return found
-    return None
+                return found, steps
+    return {}, steps
 
 
 def _over(text: str, at: int, stops: tuple[str, ...]) -> bool:

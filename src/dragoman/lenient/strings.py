@@ -24,6 +24,8 @@ SURROGATES = re.compile("[\ud800-\udfff]+")
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
 ESCAPES = re.compile(r"\\(.)", re.S)
 QUOTES = re.compile(r"\\.|\"", re.S)
+STEP = 20
+"""Characters read again that a step of looking for a damaged string's end is as dear as."""
 HALF_MEANT = frozenset("bf/\\")
 """Escapes of JSON that nobody means beside an escape that is none."""
 LINE_ESCAPES = frozenset("nrtu")
@@ -227,7 +229,8 @@ class StringReader(StringEnds):
                 src.rewind()
             src.reread += len(src.buf) - src.pos
             if src.reread < MAX_REREAD + 4 * src.at:
-                found = ends_of(src.buf, src.pos, "".join(self.closers), self.stops) or {}
+                found, steps = ends_of(src.buf, src.pos, "".join(self.closers), self.stops)
+                src.reread += STEP * steps
                 self._plan = {src.base + quote: src.base + end for quote, end in found.items()}
         return self._plan.get(src.at, -1)
 
