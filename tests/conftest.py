@@ -1,14 +1,57 @@
-"""What holds for all tests: properties are searched without a clock, for a busy machine is no fault of the code.
+"""What holds for all tests: how much of them runs, and that properties are searched without a clock.
 
-The default run tries the same examples each time, so that it says something about a change; `--hypothesis-profile
-searching` looks for new ones.
+Everything runs unless `--sample` is given: then a test with many cases runs a few of them (`support/sampling.py`), a law
+tries a fifth of its examples, and tests marked `slow` are left out.  What is left out is the same each time, and counted
+at the end.  Examples are derandomized, so that a run says something about a change; `--hypothesis-profile searching`
+looks for new ones.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support import sampling
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("searching", UNHURRIED)
 settings.register_profile("unhurried", UNHURRIED, derandomize=True)
 settings.load_profile("unhurried")
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sample", action="store_true", help=f"at most {sampling.CASES} cases of each test, nothing slow")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT_OUT] = 0
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.sample:
+        chosen = sampling.sample(items)
+        left_out = [item for item in items if item not in chosen]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item in chosen]
+        config.stash[LEFT_OUT] = len(left_out)
+        sampling.fewer_examples(items)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:  # a process of several: all leave out the same
+        output["left_out"] = session.config.stash[LEFT_OUT]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if left_out := config.stash[LEFT_OUT]:
+        terminalreporter.write_line(f"a sample: {left_out} cases were left out; scripts/test --all runs every one")

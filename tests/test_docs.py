@@ -96,7 +96,7 @@ def test_the_map_shows_every_file_there_is_and_no_other() -> None:
 
 def test_the_test_command_is_the_one_the_checks_run() -> None:
     assert "\nscripts/test\n" in README
-    assert "scripts/test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "scripts/test --all" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def test_the_benches_write_between_markers_that_are_there() -> None:

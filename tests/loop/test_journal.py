@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -654,29 +654,40 @@ def test_ids_of_a_run_are_the_same_again_and_of_another_run_are_not(path: str) -
 # ── kill -9 ──────────────────────────────────────────────────────────────────
 
 
-def child(folder: Path, kill_at: int) -> dict[str, Any] | None:
+@pytest.fixture(scope="module")
+def runs() -> Iterator[subprocess.Popen[str]]:
+    """What forks the processes of runs: starting Python anew for each takes longer than they do."""
+    command, pipe = [sys.executable, "-m", "tests.support.journalled"], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def child(runs: subprocess.Popen[str], folder: Path, kill_at: int) -> dict[str, Any] | None:
     """What the run came to in a process of its own; None where it was killed."""
-    words = [sys.executable, "-m", "tests.support.journalled", str(folder / "journal"), str(folder / "effects"), str(kill_at)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
-    if done.returncode == -signal.SIGKILL:
+    assert runs.stdin is not None
+    assert runs.stdout is not None
+    print(folder / "journal", folder / "effects", kill_at, sep="\t", file=runs.stdin, flush=True)
+    code, printed = json.loads(runs.stdout.readline())
+    if code == -signal.SIGKILL:
         return None
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    assert code == 0
+    result: dict[str, Any] = json.loads(printed)
+    return result
 
 
-def killed_and_resumed(folder: Path, kills: list[int]) -> None:
+def killed_and_resumed(runs: subprocess.Popen[str], folder: Path, kills: list[int]) -> None:
     """A run that is killed at each of these ticks, then left to end; every payment once, every letter at most once."""
     (folder / "effects").mkdir(parents=True)
-    told = None
-    for kill_at in kills:
-        told = told or child(folder, kill_at)
-    told = told or child(folder, 0)
-    assert told is not None
-    assert (told["end"], told["text"]) == ("Answered", "All is paid.")
+    result = None
+    for kill_at in [*kills, 0]:
+        result = result or child(runs, folder, kill_at)
+    assert result is not None
+    assert (result["end"], result["text"]) == ("Answered", "All is paid.")
     happened = Counter(name.name.rpartition("-")[0] for name in (folder / "effects").iterdir())
-    codes = {f"{name}-{at // 3}": code for at, (name, code, _) in enumerate(told["results"])}
-    assert len(told["results"]) == 3 * PAYMENTS
+    codes = {f"{name}-{at // 3}": code for at, (name, code, _) in enumerate(result["results"])}
+    assert len(result["results"]) == 3 * PAYMENTS
     for n in range(PAYMENTS):
         assert happened[f"paid-{n}"] == 1
         assert codes[f"pay-{n}"] is None
@@ -692,12 +703,16 @@ TICKS = 420
 
 
 @pytest.mark.parametrize("kills", [[97, 180], [260]], ids=str)
-def test_a_killed_run_goes_on_and_each_effect_happens_once(tmp_path: Path, kills: list[int]) -> None:
-    killed_and_resumed(tmp_path, kills)
+def test_a_killed_run_goes_on_and_each_effect_happens_once(
+    runs: subprocess.Popen[str], tmp_path: Path, kills: list[int]
+) -> None:
+    killed_and_resumed(runs, tmp_path, kills)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(50))
-def test_a_run_killed_at_random_points_goes_on_and_each_effect_happens_once(tmp_path: Path, seed: int) -> None:
+def test_a_run_killed_at_random_points_goes_on_and_each_effect_happens_once(
+    runs: subprocess.Popen[str], tmp_path: Path, seed: int
+) -> None:
     chance = random.Random(seed)
-    killed_and_resumed(tmp_path, [chance.randrange(1, TICKS) for _ in range(chance.randrange(1, 4))])
+    killed_and_resumed(runs, tmp_path, [chance.randrange(1, TICKS) for _ in range(chance.randrange(1, 4))])

@@ -1,7 +1,8 @@
-"""A journalled run in a process that may be killed at any point: `python -m tests.support.journalled JOURNAL EFFECTS KILL_AT`.
+"""A journalled run in a process that may be killed at any point: `python -m tests.support.journalled` forks them.
 
-The model is scripted and has no memory: what it says follows from the conversation.  Everything that happens is a tick;
-at tick KILL_AT the process kills itself as `kill -9` would.  What the run came to is printed as JSON.
+A line of its input is JOURNAL, EFFECTS and KILL_AT, between tabs; the line of its output is how that process ended, and
+what the run came to.  The model is scripted and has no memory: what it says follows from the conversation.  Everything
+that happens is a tick; at tick KILL_AT the process kills itself as `kill -9` would.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -130,14 +132,34 @@ def go(journal: str, effects: Path, clock: Clock) -> Run:
             return client.run("Pay all invoices.", tools=tools, journal=journal, on_event=clock.tick)
 
 
-def main(journal: str, effects: str, kill_at: str) -> None:
-    """What the run came to, as JSON on standard output."""
-    setattr(plans, "Store", WatchedStore)  # noqa: B010
+def main(journal: str, effects: str, kill_at: str) -> dict[str, Any]:
+    """What the run came to."""
     clock = Clock(int(kill_at))
     run = go(journal, Path(effects), clock)
     results = [[r.name, r.error_code, r.text] for message in run.messages for r in message.results]
-    print(json.dumps({"end": type(run.end).__name__, "text": run.text, "results": results, "ticks": clock.ticks}))
+    return {"end": type(run.end).__name__, "text": run.text, "results": results, "ticks": clock.ticks}
+
+
+def forked(words: list[str]) -> tuple[int, str]:
+    """The exit code of a process that does it (negative: the signal that killed it), and what it printed."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.write(writes, json.dumps(main(*words)).encode())
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(writes)
+    with os.fdopen(reads, encoding="utf-8") as printed:
+        text = printed.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    setattr(plans, "Store", WatchedStore)  # noqa: B010
+    for line in sys.stdin:
+        print(json.dumps(forked(line.rstrip("\n").split("\t"))), flush=True)
