@@ -56,7 +56,7 @@ def kept(path: Path) -> list[Message]:
     return list(Chat.at(path).messages)
 
 
-def test_each_line_is_answered_on_stdout_with_the_calls_on_stderr(chat: Any, state: Path) -> None:
+def test_lines_are_answered_on_stdout_and_calls_on_stderr(chat: Any, state: Path) -> None:
     ran = chat("What is the weather in Oslo?", "", "What is the weather in Paris?")
     assert (ran.code, ran.out) == (0, "Oslo: rain.\nParis: sun.\n")
     assert ran.err.splitlines()[:2] == ['→ get_weather {"city": "Oslo"}', "← rain"]
@@ -200,7 +200,7 @@ class Terminal:
             os.close(self._near)
 
 
-def test_at_a_terminal_it_prompts_asks_is_stopped_and_goes_on(url: str, tmp_path: Path) -> None:
+def test_a_terminal_session_prompts_asks_stops_and_continues(url: str, tmp_path: Path) -> None:
     environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "dumb"}
     terminal = Terminal("chat", "-m", "weak", "--base-url", url, "-t", "tests.support.handy", environ=environ)
     try:

@@ -24,7 +24,7 @@ def test_a_file_that_is_right_is_shown_model_by_model(tmp_path: Path, capsys: py
     assert json.loads(capsys.readouterr().out)[0]["asked"] == "1. ollama/qwen3:8b"
 
 
-def test_a_file_that_is_wrong_is_refused_with_all_that_is_wrong(
+def test_a_wrong_file_is_refused_with_every_fault(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "dragoman.toml"

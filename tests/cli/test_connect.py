@@ -41,7 +41,7 @@ def connect(run: Run, name: str, *more: str) -> Any:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_row_says_where_the_gateway_is_and_by_what_api(row: Client) -> None:
+def test_a_row_names_the_gateway_and_its_api(row: Client) -> None:
     for api in row.api:
         told = row.settings(TARGET, api)
         settings = repr((told.files, dict(told.variables), told.commands, told.code))
@@ -55,20 +55,20 @@ def test_a_row_says_where_the_gateway_is_and_by_what_api(row: Client) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_settings_that_differ_by_api_are_told_for_every_api_of_the_row(row: Client) -> None:
+def test_settings_by_api_cover_every_api_of_the_row(row: Client) -> None:
     told = {repr(row.settings(TARGET, api)) for api in row.api}
     assert len(told) == len(row.api)
     assert not row.words or tuple(row.words) == row.api
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_the_files_of_a_row_are_of_their_form_and_of_nothing_else(row: Client) -> None:
+def test_files_of_a_row_parse_as_their_form(row: Client) -> None:
     for file in row.settings(TARGET).files:
         assert read(merged("", file.form, file.content), file.form) == file.content
         assert file.path.startswith(("~/", "{config}/"))
 
 
-def test_places_are_filled_once_so_that_a_value_is_never_taken_for_a_place() -> None:
+def test_placeholders_are_filled_once() -> None:
     target = Target("http://{key}", "{url}", "secret")
     assert fill({"{model}": ["{url}/v1", 3]}, target) == {"{url}": ["http://{key}/v1", 3]}
 
@@ -94,7 +94,7 @@ def test_settings_are_shown_and_nothing_is_written(run: Run, home: Path) -> None
     assert list(home.iterdir()) == []
 
 
-def test_written_files_hold_the_settings_and_only_the_user_may_read_them(run: Run, home: Path) -> None:
+def test_written_files_are_private_and_hold_the_settings(run: Run, home: Path) -> None:
     ran = connect(run, "codex", "--write", "--key", "secret")
     file = home / ".codex" / "config.toml"
     assert tomllib.loads(file.read_text())["model"] == "the-model"
@@ -110,7 +110,7 @@ def test_writing_again_changes_nothing_and_keeps_no_copy(run: Run, home: Path) -
     assert [p.name for p in (home / ".claude").iterdir()] == ["settings.json"]
 
 
-def test_the_file_as_it_was_is_kept_and_an_earlier_copy_too(run: Run, home: Path) -> None:
+def test_the_former_file_and_earlier_copies_are_kept(run: Run, home: Path) -> None:
     file = home / ".claude" / "settings.json"
     file.parent.mkdir()
     file.write_text('{"theme": "dark"}')
@@ -141,14 +141,14 @@ def test_the_users_configuration_folder_is_where_the_environment_says(
     assert (home / "elsewhere" / "opencode" / "opencode.json").is_file()
 
 
-def test_the_model_is_the_first_the_gateway_lists_when_none_is_named(run: Run) -> None:
+def test_the_first_listed_model_is_the_default(run: Run) -> None:
     with running(WeakModel()) as url:
         ran = run("connect", "openai-agents", "--url", url)
         assert ran.code == 0
         assert "model: weak" in ran.err
 
 
-def test_the_api_is_the_clients_first_unless_another_of_its_own_is_named(run: Run, home: Path) -> None:
+def test_the_first_api_of_a_client_is_the_default(run: Run, home: Path) -> None:
     for more, api, base in (
         ((), "openai-completions", "http://127.0.0.1:4242/v1"),
         (("--api", "gemini"), "google-generative-ai", "http://127.0.0.1:4242/v1beta"),
@@ -209,7 +209,7 @@ def test_a_file_that_has_the_settings_is_left_alone(form: Form, before: str, set
 
 
 @pytest.mark.parametrize("form", list(Form))
-def test_what_is_wrong_with_a_file_is_told_without_showing_what_is_in_it(form: Form) -> None:
+def test_a_faulty_file_is_reported_without_its_content(form: Form) -> None:
     broken = "key: sk-secret\n  - [sk-secret\n: = {" if form is Form.YAML else '{"key": "sk-secret" = ['
     if form is Form.DOTENV:
         assert read(broken, form) == {}
@@ -219,7 +219,7 @@ def test_what_is_wrong_with_a_file_is_told_without_showing_what_is_in_it(form: F
     assert "sk-secret" not in str(raised.value)
 
 
-def test_a_file_laid_out_in_another_way_is_refused_and_not_spoilt() -> None:
+def test_a_file_of_another_layout_is_refused_untouched() -> None:
     with pytest.raises(UsageError, match="by hand"):
         merged("p = { name = 'a' }\n", Form.TOML, {"p": {"k": 1}})
 
@@ -235,7 +235,7 @@ FORMS = st.sampled_from([Form.JSON, Form.JSONC, Form.TOML, Form.YAML])
 
 
 @given(FORMS, TREES, TREES)
-def test_a_file_says_what_it_said_and_what_it_was_told(
+def test_a_merged_file_holds_its_own_and_our_settings(
     form: Form, before: dict[str, Any], told: dict[str, Any]
 ) -> None:
     text = merged("", form, before)

@@ -90,7 +90,7 @@ def test_a_request_goes_from_every_api_to_every_other(run: Run, source: str, tar
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_an_answer_goes_from_every_api_to_every_other_whole_and_streamed(
+def test_answers_convert_from_every_api_to_every_other(
     run: Run, stream: Callable[..., bytes], source: str, target: str
 ) -> None:
     whole = CODECS[source].encode_response(ANSWER)
@@ -112,7 +112,7 @@ def test_an_answer_goes_from_every_api_to_every_other_whole_and_streamed(
         assert (response.usage.input, response.usage.output) == (9, 4)
 
 
-def test_the_report_stands_on_stderr_and_the_body_alone_on_stdout(run: Run) -> None:
+def test_the_report_goes_to_stderr_and_the_body_to_stdout(run: Run) -> None:
     body = {"model": "m", "store": True, "messages": [{"role": "user", "content": "hi"}]}
     ran = run("convert", "--from", "openai_chat", "--to", "gemini", stdin=json.dumps(body))
     assert json.loads(ran.out) == {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
@@ -137,7 +137,7 @@ def test_a_streams_frames_are_objects_in_json(run: Run) -> None:
     assert json.loads(made["stream"][0]["data"])["type"] == "message_start"
 
 
-def test_an_error_in_a_stream_is_told_in_the_other_apis_words(run: Run) -> None:
+def test_an_error_in_a_stream_is_converted_too(run: Run) -> None:
     stream = b'{"model":"m","message":{"content":"a"},"done":false}\n{"error":"no memory"}\n'
     ran = run("convert", "--from", "ollama_chat", "--to", "anthropic_messages", "--kind", "stream", stdin=stream)
     assert ran.code == 1

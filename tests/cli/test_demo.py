@@ -38,7 +38,7 @@ def test_every_dialect_of_the_documents_carries_it(run: Run, dialect: str) -> No
     assert told["turns"][-1]["answer"]["finish_reason"] == "stop"
 
 
-def test_with_every_mendable_mistake_at_once_it_still_does_the_task(run: Run) -> None:
+def test_the_task_is_done_despite_every_mendable_mistake(run: Run) -> None:
     told = json.loads(run("demo", "--errors", "1", "--json").out)
     assert told["success"]
     assert all(call["report"]["edits"] for call in told["turns"][0]["judged"]["calls"])

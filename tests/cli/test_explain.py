@@ -30,7 +30,7 @@ def tools(tmp_path: Path) -> Path:
     return path
 
 
-def test_explain_lists_every_verdict_with_its_rule_and_marks_its_place(run: Run, tools: Path) -> None:
+def test_explain_lists_verdicts_with_rules_and_marks(run: Run, tools: Path) -> None:
     ran = run("parse", "--explain", "--tools", tools, stdin=TEXT)
     assert ran.code == 0
     head, _, shown = ran.out.partition("\n\n")
@@ -55,7 +55,7 @@ def test_explain_says_when_there_is_nothing_to_explain(run: Run, tools: Path) ->
     assert ran.out.startswith("no candidate for a call was found\n\nHello [world](x)")
 
 
-def test_the_text_is_coloured_on_a_terminal_and_numbered_where_there_is_no_colour() -> None:
+def test_text_is_coloured_at_a_terminal_and_numbered_elsewhere() -> None:
     findings = verdicts(TEXT, tools=TOOLS)
     out = StringIO()
     explain(TEXT, findings, Console(file=out, force_terminal=True, color_system="standard", width=200, _environ={}))

@@ -26,7 +26,7 @@ def test_learn_shows_the_marks_of_a_chat_template(run: Run) -> None:
         assert line in ran.out
 
 
-def test_learn_says_what_the_prompt_has_opened_and_what_is_weak(run: Run) -> None:
+def test_learn_reports_what_the_prompt_opened_and_weak_marks(run: Run) -> None:
     assert "prefix     <think>  (the prompt has written it" in run("learn", "--template", VECTORS / "glm47.jinja").out
     assert "strength   weak" in run("learn", "--template", VECTORS / "llama31_json.jinja").out
     assert "JsonCall, in an array" in run("learn", "--template", VECTORS / "mistral_nemo.jinja").out
@@ -60,7 +60,7 @@ def test_learn_reads_a_response_template(run: Run, tmp_path: Path) -> None:
     assert "arguments  BraceArgs" in run("learn", "--response-template", path).out
 
 
-def test_learn_says_what_it_was_not_given_and_what_it_did_not_understand(run: Run, tmp_path: Path) -> None:
+def test_learn_reports_what_it_lacked_or_did_not_understand(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "template.jinja"
     path.write_text("{% for m in messages %}{{ m.content }}{% endfor %}", encoding="utf-8")
     config = tmp_path / "config.json"

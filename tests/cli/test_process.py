@@ -13,7 +13,7 @@ from tests.support.clocks import LONG
 COMMAND = [sys.executable, "-m", "dragoman"]
 
 
-def test_a_reader_that_leaves_early_is_no_error_to_talk_about() -> None:
+def test_a_reader_that_leaves_early_is_no_error() -> None:
     with subprocess.Popen([*COMMAND, "list", "dialects"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

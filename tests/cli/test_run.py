@@ -94,14 +94,14 @@ def test_a_final_tools_value_is_the_answer(ask: Run) -> None:
 # ── approval ─────────────────────────────────────────────────────────────────
 
 
-def test_a_call_that_may_change_things_does_not_run_where_nobody_can_be_asked(ask: Run) -> None:
+def test_a_writing_call_needs_somebody_to_ask(ask: Run) -> None:
     ran = ask("-t", "tests.support.handy:MORE", SAVE)
     assert handy.RAN == []
     assert ran.err.count("--approve never allows every call") == 1
     assert "save was not allowed" in ran.err
 
 
-def test_a_program_is_told_of_a_call_that_was_not_allowed(ask: Run) -> None:
+def test_json_output_reports_a_denied_call(ask: Run) -> None:
     steps = [json.loads(line) for line in ask("--json", "-t", "tests.support.handy:MORE", SAVE).out.splitlines()]
     assert {step["reason"] for step in steps if step["type"] == "denied"} == {NOBODY}
     assert not any(step["type"] == "tool_started" for step in steps)

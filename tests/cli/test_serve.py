@@ -68,7 +68,7 @@ def get_weather(city: str) -> str:
 """
 
 
-def test_tools_of_mcp_servers_are_run_for_a_client_that_has_none(tmp_path: Path) -> None:
+def test_mcp_tools_run_for_a_client_without_tools(tmp_path: Path) -> None:
     (tmp_path / "weather.py").write_text(WEATHER)
     command = {"command": sys.executable, "args": ["-m", "dragoman", "mcp", "serve", str(tmp_path / "weather.py")]}
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"weather": command}}))
@@ -89,18 +89,18 @@ def test_an_upstream_is_asked_which_api_it_speaks() -> None:
         assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
 
 
-def test_without_an_upstream_it_serves_the_servers_it_finds_on_this_machine() -> None:
+def test_local_servers_are_found_and_served_without_an_upstream() -> None:
     with running() as upstream, serving_process(OLLAMA_HOST=upstream) as (_, url, said):
         assert any(line.startswith(f"found ollama at {upstream} (weak, ") for line in said)
         assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
 
 
-def test_where_it_finds_none_it_says_where_it_looked_and_what_to_do() -> None:
+def test_finding_no_server_says_where_it_looked() -> None:
     with pytest.raises(DragomanError, match=r"ollama at (?s:.*)--upstream URL(?s:.*)--demo"):
         found_config([], {})
 
 
-def test_every_server_found_serves_its_own_models_and_the_first_all_others() -> None:
+def test_each_server_found_serves_its_own_models() -> None:
     rows = [PROVIDERS["ollama"], PROVIDERS["vllm"]]
     found = [Found(provider=row, base_url=row.base_url, models=("both", row.name)) for row in rows]
     config = found_config(found, {})
@@ -108,7 +108,7 @@ def test_every_server_found_serves_its_own_models_and_the_first_all_others() -> 
     assert served == {"both": "ollama", "ollama": "ollama", "vllm": "vllm", "any": "ollama"}
 
 
-def test_an_upstream_that_does_not_answer_yet_is_served_all_the_same() -> None:
+def test_an_upstream_that_does_not_answer_yet_is_served() -> None:
     with serving_process("--upstream", f"http://127.0.0.1:{refusing_port()}") as (_, url, said):
         assert "nothing answers" in said[0]
         with urllib.request.urlopen(f"{url}/healthz", timeout=LONG) as answer:
@@ -122,7 +122,7 @@ def test_a_port_that_is_taken_is_told(run: Run) -> None:
     assert "choose another --port" in ran.err
 
 
-def test_a_provider_without_its_key_is_told_which_variable_to_set(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_names_its_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     ran = run("serve", "--upstream", "openai")
     assert ran.code == 2

@@ -131,7 +131,7 @@ def serving(tmp_path: Path, workers: int) -> Iterator[Gateway]:
     assert list(tmp_path.glob("dragoman-state-*")) == []
 
 
-def test_what_one_worker_told_or_counted_the_others_know_also_when_it_is_killed(tmp_path: Path) -> None:
+def test_workers_share_items_and_counts_despite_a_kill(tmp_path: Path) -> None:
     with serving(tmp_path, workers=2) as gateway:
         one, two = gateway.workers
         items: list[str] = []

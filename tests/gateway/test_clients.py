@@ -152,7 +152,7 @@ streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["stre
 @pytest.mark.parametrize("back", UPSTREAMS)
 @pytest.mark.parametrize("way", WAYS)
 @streamed_and_whole
-def test_a_client_calls_two_tools_at_once_and_gets_its_answer(
+def test_a_client_calls_two_tools_and_gets_its_answer(
     stage: Stage, client: str, back: str, way: str, stream: bool
 ) -> None:
     says, _ = WAYS[way]
@@ -217,7 +217,7 @@ BROKEN = Answer(
 )
 
 
-def test_each_client_raises_what_breaks_in_the_middle_of_a_stream(stage: Stage) -> None:
+def test_each_client_raises_what_breaks_a_stream(stage: Stage) -> None:
     stage.plays = ScriptedPeer([BROKEN] * 3)
     with openai.OpenAI(base_url=f"{stage.url}/v1", api_key="any", max_retries=0) as one:
         chunks = one.chat.completions.create(model=NAME, messages=HI, stream=True)

@@ -71,7 +71,7 @@ def test_the_line_of_a_value_is_where_it_begins() -> None:
     assert "line 9: $.mcp.max_turns" in shown(complaints(tomllib.loads(text)), text, {}, "a")
 
 
-def test_what_json_does_not_have_is_told_and_nothing_is_told_twice() -> None:
+def test_values_json_lacks_are_reported_and_none_twice() -> None:
     told = complaints({"limits": {"timeout": float("nan")}, "server": {"host": date(2026, 1, 1)}})
     assert sorted(one.path for one in told) == ["$.limits.timeout", "$.server.host"]
 
@@ -183,7 +183,7 @@ def test_a_file_that_was_made_readable_is_read(file: Path) -> None:
     assert held.look() is not None
 
 
-def test_a_file_is_taken_when_it_rests_and_a_look_that_fails_ends_nothing(
+def test_a_file_is_taken_once_it_rests_despite_failing_looks(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     taken: list[GatewayConfig] = []
@@ -238,7 +238,7 @@ def test_sighup_reads_it_at_once(file: Path) -> None:
     assert len(taken) == 1
 
 
-def test_a_worker_that_begins_while_the_file_is_mended_says_so_and_ends(
+def test_a_worker_that_starts_with_a_broken_file_ends(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file.write_text("[broken")

@@ -60,7 +60,7 @@ def test_whoever_else_answers_is_not_taken_for_a_model_server(answer: Answer) ->
     assert run(look(Place(provider=row, base_url=row.base_url)), ScriptedPeer([answer]).sync_performer()) is None
 
 
-def test_real_sockets_are_asked_all_at_once_and_found_in_order() -> None:
+def test_real_servers_are_asked_at_once_and_found_in_order() -> None:
     def talk(it: Exchange) -> None:
         tags = it.request.startswith(b"GET /api/tags ")
         it.whole(TAGS if tags else listed("vllm", "x"), headers="content-type: application/json\r\n")
@@ -76,7 +76,7 @@ def test_real_sockets_are_asked_all_at_once_and_found_in_order() -> None:
         assert asyncio.run(adiscover(places)) == found
 
 
-def test_the_usual_places_are_the_servers_own_ports_and_the_environment_moves_them() -> None:
+def test_usual_places_are_default_ports_unless_the_environment_says_otherwise() -> None:
     usual = {place.provider.name: place.base_url for place in usual_places({})}
     assert usual == {
         "ollama": "http://127.0.0.1:11434",

@@ -101,7 +101,7 @@ def test_without_a_right_key_nobody_is_asked_in_any_shape(front: str, stream: bo
 
 
 @every_front
-def test_a_key_opens_the_models_it_is_for_and_no_other(front: str) -> None:
+def test_a_key_opens_only_the_models_it_is_for(front: str) -> None:
     memory = model("openai_chat", said("hi"))
     assert ask(app(memory, config=held(models=("m*",))), front, stream=False, headers=bearer()).status == 200
     reply = ask(app(memory, config=held(models=("qwen*",))), front, stream=False, headers=bearer())
@@ -125,7 +125,7 @@ BESIDE: list[tuple[str, str, dict[str, Any] | None]] = [
 
 
 @pytest.mark.parametrize(("method", "path", "body"), BESIDE, ids=[row[1] for row in BESIDE])
-def test_what_is_served_beside_the_models_asks_for_the_same_key(method: str, path: str, body: Any) -> None:
+def test_other_endpoints_ask_for_the_same_key(method: str, path: str, body: Any) -> None:
     gateway = create_app(GatewayConfig(models={"m": ROUTE}, **held()), ScriptedPeer([]))
     for wrong in ({}, bearer("sk-wrong-key-of-mallory")):
         refused = call(gateway, path, body, method=method, headers=wrong)
@@ -176,7 +176,7 @@ def come(at: AccessControl, config: GatewayConfig) -> None:
         pass
 
 
-def test_so_many_a_minute_and_again_once_the_first_is_a_minute_old() -> None:
+def test_requests_of_a_minute_are_counted_and_then_forgotten() -> None:
     clock = Clock()
     at, config = AccessControl(clock), GatewayConfig(access=(row(per_minute=2),))
     come(at, config)
@@ -210,7 +210,7 @@ def test_each_key_has_a_minute_of_its_own() -> None:
 
 
 @every_front
-def test_one_time_too_many_is_told_in_every_shape_and_says_when_to_come_again(front: str) -> None:
+def test_one_request_too_many_is_refused_with_retry_after(front: str) -> None:
     gateway = app(model("openai_chat", said("hi"), said("hi")), config=held(per_minute=1))
     assert ask(gateway, front, stream=False, headers=bearer()).status == 200
     reply = ask(gateway, front, stream=False, headers=bearer())
@@ -285,7 +285,7 @@ def test_a_door_counts_down_when_its_guest_fails() -> None:
 
 
 @every_front
-def test_an_answer_that_takes_too_long_is_given_up_before_its_head(front: str) -> None:
+def test_a_late_answer_is_given_up_before_its_head(front: str) -> None:
     async def go() -> Reply:
         slow = Slow(head=False)
 
@@ -300,7 +300,7 @@ def test_an_answer_that_takes_too_long_is_given_up_before_its_head(front: str) -
 
 
 @every_front
-def test_an_answer_that_takes_too_long_is_given_up_in_its_middle(front: str) -> None:
+def test_a_late_answer_is_given_up_in_its_middle(front: str) -> None:
     async def go() -> Reply:
         slow = Slow()
         slow.pieces.put_nowait(PIECE)
@@ -359,7 +359,7 @@ def test_a_file_that_was_replaced_is_taken_once(file: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[models", '[models.x]\nroute = "nobody/none"\n', "[sever]\n", "\x00"])
-def test_a_file_that_is_wrong_changes_nothing_and_is_told_once(
+def test_a_wrong_file_changes_nothing_and_is_logged_once(
     file: Path, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     watched = Watched(file)

@@ -108,25 +108,25 @@ def resting(*routes: Route) -> Gateway:
 
 
 @pytest.mark.parametrize("routes", [(), (ONE,), (TWO,)])
-def test_it_is_ready_as_long_as_one_route_may_be_asked(routes: tuple[Route, ...]) -> None:
+def test_one_usable_route_makes_a_gateway_ready(routes: tuple[Route, ...]) -> None:
     reply = call(Ready(resting(*routes).why_not_ready), "/readyz", method="GET")
     assert (reply.status, reply.json) == (200, {"status": "ok"})
 
 
-def test_a_gateway_whose_routes_all_rest_is_not_ready_and_says_for_how_long() -> None:
+def test_a_gateway_whose_routes_all_rest_is_not_ready() -> None:
     reply = call(Ready(resting(ONE, TWO).why_not_ready), "/readyz", method="GET")
     assert (reply.status, reply.json) == (503, {"status": "resting"})
     assert int(reply.headers["retry-after"]) >= 60
 
 
 @pytest.mark.parametrize("path", ["/readyz", "/health/readiness", "/healthz", "/health", "/health/liveliness"])
-def test_probes_find_a_gateway_well_that_has_nothing_to_complain_of(path: str) -> None:
+def test_probes_of_a_sound_gateway_answer_200(path: str) -> None:
     gateway = create_app(GatewayConfig(models={"m": (ONE, TWO)}), ScriptedPeer([]))
     assert call(gateway, path, method="GET").json == {"status": "ok"}
 
 
 @every_front
-def test_a_gateway_that_is_about_to_end_refuses_what_is_new_in_every_shape(front: str) -> None:
+def test_a_draining_gateway_refuses_new_requests_in_every_shape(front: str) -> None:
     memory = model("openai_chat", said("hi"))
     gateway = Gateway(GatewayConfig(default=ONE), memory)
     row = next(row for row in FRONTS if row.codec is CODECS[front])
@@ -184,7 +184,7 @@ def serving(file: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
             process.kill()
 
 
-def test_a_process_that_is_told_to_end_finishes_what_it_began(tmp_path: Path) -> None:
+def test_a_terminated_process_finishes_the_answers_it_began(tmp_path: Path) -> None:
     go_on, file = threading.Event(), tmp_path / "dragoman.toml"
     asked = {**ASKS["openai_chat"], "stream": True, "tools": []}
 

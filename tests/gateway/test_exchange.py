@@ -113,7 +113,7 @@ def test_native_calls_say_so() -> None:
 
 @every_front
 @streamed_and_whole
-def test_a_call_that_may_not_run_is_left_as_text_and_never_as_a_call(front: str, stream: bool) -> None:
+def test_a_call_that_may_not_run_stays_text(front: str, stream: bool) -> None:
     cut = said('<tool_call>\n{"name": "look", "arguments": {"at": "/do not', stop="length")
     gateway = app(model("openai_chat", cut), tools=Tools.TEXT, config={"reasks": 0})
     got = read(front, ask(gateway, front, stream=stream), stream=stream)
@@ -125,7 +125,7 @@ def test_a_call_that_may_not_run_is_left_as_text_and_never_as_a_call(front: str,
 
 @every_front
 @streamed_and_whole
-def test_a_broken_call_is_asked_for_again_before_the_client_sees_it(front: str, stream: bool) -> None:
+def test_a_broken_call_is_asked_for_again_first(front: str, stream: bool) -> None:
     broken = said('I will look. <tool_call>\n{"name": "look", "arguments": {"at": 7, "with": }}\n</tool_call>')
     unknown = said('<tool_call>\n{"name": "see", "arguments": {}}\n</tool_call>')
     memory = model("openai_chat", broken, unknown, said(f"Sorry. {HERMES}"))
@@ -139,7 +139,7 @@ def test_a_broken_call_is_asked_for_again_before_the_client_sees_it(front: str, 
 
 @every_front
 @streamed_and_whole
-def test_a_demand_that_is_not_met_is_told_in_the_words_of_the_api(front: str, stream: bool) -> None:
+def test_an_unmet_demand_is_reported_in_words_of_the_api(front: str, stream: bool) -> None:
     memory = model("openai_chat", *[said("No.")] * 3)
     must: dict[str, dict[str, Any]] = {
         "anthropic_messages": {"tool_choice": {"type": "any"}},
@@ -208,7 +208,7 @@ def test_a_conversation_of_several_turns_comes_through(front: str) -> None:
 
 
 @streamed_and_whole
-def test_a_client_of_responses_may_refer_to_what_it_was_told(stream: bool) -> None:
+def test_a_client_of_responses_may_refer_to_earlier_items(stream: bool) -> None:
     memory = model("openai_chat", said("It is blue."), said("Because."))
     gateway = app(memory)
     reply = ask(gateway, "openai_responses", stream=stream)
@@ -227,7 +227,7 @@ def test_what_a_client_keeps_itself_is_not_kept_here() -> None:
     assert again.json["error"]["code"] == "item_not_found"
 
 
-def test_a_reference_to_what_is_not_kept_is_refused_and_says_what_to_do() -> None:
+def test_a_reference_to_an_unknown_item_is_refused_with_advice() -> None:
     reply = ask(app(model("openai_chat")), "openai_responses", stream=False, input=[{"id": "msg_gone"}])
     assert reply.status == 400
     assert reply.json["error"]["code"] == "item_not_found"
@@ -252,7 +252,7 @@ def test_gemini_names_the_model_in_the_path(name: str) -> None:
 
 
 @every_front
-def test_a_model_that_refuses_tools_is_served_in_text_and_nobody_notices(front: str) -> None:
+def test_a_model_that_refuses_tools_is_served_in_text(front: str) -> None:
     no = refusal(400, {"error": {"message": "this model does not support tools"}})
     memory = model("openai_chat", no, said(FENCE), said(FENCE))
     gateway = app(memory)
@@ -266,7 +266,7 @@ def test_a_model_that_refuses_tools_is_served_in_text_and_nobody_notices(front: 
 LISTED = Answer((json.dumps({"object": "list", "data": [{"id": "big"}, {"id": "small"}]}).encode(),))
 
 
-def test_the_models_are_those_of_the_provider_in_the_callers_shape() -> None:
+def test_models_are_listed_as_the_provider_lists_them() -> None:
     openai = call(app(ScriptedPeer([LISTED])), "/v1/models", method="GET").json
     assert [m["id"] for m in openai["data"]] == ["big", "small"]
     assert openai["object"] == "list"
@@ -277,7 +277,7 @@ def test_the_models_are_those_of_the_provider_in_the_callers_shape() -> None:
     assert [m["name"] for m in ollama["models"]] == ["big", "small"]
 
 
-def test_a_provider_that_lists_nothing_leaves_the_list_to_the_configuration() -> None:
+def test_a_provider_without_a_list_leaves_it_to_the_configuration() -> None:
     assert call(app(ScriptedPeer([refusal(404, {})])), "/v1/models", method="GET").json["data"] == []
     named = app(ScriptedPeer([]), model="the-one")
     assert [m["id"] for m in call(named, "/v1/models", method="GET").json["data"]] == ["the-one"]

@@ -68,7 +68,7 @@ FINE = {("messages of another kind", "openai_responses"), ("messages of another 
 
 @every_front
 @pytest.mark.parametrize(("name", "body", "words"), BODIES, ids=[b[0] for b in BODIES])
-def test_a_body_that_is_not_the_apis_is_refused_in_its_shape(front: str, name: str, body: bytes, words: str) -> None:
+def test_a_body_of_another_shape_is_refused(front: str, name: str, body: bytes, words: str) -> None:
     if (name, front) in FINE:
         return
     field = FIELDS.get(front, "messages")
@@ -96,7 +96,7 @@ def test_broken_tools_are_the_callers_mistake(front: str, tools: list[dict[str, 
     assert words in message_of(front, reply)
 
 
-def test_a_schema_that_is_none_is_mended_and_the_other_tools_are_served() -> None:
+def test_a_broken_schema_is_mended_beside_the_other_tools() -> None:
     memory = model("openai_chat", said("hi"))
     odd = schema({"type": "object", "properties": {"at": {"type": "strange", "description": "where"}}})
     assert ask(app(memory), "openai_chat", stream=False, tools=odd).status == 200
@@ -111,7 +111,7 @@ def test_an_unknown_dialect_is_told_with_advice(front: str) -> None:
 
 
 @every_front
-def test_a_body_that_is_too_large_is_refused_announced_or_not(front: str) -> None:
+def test_a_body_that_is_too_large_is_refused(front: str) -> None:
     gateway = app(ScriptedPeer([]), config={"limits": Limits(body=1000)})
     body = {**ASKS[front], "padding": "x" * 2000}
     for headers in ({}, {"content-length": "999999"}):
@@ -133,7 +133,7 @@ def test_an_unknown_address_says_what_is_served() -> None:
     assert "/v1/chat/completions" in reply.json["error"]["message"]
 
 
-def test_half_a_surrogate_pair_is_taken_as_the_clients_that_send_it_mean_it() -> None:
+def test_half_a_surrogate_pair_is_taken_as_clients_mean_it() -> None:
     body = b'{"model": "m", "messages": [{"role": "user", "content": "cut \\ud83d"}]}'
     memory = model("openai_chat", said("hi"))
     assert call(app(memory), "/v1/chat/completions", body).status == 200
@@ -156,7 +156,7 @@ REFUSED: list[tuple[str, Answer, int, str]] = [
 @every_front
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize(("answer", "status", "words"), [r[1:] for r in REFUSED], ids=[r[0] for r in REFUSED])
-def test_before_the_first_byte_a_failure_has_its_status_and_the_callers_shape(
+def test_a_failure_before_the_first_byte_has_its_status(
     front: str, answer: Answer, status: int, words: str, stream: bool
 ) -> None:
     reply = ask(app(ScriptedPeer([answer]), key=KEY), front, stream=stream)
@@ -173,7 +173,7 @@ RESET = ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK)
 
 
 @every_front
-def test_after_the_first_byte_a_failure_is_told_inside_the_stream(front: str) -> None:
+def test_a_failure_after_the_first_byte_stands_inside_the_stream(front: str) -> None:
     memory = ScriptedPeer([Answer((PIECE, RESET), headers={"content-type": "text/event-stream"})])
     reply = ask(app(memory), front, stream=True)
     assert reply.status == 200
@@ -189,7 +189,7 @@ def test_after_the_first_byte_a_failure_is_told_inside_the_stream(front: str) ->
 
 
 @every_front
-def test_a_whole_answer_that_broke_off_is_a_failure_not_half_an_answer(front: str) -> None:
+def test_a_whole_answer_that_broke_off_is_a_failure(front: str) -> None:
     memory = ScriptedPeer([Answer((b'{"choices":[', RESET), headers={"content-type": "application/json"})])
     reply = ask(app(memory), front, stream=False)
     assert reply.status == 502
@@ -197,7 +197,7 @@ def test_a_whole_answer_that_broke_off_is_a_failure_not_half_an_answer(front: st
 
 
 @every_front
-def test_a_bug_of_ours_is_told_without_its_inside_and_logged(front: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_bug_of_ours_is_logged_and_its_inside_withheld(front: str, caplog: pytest.LogCaptureFixture) -> None:
     memory = ScriptedPeer([Answer((RuntimeError("the inside story"),), headers={"content-type": "application/json"})])
     with caplog.at_level(logging.ERROR, logger="dragoman.gateway"):
         reply = ask(app(memory), front, stream=False)
@@ -213,7 +213,7 @@ DONE = (b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
 
 
 @pytest.mark.parametrize("front", ["openai_chat", "anthropic_messages"])
-def test_a_silent_provider_gets_comments_sent_and_the_answer_stays_whole(front: str) -> None:
+def test_a_silent_provider_leaves_room_for_comments_to_the_client(front: str) -> None:
     async def go() -> Reply:
         slow = Slow()
 
@@ -307,7 +307,7 @@ def real(url: str, script: Callable[[Any], Any]) -> Any:
 
 
 @every_front
-def test_an_upstream_that_is_not_there_is_told_in_the_callers_shape(front: str) -> None:
+def test_an_unreachable_upstream_is_reported_in_every_shape(front: str) -> None:
     url = f"http://127.0.0.1:{refusing_port()}"
     reply = real(url, lambda gateway: Client(gateway, *asking(front, stream=True)).run())
     assert reply.status == 502

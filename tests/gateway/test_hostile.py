@@ -164,7 +164,7 @@ def test_a_text_may_be_one_piece_a_hundred_thousand_times(front: str, text_tools
 
 
 @every_front
-def test_a_long_name_of_a_model_is_not_said_back_at_length(front: str) -> None:
+def test_a_long_model_name_is_not_repeated_at_length(front: str) -> None:
     gateway = create_app(
         GatewayConfig(models={"m": Route(provider=COMPATIBLE["openai_chat"], base_url="http://a.test")})
     )
@@ -263,7 +263,7 @@ TRICKS: list[tuple[str, bytes]] = [
 
 
 @pytest.mark.parametrize("data", [data for _, data in TRICKS], ids=[name for name, _ in TRICKS])
-def test_a_trick_gets_an_error_or_nothing_and_the_next_one_is_served(port: int, data: bytes) -> None:
+def test_a_trick_gets_an_error_and_harms_nobody_else(port: int, data: bytes) -> None:
     answer = say(port, data, leave=True)
     statuses = [line.split()[1] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
     assert all(status.startswith(b"4") for status in statuses), answer
@@ -288,7 +288,7 @@ def limited(**limits: int) -> Any:
 
 
 @every_front
-def test_more_values_than_are_taken_are_refused_with_what_to_do(front: str) -> None:
+def test_too_many_json_values_are_refused_with_advice(front: str) -> None:
     path, body = told(front)
     reply = call(limited(max_json_values=1000), path, {**body, "x": [0] * 5000})
     assert reply.status == 413
@@ -302,7 +302,7 @@ def test_what_stands_in_a_string_is_no_value(front: str) -> None:
 
 
 @every_front
-def test_more_tools_than_are_taken_are_refused_with_what_to_do(front: str) -> None:
+def test_too_many_tools_are_refused_with_advice(front: str) -> None:
     path, body = told(front, tools={f"tool{n}": SCHEMA for n in range(6)})
     carries = call(limited(tools=6), path, body)
     reply = call(limited(tools=5), path, body)
@@ -349,7 +349,7 @@ def test_other_steps_are_taken_while_a_large_one_is() -> None:
     assert asyncio.run(go()) == "free"
 
 
-def test_a_machine_that_is_given_up_aside_is_closed_after_its_step() -> None:
+def test_an_abandoned_machine_in_a_thread_closes_after_its_step() -> None:
     async def go() -> list[str]:
         begun, go_on, seen = asyncio.Event(), threading.Event(), list[str]()
         loop = asyncio.get_running_loop()
@@ -401,7 +401,7 @@ def test_a_body_is_not_unpacked_beyond_the_limit(front: str) -> None:
 @pytest.mark.parametrize(
     ("coding", "status"), [("zstd", 415), ("br", 415), ("gzip, gzip", 415), ("gzip", 400), ("deflate", 400)]
 )
-def test_a_coding_that_is_not_read_or_not_true_is_refused(coding: str, status: int) -> None:
+def test_an_unknown_or_untrue_content_coding_is_refused(coding: str, status: int) -> None:
     reply = call(app(ScriptedPeer(always)), PATHS["openai_chat"], b"{}", headers={"content-encoding": coding})
     assert reply.status == status
 
@@ -436,7 +436,7 @@ def test_everyday_patterns_are_checked() -> None:
         assert cost(pattern) <= BUDGET / 4, pattern
 
 
-def test_markup_is_broken_wherever_a_long_text_is_cut_for_the_search() -> None:
+def test_markup_is_broken_wherever_a_long_text_is_cut() -> None:
     for before in range(PIECE - 20, PIECE + 2):
         text = "x" * before + "<tool_call>" + "y" * 100
         assert neutralise(text) == "x" * before + f"<{JOINER}tool_call>" + "y" * 100
@@ -507,7 +507,7 @@ def test_a_head_without_end_ends_its_connection() -> None:
     assert asyncio.run(go()).startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 "))
 
 
-def test_a_head_that_does_not_come_is_waited_for_only_so_long() -> None:
+def test_a_head_that_never_comes_is_waited_for_briefly() -> None:
     async def go() -> None:
         async with connected() as (connection, wire):
             first = connection._late
@@ -522,7 +522,7 @@ def test_a_head_that_does_not_come_is_waited_for_only_so_long() -> None:
     asyncio.run(go())
 
 
-def test_the_head_of_the_next_request_is_waited_for_in_the_same_way() -> None:
+def test_the_next_head_on_a_connection_is_waited_for_briefly() -> None:
     async def go() -> None:
         async with connected() as (connection, wire):
             connection.data_received(GET + b"\r\n")

@@ -34,7 +34,7 @@ def answered(*texts: str, **more: Any) -> Any:
 # ── the page ─────────────────────────────────────────────────────────────────
 
 
-def test_the_page_is_served_with_a_policy_that_runs_no_script_but_its_own() -> None:
+def test_the_page_runs_no_script_but_its_own() -> None:
     gateway, _ = recording(ScriptedPeer([]))
     for path in ("/inspect", "/inspect/", *(f"/inspect/{file.name}" for file in STATIC.iterdir())):
         reply = call(gateway, path, method="GET")
@@ -88,7 +88,7 @@ def test_only_our_own_page_is_answered(headers: dict[str, str], strange: bool) -
     assert reply.status == (403 if strange else 200)
 
 
-def test_behind_keys_any_name_of_the_gateway_will_do_but_no_other_sites_page() -> None:
+def test_pages_of_other_sites_are_refused_behind_keys_too() -> None:
     assert stranger({"host": "gateway.example"}, keyed=True) == ""
     assert stranger({"host": "gateway.example", "origin": "https://evil.example"}, keyed=True)
 
@@ -141,7 +141,7 @@ def test_a_key_that_may_inspect_sees_everything() -> None:
     assert numbers(keyed(inspect=True), KEY) == [1, 2, 3]
 
 
-def test_a_request_asked_again_is_asked_with_the_key_of_whoever_asks() -> None:
+def test_a_replayed_request_carries_the_key_of_whoever_replays() -> None:
     access = (row(inspect=True), row(OTHER, "bob"))
     memory = model("openai_chat", said("one"), said("two"))
     gateway, recorder = recording(memory, config={"access": access})
@@ -242,7 +242,7 @@ def test_judged_otherwise_it_comes_to_something_else() -> None:
     assert judged(gateway, text=SLANTED[:-20], finish_reason="length")["result"]["issues"][0]["kind"] == "truncated"
 
 
-def test_a_long_text_is_told_in_no_more_steps_than_a_page_can_show() -> None:
+def test_a_long_text_becomes_few_enough_steps_to_show() -> None:
     gateway, _ = recording(model("openai_chat", said("word " * 60_000, size=60_000)), tools=Tools.TEXT)
     ask(gateway, "openai_chat", stream=True)
     assert len(judged(gateway, chunk=1)["stages"]) <= 2001

@@ -70,7 +70,7 @@ async def choose(seen: Page, tab: str) -> None:
     await seen.until(f"document.querySelector('.tab-{tab}')")
 
 
-def test_an_exchange_is_seen_as_it_happens_judged_again_asked_again_and_exported(tmp_path: Path) -> None:
+def test_an_exchange_is_shown_live_and_may_be_replayed(tmp_path: Path) -> None:
     async def go() -> None:
         async with opened(url, tmp_path) as seen:
             await seen.until("document.querySelector('.empty')")
@@ -128,7 +128,7 @@ async def exports(seen: Page) -> None:
     assert command.startswith("curl ")
 
 
-def test_what_a_model_writes_is_shown_character_for_character_and_never_as_markup(tmp_path: Path) -> None:
+def test_model_text_is_shown_exactly_and_never_as_markup(tmp_path: Path) -> None:
     text = f"{EVIL}\n{FENCE}\n```js\nlet a = `b`;\n```\t∅ 𝄞 é\n"
 
     async def go() -> None:
@@ -144,7 +144,7 @@ def test_what_a_model_writes_is_shown_character_for_character_and_never_as_marku
         asyncio.run(go())
 
 
-def test_hundreds_of_exchanges_and_a_text_of_a_megabyte_are_a_few_elements(tmp_path: Path) -> None:
+def test_large_lists_and_texts_stay_few_elements(tmp_path: Path) -> None:
     long = f"{'All work and no play. ' * 48_000}\n{FENCE}"
     gateway, recorder = recording(model("openai_chat", said(long, size=4000)), tools=Tools.TEXT)
 
@@ -180,7 +180,7 @@ async def _refused(session: aiohttp.ClientSession, url: str) -> None:
         assert answer.status == 400
 
 
-def test_the_list_is_sifted_by_marks_and_words_and_walked_by_keys(tmp_path: Path) -> None:
+def test_the_list_filters_by_verdict_and_walks_by_keys(tmp_path: Path) -> None:
     slanted = FENCE.replace('"sky"}}', '"sky",}}')
     gateway, _ = recording(model("openai_chat", said("Plain."), said(slanted), said("Zebra.")), tools=Tools.TEXT)
 
@@ -212,7 +212,7 @@ def test_the_list_is_sifted_by_marks_and_words_and_walked_by_keys(tmp_path: Path
         asyncio.run(go())
 
 
-def test_where_keys_are_asked_for_the_page_asks_and_keeps_the_key_in_its_tab(tmp_path: Path) -> None:
+def test_the_page_asks_for_a_key_and_keeps_it(tmp_path: Path) -> None:
     gateway, _ = recording(model("openai_chat", said("Up.")), config={"access": (row(),)})
 
     async def go() -> None:

@@ -51,7 +51,7 @@ def test_a_recorded_text_comes_out_as_a_vector_that_passes(name: str) -> None:
             check(row | row.get("blind", {}), whole(row))
 
 
-def test_the_dialect_of_a_vector_is_the_one_that_was_written() -> None:
+def test_a_vector_names_the_dialect_that_was_written() -> None:
     hermes = '<tool_call>\n{"name": "look", "arguments": {"at": "sky"}}\n</tool_call>'
     gateway, _ = recording(model("openai_chat", said(hermes), said("Nothing.")), tools=Tools.TEXT)
     for _ in range(2):
@@ -75,7 +75,7 @@ def test_a_recorded_wire_comes_out_as_a_vector_that_passes(back: str, stream: bo
     assert [each["name"] for each in row["calls"]] == [name for _, name, _ in says.calls]
 
 
-def test_a_step_without_an_answer_has_no_vector_and_says_so() -> None:
+def test_a_step_without_an_answer_has_no_vector() -> None:
     gateway, _ = recording(model("openai_chat", refusal(500, {"error": "down"}), said("Up.")))
     call(gateway, CHAT, {"model": "m", "messages": [{"role": "user", "content": "Hi."}]})
     call(gateway, CHAT, {"model": "m", "messages": [{"role": "user", "content": "Hi."}]})

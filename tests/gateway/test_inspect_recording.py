@@ -70,7 +70,7 @@ def test_an_exchange_is_served_as_it_would_be_without(front: str) -> None:
     assert ask(gateway, front, stream=True).pieces == plain.pieces
 
 
-def test_the_spans_of_a_text_are_the_text_and_say_what_was_judged() -> None:
+def test_spans_add_up_to_the_text_and_name_verdicts() -> None:
     text = f"<think>\nhm</think>\nFirst.\n{SLANTED}\nNot `{FENCE}`, though."
     gateway, _ = recording(model("openai_chat", said(text)), tools=Tools.TEXT)
     ask(gateway, "openai_chat", stream=True)
@@ -82,7 +82,7 @@ def test_the_spans_of_a_text_are_the_text_and_say_what_was_judged() -> None:
     assert [text[start:end] for start, end, *_ in wrote["marks"]] == [","]
 
 
-def test_an_answer_asked_again_is_a_step_of_its_own_with_what_was_wrong() -> None:
+def test_a_reask_is_a_step_that_says_what_was_wrong() -> None:
     gateway, _ = recording(model("openai_chat", said(BROKEN), said(SLANTED)), tools=Tools.TEXT)
     ask(gateway, "openai_chat", stream=True)
     (row,) = see(gateway, "exchanges?since=0")["rows"]
@@ -93,7 +93,7 @@ def test_an_answer_asked_again_is_a_step_of_its_own_with_what_was_wrong() -> Non
     assert "lok_at_it" in second["correction"][-1]["parts"][0]["text"]
 
 
-def test_what_was_added_to_a_prompt_is_told_apart_from_what_was_asked() -> None:
+def test_additions_to_a_prompt_are_told_apart() -> None:
     gateway, _ = recording(model("openai_chat", said("Up.")), tools=Tools.TEXT)
     system = {"role": "system", "content": "Be brief."}
     call(gateway, CHAT, {**ASKS["openai_chat"], "messages": [system, *ASKS["openai_chat"]["messages"]]})
@@ -102,7 +102,7 @@ def test_what_was_added_to_a_prompt_is_told_apart_from_what_was_asked() -> None:
     assert "Be brief." in sent["messages"][0]["parts"][0]["text"]
 
 
-def test_a_model_that_refuses_native_tools_is_seen_to_be_asked_twice() -> None:
+def test_a_refusal_of_native_tools_shows_as_two_steps() -> None:
     down = refusal(400, {"error": {"message": "model does not support tools"}})
     gateway, _ = recording(model("openai_chat", down, said(FENCE)), tools=Tools.BOTH)
     ask(gateway, "openai_chat", stream=True)
@@ -111,7 +111,7 @@ def test_a_model_that_refuses_native_tools_is_seen_to_be_asked_twice() -> None:
     assert "does not support tools" in first["refusal"]
 
 
-def test_a_place_that_cannot_be_reached_and_the_one_asked_instead_are_steps() -> None:
+def test_each_route_that_was_asked_is_a_step() -> None:
     one = Route(provider=COMPATIBLE["openai_chat"], base_url="http://one.test", tools=Tools.TEXT)
     two = Route(provider=COMPATIBLE["openai_chat"], base_url="http://two.test", tools=Tools.TEXT, model="other")
     gateway, _ = recording(model("openai_chat", DOWN, DOWN, DOWN, said(FENCE)), config={"default": [one, two]})
@@ -123,7 +123,7 @@ def test_a_place_that_cannot_be_reached_and_the_one_asked_instead_are_steps() ->
     assert "is it running?" in steps[0]["error"]
 
 
-def test_native_calls_are_shown_and_calls_in_text_beside_them_are_not_said_to_run() -> None:
+def test_text_calls_beside_native_ones_do_not_show_as_run() -> None:
     says = Says((FENCE,), (("c1", "look", {"at": "sky"}),))
     gateway, _ = recording(model("openai_chat", says), tools=Tools.NATIVE)
     ask(gateway, "openai_chat", stream=True)
@@ -136,7 +136,7 @@ BAD: list[tuple[bytes, str]] = [(b"{", "not JSON"), (b"[1]", "not a JSON object"
 
 
 @pytest.mark.parametrize(("body", "says"), BAD)
-def test_a_request_that_cannot_be_read_is_shown_with_the_reason(body: bytes, says: str) -> None:
+def test_an_unreadable_request_is_shown_with_the_reason(body: bytes, says: str) -> None:
     gateway, _ = recording(ScriptedPeer([]))
     call(gateway, CHAT, body)
     (row,) = see(gateway, "exchanges?since=0")["rows"]
@@ -155,7 +155,7 @@ def test_garbage_of_a_provider_is_shown_as_it_came() -> None:
     assert whole["steps"][0]["failure"]["kind"] == "garbled"
 
 
-def test_an_exchange_is_seen_while_it_runs_and_when_its_client_goes_away() -> None:
+def test_an_exchange_is_shown_while_it_runs_and_once_abandoned() -> None:
     async def go() -> tuple[dict[str, Any], dict[str, Any]]:
         begun, more = asyncio.Event(), asyncio.Event()
         slow = model("openai_chat", said("one two three"))
@@ -214,7 +214,7 @@ def test_the_oldest_go_first_when_there_are_too_many() -> None:
     assert look(gateway, "exchanges/1").status == 404
 
 
-def test_the_oldest_go_first_when_they_are_too_large_and_what_is_kept_is_counted() -> None:
+def test_the_oldest_go_first_when_all_are_too_large() -> None:
     gateway, recorder = recording(
         model("openai_chat", *[said("x" * 3000, size=3000)] * 20), recorder=Recorder(most_bytes=100_000)
     )
@@ -224,7 +224,7 @@ def test_the_oldest_go_first_when_they_are_too_large_and_what_is_kept_is_counted
     assert recorder.size == sum(record.size for record in recorder) <= 100_000
 
 
-def test_a_body_longer_than_is_kept_is_cut_and_says_so() -> None:
+def test_a_body_too_long_to_keep_is_cut_visibly() -> None:
     gateway, _ = recording(model("openai_chat", said("y" * 9000, size=500)), recorder=Recorder(longest=1000))
     reply = ask(gateway, "openai_chat", stream=True)
     told = see(gateway, "exchanges/1/wire/response")
@@ -275,7 +275,7 @@ def test_no_secret_is_kept_wherever_it_stood(stream: bool) -> None:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br"])
-def test_a_packed_request_is_kept_as_what_is_in_it_or_not_at_all(coding: str) -> None:
+def test_a_packed_request_is_kept_unpacked_or_not_at_all(coding: str) -> None:
     gateway, recorder = recording(model("openai_chat", said("Up.")))
     body = json.dumps({**asking("openai_chat", stream=False)[1], "user": SECRET}).encode()
     call(gateway, CHAT, gzip.compress(body), headers={"content-encoding": coding})
@@ -284,7 +284,7 @@ def test_a_packed_request_is_kept_as_what_is_in_it_or_not_at_all(coding: str) ->
     assert SECRET not in everything(gateway, recorder)
 
 
-def test_a_secret_that_came_in_pieces_is_withheld_with_its_bytes() -> None:
+def test_a_secret_in_pieces_is_withheld_with_its_bytes() -> None:
     gateway, recorder = recording(model("openai_chat", said(f"It is {SECRET}.", size=3)))
     ask(gateway, "openai_chat", stream=True)
     assert SECRET not in everything(gateway, recorder)
@@ -292,7 +292,7 @@ def test_a_secret_that_came_in_pieces_is_withheld_with_its_bytes() -> None:
     assert (record.response.data, record.hops[0].got.data) == (WITHHELD, WITHHELD)
 
 
-def test_a_secret_is_not_shown_while_it_is_still_being_spelt() -> None:
+def test_a_secret_is_hidden_while_it_still_arrives() -> None:
     async def go() -> list[Any]:
         begun, more = asyncio.Event(), asyncio.Event()
         paused = _Paused(model("openai_chat", said(f"It is {SECRET}.", size=3)), begun, more, reads=15)
@@ -375,7 +375,7 @@ def test_off_the_address_says_how_to_turn_it_on(path: str) -> None:
 # ── tools that are run here ──────────────────────────────────────────────────
 
 
-def test_tools_that_were_run_here_stand_between_the_answers_that_called_them() -> None:
+def test_server_tools_stand_between_the_answers_that_called_them() -> None:
     recorder = Recorder()
 
     async def go() -> Any:

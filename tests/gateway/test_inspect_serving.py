@@ -23,7 +23,7 @@ def _get(url: str) -> tuple[int, Any]:
         return error.code, json.load(error)
 
 
-def test_the_command_says_where_the_inspector_is_and_it_shows_what_was_asked() -> None:
+def test_serve_names_the_inspector_and_it_shows_the_exchange() -> None:
     with serving_process("--demo", "--inspect") as (process, url, _):
         assert process.stderr is not None
         assert f"shown at {url}/inspect" in process.stderr.readline()

@@ -54,7 +54,7 @@ def item_of(reply: Reply, *, stream: bool) -> dict[str, Any]:
 
 
 @streamed_and_whole
-def test_an_item_told_by_one_process_is_known_to_another_and_after_a_restart(tmp_path: Path, stream: bool) -> None:
+def test_an_item_of_one_process_is_known_to_another(tmp_path: Path, stream: bool) -> None:
     memory = model("openai_chat", said("It is blue."), said("Because."), said("Because."))
     item = item_of(
         ask(gateway(memory, tmp_path), "openai_responses", stream=stream, headers=of("alice")), stream=stream
@@ -67,7 +67,7 @@ def test_an_item_told_by_one_process_is_known_to_another_and_after_a_restart(tmp
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["several processes", "one process"])
-def test_an_item_is_known_only_to_the_key_it_was_told_to(tmp_path: Path, shared: bool) -> None:
+def test_an_item_is_known_only_to_its_own_key(tmp_path: Path, shared: bool) -> None:
     app = gateway(model("openai_chat", said("It is blue."), said("Because.")), tmp_path if shared else None)
     item = item_of(ask(app, "openai_responses", stream=False, headers=of("alice")), stream=False)
     asked = [gateway(model("openai_chat"), tmp_path), app] if shared else [app]
@@ -111,7 +111,7 @@ def thoughtful() -> Answer:
     return Answer((json.dumps(body).encode(),), headers={"content-type": "application/json"})
 
 
-def test_reasoning_a_client_drops_comes_back_from_another_process_and_to_no_other_key(tmp_path: Path) -> None:
+def test_dropped_reasoning_comes_back_from_another_process(tmp_path: Path) -> None:
     answer = ask(
         gateway(model("openai_chat", thoughtful()), tmp_path), "openai_chat", stream=False, headers=of("alice")
     )
@@ -190,7 +190,7 @@ def test_a_limit_of_a_key_holds_for_all_processes_together(tmp_path: Path) -> No
 # ── where ────────────────────────────────────────────────────────────────────
 
 
-def test_the_directory_is_made_for_its_owner_only_and_where_none_is_named_there_is_none(tmp_path: Path) -> None:
+def test_the_state_directory_is_made_for_its_owner_only(tmp_path: Path) -> None:
     open_stores("").items.keep({"output": [{"id": "a"}]})
     assert list(tmp_path.iterdir()) == []
     kept = open_stores(str(tmp_path / "deep" / "state"))
@@ -200,7 +200,7 @@ def test_the_directory_is_made_for_its_owner_only_and_where_none_is_named_there_
     assert (tmp_path / "deep" / "state").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_directory_that_cannot_be_made_is_told_and_costs_only_the_sharing(
+def test_a_directory_that_cannot_be_made_costs_only_sharing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").touch()

@@ -57,7 +57,7 @@ def test_a_whole_file_is_served_as_it_was_meant(file: Path) -> None:
     assert [access.name for access in config.access] == ["master"]
 
 
-def test_what_is_not_carried_over_is_told_and_no_key_is() -> None:
+def test_settings_left_behind_are_listed_without_their_keys() -> None:
     imported = convert(FILE)
     told = "\n".join(imported.notices)
     for word in ("rpm", "tpm", "routing_strategy", "drop_params", "database_url", "'nobody'", "embedding", "GPT_KEY"):
@@ -74,12 +74,12 @@ def test_the_text_that_is_printed_says_the_same(file: Path) -> None:
     assert read(again, {**ENVIRON, **imported.environ}).config.models == load(file, ENVIRON).config.models
 
 
-def test_a_reference_to_what_is_not_set_is_told_with_its_name(file: Path) -> None:
+def test_a_reference_to_an_unset_variable_is_reported_by_name(file: Path) -> None:
     with pytest.raises(UsageError, match="MASTER"):
         load(file, {name: value for name, value in ENVIRON.items() if name != "MASTER"})
 
 
-def test_deployments_with_other_keys_get_rows_of_their_own_and_the_first_keeps_its() -> None:
+def test_deployments_with_other_keys_get_rows_of_their_own() -> None:
     imported = listed(
         row("a", "openai/x"), row("b", "openai/x", api_key="os.environ/B"), row("c", "openai/y", api_key="os.environ/B")
     )
@@ -157,14 +157,14 @@ ROWS = st.fixed_dictionaries(
     st.lists(ROWS, max_size=5),
     st.fixed_dictionaries({}, optional={"litellm_settings": VALUES, "general_settings": VALUES, "x": VALUES}),
 )
-def test_whatever_a_file_says_its_text_reads_back_and_has_the_form(rows: list[Any], more: dict[str, Any]) -> None:
+def test_any_imported_file_reads_back_and_fits_the_schema(rows: list[Any], more: dict[str, Any]) -> None:
     imported = listed(*rows, **more)
     again = tomllib.loads(imported.toml)
     assert again == imported.data
     assert faults(FORM, again) == []
 
 
-def test_patterns_of_models_are_carried_over_and_stand_for_what_was_asked() -> None:
+def test_model_patterns_are_carried_over() -> None:
     rows = [
         row("anthropic/*", "anthropic/*"),
         row("any-*", "groq/llama-*"),
@@ -183,7 +183,7 @@ def test_patterns_of_models_are_carried_over_and_stand_for_what_was_asked() -> N
         assert f"{to.provider.name}/{to.model}" == goes
 
 
-def test_the_name_itself_counts_before_a_pattern_and_the_longer_pattern_before_the_shorter() -> None:
+def test_exact_names_count_before_patterns_and_longer_ones_first() -> None:
     data = {"models": {n: {"route": f"ollama/{r}"} for n, r in (("q*", "a-*"), ("qwen*", "b"), ("qwen-1", "c"))}}
     config = read(data, {}).config
     assert [config.routes(n)[0].model for n in ("qwen-1", "qwen-2", "q3")] == ["c", "b", "a-3"]
@@ -205,7 +205,7 @@ def test_other_names_of_models_are_models_too() -> None:
     assert len([notice for notice in told.notices if "model_group_alias" in notice]) == 2
 
 
-def test_two_deployments_of_one_provider_are_both_asked_in_its_own_way() -> None:
+def test_two_deployments_of_one_provider_are_both_asked() -> None:
     hosts = [f"https://{where}.openai.azure.test/" for where in ("eu", "ca")]
     rows = [row("gpt", "azure/gpt-eu", api_base=h, api_key=f"os.environ/{n}") for n, h in zip("AB", hosts, strict=True)]
     told = listed(*rows)

@@ -50,7 +50,7 @@ def lines(out: io.StringIO) -> list[dict[str, Any]]:
 
 @every_front
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-def test_an_exchange_is_one_line_that_says_what_it_came_to(front: str, stream: bool) -> None:
+def test_an_exchange_is_one_line_with_its_outcome(front: str, stream: bool) -> None:
     broken, slanted = FENCE.replace('"look"', '"lok_at_it"'), FENCE.replace('"sky"}}', '"sky",}}')
     gateway, out = logged(model("openai_chat", said(broken), said(slanted)), tools=Tools.TEXT)
     reply = ask(gateway, front, stream=stream, headers={"x-request-id": "mine-1"})
@@ -86,7 +86,7 @@ def test_nothing_that_was_said_is_written() -> None:
     assert [word for word in ("What is up?", "It is blue.", "Look.", "sky") if word in out.getvalue()] == []
 
 
-def test_a_failure_says_which_provider_failed_how_and_not_in_whose_words() -> None:
+def test_a_failure_line_names_provider_and_kind_without_content() -> None:
     gateway, out = logged(ScriptedPeer([refusal(500, {"error": {"message": f"What is up? {SECRET}", "code": "boom"}})]))
     ask(gateway, "openai_chat", stream=False)
     (told,) = lines(out)
@@ -96,7 +96,7 @@ def test_a_failure_says_which_provider_failed_how_and_not_in_whose_words() -> No
     assert "What is up?" not in out.getvalue()
 
 
-def test_a_client_without_its_key_is_written_down_and_its_key_is_not() -> None:
+def test_a_refused_client_is_logged_without_its_key() -> None:
     gateway, out = logged(model("openai_chat", said("hi")), config=held())
     ask(gateway, "openai_chat", stream=False, headers=bearer("sk-wrong-key-of-mallory"))
     ask(gateway, "openai_chat", stream=False, headers=bearer())

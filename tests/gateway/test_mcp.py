@@ -140,7 +140,7 @@ def test_it_is_the_same_over_every_back(back: str, stream: bool, web: dict[str, 
 
 
 @every_front
-def test_where_arguments_are_streamed_the_calls_of_such_an_answer_come_whole(front: str, web: dict[str, Any]) -> None:
+def test_calls_beside_server_tools_come_whole_despite_streamed_arguments(front: str, web: dict[str, Any]) -> None:
     async def go() -> None:
         memory = model("openai_chat", BOTH, said("It is blue."))
         to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
@@ -155,7 +155,7 @@ def test_where_arguments_are_streamed_the_calls_of_such_an_answer_come_whole(fro
 # ── which tools run ──────────────────────────────────────────────────────────
 
 
-def test_what_may_change_something_runs_only_when_it_is_allowed_by_name(web: dict[str, Any]) -> None:
+def test_writing_tools_run_only_when_allowed_by_name(web: dict[str, Any]) -> None:
     async def go(*attachments: Attachment, **row: Any) -> list[str]:
         memory = model("openai_chat", said("hi"))
         async with alive(served(memory, *attachments, servers={"lab": {**web, **row}})) as app:
@@ -168,7 +168,7 @@ def test_what_may_change_something_runs_only_when_it_is_allowed_by_name(web: dic
     assert asyncio.run(go(Attachment(server="lab", tools=("w*",), allow=("*",)))) == ["look", "where", "wipe"]
 
 
-def test_tools_that_are_only_offered_are_for_the_client_to_run(web: dict[str, Any]) -> None:
+def test_tools_that_are_only_offered_run_at_the_client(web: dict[str, Any]) -> None:
     async def go() -> None:
         memory = model("openai_chat", ECHO)
         async with alive(
@@ -181,7 +181,7 @@ def test_tools_that_are_only_offered_are_for_the_client_to_run(web: dict[str, An
     asyncio.run(go())
 
 
-def test_a_destructive_tool_that_was_allowed_runs_and_a_whole_answer_says_what_ran(
+def test_an_allowed_destructive_tool_runs_and_is_reported(
     web: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "dragoman.access")
@@ -200,7 +200,7 @@ def test_a_destructive_tool_that_was_allowed_runs_and_a_whole_answer_says_what_r
     asyncio.run(go())
 
 
-def test_the_model_knows_in_the_next_request_what_it_found_out(web: dict[str, Any]) -> None:
+def test_the_model_remembers_tool_results_in_the_next_request(web: dict[str, Any]) -> None:
     async def go() -> None:
         memory = model("openai_chat", ECHO, said("It is blue."), said("As I said."))
         async with alive(served(memory, servers={"lab": web})) as app:
@@ -217,7 +217,7 @@ def test_the_model_knows_in_the_next_request_what_it_found_out(web: dict[str, An
     asyncio.run(go())
 
 
-def test_a_client_hears_signs_of_life_while_a_tool_runs_and_the_tool_is_let_go_with_it() -> None:
+def test_a_client_gets_comments_while_a_tool_runs() -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
     class Slow(lab.Lab):
@@ -253,7 +253,7 @@ def test_a_client_hears_signs_of_life_while_a_tool_runs_and_the_tool_is_let_go_w
 # ── servers that fail ────────────────────────────────────────────────────────
 
 
-def test_a_server_that_cannot_be_started_breaks_nothing_and_the_log_says_why(
+def test_a_server_that_cannot_start_is_logged_and_left_out(
     web: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def go() -> None:
@@ -268,7 +268,7 @@ def test_a_server_that_cannot_be_started_breaks_nothing_and_the_log_says_why(
     assert "'gone' cannot be used; its tools are not offered" in caplog.text
 
 
-def test_a_server_that_dies_is_an_error_for_the_model_and_its_tools_come_back(
+def test_a_server_that_dies_comes_back(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(houses, "EVERY", 0.01)
@@ -304,7 +304,7 @@ def test_servers_are_changed_while_it_runs_and_the_others_stay(web: dict[str, An
     asyncio.run(go())
 
 
-def test_servers_that_come_with_new_settings_are_reached_while_it_runs(web: dict[str, Any]) -> None:
+def test_servers_of_new_settings_are_reached_while_it_runs(web: dict[str, Any]) -> None:
     async def go() -> None:
         memory = model("openai_chat", said("hi"))
         gateway = Gateway(GatewayConfig(), memory)
@@ -328,7 +328,7 @@ def settings(environ: dict[str, str] | None = None, **data: Any) -> GatewayConfi
     return read({"default": {"route": "ollama"}, **ROWS, **data}, environ or {}).config
 
 
-def test_models_say_which_servers_they_get_and_only_those_are_started() -> None:
+def test_only_servers_that_models_name_are_started() -> None:
     files = {"server": "files", "tools": ["read_*"], "allow": ["write_file"], "run_on": "client"}
     config = settings(
         models={"a": {"route": "ollama/a", "mcp": ["time", files]}, "b": {"route": "ollama/b"}},
@@ -342,7 +342,7 @@ def test_models_say_which_servers_they_get_and_only_those_are_started() -> None:
     assert (config.mcp.policy.max_turns, config.mcp.policy.result_limit) == (3, 1000)
 
 
-def test_a_check_of_the_file_names_the_servers_that_are_used(tmp_path: Path) -> None:
+def test_checking_a_file_names_the_servers_in_use(tmp_path: Path) -> None:
     file = tmp_path / "dragoman.toml"
     file.write_text(
         '[default]\nroute = "ollama"\nmcp = ["time"]\n[mcpServers]\ntime.command = "t"\nidle.command = "i"\n'
@@ -385,7 +385,7 @@ def test_secrets_of_servers_are_not_shown() -> None:
 # ── spans, and a provider that fails ─────────────────────────────────────────
 
 
-def test_each_tool_that_runs_here_is_a_span_below_its_exchange(web: dict[str, Any]) -> None:
+def test_each_server_tool_is_a_span_below_its_exchange(web: dict[str, Any]) -> None:
     told, silent = Told(content=True), Told()
 
     async def go() -> None:
@@ -406,7 +406,7 @@ def test_each_tool_that_runs_here_is_a_span_below_its_exchange(web: dict[str, An
     assert not {key for span in silent.spans for key in attributes(span) if key.endswith(("arguments", "result"))}
 
 
-def test_a_tool_that_fails_or_is_let_go_of_is_a_span_that_says_so() -> None:
+def test_a_failed_or_abandoned_tool_marks_its_span() -> None:
     told, record = Told(), ExchangeRecord()
     call = ToolCall(id="c", name="look", arguments={})
     told.tracing.exchange_began(record)
@@ -418,7 +418,7 @@ def test_a_tool_that_fails_or_is_let_go_of_is_a_span_that_says_so() -> None:
     assert [attributes(span).get("error.type") for span in told.spans[1:]] == ["ENOENT", "canceled"]
 
 
-def test_a_provider_that_fails_between_two_answers_does_not_undo_what_was_done(web: dict[str, Any]) -> None:
+def test_a_failure_between_two_answers_keeps_what_was_done(web: dict[str, Any]) -> None:
     async def go() -> None:
         wiping = Says((), (("w", "wipe", {"text": "it"}),))
         down = Answer(status=ProviderError("cannot reach it; is it running?", kind=ErrorKind.NETWORK))

@@ -70,7 +70,7 @@ def test_an_exchange_counts_once_with_all_it_came_to(front: str, stream: bool) -
     assert sum(of(found, "tool_calls_total").values()) == 1
 
 
-def test_calls_count_by_dialect_tier_and_verdict_and_mends_by_kind() -> None:
+def test_calls_count_by_dialect_tier_and_verdict() -> None:
     slanted = FENCE.replace('"sky"}}', '"sky",}}')
     gateway = counting(model("openai_chat", said(FENCE), said(slanted)), tools=Tools.TEXT)
     for _ in range(2):
@@ -83,7 +83,7 @@ def test_calls_count_by_dialect_tier_and_verdict_and_mends_by_kind() -> None:
     assert of(found, "edits_total") == {("kind=trailing_comma",): 1}
 
 
-def test_what_was_refused_counts_by_kind_and_what_was_asked_again_too() -> None:
+def test_refusals_and_reasks_count_by_kind() -> None:
     broken = FENCE.replace('"look"', '"lok_at_it"')
     gateway = counting(model("openai_chat", said(broken), said(FENCE)), tools=Tools.TEXT)
     assert ask(gateway, "openai_chat", stream=False).status == 200
@@ -94,7 +94,7 @@ def test_what_was_refused_counts_by_kind_and_what_was_asked_again_too() -> None:
     assert of(found, "tokens_total")["model=m", "route=compatible/m", "type=input"] == 14
 
 
-def test_a_chain_counts_each_failure_by_its_kind_and_shows_who_rests() -> None:
+def test_a_chain_counts_failures_by_kind_and_resting_routes() -> None:
     one = Route(provider=COMPATIBLE["openai_chat"], base_url="http://one.test", model="one")
     two = Route(provider=COMPATIBLE["openai_chat"], base_url="http://two.test", model="two")
     config = GatewayConfig(models={"m": (one, two)}, rules=Rules(retries=1))
@@ -126,14 +126,14 @@ def test_what_is_refused_counts_too(body: Any, headers: dict[str, str], status: 
     assert of(found, "in_flight_requests") == {("front=openai_chat",): 0}
 
 
-def test_a_stream_that_fails_counts_with_the_status_it_would_have_had() -> None:
+def test_a_failed_stream_counts_with_its_would_be_status() -> None:
     reset = ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK)
     gateway = counting(ScriptedPeer([Answer((PIECE, reset), headers={"content-type": "text/event-stream"})]))
     assert ask(gateway, "openai_chat", stream=True).status == 200
     assert "status=502" in next(iter(of(read(gateway), "requests_total")))
 
 
-def test_a_client_that_hangs_up_counts_as_gone_and_while_it_is_served_as_in_flight() -> None:
+def test_a_client_that_hangs_up_counts_as_closed() -> None:
     async def go() -> Any:
         slow = Slow()
         gateway = counting(slow)
@@ -153,7 +153,7 @@ def test_a_client_that_hangs_up_counts_as_gone_and_while_it_is_served_as_in_flig
     assert of(found, "upstream_requests_total") == {("outcome=canceled", "route=compatible/other"): 1}
 
 
-def test_names_that_clients_make_up_are_one_name_until_a_model_has_answered_to_them() -> None:
+def test_invented_model_names_share_a_label_until_one_answers() -> None:
     gateway = counting(model("openai_chat", *(refusal(404, {}) for _ in range(50)), said("hi")))
     for number in range(50):
         call(gateway, PATHS["openai_chat"], {**ASKS["openai_chat"], "model": f"made-up-{number}"})
@@ -257,7 +257,7 @@ class Broken:
 
 @every_front
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-def test_an_observer_that_fails_is_told_of_and_nobody_else_notices(
+def test_a_failing_observer_is_logged_and_disturbs_nobody(
     front: str, stream: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     counted = Metrics()
@@ -280,7 +280,7 @@ os._exit(9 if os.environ.get("KILLED") else 0)
 """
 
 
-def test_what_a_process_that_was_killed_was_busy_with_is_counted_no_more(tmp_path: Path) -> None:
+def test_requests_of_a_killed_process_are_no_longer_in_flight(tmp_path: Path) -> None:
     told = []
     for killed in ("1", "", ""):
         environ = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "KILLED": killed}

@@ -54,7 +54,7 @@ def test_a_page_from_elsewhere_is_refused_before_anything_is_done() -> None:
     assert "access-control-allow-origin" not in reply.headers
 
 
-def test_a_program_which_has_no_origin_gets_its_answer_as_ever() -> None:
+def test_a_program_without_an_origin_gets_its_answer() -> None:
     app, _ = gateway()
     reply = ask(None, app)
     assert reply.status == 200
@@ -71,7 +71,7 @@ def test_a_program_which_has_no_origin_gets_its_answer_as_ever() -> None:
     ],
     ids=["local", "listed", "pattern", "all"],
 )
-def test_a_page_that_may_use_it_can_read_the_answer_and_every_header(origin: str, more: dict[str, Any]) -> None:
+def test_an_allowed_page_can_read_answer_and_headers(origin: str, more: dict[str, Any]) -> None:
     app, _ = gateway(**more)
     reply = ask(origin, app)
     assert (reply.status, reply.headers["access-control-allow-origin"]) == (200, origin)
@@ -79,20 +79,20 @@ def test_a_page_that_may_use_it_can_read_the_answer_and_every_header(origin: str
     assert "Origin" in reply.headers["vary"]
 
 
-def test_a_page_of_the_gateway_itself_may_use_it_by_its_address_but_not_by_a_name_anybody_may_give_it() -> None:
+def test_the_own_page_is_allowed_by_address_not_by_name() -> None:
     app, _ = gateway()
     assert (ask("http://192.168.1.7:4242", app, host="192.168.1.7:4242")).status == 200
     assert (ask("http://evil.test:4242", app, host="evil.test:4242")).status == 403
 
 
-def test_any_page_may_ask_where_a_key_is_needed_for_it() -> None:
+def test_any_page_may_ask_where_a_key_is_needed() -> None:
     access = (Access(name="page", sha256=hashlib.sha256(KEY.encode()).hexdigest()),)
     app, _ = gateway(access=access)
     assert (ask("https://chat.test", app)).status == 401
     assert (ask("https://chat.test", app, authorization=f"Bearer {KEY}")).status == 200
 
 
-def test_a_browser_that_asks_before_it_asks_is_told_what_it_may_send() -> None:
+def test_a_preflight_is_answered_with_what_may_be_sent() -> None:
     app, peer = gateway()
     headers = {
         "origin": "http://localhost:3000",
@@ -110,7 +110,7 @@ def test_a_browser_that_asks_before_it_asks_is_told_what_it_may_send() -> None:
     assert refused.status == 403
 
 
-def test_origins_are_a_setting_of_the_file_and_of_the_environment() -> None:
+def test_origins_are_set_by_file_and_by_environment() -> None:
     written = {"server": {"cors_origins": ["https://a.test"]}, "default": {"route": "ollama"}}
     assert read(written, {}).config.cors_origins == ("https://a.test",)
     told = read(written, {"DRAGOMAN_CORS_ORIGINS": "https://b.test, https://c.test"})

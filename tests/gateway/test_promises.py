@@ -41,7 +41,7 @@ NONE: dict[str, dict[str, Any]] = {
 @every_front
 @every_back
 @streamed_and_whole
-def test_a_value_that_the_clients_own_limit_cut_is_told_as_far_as_it_came(front: str, back: str, stream: bool) -> None:
+def test_a_value_cut_by_the_client_limit_arrives_so_far(front: str, back: str, stream: bool) -> None:
     memory = model(back, said('{"n": 1', stop="length"))
     reply = ask(app(memory, back), front, stream=stream, **{**JSON[front], **LIMITS[front]})
     assert read(front, reply, stream=stream).text == '{"n": 1'
@@ -50,7 +50,7 @@ def test_a_value_that_the_clients_own_limit_cut_is_told_as_far_as_it_came(front:
 
 @every_front
 @every_back
-def test_a_stream_that_the_provider_left_open_ends_with_an_error(front: str, back: str) -> None:
+def test_a_stream_the_provider_left_open_ends_in_error(front: str, back: str) -> None:
     wire = UPSTREAMS[back]
     pieces = [
         piece
@@ -65,7 +65,7 @@ def test_a_stream_that_the_provider_left_open_ends_with_an_error(front: str, bac
 
 
 @every_front
-def test_a_whole_answer_whose_stream_was_left_open_is_a_failure(front: str) -> None:
+def test_a_whole_answer_of_an_open_stream_is_a_failure(front: str) -> None:
     half = [piece for piece in UPSTREAMS["openai_chat"].stream(said("Half")) if b"Half" in piece]
     memory = model("openai_chat", Answer(tuple(half), headers={"content-type": "text/event-stream"}))
     reply = ask(app(memory), front, stream=False)
@@ -76,7 +76,7 @@ def test_a_whole_answer_whose_stream_was_left_open_is_a_failure(front: str) -> N
 @pytest.mark.parametrize("front", NONE)
 @every_back
 @streamed_and_whole
-def test_where_no_call_is_wanted_an_answer_in_text_is_got(front: str, back: str, stream: bool) -> None:
+def test_tool_choice_none_gets_an_answer_in_text(front: str, back: str, stream: bool) -> None:
     memory = model(back, LOOKS, said("It is blue."))
     got = read(front, ask(app(memory, back), front, stream=stream, **NONE[front]), stream=stream)
     assert (got.text, got.calls) == ("It is blue.", ())
@@ -84,7 +84,7 @@ def test_where_no_call_is_wanted_an_answer_in_text_is_got(front: str, back: str,
 
 @every_front
 @streamed_and_whole
-def test_calls_in_text_leave_nothing_of_the_item_they_stood_in(front: str, stream: bool) -> None:
+def test_calls_in_text_leave_no_empty_item(front: str, stream: bool) -> None:
     item = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed"}
     whole = {"id": "r", "object": "response", "status": "completed", "model": "up", "error": None}
     output = [{**item, "content": [{"type": "output_text", "text": FENCE, "annotations": []}]}]
@@ -126,7 +126,7 @@ WISHES: list[tuple[str, dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("front", "more", "back", "lost"), WISHES)
 @streamed_and_whole
-def test_a_wish_that_the_backend_cannot_be_told_stands_in_a_header(
+def test_an_unsupported_parameter_stands_in_a_header(
     front: str, more: dict[str, Any], back: str, lost: str, stream: bool
 ) -> None:
     says = LOOKS if "tool_choice" in more else said("hi")
@@ -144,7 +144,7 @@ def test_nothing_is_said_to_be_lost_where_nothing_was(front: str, stream: bool) 
 
 
 @pytest.mark.parametrize("field", ["raw", "suffix", "template", "context"])
-def test_what_only_a_completion_knows_is_told_to_be_lost_in_a_chat(field: str) -> None:
+def test_completion_only_parameters_are_reported_lost_in_a_chat(field: str) -> None:
     value: Any = {"raw": True, "context": [1, 2]}.get(field, "x")
     memory = model("ollama_chat", said("hi"))
     body = {"model": "m", "prompt": "def f(", field: value, "stream": False}
@@ -186,7 +186,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("path", BESIDE)
-def test_what_is_wrong_is_told_in_the_shape_of_the_api_that_is_asked(path: str) -> None:
+def test_errors_come_in_the_shape_of_the_api_asked(path: str) -> None:
     reply = call(app(model("openai_chat")), path, b"[1]")
     failed = CODECS[BESIDE[path]].decode_error(reply.status, reply.json)
     assert reply.status == 400

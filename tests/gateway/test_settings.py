@@ -135,7 +135,7 @@ def test_sizes_may_be_written_with_units(text: str, size: int) -> None:
     assert settings(f"[limits]\nbody = {text}").config.limits.body == size
 
 
-def test_a_file_that_is_not_there_or_no_toml_says_so(tmp_path: Path) -> None:
+def test_a_missing_or_malformed_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read"):
         load(tmp_path / "none.toml")
     (tmp_path / "a.toml").write_text("= 3")

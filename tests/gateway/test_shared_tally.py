@@ -125,7 +125,7 @@ sys.stdin.read()
 """
 
 
-def test_a_process_that_is_killed_holds_no_place_and_what_it_began_counts_on(
+def test_a_killed_process_frees_its_places(
     two: tuple[SharedQuota, SharedQuota], tmp_path: Path
 ) -> None:
     here, there = two
@@ -172,12 +172,12 @@ print(sum(int.from_bytes(os.read(reads, 4), "big") for _ in range(3)))
 """
 
 
-def test_of_many_at_once_exactly_as_many_come_in_as_may(tmp_path: Path) -> None:
+def test_exactly_as_many_come_in_at_once_as_may(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", STORM, str(tmp_path)], capture_output=True, timeout=LONG, check=True)
     assert int(ran.stdout) == 500
 
 
-def test_who_takes_the_seat_of_one_that_ended_begins_with_nothing(tmp_path: Path, clock: Clock) -> None:
+def test_the_seat_of_an_ended_process_starts_empty(tmp_path: Path, clock: Clock) -> None:
     stays, goes = SharedQuota(tmp_path, clock), SharedQuota(tmp_path, clock)
     alice = key(max_concurrent=2)
     assert comes(stays, key("bob", max_concurrent=1))
@@ -199,7 +199,7 @@ def test_counts_of_another_life_of_the_machine_count_for_nothing(tmp_path: Path,
 # ── never a reason to fail ───────────────────────────────────────────────────
 
 
-def test_without_a_usable_file_each_process_counts_for_itself_and_the_log_says_so_once(
+def test_an_unusable_file_makes_each_process_count_alone(
     tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / FILE).mkdir()
@@ -242,7 +242,7 @@ def test_a_file_that_is_deleted_is_made_anew_for_all(
     assert [comes(quota, alice) for quota in (*two, *two)] == [True, True, False, False]
 
 
-def test_rubbish_in_the_file_lets_nobody_in_for_long_and_raises_nothing(tmp_path: Path, clock: Clock) -> None:
+def test_rubbish_in_the_file_raises_nothing(tmp_path: Path, clock: Clock) -> None:
     (tmp_path / FILE).write_bytes(os.urandom(300_000))
     quota, other = SharedQuota(tmp_path, clock), SharedQuota(tmp_path, clock)
     alice = key(max_concurrent=2)

@@ -90,7 +90,7 @@ assert ended == [0, 0, 0, signal.SIGKILL], ended
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
-def test_processes_write_at_the_same_time_and_one_that_is_killed_harms_nobody(tmp_path: Path) -> None:
+def test_processes_write_at_once_and_a_killed_one_harms_nobody(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", WRITERS, str(at(tmp_path))], check=True, timeout=LONG)
     names = [f"{name}{n}" for name in "abc" for n in range(300)] + [f"doomed{n}" for n in range(50)]
     assert len(kept(Store(at(tmp_path)), *names)) == len(names)
@@ -112,7 +112,7 @@ os._exit(0 if len(store.get("item", ["before", "child"])) == 2 else 1)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
-def test_a_process_that_was_forked_goes_on_with_a_connection_of_its_own(tmp_path: Path) -> None:
+def test_a_forked_process_opens_its_own_connection(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", FORKING, str(at(tmp_path))], check=True, timeout=LONG)
 
 
@@ -167,7 +167,7 @@ def test_what_is_too_large_is_left_out(tmp_path: Path) -> None:
     assert list(kept(store, "large", "small")) == ["small"]
 
 
-def test_what_is_too_old_is_not_given_any_more_and_wiped(tmp_path: Path) -> None:
+def test_expired_rows_are_not_given_and_are_wiped(tmp_path: Path) -> None:
     clock = Clock()
     store = Store(at(tmp_path), lasts=100, clock=clock)
     store.put("item", {f"old{n}": f"a secret of {n}" for n in range(100)})
@@ -232,7 +232,7 @@ def test_a_damaged_file_is_replaced_and_the_log_says_so(
     assert len(caplog.records) == 1
 
 
-def test_a_file_that_is_deleted_is_made_anew_for_all_who_had_it_open(tmp_path: Path) -> None:
+def test_a_deleted_file_is_made_anew_for_all(tmp_path: Path) -> None:
     clock = Clock()
     stores = [Store(at(tmp_path), clock=clock) for _ in range(2)]
     for store in stores:
@@ -266,7 +266,7 @@ def _link(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [_folder, _foreign, _nowhere, _link])
-def test_what_cannot_be_used_is_told_once_and_left_as_it_is(
+def test_an_unusable_file_is_logged_once_and_left_alone(
     tmp_path: Path, harm: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "state" / "kept.sqlite"
@@ -347,7 +347,7 @@ def test_a_locked_file_is_waited_for_once(
 # ── values ───────────────────────────────────────────────────────────────────
 
 
-def test_a_drawer_gives_back_what_was_put_in_and_leaves_out_what_it_cannot_read(tmp_path: Path) -> None:
+def test_a_drawer_leaves_out_what_it_cannot_read(tmp_path: Path) -> None:
     store = Store(at(tmp_path))
     numbers: Drawer[int] = Drawer(store, "number", str, int)
     assert not numbers.holds()

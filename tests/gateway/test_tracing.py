@@ -57,7 +57,7 @@ def test_an_exchange_is_a_span_and_its_asking_one_below(front: str, stream: bool
     assert attributes(exchange)["dragoman.route"] == "compatible/m"
 
 
-def test_the_clients_trace_goes_on_and_the_provider_is_told_its_own_parent() -> None:
+def test_the_trace_of_a_client_continues_at_the_provider() -> None:
     told, memory = Told(), model("openai_chat", said("hi"))
     headers = {"traceparent": PARENT, "tracestate": "vendor=1"}
     ask(traced(memory, told), "openai_chat", stream=False, headers=headers)
@@ -69,7 +69,7 @@ def test_the_clients_trace_goes_on_and_the_provider_is_told_its_own_parent() -> 
     assert sent.headers["tracestate"] == "vendor=1"
 
 
-def test_without_tracing_the_clients_trace_is_passed_on_as_it_came() -> None:
+def test_without_tracing_a_trace_is_passed_on_unchanged() -> None:
     memory = model("openai_chat", said("hi"))
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", key="sk-0123456789")
     gateway = create_app(GatewayConfig(default=to), memory)
@@ -84,7 +84,7 @@ def test_what_is_no_trace_is_not_passed_on(parent: str) -> None:
     assert trace_headers({"traceparent": parent, "tracestate": "vendor=1"}) == {}
 
 
-def test_each_asking_again_is_a_span_and_says_what_was_judged() -> None:
+def test_each_reask_is_a_span_with_its_verdicts() -> None:
     broken = FENCE.replace('"look"', '"lok_at_it"')
     slanted = FENCE.replace('"sky"}}', '"sky",}}')
     told, memory = Told(), model("openai_chat", said(broken), said(slanted))
