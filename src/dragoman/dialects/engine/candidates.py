@@ -257,7 +257,7 @@ class Trial:
         teller = self.teller
         return Pending(
             items, raw, teller.before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
-            reasoning=teller.reasoning, whole=self._is_first(row),
+            reasoning=teller.reasoning, whole=self._is_first(row), inline=not teller.line_start(""),
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
             hints=() if teller.reasoning else self._hints(),
         )  # fmt: skip

@@ -32,12 +32,13 @@ TOLD = {
 
 
 class Seen(NamedTuple):
-    """Where a candidate was found to stand, once all is known that follows it."""
+    """Where a candidate was found to stand, once all is known that follows it; `midline` between words of a line."""
 
     place: Place
     box: str
     thought: Thought
     hints: tuple[str, ...]
+    midline: bool
 
 
 Judged: TypeAlias = tuple[Draft, Decision]
@@ -413,10 +414,11 @@ class Teller:
         behind: str = "",
     ) -> None:
         """Decide on a candidate now that all is known that bears on it, and tell what follows."""
-        if not pending.strong and SAME_LINE.match(behind):
+        goes_on = SAME_LINE.match(behind) is not None
+        if goes_on and not pending.strong:
             place = Place.INLINE
         against = (*pending.hints, *(hints.behind(behind) if behind else ()))
-        seen = Seen(place, box, thought, against)
+        seen = Seen(place, box, thought, against, goes_on and pending.inline)
         decided = {id(d): self._decide(d, pending, seen) for d in pending.drafts}
         if decided and all(self._stays(d, decided[id(d)]) for d in pending.drafts):
             self._release(pending)
@@ -452,6 +454,7 @@ class Teller:
             copy=self.judge.copy_of(draft),
             repeats=draft.done and self._recaps(draft),
             hints=seen.hints,
+            word=seen.midline and _is_word(draft),
         )
         return self.judge.outcome(decide(evidence))
 
@@ -619,6 +622,12 @@ def _has_line(texts: list[str]) -> bool:
 
 def _kinds(draft: Draft) -> tuple[str, ...]:
     return tuple(dict.fromkeys(edit.kind for edit in draft.edits))
+
+
+def _is_word(draft: Draft) -> bool:
+    """Does markup hold nothing but a name that no tool has?"""
+    unknown = draft.refusal is not None and draft.refusal.kind is IssueKind.UNKNOWN_TOOL
+    return unknown and draft.done and draft.text() == "{}"
 
 
 def _call_of(draft: Draft) -> tuple[str, str]:

@@ -60,6 +60,7 @@ class Evidence:
     edits          the kinds of mends it needed
     copy, repeats  what it copies; whether the same call was made before in this message
     hints          what the words around it say against it
+    word           nothing but a name that no tool has stands in its markup, in the middle of a sentence
     """
 
     mark: Mark
@@ -75,6 +76,7 @@ class Evidence:
     copy: CopyOf | None = None
     repeats: bool = False
     hints: tuple[str, ...] = ()
+    word: bool = False
 
     def words(self) -> JsonObject:
         """The evidence as it stands in `Report.evidence`."""
@@ -84,7 +86,7 @@ class Evidence:
         yield "mark", str(self.mark)
         yield "strong", self.strong
         yield "place", str(self.place)
-        for name in ("asked", "native", "repeats"):
+        for name in ("asked", "native", "repeats", "word"):
             if getattr(self, name):
                 yield name, True
         if not self.told:

@@ -93,6 +93,14 @@ RULES = (
         '{"name": "f", "arguments": {}}',
     ),
     Rule(
+        name="word",
+        when=lambda e: e.word,
+        outcome=Outcome.TEXT,
+        reason="{mark} that is spoken of: no call stands in it",
+        principle="J",
+        example="The tags are <tool_call> and </tool_call>, both on lines of their own.",
+    ),
+    Rule(
         name="unfit",
         when=lambda e: e.refusal is not None,
         outcome=Outcome.REFUSE,
