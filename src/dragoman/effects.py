@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """How many seconds to wait: for a connection, and between two pieces of an answer (also before the first)."""
+    """Seconds to wait: for a connection, and between two pieces of an answer (also before the first)."""
 
     connect: float = 10.0
     idle: float = 600.0
@@ -84,7 +84,7 @@ class Sleep(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Now(Effect):
-    """What time is it?  Reply: float, seconds since 1970 (UTC)."""
+    """Ask for the time.  Reply: float, seconds since 1970 (UTC)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +151,14 @@ PerformAsync: TypeAlias = Callable[[Effect], Awaitable[Any]]
 
 
 class Outcome(Generic[T]):
-    """Where a driver leaves what the machine returned."""
+    """The value a machine returned, left here by its driver."""
 
     def __init__(self) -> None:
         self._values: list[T] = []
 
     @property
     def value(self) -> T:
-        """What the machine returned; LookupError while it has not ended by itself."""
+        """The returned value; LookupError while the machine has not ended by itself."""
         if not self._values:
             raise LookupError("the machine has not ended; listen to all its steps before asking for the outcome")
         return self._values[0]

@@ -31,7 +31,7 @@ from dragoman.events import CallDelta, ReasoningDelta, TextDelta, assemble, repl
 from dragoman.io.cancel import Cancel
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import Allowed, Answered, ApprovalRequest, Bound, Denied, Edited, Interrupted, Limit, Policy, Run
-from dragoman.loop.journal import Recorder, Store, decode, encode
+from dragoman.loop.journal import JournalStore, RunRecorder, decode, encode
 from dragoman.loop.journal.recorder import joined
 from dragoman.tools import Context, tool
 from dragoman.types import (
@@ -148,8 +148,8 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "run.journal")
 
 
-def begun(path: str) -> Store:
-    store = Store(path, new=True)
+def begun(path: str) -> JournalStore:
+    store = JournalStore(path, new=True)
     store.write_about("about")
     return store
 
@@ -160,7 +160,7 @@ def test_what_was_written_is_there_when_the_file_is_opened_again(path: str) -> N
     store.put("tool", "k", None, 2.0)
     store.put("tool", "k", "done", 3.0)
     store.close()
-    again = Store(path, new=False)
+    again = JournalStore(path, new=False)
     assert again.read_about() == "about"
     assert [again.get("turn", "0"), again.get("tool", "k"), again.get("tool", "x")] == [
         type(again.get("turn", "0"))("said", 1.0),  # type: ignore[misc]
@@ -261,13 +261,13 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_an_open_journal_is_locked_for_everybody_else(path: str) -> None:
     store = begun(path)
-    code = f"from dragoman.loop.journal import Store; Store({path!r}, new=False)"
+    code = f"from dragoman.loop.journal import JournalStore; JournalStore({path!r}, new=False)"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "is in use by another run or process" in other.stderr
     with pytest.raises(JournalError, match="in use"):
-        Store(path, new=False)
+        JournalStore(path, new=False)
     store.close()
-    Store(path, new=False).close()
+    JournalStore(path, new=False).close()
 
 
 def test_a_full_disk_is_told_and_nothing_runs_that_could_not_be_written_down(path: str) -> None:
@@ -275,7 +275,7 @@ def test_a_full_disk_is_told_and_nothing_runs_that_could_not_be_written_down(pat
 
     def fill(step: Any) -> None:
         if type(step).__name__ == "TurnEnded":
-            [store] = [each for each in gc.get_objects() if isinstance(each, Store) and each.path == path]
+            [store] = [each for each in gc.get_objects() if isinstance(each, JournalStore) and each.path == path]
             store._database.execute("PRAGMA max_page_count=1")
 
     wide = Says(("x" * 20_000,), (("pay1", "pay", {"n": 1}), ("send1", "send", {"n": 1})))
@@ -625,7 +625,7 @@ def test_the_clock_of_a_run_stands_still_while_its_program_does_not_run(path: st
 
     store = begun(path)
     store.put("turn", "0", "x", 105.0)
-    recorder = Recorder(store, "run", 100.0)
+    recorder = RunRecorder(store, "run", 100.0)
     recorder._recall("turn", "0")
     machine = recorder.machine(recorder._live(recorder._tick()))
     list(drive(machine, perform_at([9000.0])))
@@ -644,7 +644,7 @@ def test_ids_of_a_run_are_the_same_again_and_of_another_run_are_not(path: str) -
     made = []
     for run_id in ("one", "one", "two"):
         with pytest.raises(StopIteration) as ended:
-            next(drive(Recorder(store, run_id, 0.0).machine(mints()), lambda _: None))
+            next(drive(RunRecorder(store, run_id, 0.0).machine(mints()), lambda _: None))
         made.append(ended.value.value)
     store.close()
     assert made[0] == made[1]

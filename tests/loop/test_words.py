@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.loop.call_errors import NOTHING_THERE, CallError, break_of, value_at
-from dragoman.loop.check_calls import Checker, Ready
-from dragoman.loop.classify import Kind, announces, read
+from dragoman.loop.check_calls import Checker, ReadyCall
+from dragoman.loop.classify import AnswerKind, announces, read
 from dragoman.loop.corrections import SHOWN_SCHEMA, answer, message
 from dragoman.loop.example_arguments import specimen
 from dragoman.loop.missed_calls import misread
@@ -142,7 +142,7 @@ def test_corrections_say_the_same_each_time() -> None:
 def test_what_is_checked_is_ready_or_wrong_and_never_raises() -> None:
     checker = Checker(Shop().tools())
     ready = checker.check(ToolCall(id="1", name="look", arguments={"at": "sky"}))
-    assert isinstance(ready, Ready)
+    assert isinstance(ready, ReadyCall)
     assert ready.call.report is None
     for wrong in ({"at": None}, {"at": {"a": [None]}}, {"look": {"look": {"at": "x"}}}, {"arguments": "{at"}):
         assert isinstance(checker.check(ToolCall(id="1", name="look", arguments=wrong)), CallError)
@@ -158,7 +158,7 @@ def test_an_argument_that_was_never_closed_and_ran_on_over_markup_is_not_run(at:
     found = checker.check(call(Edit("unclosed_argument")))
     assert isinstance(found, CallError)
     assert found.issue.kind is IssueKind.MALFORMED
-    assert isinstance(checker.check(call(Edit("trailing_comma"))), Ready)
+    assert isinstance(checker.check(call(Edit("trailing_comma"))), ReadyCall)
 
 
 def test_nulls_are_left_out_only_where_nothing_is_lost() -> None:
@@ -167,7 +167,7 @@ def test_nulls_are_left_out_only_where_nothing_is_lost() -> None:
         return ToolSet(shop.make("t", {"type": "object", "properties": {"o": inner}}, lambda a: a))
 
     found = Checker(tools(Shop())).check(ToolCall(id="1", name="t", arguments={"o": {"a": None, "b": None}}))
-    assert isinstance(found, Ready)
+    assert isinstance(found, ReadyCall)
     assert found.call.arguments == {"o": {"b": None}}
 
 
@@ -237,24 +237,24 @@ ANSWERS = [
 @pytest.mark.parametrize(("text", "kind"), MISREAD)
 def test_what_was_meant_as_a_call_is_told_from_an_answer(text: str, kind: IssueKind) -> None:
     assert [issue.kind for issue in misread(text, TOOLS)] == [kind]
-    assert read(Response(message=Message("assistant", text)), TOOLS).kind is Kind.BROKEN
+    assert read(Response(message=Message("assistant", text)), TOOLS).kind is AnswerKind.BROKEN
 
 
 @pytest.mark.parametrize("text", ANSWERS)
 def test_an_answer_is_told_from_a_call(text: str) -> None:
     assert misread(text, TOOLS) == ()
-    assert read(Response(message=Message("assistant", text)), TOOLS).kind is Kind.ANSWER
+    assert read(Response(message=Message("assistant", text)), TOOLS).kind is AnswerKind.ANSWER
 
 
 @pytest.mark.parametrize("text", [text for text, _ in MISREAD])
 def test_such_a_text_cut_at_the_limit_is_a_cut_call(text: str) -> None:
     cut = Response(message=Message("assistant", text[:-7]), stop=Stop.LENGTH)
-    assert read(cut, TOOLS).kind is Kind.BROKEN
+    assert read(cut, TOOLS).kind is AnswerKind.BROKEN
 
 
 @pytest.mark.parametrize("text", [*ANSWERS, *(text for text, _ in MISREAD), "I will use look."])
 def test_without_tools_everything_is_an_answer(text: str) -> None:
-    assert read(Response(message=Message("assistant", text)), []).kind is Kind.ANSWER
+    assert read(Response(message=Message("assistant", text)), []).kind is AnswerKind.ANSWER
 
 
 @given(st.text(max_size=300))

@@ -23,7 +23,7 @@ from dragoman.effects import Effect, Open
 from dragoman.errors import JournalError
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Policy, Run
-from dragoman.loop.journal import Store
+from dragoman.loop.journal import JournalStore
 from dragoman.tools import Context, tool
 
 from .upstreams import Says, answered, said
@@ -109,7 +109,7 @@ def watched(memory: ScriptedPeer, clock: Clock) -> Any:
     return performer
 
 
-class WatchedStore(Store):
+class WatchedStore(JournalStore):
     """A store whose every write is a tick before and after."""
 
     clock = Clock(0)

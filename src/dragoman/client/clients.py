@@ -51,7 +51,7 @@ def _check(options: Mapping[str, Any]) -> None:
 
 
 class _BaseClient(Generic[W]):
-    """What both clients are made of; `W` is who performs their machines."""
+    """The parts of both clients; `W` performs their machines."""
 
     def _open(self) -> W:
         """The client's own connections."""
@@ -76,7 +76,7 @@ class _BaseClient(Generic[W]):
         performer: W | None = None,
         **route: Any,
     ) -> None:
-        """What holds for all calls that say nothing else.
+        """Set the defaults of all calls.
 
         model      `provider/model`, several (asked in turn: a list, or separated by commas), or routes
         routes     routes ready made, asked after `model`
@@ -123,7 +123,7 @@ def _as(operation: Callable[..., Any], result: str) -> Callable[[F], F]:
 
 
 class Steps(Generic[T]):
-    """What happens in a run, while it happens: an iterator; `run` is what it came to.
+    """An iterator over a run while it happens; `run` is its outcome.
 
     Leave it early with `close`, or use it as a context manager.
     """
@@ -133,7 +133,7 @@ class Steps(Generic[T]):
 
     @property
     def run(self) -> T:
-        """What it came to.  Raises LookupError while it has not ended."""
+        """The outcome.  Raises LookupError while it has not ended."""
         return self._outcome.value
 
     def close(self) -> None:
@@ -217,7 +217,7 @@ class AsyncSteps(Generic[T]):
 
     @property
     def run(self) -> T:
-        """What it came to.  Raises LookupError while it has not ended."""
+        """The outcome.  Raises LookupError while it has not ended."""
         return self._outcome.value
 
     async def aclose(self) -> None:

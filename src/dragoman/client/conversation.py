@@ -1,4 +1,4 @@
-"""What the caller says as messages: a prompt, a conversation to go on with, or messages as OpenAI's API writes them.
+"""The caller's messages: a prompt, a conversation to go on with, or messages as OpenAI's API writes them.
 
 Knows messages; nothing of models.  Contract: a system prompt that is given replaces the one a conversation begins with.
 """

@@ -1,4 +1,4 @@
-"""How a run was asked, at the head of its journal, so that it can be asked again.
+"""The header of a journal: the request and the form of its run, so that it can be resumed.
 
 Knows requests and forms; nothing of files.  Contract: no key, no route and no function is in it: those come from the
 client that goes on with it.
@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import JournalError
 from ..loop import How, Output
-from ..loop.journal import Store, decode, encode
+from ..loop.journal import JournalStore, decode, encode
 from ..types import Request
 from .models import Models, listed
 
@@ -24,7 +24,7 @@ UNREADABLE = "{path} does not say what it is a run of ({why}); give another file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalHeader:
-    """How a run was asked; `models` are names, none where it was given routes; `begun` by the run's clock."""
+    """The request of a run; `models` are names, none where it was given routes; `begun` by the run's clock."""
 
     run_id: str
     begun: float
@@ -32,7 +32,7 @@ class JournalHeader:
     models: tuple[str, ...] = ()
     output: Output | None = None
 
-    def write(self, store: Store) -> None:
+    def write(self, store: JournalStore) -> None:
         """Begin the journal with it.  Raises JournalError for what cannot be written down."""
         form = self.output and [getattr(self.output, name) for name in ("schema", "name", "description")]
         written: dict[str, Any] = {
@@ -49,7 +49,7 @@ class JournalHeader:
             raise JournalError(UNWRITABLE.format(why=error)) from error
 
 
-def read_header(store: Store) -> JournalHeader:
+def read_header(store: JournalStore) -> JournalHeader:
     """The header of the journal.  Raises JournalError where it has none of a run."""
     try:
         header = decode(store.read_about())

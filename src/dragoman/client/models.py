@@ -32,7 +32,7 @@ NOT_GIVEN = "{what} is given for {name!r}, which no provider is called; see: dra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """How names of models become routes.
+    """A maker of routes from names of models.
 
     api_key, base_url  for the one provider that is used, or a mapping by the provider's name
     providers          rows of the caller's own, which count before ours
@@ -69,7 +69,7 @@ class Catalogue:
     def _by_row(
         self, what: str, given: ByProvider, named: Sequence[tuple[Provider, str]], rows: Providers
     ) -> Mapping[str, str]:
-        """What was given, by the name of the row it is for."""
+        """The value given for each row, by the row's name."""
         if not isinstance(given, str):
             for name in given:
                 if name not in rows:

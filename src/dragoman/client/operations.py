@@ -1,4 +1,4 @@
-"""What a client does, each thing once: machines that either client performs.
+"""The operations of a client, each written once: machines that either client performs.
 
 Knows the loop, the chain and journals; performs nothing itself but opening a journal.  Contract: the caller's mistakes
 are raised before anything is asked; a journal is let go of however the machine ends; keys are in no journal.
@@ -19,7 +19,7 @@ from ..io.cancel import Cancel
 from ..io.execution import Attend, Begin, Notify, ToolObserver
 from ..io.ids import mint
 from ..loop import Failed, Output, Policy, Run, loop
-from ..loop.journal import Recorder, Store
+from ..loop.journal import JournalStore, RunRecorder
 from ..providers.route import Route
 from ..tools import ToolSet
 from ..turn.capabilities import Learned
@@ -32,7 +32,7 @@ from .tools import Tools, definitions_of, toolset
 
 T = TypeVar("T")
 OnEvent: TypeAlias = Callable[[Any], Any]
-Opened: TypeAlias = "Callable[[], tuple[Store, _Task, float | None]]"
+Opened: TypeAlias = "Callable[[], tuple[JournalStore, _Task, float | None]]"
 Path: TypeAlias = "str | os.PathLike[str]"
 
 PLAIN = Policy()
@@ -72,7 +72,7 @@ class Operation(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
-    """What holds where a call says nothing else."""
+    """The values used where a call gives none."""
 
     model: Models = ""
     tools: ToolSet = field(default_factory=ToolSet)
@@ -82,7 +82,7 @@ class Defaults:
 
 
 class Operations:
-    """What one client can do.  `health` and what was learnt of models are shared by everything it does."""
+    """The operations of one client; they share `health` and what was learnt of models."""
 
     def __init__(self, catalogue: Catalogue, defaults: Defaults, rules: Rules | None, health: Health | None) -> None:
         self._catalogue, self._defaults = catalogue, defaults
@@ -135,7 +135,7 @@ class Operations:
         def made(observer: LateObserver, streaming: bool) -> Machine[Run]:
             if journal is None:
                 return with_progress(self._loop(task, streaming))
-            return self._recorded(lambda: (Store(journal, new=True), task, None), observer, streaming)
+            return self._recorded(lambda: (JournalStore(journal, new=True), task, None), observer, streaming)
 
         return self._operation(made, on_event, cancel)
 
@@ -159,8 +159,8 @@ class Operations:
         Raises JournalError for a file that is none, is in use, or does not fit.
         """
 
-        def opened() -> tuple[Store, _Task, float]:
-            store = Store(journal, new=False)
+        def opened() -> tuple[JournalStore, _Task, float]:
+            store = JournalStore(journal, new=False)
             try:
                 header = read_header(store)
                 models = model or header.models or self._defaults.model
@@ -251,7 +251,7 @@ class Operations:
             if begun is None:
                 begun = yield Now()
                 _header(task, begun).write(store)
-            recorder = Recorder(store, task.run_id, begun)
+            recorder = RunRecorder(store, task.run_id, begun)
             observer.to(recorder)
             run = yield from with_progress(recorder.machine(self._loop(task, streaming, recorder)))
             if isinstance(run.end, Failed) and isinstance(run.end.error, JournalError):
@@ -260,7 +260,7 @@ class Operations:
         finally:
             store.close()
 
-    def _loop(self, task: _Task, streaming: bool, recorder: Recorder | None = None) -> Machine[Run]:
+    def _loop(self, task: _Task, streaming: bool, recorder: RunRecorder | None = None) -> Machine[Run]:
         def ask(request: Request) -> Machine[Response]:
             return self._ask(request, task.routes)
 

@@ -1,4 +1,4 @@
-"""What the caller wants as the answer, as the form the loop asks for: a type, a JSON Schema, or an `Output`.
+"""The form of the answer, as the loop asks for it: of a type, a JSON Schema, or an `Output`.
 
 Knows types by their forms; nothing of models.
 """
@@ -24,7 +24,7 @@ def form_of(wanted: Any) -> Output | None:
 
 
 def _docstring(wanted: Any) -> str:
-    """What a class says of itself; builtins and aliases say nothing of what is wanted."""
+    """A class's own description; builtins and aliases say nothing of what is wanted."""
     if not inspect.isclass(wanted) or wanted.__module__ == "builtins":
         return ""
     return " ".join((wanted.__dict__.get("__doc__") or "").split())

@@ -1,7 +1,7 @@
 """Several routes to an answer: which to ask, when to ask again, when to go elsewhere, and what was learnt of each.
 
-In reading order: `treatment` (what each kind of failure means for the next attempt), `health` (which routes failed
-lately), `chain` (the machine).  Performs nothing; the clock is an effect and chance an argument.
+In reading order: `failure_policy` (what each kind of failure means for the next attempt), `health` (which routes
+failed lately), `chain` (the machine).  Performs nothing; the clock is an effect and chance an argument.
 """
 
 from .chain import ChainError as ChainError

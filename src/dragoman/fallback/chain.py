@@ -32,7 +32,7 @@ RESTS = "rests for {seconds:.0f} s after its last failure ({kind})"
 
 
 class Then(StrEnum):
-    """What the chain does after a failure."""
+    """The chain's next step after a failure."""
 
     RETRY = "retry"
     SWITCH = "switch"
@@ -125,27 +125,28 @@ class _Attempts:
     # ── which routes ─────────────────────────────────────────────────────────
 
     def queue(self, routes: Sequence[Route], now: float) -> tuple[list[Route], list[RouteSkipped]]:
-        """Who is asked, in order, and who is not: the rested ones, then the one of the others that rests the least.
+        """The routes to ask, in order, and those to skip: the rested ones, then the other that rests the least.
 
         Raises ProviderError where no route can take the request's tools.
         """
-        fit = [self._native(route) for route in routes if self._takes_tools(route)]
+        fit = self._fit(routes)
+        unfit = [RouteSkipped(self._place(route), "has no native tools") for route in routes if route not in fit]
+        rests = [(self._health.rests(self._place(route), now), self._native(route)) for route in fit]
+        resting = sorted((each for each in rests if each[0]), key=lambda each: each[0])
+        rested = [route for rest, route in rests if not rest]
+        return rested + [route for _, route in resting[:1]], unfit + [self._skip(*each) for each in resting[1:]]
+
+    def _fit(self, routes: Sequence[Route]) -> list[Route]:
+        fit = [route for route in routes if self._takes_tools(route)]
         if not fit:
             names = ", ".join(str(self._place(route)) for route in routes)
             raise ProviderError(NO_TOOLS.format(names=names), kind=ErrorKind.NO_TOOLS)
-        unfit = [RouteSkipped(self._place(r), "has no native tools") for r in routes if not self._takes_tools(r)]
-        rests = [(self._health.rests(self._place(route), now), route) for route in fit]
-        resting = sorted((each for each in rests if each[0]), key=lambda each: each[0])
-        rested = [route for rest, route in rests if not rest]
-        return rested + [route for _, route in resting[:1]], unfit + self._skipped(resting[1:])
+        return fit
 
-    def _skipped(self, resting: Sequence[tuple[float, Route]]) -> list[RouteSkipped]:
-        kinds = {where: condition.kind for where, condition in self._health}
-        places = [(rest, self._place(route)) for rest, route in resting]
-        return [
-            RouteSkipped(where, RESTS.format(seconds=rest, kind=kinds.get(where, ErrorKind.UNKNOWN)))
-            for rest, where in places
-        ]
+    def _skip(self, rest: float, route: Route) -> RouteSkipped:
+        where = self._place(route)
+        kinds = {place: condition.kind for place, condition in self._health}
+        return RouteSkipped(where, RESTS.format(seconds=rest, kind=kinds.get(where, ErrorKind.UNKNOWN)))
 
     def worth_asking(self, queue: list[Route], error: ProviderError) -> list[Route]:
         """Those of `queue` that may do better after `error`."""

@@ -1,4 +1,4 @@
-"""What each kind of failure means for the next attempt: one row per kind, and how long to wait.
+"""The treatment of failures: one row per kind, and how long to wait before the next attempt.
 
 Knows `ErrorKind` and numbers; nothing of routes, clocks or chance.  Contract: the table is total; the class of a
 failure comes from its status and machine fields, never from what its prose happens to hold (seeds.md (c) ChatCLI 14).
@@ -14,7 +14,7 @@ from ..errors import ErrorKind, ProviderError
 
 
 class Cooling(StrEnum):
-    """How a failure cools the route it happened on."""
+    """The rest that a failure gives the route it happened on."""
 
     NONE = "none"  # the request was at fault, or the caller: the route is as good as before
     STEP = "step"  # a while, doubled with each failure in a row
@@ -23,7 +23,7 @@ class Cooling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What to do after a failure: how often the same route may be asked again, whether another may, how it cools."""
+    """One kind of failure: how often the same route may be asked again, whether another may, how it cools."""
 
     retries: int
     elsewhere: bool
@@ -53,7 +53,7 @@ TREATMENTS: Mapping[ErrorKind, Treatment] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How patient a chain is; times in seconds.
+    """Retries and waits of a chain; times in seconds.
 
     retries     how often one route is asked again at most, whatever the failure
     first       the first wait where the provider names none; it doubles

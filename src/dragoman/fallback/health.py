@@ -18,7 +18,7 @@ from .failure_policy import Rules
 
 
 class Place(NamedTuple):
-    """Where a turn is asked: `account` tells keys apart without giving them away."""
+    """A provider's model, as it is asked: `account` tells keys apart without giving them away."""
 
     provider: str
     model: str
@@ -38,7 +38,7 @@ def place(route: Route, model: str = "") -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How a place fares: failures in a row, when the last one was noted, until when it rests (seconds since 1970)."""
+    """The state of a place: failures in a row, when the last was noted, until when it rests (seconds since 1970)."""
 
     failures: int
     noted: float
@@ -51,7 +51,7 @@ class Condition:
 
 
 class Health:
-    """What is known of places; shared by turns and threads (each change is one assignment)."""
+    """The conditions of places; shared by turns and threads (each change is one assignment)."""
 
     def __init__(self) -> None:
         self._conditions: dict[Place, Condition] = {}

@@ -1,9 +1,9 @@
 """The loop: a model asked again and again, its tools run, its mistakes corrected, until it has answered.
 
-The door to the package.  In reading order: `ends` (how a run ends), `policy` (what it may do), `steps` (what it tells),
-`errors` and `checking` (what is wrong with a call), `specimen` and `corrections` (what the model is told of it),
-`misread` and `replies` (what an answer without a call is), `transcript`, `guard`, `archive`, `output`, `acting`
-(running calls), `state`, `answering`, `machine` (the loop itself).
+In reading order: `outcomes` (how a run ends), `policy` (what it may do), `steps` (what it emits), `call_errors` and
+`check_calls` (what is wrong with a call), `example_arguments` and `corrections` (what the model is told of it),
+`missed_calls` and `classify` (what an answer without a call is), `transcript`, `stall_guard`, `long_results`, `output`,
+`deadline`, `run_calls`, `history`, `state`, `next_step`, `machine` (the loop itself).
 """
 
 from ..effects import ToolProgress

@@ -1,4 +1,4 @@
-"""What was wrong with a call, as data: the ground on which corrections are written.
+"""Errors of calls, as data: the ground on which corrections are written.
 
 Knows issues, error codes and where in a value or a text something stands; words are `corrections.py`'s.
 """
@@ -101,4 +101,4 @@ def _around(text: str, at: int) -> str:
 
 
 def _dropped(_: str) -> None:
-    """What is read is not kept: only where reading ends matters."""
+    """Drop what is read: only where reading ends matters."""

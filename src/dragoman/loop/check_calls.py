@@ -27,7 +27,7 @@ DEEPEST = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ReadyCall:
     """A call as it will run, with the tool that runs it."""
 
     call: ToolCall
@@ -42,7 +42,7 @@ class Checker:
         self._judge = Judge([each.tool for each in tools.values()])
         self._lenient = [replace(each.tool, parameters={}) for each in tools.values()]
 
-    def check(self, call: ToolCall) -> Ready | CallError:
+    def check(self, call: ToolCall) -> ReadyCall | CallError:
         """The call, ready to run, or what is wrong with it."""
         name = self._judge.resolve(call.name)
         if name is None:
@@ -57,13 +57,13 @@ class Checker:
         if found:
             issue = _invalid(call, name, found)
             return CallError(issue=issue, arguments=arguments, faults=tuple(found), native=is_native(call))
-        return Ready(_mended(call, name, arguments, edits) if edits else call, runnable)
+        return ReadyCall(_mended(call, name, arguments, edits) if edits else call, runnable)
 
-    def recheck(self, call: ToolCall, arguments: Mapping[str, Any]) -> Ready | CallError:
+    def recheck(self, call: ToolCall, arguments: Mapping[str, Any]) -> ReadyCall | CallError:
         """The call with other arguments, which somebody put in their place."""
         return self.check(replace(call, arguments=arguments, raw=None))
 
-    def review(self, call: ToolCall, issue: Issue) -> Ready | CallError:
+    def review(self, call: ToolCall, issue: Issue) -> ReadyCall | CallError:
         """A native call that was refused on its way, looked at again; ready where only nulls had to be left out."""
         if issue.kind in AGAIN:
             found = self.check(replace(call, report=None))
@@ -75,7 +75,7 @@ class Checker:
         return CallError(issue=issue, arguments=call.arguments, native=True)
 
     def error_of(self, issue: Issue) -> CallError:
-        """What is wrong with a call in text that never became one: its arguments, and all their faults."""
+        """The error of a call in text that never became one: its arguments, and all their faults."""
         runnable = self._tools.get(issue.name)
         if issue.kind is not IssueKind.INVALID_ARGUMENTS or runnable is None or not issue.raw:
             return CallError(issue=issue)
@@ -88,7 +88,7 @@ class Checker:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """What can be called."""
+        """The tools that can be called."""
         return tuple(each.tool for each in self._tools.values())
 
     def tool(self, name: str) -> Tool | None:

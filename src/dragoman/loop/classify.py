@@ -21,8 +21,8 @@ from .call_errors import is_meant
 from .missed_calls import IDENTIFIER, misread, nearly, unfenced
 
 
-class Kind(StrEnum):
-    """What an answer without calls is."""
+class AnswerKind(StrEnum):
+    """The kinds of answers without calls."""
 
     ANSWER = "answer"
     FINAL = "final"  # the JSON protocol's last object
@@ -37,29 +37,29 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an answer is; `value` is that of a final action, `issues` say what is broken."""
+    """An answer, classified; `value` is that of a final action, `issues` say what is broken."""
 
-    kind: Kind
+    kind: AnswerKind
     value: Any = None
     issues: tuple[Issue, ...] = ()
 
 
-SHORT = {Stop.PAUSE: Kind.PAUSED, Stop.LENGTH: Kind.CUT, Stop.ERROR: Kind.FAULTY}
+SHORT = {Stop.PAUSE: AnswerKind.PAUSED, Stop.LENGTH: AnswerKind.CUT, Stop.ERROR: AnswerKind.FAULTY}
 REFUSALS = frozenset({Stop.REFUSED, Stop.FILTERED})
 
 
 def read(response: Response, tools: Sequence[Tool]) -> Reply:
-    """What `response`, which has no calls, is."""
-    return next(filter(None, (reading(response, tools) for reading in READINGS)), Reply(Kind.ANSWER))
+    """Classify `response`, which has no calls."""
+    return next(filter(None, (reading(response, tools) for reading in READINGS)), Reply(AnswerKind.ANSWER))
 
 
 def _refused(response: Response, tools: Sequence[Tool]) -> Reply | None:
-    return Reply(Kind.REFUSED) if response.stop in REFUSALS else None
+    return Reply(AnswerKind.REFUSED) if response.stop in REFUSALS else None
 
 
 def _broken(response: Response, tools: Sequence[Tool]) -> Reply | None:
     broken = tuple(issue for issue in response.issues if is_meant(issue))
-    return Reply(Kind.BROKEN, issues=broken) if broken else None
+    return Reply(AnswerKind.BROKEN, issues=broken) if broken else None
 
 
 def _short(response: Response, tools: Sequence[Tool]) -> Reply | None:
@@ -70,7 +70,7 @@ def _short(response: Response, tools: Sequence[Tool]) -> Reply | None:
 
 
 def _empty(response: Response, tools: Sequence[Tool]) -> Reply | None:
-    return None if response.text.strip() or _finals(response.message.parts) else Reply(Kind.EMPTY)
+    return None if response.text.strip() or _finals(response.message.parts) else Reply(AnswerKind.EMPTY)
 
 
 def _final(response: Response, tools: Sequence[Tool]) -> Reply | None:
@@ -78,17 +78,17 @@ def _final(response: Response, tools: Sequence[Tool]) -> Reply | None:
     found = _finals(response.message.parts)
     if not found and tools and response.text.lstrip()[:1] in ("{", "`"):
         found = _finals(parse(unfenced(response.text), tools=tools, dialects="json_protocol").parts)
-    return Reply(Kind.FINAL, found[0]) if found else None
+    return Reply(AnswerKind.FINAL, found[0]) if found else None
 
 
 def _missed(response: Response, tools: Sequence[Tool]) -> Reply | None:
     missed = misread(response.text.strip(), tools, cut=response.stop is Stop.LENGTH)
-    return Reply(Kind.BROKEN, issues=missed) if missed else None
+    return Reply(AnswerKind.BROKEN, issues=missed) if missed else None
 
 
 def _announced(response: Response, tools: Sequence[Tool]) -> Reply | None:
     said = tools and announces(response.text.strip(), [tool.name for tool in tools])
-    return Reply(Kind.ANNOUNCED) if said else None
+    return Reply(AnswerKind.ANNOUNCED) if said else None
 
 
 READINGS = (_refused, _broken, _short, _empty, _final, _missed, _announced)

@@ -1,4 +1,4 @@
-"""What the model is told about a wrong call: made from data, and more of it each time in a row.
+"""Corrections for the model: made from data, and saying more each time in a row.
 
 Knows errors, tools, schemas and dialects; decides nothing and sends nothing.
 The first correction names every fault with its path, the piece of schema that concerns it and the value given; the
@@ -51,7 +51,7 @@ AS_JSON = "Answer again: one JSON value that fits, and nothing else."
 
 
 def explained(error: CallError, tools: Sequence[Tool], level: int) -> str:
-    """What was wrong with one call: without an example.  `level` counts corrections in a row, from 1."""
+    """One call's error, without an example.  `level` counts corrections in a row, from 1."""
     lines = [*EXPLANATIONS.get(error.issue.kind, _as_noticed)(error, tools, level)]
     return "\n".join(lines)
 

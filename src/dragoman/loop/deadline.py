@@ -12,7 +12,7 @@ from ..effects import Machine, Now
 
 @dataclass(slots=True)
 class Deadline:
-    """When `timeout` seconds will have passed since `begin`; never where it is None."""
+    """The time `timeout` seconds after `begin`; none where it is None."""
 
     timeout: float | None = None
     _until: float | None = None

@@ -32,7 +32,7 @@ def specimen(schema: JsonObject, given: Any = None) -> JsonObject | None:
 
 
 def _mixed(schema: JsonObject, made: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """What was made, with each of the values given that does not spoil it."""
+    """The stand-ins, with each of the values given that does not spoil them."""
     value = dict(made)
     for key, member in given.items():
         if not faults(schema, {**value, key: member}):
@@ -45,7 +45,7 @@ def _value(schema: JsonObject, wanted: Shape, key: str) -> Any:
 
 
 def _own(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """What the schema itself says of a property, references left alone."""
+    """A property's own schema, references left alone."""
     properties = schema.get("properties")
     own = properties.get(key) if isinstance(properties, Mapping) else None
     return own if isinstance(own, Mapping) else {}

@@ -20,7 +20,7 @@ from ..events import Event
 from ..tools import ToolSet
 from ..types import Request, Response, Stop, ToolCall, ToolResult
 from .call_errors import CallError
-from .check_calls import Ready, is_native
+from .check_calls import ReadyCall, is_native
 from .classify import REFUSALS
 from .corrections import STALE
 from .doubt import settled
@@ -28,7 +28,7 @@ from .next_step import answered
 from .outcomes import Answered, Bound, End, Failed, FinalTool, Interrupted, Limit, Refused, Run
 from .output import Output
 from .policy import Policy
-from .run_calls import ENDED, CallRunner, HookFailed, Ran, not_run
+from .run_calls import ENDED, CallRunner, HookFailed, RanCalls, not_run
 from .state import State, unfit
 from .steps import TurnEnded, TurnStarted
 from .transcript import EventLog, Transcript, transcribe
@@ -117,7 +117,7 @@ class _Loop:
         return response
 
     def _take(self, response: Response) -> Machine[End | None]:
-        """What follows from an answer: an end, or None for another turn."""
+        """Follow up an answer: with an end, or None for another turn."""
         transcript = transcribe(response, self._state.log.order)
         if response.stop in REFUSALS:
             self._state.history.add_answer(transcript.message)
@@ -149,7 +149,7 @@ class _Loop:
         self,
         transcript: Transcript,
         errors: dict[str, CallError],
-        ran: Ran,
+        ran: RanCalls,
         pairs: Sequence[tuple[ToolCall, ToolResult]],
     ) -> Machine[End | None]:
         """After the results: corrections, and whether the run still gets anywhere."""
@@ -170,10 +170,10 @@ class _Loop:
         return None
 
     def _run(
-        self, runner: CallRunner, ready: Sequence[Ready], errors: dict[str, CallError]
-    ) -> Machine[tuple[Ran, End | None]]:
+        self, runner: CallRunner, ready: Sequence[ReadyCall], errors: dict[str, CallError]
+    ) -> Machine[tuple[RanCalls, End | None]]:
         """Run the calls in order, until one of them ends the run; those after it do not run."""
-        state, ran, end = self._state, Ran(), None
+        state, ran, end = self._state, RanCalls(), None
         for takes, group in groupby(ready, key=lambda each: each.runnable is state.taker):
             for batch in ([each] for each in group) if takes else [list(group)]:
                 if end is not None:
@@ -186,14 +186,14 @@ class _Loop:
                     end = self._final(ran)
         return ran, end
 
-    def _final(self, ran: Ran) -> End | None:
+    def _final(self, ran: RanCalls) -> End | None:
         if ran.final is None:
             return None
         each, result = ran.final
         self._state.value = value_of(result)
         return FinalTool(each.call, result)
 
-    def _take_value(self, runner: CallRunner, each: Ready, errors: dict[str, CallError]) -> Machine[End | None]:
+    def _take_value(self, runner: CallRunner, each: ReadyCall, errors: dict[str, CallError]) -> Machine[End | None]:
         """The value that was asked for, given by a call."""
         state, call = self._state, each.call
         assert state.output is not None

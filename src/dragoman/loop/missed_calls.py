@@ -53,28 +53,33 @@ UNSURE = Issue(
 
 
 def misread(text: str, tools: Sequence[Tool], *, cut: bool = False) -> tuple[Issue, ...]:
-    """What is wrong with the calls that `text` seems to end in; () where it is an answer.  `cut`: at a limit."""
+    """Issues of the calls that `text` seems to end in; () where it is an answer.  `cut`: at a limit."""
     start = _start(text) if tools else None
-    if start is None:
-        return ()
-    inside = unfenced(text[start:])
     names = [tool.name for tool in tools]
+    inside = "" if start is None else unfenced(text[start:])
     named = nearly(IDENTIFIER.findall(inside[:HEAD]), names)
-    if not named and not LIKE_A_CALL.search(inside):
-        return ()
+    return _issues(inside, tools, names, named=named, cut=cut) if named or LIKE_A_CALL.search(inside) else ()
+
+
+def _issues(inside: str, tools: Sequence[Tool], names: Sequence[str], *, named: bool, cut: bool) -> tuple[Issue, ...]:
     parsed = parse(inside, tools=tools, dialects=FORMS, finish_reason=Stop.LENGTH if cut else None)
     broken = tuple(issue for issue in parsed.issues if is_meant(issue))
     if broken:
         return broken
-    if cut and (SURE.search(inside) or (named and LIKE_A_CALL.search(inside)) or nearly(_first_names(inside), names)):
+    if cut and _is_sure(inside, names, named=named):
         return (CUT_OFF,)
-    if parsed.calls and not parsed.text.strip():
-        return (UNSURE,)
-    return _unknown(inside, names)
+    return (UNSURE,) if parsed.calls and not parsed.text.strip() else _unknown(inside, names)
+
+
+def _is_sure(inside: str, names: Sequence[str], *, named: bool) -> bool:
+    """Can a text that was cut have been nothing but a call?"""
+    if SURE.search(inside) or (named and LIKE_A_CALL.search(inside)):
+        return True
+    return nearly(_first_names(inside), names)
 
 
 def unfenced(text: str) -> str:
-    """What stands in the fence, where `text` is one."""
+    """The text inside the fence, where `text` is one."""
     fenced = FENCED.fullmatch(text)
     return fenced["inside"] if fenced else text
 
@@ -89,7 +94,7 @@ def nearly(words: Iterable[str], names: Sequence[str]) -> bool:
 
 
 def _start(text: str) -> int | None:
-    """Where the part begins that may be nothing but calls."""
+    """The start of the part that may be nothing but calls."""
     found = STARTS.search(text)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What follows from an answer without a call: the end of the run, or one more turn and what the model is told.
+"""The step after an answer without a call: the end of the run, or one more turn with a correction.
 
 One function per kind of reply (`classify.py`), all of one form; each returns an end, or None for another turn.  Knows a
 run's state; asks no model.
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from ..effects import Machine
 from ..errors import ErrorKind, ProviderError
 from ..types import Message, Response
-from .classify import Kind, Reply, read
+from .classify import AnswerKind, Reply, read
 from .corrections import announced
 from .outcomes import Answered, Bound, End, Failed, FinalAction, Limit
 from .state import State
@@ -37,7 +37,7 @@ BROKE_OFF = "the provider said that making the answer went wrong; ask again, or 
 
 
 def answered(state: State, response: Response, transcript: Transcript) -> Machine[End | None]:
-    """What follows from `response`, which made no call."""
+    """Follow up `response`, which made no call."""
     reply = read(response, state.checker.tools)
     value, fits = _value_in(state, reply, response)
     if fits:
@@ -51,8 +51,11 @@ def _value_in(state: State, reply: Reply, response: Response) -> tuple[Any, bool
     """The value that was asked for, where the answer is one."""
     if state.output is None or _must_call(state):
         return None, False
-    value, found = state.output.take(reply.value) if reply.kind is Kind.FINAL else state.output.read(response.text)
-    return value, not found and (reply.kind is Kind.FINAL or bool(response.text.strip()))
+    if reply.kind is AnswerKind.FINAL:
+        value, found = state.output.take(reply.value)
+        return value, not found
+    value, found = state.output.read(response.text)
+    return value, not found and bool(response.text.strip())
 
 
 def _answer(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
@@ -121,15 +124,15 @@ def _paused(state: State, reply: Reply, response: Response, transcript: Transcri
 
 
 Answering: TypeAlias = Callable[[State, Reply, Response, Transcript], Machine[End | None]]
-REPLIES: Mapping[Kind, Answering] = {
-    Kind.ANSWER: _answer,
-    Kind.FINAL: _final,
-    Kind.BROKEN: _broken,
-    Kind.ANNOUNCED: _announced,
-    Kind.EMPTY: _empty,
-    Kind.CUT: _cut,
-    Kind.FAULTY: _faulty,
-    Kind.PAUSED: _paused,
+REPLIES: Mapping[AnswerKind, Answering] = {
+    AnswerKind.ANSWER: _answer,
+    AnswerKind.FINAL: _final,
+    AnswerKind.BROKEN: _broken,
+    AnswerKind.ANNOUNCED: _announced,
+    AnswerKind.EMPTY: _empty,
+    AnswerKind.CUT: _cut,
+    AnswerKind.FAULTY: _faulty,
+    AnswerKind.PAUSED: _paused,
 }
 
 

@@ -1,4 +1,4 @@
-"""How a run ends, and what it leaves behind.
+"""The ends of a run, and what it leaves behind.
 
 A closed union of frozen records: every run ends as exactly one of them, each with the whole conversation.
 Knows the values of `types.py`; nothing of machines.  Contract: in `Run.messages` every call is answered by exactly one
@@ -81,7 +81,7 @@ DONE = (Answered, FinalTool, FinalAction)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a run came to.
+    """The outcome of a run.
 
     messages   the conversation, from the first message given to the last one made
     response   the last answer of the model, None where there was none; after a failure or an interruption in the

@@ -20,7 +20,7 @@ from ..types import JsonObject, Message, OutputSchema, Request, Text, Tool, Tool
 
 
 class How(StrEnum):
-    """How the model is asked for the value."""
+    """The ways to ask the model for the value."""
 
     AUTO = "auto"  # by tool: it works on every wire, with and without native tools
     NATIVE = "native"  # by the schema the API takes for its answer

@@ -1,4 +1,4 @@
-"""What a run may do and when it must stop: limits, approval and hooks, as values.
+"""The policy of a run, as values: limits, approval and hooks.
 
 Knows tools and calls; performs nothing.  Contract: a policy that makes no sense is a `UsageError` when it is made.
 """
@@ -43,7 +43,7 @@ Decision: TypeAlias = Allowed | Denied | Edited
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequest:
-    """What somebody is asked to approve: the call, the tool, and what was wrong with the arguments they gave before."""
+    """A call to approve: the tool that runs it, and what was wrong with the arguments that were given before."""
 
     call: ToolCall
     runnable: Runnable
@@ -59,7 +59,7 @@ After: TypeAlias = Callable[[ToolCall, ToolResult], "Awaitable[ToolResult | None
 
 
 class Duplicates(StrEnum):
-    """What becomes of calls that are the same in one answer.  Models stutter (lmstudio#1756, TeXRA#9765)."""
+    """The treatment of equal calls in one answer.  Models stutter (lmstudio#1756, TeXRA#9765)."""
 
     SHARE = "share"  # the first runs, the others get its result and are told so
     RUN = "run"  # each runs

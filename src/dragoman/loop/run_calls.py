@@ -19,7 +19,7 @@ from ..tools import Approval
 from ..turn.composer import identity
 from ..types import Text, ToolCall, ToolResult
 from .call_errors import CallError
-from .check_calls import Checker, Ready
+from .check_calls import Checker, ReadyCall
 from .corrections import answer, explained
 from .deadline import Deadline
 from .long_results import Archive
@@ -47,10 +47,10 @@ class HookFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What running the calls of one answer came to: the final call and its result, where one ran, and how many ran."""
+class RanCalls:
+    """The calls of one answer that ran: the final one and its result, where there was one, and how many."""
 
-    final: tuple[Ready, ToolResult] | None = None
+    final: tuple[ReadyCall, ToolResult] | None = None
     count: int = 0
 
 
@@ -69,11 +69,11 @@ class CallRunner:
     results: dict[str, ToolResult]
     count: int = 0
 
-    def check(self, calls: Iterable[ToolCall], told: Transcript) -> tuple[list[Ready], dict[str, CallError]]:
+    def check(self, calls: Iterable[ToolCall], transcript: Transcript) -> tuple[list[ReadyCall], dict[str, CallError]]:
         """Those of `calls` that may run, and what is wrong with the others, by their ids."""
-        ready, errors = list[Ready](), dict[str, CallError]()
+        ready, errors = list[ReadyCall](), dict[str, CallError]()
         for call in calls:
-            issue = told.native.get(call.id)
+            issue = transcript.native.get(call.id)
             found = self.checker.check(call) if issue is None else self.checker.review(call, issue)
             if isinstance(found, CallError):
                 errors[call.id] = found
@@ -85,10 +85,10 @@ class CallRunner:
         """The result of a call that is wrong; `level` counts corrections in a row, from 1."""
         return failed(call, answer(error, self.checker.tools, level), error.code)
 
-    def run(self, calls: Sequence[Ready]) -> Machine[Ran]:
+    def run(self, calls: Sequence[ReadyCall]) -> Machine[RanCalls]:
         """Run `calls`."""
         first, again = self._alike(calls)
-        final: tuple[Ready, ToolResult] | None = None
+        final: tuple[ReadyCall, ToolResult] | None = None
         for group in _groups(first):
             left = yield from self.deadline.left()
             if final is not None or left == 0:
@@ -98,14 +98,14 @@ class CallRunner:
             yield from self._group(group, left)
             final = next((done for each in group if (done := self._finished(each))), None)
         yield from self._answer((call, _shared(call, self.results[other.id])) for call, other in again)
-        return Ran(final, self.count)
+        return RanCalls(final, self.count)
 
-    def _alike(self, calls: Sequence[Ready]) -> tuple[list[Ready], list[tuple[ToolCall, ToolCall]]]:
+    def _alike(self, calls: Sequence[ReadyCall]) -> tuple[list[ReadyCall], list[tuple[ToolCall, ToolCall]]]:
         """The calls that run, and those that share the result of an equal one before them."""
         if self.policy.duplicates is Duplicates.RUN:
             return list(calls), []
-        first: list[Ready] = []
-        seen: dict[str, Ready] = {}
+        first: list[ReadyCall] = []
+        seen: dict[str, ReadyCall] = {}
         again: list[tuple[ToolCall, ToolCall]] = []
         for each in calls:
             same = seen.get(identity(each.call))
@@ -118,22 +118,22 @@ class CallRunner:
             first.append(each)
         return first, again
 
-    def _finished(self, each: Ready) -> tuple[Ready, ToolResult] | None:
+    def _finished(self, each: ReadyCall) -> tuple[ReadyCall, ToolResult] | None:
         result = self.results.get(each.call.id)
         return (each, result) if each.runnable.final and result is not None and not result.is_error else None
 
     # ── one group ────────────────────────────────────────────────────────────
 
-    def _group(self, group: Sequence[Ready], left: float | None) -> Machine[None]:
-        admitted: dict[str, Ready | ToolResult] = {}
+    def _group(self, group: Sequence[ReadyCall], left: float | None) -> Machine[None]:
+        admitted: dict[str, ReadyCall | ToolResult] = {}
         for each in group:
             admitted[each.call.id] = yield from self._admit(each)
-        ran = yield from self._performed([each for each in admitted.values() if isinstance(each, Ready)], left)
+        ran = yield from self._performed([each for each in admitted.values() if isinstance(each, ReadyCall)], left)
         self.results |= {id_: each if isinstance(each, ToolResult) else ran[id_] for id_, each in admitted.items()}
         try:
             for original in group:
                 found = admitted[original.call.id]
-                if isinstance(found, Ready):
+                if isinstance(found, ReadyCall):
                     result = yield from self._after(found.call, ran[found.call.id])
                     self.results[found.call.id] = self._shown(original, found, result)
         except (Cancelled, HookFailed):
@@ -141,7 +141,7 @@ class CallRunner:
             raise
         yield from self._ended(group)
 
-    def _performed(self, admitted: Sequence[Ready], left: float | None) -> Machine[dict[str, ToolResult]]:
+    def _performed(self, admitted: Sequence[ReadyCall], left: float | None) -> Machine[dict[str, ToolResult]]:
         """The results of these calls, which run side by side, by their ids."""
         for each in admitted:
             yield ToolStarted(each.call)
@@ -152,21 +152,21 @@ class CallRunner:
         self.count += len(admitted)
         return {each.call.id: _for_call(result, each.call) for each, result in zip(admitted, ran, strict=True)}
 
-    def _job(self, each: Ready, left: float | None) -> Job:
+    def _job(self, each: ReadyCall, left: float | None) -> Job:
         own = each.runnable.timeout if each.runnable.timeout is not None else self.policy.tool_timeout
         bounds = [seconds for seconds in (own, left) if seconds is not None]
         return Job(
             runnable=each.runnable, call=each.call, key=self.key(each.call), timeout=min(bounds) if bounds else None
         )
 
-    def _shown(self, original: Ready, ran: Ready, result: ToolResult) -> ToolResult:
+    def _shown(self, original: ReadyCall, ran: ReadyCall, result: ToolResult) -> ToolResult:
         """The result as the model gets it: shortened, and with the arguments it really ran with."""
         shown = self.archive.shown(result)
         if original.call.arguments == ran.call.arguments:
             return shown
         return _headed(shown, CHANGED.format(arguments=dumps(ran.call.arguments)))
 
-    def _ended(self, group: Sequence[Ready]) -> Machine[None]:
+    def _ended(self, group: Sequence[ReadyCall]) -> Machine[None]:
         for each in group:
             yield ToolEnded(each.call, self.results[each.call.id])
 
@@ -178,7 +178,7 @@ class CallRunner:
 
     # ── before and after ─────────────────────────────────────────────────────
 
-    def _admit(self, each: Ready) -> Machine[Ready | ToolResult]:
+    def _admit(self, each: ReadyCall) -> Machine[ReadyCall | ToolResult]:
         """The call as it may run, or the result it gets instead."""
         allowed = yield from self._approved(each)
         for hook in self.policy.before:
@@ -187,7 +187,7 @@ class CallRunner:
             allowed = yield from self._before(hook, allowed)
         return allowed
 
-    def _before(self, hook: Callable[..., Any], each: Ready) -> Machine[Ready | ToolResult]:
+    def _before(self, hook: Callable[..., Any], each: ReadyCall) -> Machine[ReadyCall | ToolResult]:
         returned = yield from _invoke(hook, each.call)
         match returned:
             case None:
@@ -196,7 +196,7 @@ class CallRunner:
                 return _for_call(returned, each.call)
             case ToolCall():
                 found = self.checker.check(replace(returned, id=each.call.id))
-                if isinstance(found, Ready):
+                if isinstance(found, ReadyCall):
                     return found
                 why = f"a before hook made a call that does not fit: {found.issue.message}; mend the hook"
                 raise HookFailed(UsageError(why))
@@ -210,7 +210,7 @@ class CallRunner:
             result = result if returned is None else _for_call(returned, call)
         return result
 
-    def _approved(self, each: Ready) -> Machine[Ready | ToolResult]:
+    def _approved(self, each: ReadyCall) -> Machine[ReadyCall | ToolResult]:
         wanted, approve = each.runnable.approval, self.policy.approve
         if wanted is Approval.NEVER or (wanted is Approval.POLICY and approve is None):
             return each
@@ -227,15 +227,15 @@ class CallRunner:
                 reason = f": {decision.reason}" if decision.reason else ""
                 return not_run(each.call, DENIED.format(reason=reason), ErrorCode.DENIED)
             found = self.checker.recheck(each.call, decision.arguments)
-            if isinstance(found, Ready):
+            if isinstance(found, ReadyCall):
                 return found
             problem = explained(found, self.checker.tools, 1)
         return not_run(each.call, f"the arguments it was to run with do not fit: {problem}", ErrorCode.INVALID_ARGS)
 
 
-def _groups(calls: Sequence[Ready]) -> Iterator[list[Ready]]:
+def _groups(calls: Sequence[ReadyCall]) -> Iterator[list[ReadyCall]]:
     """Calls that may run side by side, in order: read-only neighbours together, every other call alone."""
-    group: list[Ready] = []
+    group: list[ReadyCall] = []
     for each in calls:
         alone = not each.runnable.read_only or each.runnable.final
         if group and alone:

@@ -1,4 +1,4 @@
-"""What a run knows from turn to turn: its history, its counts, its tools, and how the model is corrected.
+"""The state of a run from turn to turn: its history, its counts, its tools, and how the model is corrected.
 
 Knows messages, results and corrections; asks no model and runs no tool.
 """
@@ -34,8 +34,8 @@ from .transcript import EventLog
 
 
 @dataclass(slots=True)
-class Counts:
-    """What is counted from turn to turn.
+class RunCounts:
+    """Counts from turn to turn.
 
     `streak` are corrections in a row, `nudged` answers asked for again since it last tried to call, `continued`
     answers that were continued; `called`: was a tool called, as the request may demand?
@@ -58,7 +58,7 @@ class State:
         self.taker = output.runnable(tools) if output is not None and output.by_tool else None
         self.checker = Checker({})
         self.guard = Guard()
-        self.counts = Counts()
+        self.counts = RunCounts()
         self.deadline = Deadline(policy.timeout)
         self.usage = Usage()
         self.issues: list[Issue] = []
@@ -70,7 +70,7 @@ class State:
     # ── asking and leaving ───────────────────────────────────────────────────
 
     def next_request(self) -> Request:
-        """What the model is asked now: the conversation so far, with the tools there are by now."""
+        """The request of the next turn: the conversation so far, with the tools there are by now."""
         runnables = {**self.own, **self.archive.tools()}
         if self.taker is not None:
             runnables[self.taker.tool.name] = self.taker
@@ -83,7 +83,7 @@ class State:
         return self.output.ask(request, "" if self.taker is None else self.taker.tool.name)
 
     def left_behind(self, end: End) -> Run:
-        """What the run came to."""
+        """The outcome of the run."""
         text = "".join([*self.text, self.response.text if self.response is not None else ""])
         return Run(
             end=end,
@@ -109,7 +109,7 @@ class State:
     # ── calls ────────────────────────────────────────────────────────────────
 
     def runner(self) -> CallRunner:
-        """What checks and runs the calls of the model's last message."""
+        """A runner for the calls of the model's last message."""
         return CallRunner(self.policy, self.checker, self.archive, self._key, self.deadline, self.history.results)
 
     def _key(self, call: ToolCall) -> str:
@@ -119,7 +119,7 @@ class State:
 
     @property
     def level(self) -> int:
-        """How many corrections in a row the next one makes."""
+        """The number of corrections in a row, with the next one."""
         return self.counts.streak + 1
 
     def correct(self, wrong: Sequence[CallError], in_text: Sequence[CallError], ran: int = 0) -> Machine[End | None]:

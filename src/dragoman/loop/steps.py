@@ -1,4 +1,4 @@
-"""What a run tells its listener besides the events of the model's answers.
+"""The steps of a run, besides the events of the model's answers.
 
 Frozen records, in the order in which things happen; they decide nothing.
 """

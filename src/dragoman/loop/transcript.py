@@ -35,7 +35,7 @@ BROKEN = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="it was refuse
 
 @dataclass(slots=True)
 class EventLog:
-    """What came of one answer so far: its calls, in order, also those that were refused in the end."""
+    """The events of one answer so far: its calls, in order, also those that were refused in the end."""
 
     assembler: Assembler = field(default_factory=Assembler)
     order: dict[str, int] = field(default_factory=dict)

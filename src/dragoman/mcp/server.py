@@ -27,7 +27,7 @@ from ..effects import Job, RunTools, ToolProgress
 from ..errors import UsageError
 from ..io.ids import mint
 from ..io.tasks import TaskToolRunner
-from ..loop.check_calls import Checker, Ready
+from ..loop.check_calls import Checker, ReadyCall
 from ..loop.corrections import answer
 from ..tools import Approval, Runnable, ToolSet, failure_of
 from ..types import ToolCall, ToolResult
@@ -91,7 +91,7 @@ class _Served:
     async def call(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         call = ToolCall(id=mint("call_"), name=params.name, arguments=params.arguments or {})
         checked = self._checker.check(call)
-        if isinstance(checked, Ready):
+        if isinstance(checked, ReadyCall):
             result = await self._result(checked, context.session.report_progress)
         else:
             text = answer(checked, self._checker.tools, level=1)
@@ -99,8 +99,7 @@ class _Served:
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         return types.CallToolResult.model_validate(written(result, any_json=modern))
 
-
-    async def _result(self, ready: Ready, progress: Callable[..., Any]) -> ToolResult:
+    async def _result(self, ready: ReadyCall, progress: Callable[..., Any]) -> ToolResult:
         """The tool's result; whatever goes wrong around it is shown like a failure of its own, and logged."""
         try:
             return await _run(ready, progress)
@@ -109,7 +108,7 @@ class _Served:
             return failure_of(ready.call, error)
 
 
-async def _run(ready: Ready, progress: Callable[[float, float | None, str | None], Any]) -> ToolResult:
+async def _run(ready: ReadyCall, progress: Callable[[float, float | None, str | None], Any]) -> ToolResult:
     job = Job(runnable=ready.runnable, call=ready.call, key=ready.call.id, timeout=ready.runnable.timeout)
     async with _runner() as runner:
         await runner.begin(RunTools((job,)))

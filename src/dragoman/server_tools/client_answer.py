@@ -32,7 +32,7 @@ Runs: TypeAlias = Callable[[str], bool]
 
 
 class ClientAnswer:
-    """What the client gets; `runs` tells its tools from those that run here."""
+    """The client's answer; `runs` tells its tools from those that run here."""
 
     def __init__(self, request: Request, runs: Runs) -> None:
         self._runs = runs
@@ -43,7 +43,7 @@ class ClientAnswer:
 
     @property
     def emitted(self) -> int:
-        """How many events went out."""
+        """The number of events that went out."""
         return self._composer.emitted
 
     @property
@@ -58,7 +58,7 @@ class ClientAnswer:
     # ── one answer, and the next ─────────────────────────────────────────────
 
     def stream(self, event: Event) -> list[Event]:
-        """What of `event` goes out now; what is wrong with calls, only once the answer is known."""
+        """Emit what of `event` may go out now; what is wrong with calls, only once the answer is known."""
         if isinstance(event, IssueReported) and loses_a_call(event.issue):
             return []
         return self._composer.stream(event)
@@ -101,7 +101,7 @@ class ClientAnswer:
         yield from self._composer.emit_text(BROKEN_OFF.format(ran=names, why=error.message.rstrip(".")))
 
     def end(self, response: Response) -> Iterator[Event]:
-        """What ends the answer, of which `response` was the last."""
+        """End the answer, of which `response` was the last."""
         self.take(response)
         yield from self._composer.emit_form(response.message.parts)
         yield from self._composer.emit(*self._reports(response, {call.name for call in self._composer.calls}))
@@ -119,7 +119,7 @@ class ClientAnswer:
             yield _left_out(call, MADE_AGAIN.format(name=call.name))
 
     def _honestly(self, response: Response) -> Iterator[Event]:
-        """What could not be run is said, where nothing else is."""
+        """Say what could not be run, where nothing else is said."""
         composer = self._composer
         for call in self._unrun:
             text = UNRUN.format(name=call.name)

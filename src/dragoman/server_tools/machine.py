@@ -24,14 +24,14 @@ from ..errors import ErrorCode, ProviderError
 from ..events import Event, replay
 from ..fallback import Rules
 from ..loop.call_errors import CallError
-from ..loop.check_calls import Checker, Ready
+from ..loop.check_calls import Checker, ReadyCall
 from ..loop.corrections import message
 from ..loop.deadline import Deadline
 from ..loop.long_results import Archive
 from ..loop.next_step import SAYS_NOTHING
 from ..loop.policy import Policy
 from ..loop.run_calls import CallRunner, failed, not_run
-from ..loop.state import Counts
+from ..loop.state import RunCounts
 from ..loop.transcript import EventLog, Transcript, transcribe
 from ..tools import Runnable, ToolSet
 from ..turn.composer import FINAL_STOPS
@@ -97,13 +97,13 @@ def _unused(name: str, used: Collection[str]) -> str:
 
 
 class _ServerTools:
-    """What runs for one request, however often it is asked."""
+    """The server tools of one request, however often it is asked."""
 
     def __init__(
         self, ask: Ask, sources: Mapping[str, ToolSet], policy: Policy, hidden: HiddenTurns, rules: Rules | None
     ) -> None:
         self._ask, self._sources, self._policy, self._hidden, self._rules = ask, sources, policy, hidden, rules
-        self._counts = Counts()
+        self._counts = RunCounts()
         self._deadline = Deadline(policy.timeout)
         self._ran: list[Runnable] = []
         self._run_id = ""
@@ -158,7 +158,7 @@ class _ServerTools:
     # ── asking ───────────────────────────────────────────────────────────────
 
     def _request(self, request: Request) -> Request:
-        """What the model is asked now: what the client asked, and all that was done here since."""
+        """The request to the model: the client's, and all that was done here since."""
         self._checker = Checker({**(self._own or {}), **self._archive.tools()})
         messages = self._hidden.put_into(request.messages)
         nudge = (SAYS_NOTHING,) if self._counts.nudged else ()
@@ -237,17 +237,20 @@ class _ServerTools:
         ready = yield from self._within_limits(ready, results)
         yield from runner.run(ready)
         self._ran += [each.runnable for each in ready if results[each.call.id].error_code != ErrorCode.NOT_EXECUTED]
-        self._count_corrections(transcript, wrong=bool(errors), ran=bool(ready))
         self._hidden.add(transcript.message, [results[call.id] for call in calls])
-        if transcript.in_text:
-            self._hidden.turns.append(self._correction(request, transcript, ran=len(ready)))
+        self._correct(request, transcript, wrong=bool(errors), ran=len(ready))
         yield ServerToolsRan(tuple((call, results[call.id]) for call in own))
 
-    def _count_corrections(self, transcript: Transcript, *, wrong: bool, ran: bool) -> None:
+    def _correct(self, request: Request, transcript: Transcript, *, wrong: bool, ran: int) -> None:
+        """Count corrections in a row, and say what was wrong with calls in text."""
         wrong = wrong or any(self._runs(issue.name) for issue in transcript.in_text)
         self._counts.streak = self._counts.streak + 1 if wrong and not ran else 0
+        if transcript.in_text:
+            errors = [self._checker.error_of(issue) for issue in transcript.in_text]
+            tools = (*request.tools, *self._checker.tools)
+            self._hidden.turns.append(message(errors, tools, self._counts.streak or 1, ran=ran))
 
-    def _within_limits(self, ready: list[Ready], results: dict[str, ToolResult]) -> Machine[list[Ready]]:
+    def _within_limits(self, ready: list[ReadyCall], results: dict[str, ToolResult]) -> Machine[list[ReadyCall]]:
         """Those that may run by now; the others have their results."""
         late = (yield from self._deadline.left()) == 0
         if self._counts.turns <= self._policy.max_turns and not late:
@@ -255,10 +258,6 @@ class _ServerTools:
         self._counts.turns = self._policy.max_turns + 1
         results |= {each.call.id: not_run(each.call, SPENT) for each in ready}
         return []
-
-    def _correction(self, request: Request, transcript: Transcript, ran: int) -> Message:
-        errors = [self._checker.error_of(issue) for issue in transcript.in_text]
-        return message(errors, (*request.tools, *self._checker.tools), self._counts.streak or 1, ran=ran)
 
     def _key(self, call: ToolCall) -> str:
         return f"{self._run_id}/{self._counts.turns}/{call.id}"

@@ -1,4 +1,4 @@
-"""What the events of a provider's answer come to: calls in its text, native calls judged, names as the client has them.
+"""The events of an answer, handled: calls in its text found, native calls judged, names as the client has them.
 
 Knows plans, and the parser and the judge by their contracts; nothing of bytes.
 Contract: what was noticed of a request is emitted with the first event of its answer, never before; ids of calls are
@@ -43,7 +43,7 @@ class AnswerStream:
         self.begun = self.spoke = False
 
     def take(self, events: Iterable[Event]) -> Iterator[Event]:
-        """What the provider's `events` come to; one by one, for they may end in an error."""
+        """Handle the provider's `events`, one by one, for they may end in an error."""
         for event in events:
             for made in self._handle(event) if self.begun else (*self._noticed, *self._handle(event)):
                 self.begun, self.spoke = True, self.spoke or isinstance(made, SPEECH)
@@ -51,7 +51,7 @@ class AnswerStream:
                 yield made
 
     def response(self) -> Response:
-        """What was emitted, as a response."""
+        """The events that went out, as a response."""
         return self._assembler.response()
 
 
@@ -69,7 +69,7 @@ def salvaged(written: str, ids: Ids) -> list[Event]:
 
 
 def handler(plan: Plan, mint: Mint) -> Handler:
-    """What each event of the answer to `plan` comes to."""
+    """A handler for the events of the answer to `plan`."""
     stream = TextCallStream(_parser(plan, mint("t")), _natives(plan), native=not plan.text)
     if not (plan.text or plan.names.back):
         return stream.handle
@@ -78,7 +78,7 @@ def handler(plan: Plan, mint: Mint) -> Handler:
 
 
 def _natives(plan: Plan) -> Handler:
-    """What native calls come to; most answers make none."""
+    """A handler for the events of native calls; most answers make none."""
 
     @cache
     def natives() -> NativeCalls:
@@ -107,7 +107,7 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
 
 
 def _shown(messages: Iterable[Message]) -> Iterator[ShownText]:
-    """What the model was shown, by whom: a call in a result may be copied, its own and the user's are no copies."""
+    """The texts the model was shown, by whom: a call in a result may be copied, its own and the user's are none."""
     for message in messages:
         for result in message.results:
             yield ShownText(result.text)
@@ -118,7 +118,7 @@ def _shown(messages: Iterable[Message]) -> Iterator[ShownText]:
 
 
 def _presumed(plan: Plan) -> str:
-    """What the family's chat template opens before the model begins, where the text may come as it was written.
+    """The opener that the family's chat template writes, where the text may come as the model wrote it.
 
     Services take reasoning out of the text; a server of one's own may have been started without doing so.
     """

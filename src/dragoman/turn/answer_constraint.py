@@ -1,4 +1,4 @@
-"""What a request demands of its answer, and what is wrong with one: calls that may not run, calls or a form missing.
+"""The demands of a request on its answer, and the errors of one: calls that may not run, calls or a form missing.
 
 Knows requests, schemas and the judge of native calls; nothing of asking or of events.
 Contract: a call comes out as it may run, by the full schemas whoever asked the model, or as an `AnswerError`.
@@ -28,12 +28,12 @@ class AnswerError:
 
     @property
     def correction(self) -> str:
-        """What the model is asked to do about it."""
+        """The sentence that asks the model to mend it."""
         return self.issue.correction or f"{self.issue.message}. Send it again."
 
 
 class AnswerConstraint:
-    """What `request` demands of its answer."""
+    """The demands of `request` on its answer."""
 
     def __init__(self, request: Request) -> None:
         self._request, self._choice, self._form = request, request.tool_choice, request.output_schema
@@ -78,7 +78,7 @@ class AnswerConstraint:
     # ── what is missing ──────────────────────────────────────────────────────
 
     def unmet(self, response: Response) -> list[AnswerError]:
-        """What an answer without calls owes."""
+        """The errors of an answer without calls: a call or a form that is owed."""
         if self.demands_call and self._choice is not None:
             message, correction = _missing(self._choice)
             return [AnswerError(Issue(kind=IssueKind.NOT_ALLOWED, message=message, correction=correction))]
@@ -107,7 +107,7 @@ def _error(call: ToolCall, kind: IssueKind, why: str, correction: str) -> Answer
 
 
 def forbidden(call: ToolCall) -> AnswerError:
-    """What is wrong with a call where none may be made."""
+    """The error of a call where none may be made."""
     message = f"the call of {call.name!r} was made though the request allows no calls"
     raw = written(call)
     return AnswerError(Issue(kind=IssueKind.NOT_ALLOWED, message=message, name=call.name, raw=raw, correction=IN_TEXT))

@@ -1,4 +1,4 @@
-"""What was learnt about models from their answers: what they refuse, and what they must get back.
+"""Knowledge of models, learnt from their answers: what they refuse, and what they must get back.
 
 Knows routes and tools by name; nothing of wires or of asking.  A cache, shared by turns: each process can relearn what
 it has forgotten by one request that is refused.
@@ -28,7 +28,7 @@ MOST_SCHEMAS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """What one model refuses: native tools, a constraint on its decoding, schemas, demands on its answer.
+    """The refusals of one model: of native tools, a constraint on its decoding, schemas, demands on its answer.
 
     `schemas` are those of tools, as `signed` names them; `demands` are kinds of tool choices and of forms.
     """
@@ -54,7 +54,7 @@ NOTHING = Refusals()
 
 
 class Learned:
-    """What was learnt about models.
+    """Knowledge of models.
 
     `reasoning` is what models must get back and clients drop, `tokens` are the providers' own; `owner` is whose answers
     are asked for.
@@ -75,7 +75,7 @@ class Learned:
         return own
 
     def refused(self, route: Route, model: str) -> Refusals:
-        """What this model has refused before."""
+        """The refusals of this model so far."""
         return self._models.get((route.root(), model), NOTHING)
 
     def note(self, route: Route, model: str, refused: Refusals) -> None:

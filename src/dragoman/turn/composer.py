@@ -56,7 +56,7 @@ class AnswerComposer:
     # ── what goes out ────────────────────────────────────────────────────────
 
     def stream(self, event: Event) -> list[Event]:
-        """What of an answer's `event` goes out now."""
+        """Emit what of an answer's `event` may go out now."""
         if type(event) is TextDelta:
             return self._withhold(event.text) if self._form else self.emit_text(event.text)
         match event:
@@ -110,7 +110,7 @@ class AnswerComposer:
         return []
 
     def _reclassify(self, event: Reclassified) -> list[Event]:
-        """What went out in answers before this one is not recast with it; what was withheld needs no word."""
+        """Reclassify this answer, not those before it; what was withheld goes out as what it is."""
         if self._withheld and not event.answer:
             withheld, self._withheld = self._withheld, []
             return self.emit(*map(ReasoningDelta, withheld))

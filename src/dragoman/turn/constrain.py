@@ -25,7 +25,7 @@ MOST_TOOLS = 64
 
 @dataclass(frozen=True, slots=True)
 class DecodingConstraint:
-    """What constrains an answer: fields for the body, a form for it, and the dialect that takes (None: any)."""
+    """A constraint: fields for the body, a form of the answer, and the dialect that takes (None: any)."""
 
     fields: JsonObject = NOTHING
     form: OutputSchema | None = None

@@ -39,10 +39,10 @@ class NativeCalls:
 
     def __init__(self, judge: Judge, *, allowed: bool = True, others: bool = False) -> None:
         self._judge, self._allowed, self._others = judge, allowed, others
-        self._open: dict[int, _Call | None] = {}
+        self._open: dict[int, _NativeCall | None] = {}
 
     def handle(self, event: Event) -> list[Event]:
-        """What `event` comes to; only the events of calls are changed."""
+        """Handle `event`; only the events of calls are changed."""
         match event:
             case CallStarted():
                 return [self._start(event)]
@@ -66,7 +66,7 @@ class NativeCalls:
             self._refuse_unknown(draft, unknown)
         if not self._allowed:
             draft.refuse(IssueKind.NOT_ALLOWED, FORBIDDEN.format(name=draft.name), ANSWER)
-        self._open[event.index] = _Call(draft, self._judge)
+        self._open[event.index] = _NativeCall(draft, self._judge)
         return event if event.name == draft.name else replace(event, name=draft.name)
 
     def _refuse_unknown(self, draft: Draft, why: Exception) -> None:
@@ -79,12 +79,12 @@ class NativeCalls:
         draft.refuse(IssueKind.UNKNOWN_TOOL, f"{why}; the call was not run", correction)
 
 
-class _Call:
+class _NativeCall:
     """One call.  What will not run anyway passes as it came; the rest is read, mended and typed by the schema."""
 
     def __init__(self, draft: Draft, judge: Judge) -> None:
         self._draft, self._judge = draft, judge
-        self._reader: _Reader | None = None  # most arguments fit as they are, and are not read in pieces
+        self._reader: _ArgumentsReader | None = None  # most arguments fit as they are, and are not read in pieces
         self._written: list[str] = []
         self._verbatim = draft.refusal is not None
 
@@ -122,8 +122,8 @@ class _Call:
         except (Broken, Cut) as why:
             self._malformed(why)
 
-    def _reading(self) -> _Reader:
-        self._reader = self._reader or _Reader(self._draft)
+    def _reading(self) -> _ArgumentsReader:
+        self._reader = self._reader or _ArgumentsReader(self._draft)
         return self._reader
 
     def end(self, event: CallEnded) -> list[Event]:
@@ -166,7 +166,7 @@ class _Call:
         self._draft.refuse(slip_of(why), message, self._judge.correction(self._draft, message))
 
     def _news(self) -> list[Event]:
-        """What was written since the last news."""
+        """The arguments written since the last news."""
         draft = self._draft
         text = "".join(draft.pieces[draft.told :])
         draft.told = len(draft.pieces)
@@ -180,7 +180,7 @@ class _Call:
         return self._news()
 
 
-class _Reader:
+class _ArgumentsReader:
     """Reads the arguments of a draft as they come, mending them."""
 
     def __init__(self, draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""How one request is asked: from what the client wants to what the wire carries, stage by stage.
+"""The plan of a request: from what the client wants to what the wire carries, stage by stage.
 
 Knows what a route, its provider and its model's family need, by the functions of this room; sends and reads nothing.
 Contract: pure, and deterministic; what a stage changes so that the client should know is an `Issue` of the plan.
@@ -30,7 +30,7 @@ from .text_tools import PromptStyle, left_out, to_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How one request is asked.
+    """The plan of one request.
 
     request     what is asked, as the stages so far have made it; in the end as the wire carries it
     asked       what is asked of the model, whatever carries it: its tools are those that may be called
@@ -55,12 +55,12 @@ class Plan:
 
     @property
     def codec(self) -> Codec:
-        """What writes the request and reads its answer."""
+        """The codec that writes the request and reads its answer."""
         return CODECS[self.route.provider.codec]
 
     @property
     def family(self) -> Profile:
-        """What is known of the model, wherever it is served."""
+        """The model's family, wherever it is served."""
         return self.route.family(self.request.model)
 
     @property

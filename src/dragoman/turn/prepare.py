@@ -67,7 +67,7 @@ def renamed_back(event: Event, names: Respelled) -> Event:
 
 
 def requirements_of(provider: Provider, profile: Profile, *, text: bool = False) -> WireRequirements:
-    """What is demanded where this provider serves a model of this family."""
+    """The requirements where this provider serves a model of this family."""
     return _requirements_of(provider, profile, text)
 
 
@@ -93,7 +93,7 @@ def _requirements_of(provider: Provider, profile: Profile, text: bool) -> WireRe
 
 @memoize(CONSTANTS)
 def quirks_of(provider: Provider, profile: Profile) -> Quirks:
-    """How this provider's wire departs from the plain one where it serves a model of this family."""
+    """The departures of this provider's wire from the plain one where it serves a model of this family."""
     quirks = provider.quirks
     if TemplateLimit.CONTENT in profile.template_limits and quirks.empty_content == "null":
         quirks = replace(quirks, empty_content="empty")

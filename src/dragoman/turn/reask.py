@@ -86,7 +86,7 @@ def _unheard(_: Event) -> Sequence[Event]:
 
 
 def _again(asked: Request, response: Response, errors: Sequence[AnswerError], made: Sequence[ToolCall]) -> Request:
-    """What is asked next: the conversation so far, what the model wrote, and what was wrong with it.
+    """The next request: the conversation so far, what the model wrote, and what was wrong with it.
 
     The model's words go back as text: a native call must be answered by a result, and there is none.
     """
@@ -125,7 +125,7 @@ class _GoodAnswer:
     # ── the first answer, and those asked for again ──────────────────────────
 
     def stream(self, event: Event) -> list[Event]:
-        """What of the first answer's `event` goes out now."""
+        """Emit what of the first answer's `event` may go out now."""
         if isinstance(event, IssueReported):
             self._note(event.issue)
         elif isinstance(event, Ended):
@@ -141,7 +141,7 @@ class _GoodAnswer:
         self._judge(response)
 
     def take(self, response: Response) -> Iterator[Event]:
-        """What goes out of an answer asked for again."""
+        """Emit what may go out of an answer asked for again."""
         self._reasks += 1
         self._composer.next_answer()
         self.errors, self._barred, self._extra = [], [], NOTHING
@@ -193,7 +193,7 @@ class _GoodAnswer:
         return self._composer.emit_text(text.strip() if self._composer.spoke else text)
 
     def _judge(self, response: Response) -> None:
-        """What is wrong after this answer: lost calls, else those nobody wanted, else what it owes."""
+        """Find the errors of this answer: lost calls, else those nobody wanted, else what it owes."""
         self._composer.count(response)
         if self.errors or self.calls:
             return
@@ -205,7 +205,7 @@ class _GoodAnswer:
     # ── the end ──────────────────────────────────────────────────────────────
 
     def end(self, response: Response) -> Iterator[Event]:
-        """What ends the answer.  Raises ProviderError for a demand that was not met."""
+        """End the answer.  Raises ProviderError for a demand that was not met."""
         if self._reasks:
             message = f"the model was asked again {self._reasks} times"
             issue = Issue(kind=IssueKind.REASKED, message=message, raw=str(self._reasks))

@@ -1,4 +1,4 @@
-"""What a provider's refusal is about: tools, schemas or demands it does not take, a call it could not read.
+"""Providers' refusals, read: of tools, schemas or demands they do not take, of a call they could not read.
 
 Knows errors as providers word them, and plans; nothing of wires.  Contract: pure, and careful: what is not clearly one
 of these is none of them.
@@ -110,7 +110,7 @@ GENERATION = "failed_generation"
 
 
 def refused_generation(error: ProviderError) -> str:
-    """What the model wrote, where a provider gives that instead of an answer; "" for any other error."""
+    """The model's own text, where a provider gives that instead of an answer; "" for any other error."""
     if GENERATION not in error.body:
         return ""
     try:
@@ -154,7 +154,7 @@ CONSTRAINT_REFUSALS = frozenset({ErrorKind.BAD_REQUEST, ErrorKind.SERVER, ErrorK
 
 
 def refused_by(error: ProviderError, plan: Plan) -> Refusals:
-    """What of `plan` this error refuses, and a weaker plan does not ask; `NOTHING` where there is no way around it."""
+    """The parts of `plan` that this error refuses and a weaker one goes without; `NOTHING` for no way around."""
     return next(filter(None, (refused(error, plan) for refused in WEAKER)), NOTHING)
 
 

@@ -27,7 +27,7 @@ TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or str
 ENDLESS = "{root} streams without end ({size} MiB, {silent} MiB of it without an event); ask for less"
 
 
-class Source(Protocol):
+class AnswerSource(Protocol):
     """Bytes of an answer → events."""
 
     def feed(self, data: bytes) -> Iterable[Event]:

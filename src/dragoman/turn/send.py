@@ -23,7 +23,7 @@ from ..providers.route import Route
 from ..redaction import redact
 from ..types import Message
 from .plan import Plan
-from .response_reader import Source, Streamed, Whole
+from .response_reader import AnswerSource, Streamed, Whole
 
 MAX_REFUSAL = 256 * 1024
 """Bytes of a refusal that are read; the rest says nothing new."""
@@ -36,7 +36,7 @@ STREAMS = frozenset(ACCEPTS.values())
 REDIRECTED = "{root} answered with a redirect ({status}), which is not followed; give its target as base URL"
 
 
-def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[Source]:
+def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
     """Send the request; the source of the answer's events.  Raises ProviderError for a refusal."""
     route, codec, stream = plan.route, plan.codec, plan.request.stream
     asked = Open(

@@ -143,7 +143,7 @@ class TextCallStream:
         self._cut = False
 
     def handle(self, event: Event) -> list[Event]:
-        """What `event` comes to, in order."""
+        """Handle `event`; its events come in order."""
         if type(event) is TextDelta:
             return [event] if self._parser is None else self._search(self._parser, event.text)
         if isinstance(event, CallStarted | CallDelta | CallEnded):
@@ -162,7 +162,7 @@ class TextCallStream:
         return [event]
 
     def _native_event(self, event: Event) -> list[Event]:
-        """What an event of a native call comes to, once it is judged; native calls are numbered after those found."""
+        """Handle an event of a native call, once it is judged; native calls are numbered after those found."""
         match event:
             case CallStarted(index):
                 before = self._give_way()
@@ -202,7 +202,7 @@ class TextCallStream:
         return [*last, *released, event if event.stop is stop else replace(event, stop=stop)]
 
     def _stop(self, stop: Stop | None) -> Stop | None:
-        """What the wire said, corrected by what really came."""
+        """The wire's stop, corrected by what really came."""
         if stop is Stop.LENGTH:
             return Stop.TOOL_CALLS if self._runnable and not self._cut else Stop.LENGTH
         if self._runnable:

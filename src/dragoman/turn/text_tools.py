@@ -25,7 +25,7 @@ OURS = "ours"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptStyle:
-    """How tools are described: the dialect of prompt and history, short or long, and the dialects that are neutralised.
+    """The description of tools: the dialect of prompt and history, short or long, and the dialects neutralised.
 
     `nonce` is the code every call of this request must carry, "" for none.
     """
@@ -45,7 +45,7 @@ def to_text(request: Request, style: PromptStyle) -> Request:
 
 
 def left_out(request: Request) -> tuple[Issue, ...]:
-    """What `to_text` cannot say: tools of the wire's own, which only its server runs or can describe."""
+    """Issues for what `to_text` cannot say: tools of the wire's own, which only its server runs or can describe."""
     foreign = [tool for tool in request.extra.get("tools") or () if isinstance(tool, Mapping)]
     kinds = ", ".join(dict.fromkeys(str(tool.get("type") or next(iter(tool), "")) for tool in foreign))
     message = f"tools of the wire's own cannot be told in text and are left out: {kinds}"

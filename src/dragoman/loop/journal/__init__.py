@@ -4,7 +4,7 @@ In reading order: `values` (our records as JSON, and back), `store` (one SQLite 
 machine is wrapped in: it answers from the record as far as that goes).
 """
 
-from .recorder import Recorder as Recorder
-from .store import Store as Store
+from .recorder import RunRecorder as RunRecorder
+from .store import JournalStore as JournalStore
 from .values import decode as decode
 from .values import encode as encode

@@ -1,4 +1,4 @@
-"""What a run's machine is wrapped in, so that it can be continued: answers, results and decisions by key.
+"""The wrapper around a run's machine that lets it be continued: answers, results and decisions by key.
 
 Knows loops as machines whose every input is an effect or a turn; nothing of HTTP.  Contract: the machine gets the same
 again that it got before, as far as the record goes, and goes on where it was; a tool that ended is never run twice; one
@@ -19,7 +19,7 @@ from ...errors import ErrorCode, JournalError, ToolError
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta, assemble
 from ...tools import failure_of
 from ...types import NOTHING, Media, Opaque, Part, Reasoning, Request, Response, Text, ToolCall, ToolResult
-from .store import Entry, Store
+from .store import Entry, JournalStore
 from .values import decode, encode
 
 T = TypeVar("T")
@@ -37,10 +37,10 @@ INTERRUPTED = (
 )
 
 
-class Recorder:
+class RunRecorder:
     """Wraps one run.  `ask` and `machine` wrap what asks the model and what runs the loop; it observes the tools."""
 
-    def __init__(self, store: Store, run_id: str, begun: float) -> None:
+    def __init__(self, store: JournalStore, run_id: str, begun: float) -> None:
         self._store, self._run_id = store, run_id
         self._counted: Counter[str] = Counter()
         self._asking = False
@@ -104,7 +104,7 @@ class Recorder:
                 return (yield effect)
 
     def _answer(self, effect: Invoke) -> Machine[Any]:
-        """What a hook answered.  What cannot be written down is asked for again."""
+        """A hook's answer.  One that cannot be written down is asked for again."""
         key = self._count(ANSWER)
         written = self._recall(ANSWER, key)
         if written is not None:
@@ -216,7 +216,7 @@ def joined(events: Sequence[Event]) -> list[Event]:
 
 
 def _digest(request: Request) -> str:
-    """What tells one question from another: the conversation, as it is said.
+    """A digest that tells one question from another: of the conversation, as it is said.
 
     Tools are told apart by what they answer; metadata need not be JSON.
     """

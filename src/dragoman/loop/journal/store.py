@@ -53,13 +53,13 @@ FAILURES: Mapping[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is written under a key: its value, None while it has only begun, and when that was by the run's clock."""
+    """The entry of a key: its value, None while it has only begun, and when that was by the run's clock."""
 
     value: str | None
     at: float
 
 
-class Store:
+class JournalStore:
     """An open journal; any thread may use it.  Close it, or leave its block."""
 
     def __init__(self, path: str | os.PathLike[str], *, new: bool) -> None:
@@ -92,7 +92,7 @@ class Store:
             raise JournalError(EMPTY.format(path=self.path))
 
     def _recognise(self) -> int:
-        """How many tables there are.  Raises JournalError for a file of somebody else; writes nothing."""
+        """Count the tables.  Raises JournalError for a file of somebody else; writes nothing."""
         [[application]] = self._database.execute("PRAGMA application_id")
         [[version]] = self._database.execute("PRAGMA user_version")
         [[tables]] = self._database.execute("SELECT count(*) FROM sqlite_master")
@@ -109,7 +109,7 @@ class Store:
     # ── the run ──────────────────────────────────────────────────────────────
 
     def write_about(self, about: str) -> None:
-        """How the run is asked; this begins the journal."""
+        """Write the header; this begins the journal."""
         with self._guarded():
             self._database.executescript(
                 f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; BEGIN IMMEDIATE; {SCHEMA}"
@@ -118,7 +118,7 @@ class Store:
             self._database.execute("COMMIT")
 
     def read_about(self) -> str:
-        """How the run was asked."""
+        """Read the header."""
         with self._guarded():
             about: str = self._database.execute("SELECT about FROM run").fetchone()[0]
             return about
@@ -126,7 +126,7 @@ class Store:
     # ── its entries ──────────────────────────────────────────────────────────
 
     def get(self, kind: str, key: str) -> Entry | None:
-        """What is written under `key`, None for nothing."""
+        """The entry of `key`, None for none."""
         with self._guarded():
             found = self._database.execute("SELECT value, at FROM entry WHERE kind = ? AND key = ?", (kind, key))
             row = found.fetchone()
