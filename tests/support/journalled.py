@@ -160,6 +160,6 @@ def forked(words: list[str]) -> tuple[int, str]:
 
 
 if __name__ == "__main__":
-    setattr(plans, "Store", WatchedStore)  # noqa: B010
+    setattr(plans, "JournalStore", WatchedStore)  # noqa: B010
     for line in sys.stdin:
         print(json.dumps(forked(line.rstrip("\n").split("\t"))), flush=True)
