@@ -256,7 +256,7 @@ def _write_choice(choice: ToolChoice | None, parallel: bool | None) -> dict[str,
 def write_tool(tool: Tool) -> dict[str, Any]:
     """The definition of a tool."""
     schema = plain(tool.parameters or EMPTY_OBJECT_SCHEMA)
-    return {**definition(tool, input_schema=schema), **own(NAME, tool.metadata)}
+    return {**definition(tool, "input_schema", schema), **own(NAME, tool.metadata)}
 
 
 def _stands_among(message: Message) -> bool:

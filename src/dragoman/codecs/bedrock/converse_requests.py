@@ -280,7 +280,7 @@ def _write_choice(choice: ToolChoice | None) -> dict[str, Any]:
 def write_tool(tool: Tool) -> dict[str, Any]:
     """The specification of a tool."""
     schema = {"json": plain(tool.parameters or EMPTY_OBJECT_SCHEMA)}
-    return {**definition(tool, inputSchema=schema), **own(NAME, tool.metadata)}
+    return {**definition(tool, "inputSchema", schema), **own(NAME, tool.metadata)}
 
 
 def _write_messages(messages: Sequence[Message], quirks: Quirks) -> list[dict[str, Any]]:

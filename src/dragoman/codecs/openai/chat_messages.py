@@ -229,30 +229,35 @@ def write_result(result: ToolResult, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 
 def _write_assistant(message: Message, quirks: Quirks) -> dict[str, Any]:
-    groups: dict[str, list[Any]] = {}
-    for part in message.parts:
-        groups.setdefault(_field_of(part), []).append(part)
+    content, refusals, reasoning, calls = _by_field(message.parts)
     wire: dict[str, Any] = {"role": "assistant"}
-    if shown := groups.get("content"):
-        wire["content"] = _write_content(shown, quirks)
+    if content:
+        wire["content"] = _write_content(content, quirks)
     elif quirks.empty_content != "absent":
         wire["content"] = None if quirks.empty_content == "null" else ""
-    if refusals := groups.get("refusal"):
+    if refusals:
         wire["refusal"] = joined(refusals, "")
-    if thoughts := groups.get("reasoning"):
-        wire |= _write_reasoning(thoughts, quirks)
-    if calls := groups.get("tool_calls"):
+    if reasoning:
+        wire |= _write_reasoning(reasoning, quirks)
+    if calls:
         wire["tool_calls"] = [write_call(call) for call in calls]
     return {**wire, **own(NAME, message.metadata)}
 
 
-def _field_of(part: Part) -> str:
-    """The field of the message that this part stands in."""
-    if isinstance(part, ToolCall):
-        return "tool_calls"
-    if isinstance(part, Reasoning) and not _is_content(part):
-        return "reasoning"
-    return "refusal" if _is_refusal(part) else "content"
+def _by_field(parts: Iterable[Part]) -> tuple[list[Part], list[Part], list[Reasoning], list[ToolCall]]:
+    """The parts by the fields they stand in: content, refusal, reasoning, tool calls."""
+    content: list[Part] = []
+    refusals: list[Part] = []
+    reasoning: list[Reasoning] = []
+    calls: list[ToolCall] = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            calls.append(part)
+        elif isinstance(part, Reasoning) and not _is_content(part):
+            reasoning.append(part)
+        else:
+            (refusals if _is_refusal(part) else content).append(part)
+    return content, refusals, reasoning, calls
 
 
 def _is_refusal(part: Part) -> bool:
@@ -285,13 +290,15 @@ def write_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _write_content(parts: Iterable[Part], quirks: Quirks) -> Any:
-    listed = [part for part in parts if getattr(part, "api", NAME) == NAME]
+    listed = [part for part in parts if not isinstance(part, Opaque) or part.api == NAME]
     only = one_text(listed, NAME) if listed else ""
     if only is not None:
         return only
-    if quirks.content == "text":
-        return joined(Text(note(part)) if isinstance(part, Media) else part for part in listed)
-    return [wire for part in listed for wire in _write_part(part)]
+    return _write_text(listed) if quirks.content == "text" else [wire for part in listed for wire in _write_part(part)]
+
+
+def _write_text(parts: Iterable[Part]) -> str:
+    return joined(Text(note(part)) if isinstance(part, Media) else part for part in parts)
 
 
 def _write_part(part: Part) -> list[dict[str, Any]]:

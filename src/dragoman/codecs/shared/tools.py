@@ -86,12 +86,12 @@ def without_tools(request: Request) -> Request:
 # ── writing ──────────────────────────────────────────────────────────────────
 
 
-def definition(tool: Tool, **schema: Any) -> dict[str, Any]:
-    """The name, the description, the `schema` under the wire's own key, and whether it is strict."""
+def definition(tool: Tool, key: str, schema: Any) -> dict[str, Any]:
+    """The name, the description, the `schema` under the wire's own `key`, and whether it is strict."""
     wire: dict[str, Any] = {"name": tool.name}
     if tool.description:
         wire["description"] = tool.description
-    wire |= schema
+    wire[key] = schema
     if tool.strict:
         wire["strict"] = True
     return wire
@@ -151,5 +151,5 @@ def _read_function(one: JsonObject, path: str) -> Tool | None:
 def write_function(tool: Tool) -> dict[str, Any]:
     """The definition of a function."""
     left = own(_FUNCTIONS, tool.metadata)
-    function = definition(tool, parameters=plain(tool.parameters))
+    function = definition(tool, "parameters", plain(tool.parameters))
     return {"type": "function", **left, "function": {**function, **mapping(left.get("function"))}}
