@@ -48,6 +48,7 @@ class Row:
         self.pair_close = tuple(c for c in (s.lstrip(">") for s in self.call_close) if c.startswith("</"))
         self.closer_needed = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
         self._variants: dict[str, Row] = {}
+        self._base: Row | None = None
         self._tags()
         self.openers = self._openers()
         # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
@@ -61,7 +62,8 @@ class Row:
 
     def named(self, name: str) -> Row:
         """This row for the call of one tool: its closers are known."""
-        return self._variant(name, lambda: self._with_name(name))
+        base = self._base or self
+        return base._variant(name, lambda: base._with_name(name))
 
     def _variant(self, key: str, make: Callable[[], Row]) -> Row:
         found = self._variants.get(key)
@@ -76,7 +78,7 @@ class Row:
         one = Row(replace(self.dialect, call=Span((), tuple(c.replace(NAME, name) for c in call.close))))
         one.strong, one.place, one.forms = self.strong, self.place, self.forms
         one.call_open = one.again = tuple(before + name + behind for before, behind in self.forms)
-        one.openers = ()
+        one.openers, one._base = (), self
         return one
 
     def _tags(self) -> None:

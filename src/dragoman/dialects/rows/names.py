@@ -130,7 +130,6 @@ CWM_TEXT = Dialect(
     tool=span("", " "),
     args=TextArgs(first=" "),
     source="formats-2026.md N2 (facebook/cwm: the rest of the body is the command)",
-    sample="<tool: function>\nf 1\n</tool>",
 )
 GEMMA_STRIPPED = Dialect(
     name="gemma4_stripped",
