@@ -3,7 +3,7 @@
 Everything runs unless `--sample` is given: then a test with many cases runs a few of them (`support/sampling.py`), a law
 tries a fifth of its examples, and tests marked `slow` are left out.  What is left out is the same each time, and counted
 at the end.  Examples are derandomized, so that a run says something about a change; `--hypothesis-profile searching`
-looks for new ones.
+looks for new ones, and `--examples 50` for fifty times as many.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ LEFT_OUT = pytest.StashKey[int]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sample", action="store_true", help=f"at most {sampling.CASES} cases of each test, nothing slow")
+    parser.addoption("--examples", type=float, metavar="TIMES", help="how many times the examples a law asks for it tries")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,7 +39,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item in chosen]
         config.stash[LEFT_OUT] = len(left_out)
-        sampling.fewer_examples(items)
+    times: float = config.option.examples or (sampling.SHARE if config.option.sample else 1)
+    if times != 1:
+        sampling.try_examples(items, times)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

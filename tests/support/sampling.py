@@ -1,4 +1,4 @@
-"""Which tests run where a sample is asked for.
+"""Which tests run where a sample is asked for, and how many examples a law tries.
 
 Each test runs, unless it is `slow`.  Of its cases run as few as show every value of every parameter, at most `CASES`:
 which ones depends on their names alone, so that they are the same each time and nothing is tried by luck.
@@ -16,8 +16,9 @@ from hypothesis import is_hypothesis_test, settings
 
 CASES = 8
 """Cases of one test."""
-SHARE = 5
-"""One in so many examples of a law."""
+SHARE = 0.2
+"""Of the examples of a law."""
+FEWEST = 5
 
 
 def sample(items: Sequence[pytest.Item]) -> set[pytest.Item]:
@@ -45,8 +46,9 @@ def _values(case: Any) -> set[tuple[str, int]]:
     return set(case.callspec.indices.items()) if hasattr(case, "callspec") else set()
 
 
-def fewer_examples(items: Iterable[Any]) -> None:
-    """Let every law try a share of its examples."""
+def try_examples(items: Iterable[Any], times: float) -> None:
+    """Let every law try so many times the examples it asks for."""
     for law in {item.obj for item in items if is_hypothesis_test(item.obj)}:
-        whole = law._hypothesis_internal_use_settings
-        law._hypothesis_internal_use_settings = settings(whole, max_examples=max(whole.max_examples // SHARE, 5))
+        asked = law._hypothesis_internal_use_settings
+        most = max(round(asked.max_examples * times), FEWEST)
+        law._hypothesis_internal_use_settings = settings(asked, max_examples=most)
