@@ -40,7 +40,7 @@ GOOD = st.one_of(
 UNKNOWN = st.sampled_from(["lok", "rm", "look2", "delete"]).map(
     lambda name: Attempt(name, '{"at": "x"}', ErrorCode.UNKNOWN_TOOL)
 )
-MISFIT = st.sampled_from(['{"times": 3}', '{"at": ["x"]}', '{"at": "x", "times": "many"}', "{}"]).map(
+MISFIT = st.sampled_from(['{"times": 3}', '{"at": "x", "times": ["y"]}', '{"at": "x", "times": "many"}', "{}"]).map(
     lambda text: Attempt("look", text, ErrorCode.INVALID_ARGS)
 )
 BROKEN = st.sampled_from(['{"at": }', '{"at": "x", "at": "y"}', '{"at" "x" "y"}', "[1]"]).map(
