@@ -79,10 +79,10 @@ GEMINI = genai.Client(
 def chat(*, stream: bool) -> Any:
     if not stream:
         return _chat(plain(OPENAI.chat.completions.create(model="m", messages=HELLO)))
-    with OPENAI.chat.completions.stream(model="m", messages=HELLO, stream_options={"include_usage": True}) as told:
-        for _ in told:
+    with OPENAI.chat.completions.stream(model="m", messages=HELLO, stream_options={"include_usage": True}) as answer:
+        for _ in answer:
             pass
-        return _chat(plain(told.current_completion_snapshot))
+        return _chat(plain(answer.current_completion_snapshot))
 
 
 def _chat(answer: Any) -> Any:
@@ -98,29 +98,29 @@ def _chat(answer: Any) -> Any:
 def items(*, stream: bool) -> Any:
     if not stream:
         return plain(OPENAI.responses.create(model="m", input="hi"))
-    with OPENAI.responses.stream(model="m", input="hi") as told:
-        return plain(told.get_final_response())
+    with OPENAI.responses.stream(model="m", input="hi") as answer:
+        return plain(answer.get_final_response())
 
 
 def messages(*, stream: bool) -> Any:
     if not stream:
         return plain(ANTHROPIC.messages.create(model="m", max_tokens=9, messages=HELLO))
-    with ANTHROPIC.messages.stream(model="m", max_tokens=9, messages=HELLO) as told:
-        return plain(told.get_final_message())
+    with ANTHROPIC.messages.stream(model="m", max_tokens=9, messages=HELLO) as answer:
+        return plain(answer.get_final_message())
 
 
 def lines(*, stream: bool) -> Any:
     """Ollama's client has no fold of its own: texts add up, calls follow each other, the last line ends it."""
     if not stream:
         return plain(OLLAMA.chat("m", HELLO))
-    told = list(OLLAMA.chat("m", HELLO, stream=True))
+    lines = list(OLLAMA.chat("m", HELLO, stream=True))
     message: dict[str, Any] = {"role": "assistant"}
-    for line in map(plain, told):
+    for line in map(plain, lines):
         for key in ("content", "thinking"):
             message[key] = message.get(key, "") + line["message"].get(key, "")
         message["tool_calls"] = [*message.get("tool_calls", []), *line["message"].get("tool_calls", [])]
-    said = {key: value for key, value in message.items() if value not in ("", []) or key == "content"}
-    return {**plain(told[-1]), "message": said}
+    filled = {key: value for key, value in message.items() if value not in ("", []) or key == "content"}
+    return {**plain(lines[-1]), "message": filled}
 
 
 def contents(*, stream: bool) -> Any:
@@ -131,15 +131,15 @@ def contents(*, stream: bool) -> Any:
 
 
 def _contents(chunks: Iterable[Any]) -> Any:
-    told = [plain(chunk) for chunk in chunks]
+    bodies = [plain(chunk) for chunk in chunks]
     parts: list[dict[str, Any]] = []
-    for part in (part for chunk in told for one in chunk["candidates"] for part in one["content"].get("parts", [])):
+    for part in (part for body in bodies for one in body["candidates"] for part in one["content"].get("parts", [])):
         if parts and set(part) == set(parts[-1]) <= {"text", "thought"}:
             parts[-1]["text"] += part["text"]
         elif part != {"text": ""}:
             parts.append(part)
-    last = {key: value for key, value in told[-1]["candidates"][0].items() if key != "content"}
-    return {**told[-1], "candidates": [last], "parts": parts, "sdk_http_response": None}
+    last = {key: value for key, value in bodies[-1]["candidates"][0].items() if key != "content"}
+    return {**bodies[-1], "candidates": [last], "parts": parts, "sdk_http_response": None}
 
 
 CLIENTS: Mapping[str, Callable[..., Any]] = {
@@ -151,7 +151,7 @@ CLIENTS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def asked(api: str, data: bytes, *, stream: bool) -> Any:
+def answer_of(api: str, data: bytes, *, stream: bool) -> Any:
     """What the official client of `api` makes of `data`."""
     WIRE.data = data
     WIRE.kind = "text/event-stream" if stream and api != "ollama_chat" else "application/json"
@@ -163,12 +163,12 @@ def asked(api: str, data: bytes, *, stream: bool) -> Any:
 @given(data=st.data())
 def test_an_official_client_folds_our_stream_to_our_whole_answer(source: str, target: str, data: st.DataObject) -> None:
     response: Response = data.draw(responses(source))
-    told, error = decoded(codec(source), [written(codec(source), streamed(codec(source), replay(response)))])
+    events, error = decoded(codec(source), [written(codec(source), streamed(codec(source), replay(response)))])
     assert error is None
-    body = codec(target).encode_response(assemble(told), STAMP)
+    body = codec(target).encode_response(assemble(events), STAMP)
     if body.get("status", "completed") != "completed":
         return  # this client raises on an answer that is not complete
     encoder = codec(target).encode_stream(STAMP, whole_calls=data.draw(st.booleans()))
-    frames = [*(frame for event in told for frame in encoder.feed(event)), *encoder.close()]
-    whole = asked(target, json.dumps(body).encode(), stream=False)
-    assert asked(target, written(codec(target), frames), stream=True) == whole
+    frames = [*(frame for event in events for frame in encoder.feed(event)), *encoder.close()]
+    whole = answer_of(target, json.dumps(body).encode(), stream=False)
+    assert answer_of(target, written(codec(target), frames), stream=True) == whole

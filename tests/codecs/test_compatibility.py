@@ -26,7 +26,7 @@ def answer(*parts: Part, stop: Stop = Stop.END) -> Response:
     return Response(message=Message("assistant", parts), stop=stop, model="m", id="r", usage=Usage(input=1, output=2))
 
 
-def told(api: str, *parts: Part, stop: Stop = Stop.END) -> list[Any]:
+def frames_of(api: str, *parts: Part, stop: Stop = Stop.END) -> list[Any]:
     """The frames of a streamed answer, parsed."""
     frames = streamed(codec(api), replay(answer(*parts, stop=stop)))
     return [json.loads(frame.data) for frame in frames if frame.data.startswith("{")]
@@ -50,7 +50,7 @@ def test_the_limit_wins_over_the_calls(api: str) -> None:
     for key in path:
         body = body[key]
     assert body == word
-    assert json.dumps(word) in json.dumps(told(api, CALL, stop=Stop.LENGTH))
+    assert json.dumps(word) in json.dumps(frames_of(api, CALL, stop=Stop.LENGTH))
 
 
 @pytest.mark.parametrize("api", CODECS)
@@ -83,12 +83,12 @@ def blocks(frames: Iterable[Any]) -> list[tuple[int, str]]:
 
 
 def test_blocks_are_counted_in_the_order_they_are_told() -> None:
-    frames = told("anthropic_messages", Text("a"), Reasoning("b"), Text("c"), CALL, stop=Stop.TOOL_CALLS)
+    frames = frames_of("anthropic_messages", Text("a"), Reasoning("b"), Text("c"), CALL, stop=Stop.TOOL_CALLS)
     assert blocks(frames) == [(0, "text"), (1, "thinking"), (2, "text"), (3, "tool_use")]
 
 
-def test_thinking_after_text_is_not_dropped_and_thinking_ends_before_a_call() -> None:
-    frames = told("anthropic_messages", Reasoning("a"), Text("b"), Reasoning("c"), CALL, stop=Stop.TOOL_CALLS)
+def test_thinking_after_text_stays_and_ends_before_calls() -> None:
+    frames = frames_of("anthropic_messages", Reasoning("a"), Text("b"), Reasoning("c"), CALL, stop=Stop.TOOL_CALLS)
     assert [kind for _, kind in blocks(frames)] == ["thinking", "text", "thinking", "tool_use"]
     open_blocks = 0
     for frame in frames:
@@ -97,13 +97,13 @@ def test_thinking_after_text_is_not_dropped_and_thinking_ends_before_a_call() ->
 
 
 def test_thinking_is_signed_before_it_ends_be_it_with_nothing() -> None:
-    frames = told("anthropic_messages", Reasoning("a"))
+    frames = frames_of("anthropic_messages", Reasoning("a"))
     at = next(i for i, frame in enumerate(frames) if frame["type"] == "content_block_stop")
     assert frames[at - 1]["delta"] == {"type": "signature_delta", "signature": ""}
 
 
 def test_blocks_begin_with_their_empty_fields_and_no_others() -> None:
-    frames = told("anthropic_messages", Reasoning("a"), Text("b"), CALL, stop=Stop.TOOL_CALLS)
+    frames = frames_of("anthropic_messages", Reasoning("a"), Text("b"), CALL, stop=Stop.TOOL_CALLS)
     begun = [frame["content_block"] for frame in frames if frame["type"] == "content_block_start"]
     assert begun == [
         {"type": "thinking", "thinking": "", "signature": ""},
@@ -112,7 +112,7 @@ def test_blocks_begin_with_their_empty_fields_and_no_others() -> None:
     ]
 
 
-def test_an_empty_answer_of_anthropic_has_an_empty_list_of_blocks() -> None:
+def test_empty_anthropic_answers_have_an_empty_content() -> None:
     assert codec("anthropic_messages").encode_response(answer())["content"] == []
 
 
@@ -120,7 +120,7 @@ def test_an_empty_answer_of_anthropic_has_an_empty_list_of_blocks() -> None:
 
 
 def test_chunks_of_chat_completions() -> None:
-    frames = told("openai_chat", Reasoning("a"), Text("b"), CALL, OTHER, stop=Stop.TOOL_CALLS)
+    frames = frames_of("openai_chat", Reasoning("a"), Text("b"), CALL, OTHER, stop=Stop.TOOL_CALLS)
     deltas = [choice["delta"] for frame in frames for choice in frame["choices"]]
     assert [delta.get("role") for delta in deltas] == ["assistant", *[None] * (len(deltas) - 1)]
     assert all(not ("reasoning_content" in delta and "content" in delta) for delta in deltas)
@@ -150,7 +150,7 @@ def test_a_past_call_without_arguments_is_accepted(arguments: str | None) -> Non
 
 
 def test_items_are_told_one_after_another_under_their_own_index() -> None:
-    frames = told("openai_responses", Reasoning("a"), Text("b"), CALL, Text("c"), stop=Stop.TOOL_CALLS)
+    frames = frames_of("openai_responses", Reasoning("a"), Text("b"), CALL, Text("c"), stop=Stop.TOOL_CALLS)
     assert [frame["sequence_number"] for frame in frames] == list(range(len(frames)))
     added = [(f["output_index"], f["item"]["type"]) for f in frames if f["type"] == "response.output_item.added"]
     done = [(f["output_index"], f["item"]["type"]) for f in frames if f["type"] == "response.output_item.done"]
@@ -189,7 +189,7 @@ ITEMS: list[Any] = [
 ]
 
 
-def test_items_of_one_turn_are_one_message_and_results_stay_next_to_their_calls() -> None:
+def test_items_of_a_turn_keep_results_beside_calls() -> None:
     request = codec("openai_responses").decode_request({"model": "m", "input": ITEMS})
     assert [message.role for message in request.messages] == ["user", "assistant", "tool", "assistant"]
     turn = request.messages[1]
@@ -200,7 +200,7 @@ def test_items_of_one_turn_are_one_message_and_results_stay_next_to_their_calls(
 
 
 @pytest.mark.parametrize("api", SERVED)
-def test_the_servers_stamp_goes_before_the_peers_own_name_and_id(api: str) -> None:
+def test_stamps_win_over_the_peers_name_and_id(api: str) -> None:
     wire = json.dumps(codec(api).encode_response(answer(Text("a")), Stamp(id="stamped", created=5, model="named")))
     assert "named" in wire
     assert "stamped" in wire or api == "ollama_chat"

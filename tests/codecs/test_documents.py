@@ -37,7 +37,7 @@ def test_definitions_take_the_form_the_document_gives(api: str, wire: Any) -> No
     assert encode_definitions([wire], api) == [wire]
 
 
-def test_a_definition_without_parameters_gets_an_empty_object_that_json_can_write() -> None:
+def test_definitions_without_parameters_get_a_plain_empty_object() -> None:
     for api in ("openai", "anthropic", "ollama"):
         assert '"properties": {}' in json.dumps(encode_definitions([{"name": "ping"}], api))
 
@@ -58,7 +58,7 @@ def test_no_arguments_are_an_empty_object(given: Any) -> None:
 
 
 @pytest.mark.parametrize("given", ["[1]", "5", "true", "not json", [1], 5, True, '"text"'])
-def test_any_other_arguments_are_an_error_that_keeps_what_was_written(given: Any) -> None:
+def test_other_arguments_raise_with_their_text(given: Any) -> None:
     body = {"choices": [{"message": {"tool_calls": [{"id": "keepme", "function": {"name": "f", "arguments": given}}]}}]}
     with pytest.raises(ExtractError) as raised:
         decode_tool_calls(body, "openai")
@@ -161,7 +161,7 @@ def test_a_failure_is_marked_where_the_wire_has_no_field(
     assert block.get("is_error") == (True if is_error else None)
 
 
-def test_media_of_a_result_are_named_where_one_message_cannot_carry_them() -> None:
+def test_result_media_are_named_where_they_cannot_go() -> None:
     result = ToolResult(call_id="c", content=[Text("see"), Media(mime="image/png", data="AA==", name="plot")])
     assert "plot" in json.dumps(encode_result(result, "openai"))
     assert encode_result(result, "anthropic")["content"][0]["content"][1]["type"] == "image"
@@ -187,7 +187,7 @@ def vectors(*ops: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("row", vectors("decode_response"))
-def test_a_body_of_the_documents_is_read_as_their_systems_read_it(row: dict[str, Any]) -> None:
+def test_document_bodies_read_as_their_systems_read_them(row: dict[str, Any]) -> None:
     api, body = codec(APIS[row["dialect"]]), row["text"]
     if isinstance(body, Mapping) and "status" in body:
         assert api.decode_error(body["status"], body["body"]).status == body["status"]
@@ -210,7 +210,7 @@ def test_a_body_of_the_documents_is_read_as_their_systems_read_it(row: dict[str,
 
 
 @pytest.mark.parametrize("row", vectors("decode_stream"))
-def test_a_stream_of_the_documents_is_read_as_their_systems_read_it(row: dict[str, Any]) -> None:
+def test_document_streams_read_as_their_systems_read_them(row: dict[str, Any]) -> None:
     events, error = decoded(codec(APIS[row["dialect"]]), [row["text"].encode()])
     if row.get("expected_error"):
         assert error is not None
@@ -236,7 +236,7 @@ NOT_OURS: Mapping[str, str] = {
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in SENT if row["id"] not in NOT_OURS])
-def test_messages_of_the_documents_go_out_as_their_systems_send_them(row: dict[str, Any]) -> None:
+def test_document_messages_go_out_as_their_systems_send_them(row: dict[str, Any]) -> None:
     messages = [_as_wire(message) for message in row["text"]]
     request = codec("openai_chat").decode_request({"model": "m", "messages": messages})
     sent = codec("openai_chat").encode_request(request, Quirks(empty_content="empty"))["messages"]
@@ -264,12 +264,12 @@ def _parsed(message: Mapping[str, Any]) -> dict[str, Any]:
     calls = []
     for call in message.get("tool_calls", []):
         given = call["function"]["arguments"]
-        said = given["$json"] if isinstance(given, dict) else json.loads(given)
-        calls.append({**call, "function": {"name": call["function"]["name"], "arguments": said}})
+        arguments = given["$json"] if isinstance(given, dict) else json.loads(given)
+        calls.append({**call, "function": {"name": call["function"]["name"], "arguments": arguments}})
     return {**message, "tool_calls": calls}
 
 
-def test_every_codec_is_found_by_its_name_and_the_documents_names() -> None:
+def test_codecs_are_found_by_name_and_alias() -> None:
     assert CODECS["openai"] is CODECS["openai_chat"]
     assert CODECS["anthropic"] is CODECS["anthropic_messages"]
     assert CODECS["ollama"] is CODECS["ollama_chat"]

@@ -85,7 +85,7 @@ def test_keys_are_blotted_out(secret: str) -> None:
 
 
 @given(st.integers(0, 700), st.binary() | st.text() | st.dictionaries(st.text(), st.none() | st.integers() | st.text()))
-def test_no_body_is_too_odd(status: int, body: Any) -> None:
+def test_no_body_breaks_the_error_reader(status: int, body: Any) -> None:
     assert isinstance(read_failure(status, body), ProviderError)
 
 
@@ -100,9 +100,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("api", CODECS)
 @pytest.mark.parametrize(("error", "status"), ERRORS)
-def test_a_client_is_told_in_its_own_words_and_learns_no_more_than_it_should(
-    api: str, error: Exception, status: int
-) -> None:
+def test_error_bodies_speak_the_clients_api_and_leak_nothing(api: str, error: Exception, status: int) -> None:
     told, body = codec(api).encode_error(error)
     assert told == status
     assert "secret detail" not in to_json(body)
@@ -139,7 +137,7 @@ TOO_LONG: dict[str, tuple[int, Any]] = {
 
 
 @pytest.mark.parametrize("who", TOO_LONG)
-def test_a_conversation_that_is_too_long_is_told_as_each_apis_clients_know_it(who: str) -> None:
+def test_context_overflow_is_worded_as_each_apis_clients_know_it(who: str) -> None:
     error = read_failure(*TOO_LONG[who])
     told = {api: json.dumps(CODECS[api].encode_error(error)[1]) for api in CODECS}
     assert '"code": "context_length_exceeded"' in told["openai_chat"]

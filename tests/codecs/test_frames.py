@@ -125,7 +125,7 @@ def test_written_aws_messages_read_the_same_under_any_split(frames: list[Frame],
     assert read(AwsReader(), *split(b"".join(map(write_aws, frames)), cuts)) == frames
 
 
-def test_a_frame_is_told_by_the_very_byte_that_completes_it() -> None:
+def test_frames_come_with_the_byte_that_completes_them() -> None:
     reader = SseReader()
     assert reader.feed(b"data: a\r\n\r") == [Frame("a")]
     assert reader.feed(b"\ndata: b\n") == []
@@ -138,7 +138,7 @@ def test_line_breaks_in_data_become_data_lines(data: str) -> None:
 
 
 @pytest.mark.parametrize("frame", [Frame("", "a\nb"), Frame("", "", "a\rb")])
-def test_a_name_or_id_of_several_lines_is_the_callers_mistake(frame: Frame) -> None:
+def test_names_and_ids_of_several_lines_are_usage_errors(frame: Frame) -> None:
     with pytest.raises(UsageError, match="line breaks"):
         write_sse(frame)
 
@@ -198,7 +198,7 @@ def test_every_kind_of_frame_is_read_and_written(kind: FrameKind) -> None:
 # ── to_json ──────────────────────────────────────────────────────────────────
 
 
-def test_json_is_ascii_so_that_no_client_sees_a_line_end_in_it() -> None:
+def test_json_is_ascii_without_line_ends() -> None:
     text = to_json({"a": "\u2028\u2029\x85é"})
     assert text.isascii()
     assert "\n" not in text

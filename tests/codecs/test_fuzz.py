@@ -22,10 +22,10 @@ from dragoman.types import Message, Reasoning, Response, Stop, Text, ToolCall, U
 from tests.support.recordings import VECTORS, assert_strict, codec, decoded, paths_in, pieces, rows, written
 from tests.support.values import WIRES, requests
 
-ODD: list[Any] = [None, True, False, 0, -1, 1.5, 10**30, "", "x", "\ud800", [], {}, [[]], [{}], {"a": 1}, "{}", [None],
+ODDITIES: list[Any] = [None, True, False, 0, -1, 1.5, 10**30, "", "x", "\ud800", [], {}, [[]], [{}], {"a": 1}, "{}", [None],
                   {"type": "text"}, {"type": 5}, "[DONE]", "data:;base64,AA", "http://["]  # fmt: skip
 thorough = settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
-SAID = Response(
+ANSWER = Response(
     message=Message(
         "assistant", [Reasoning("hm"), Text("Let me see."), ToolCall(id="a", name="f", arguments={"x": "é"})]
     ),
@@ -43,7 +43,7 @@ def mutated(draw: st.DrawFn, value: Any) -> Any:
     for _ in range(draw(st.integers(1, 3))):
         known = list(paths_in(value))
         if not known:
-            return draw(st.sampled_from(ODD))
+            return draw(st.sampled_from(ODDITIES))
         *path, last = draw(st.sampled_from(known))
         inside = value
         for key in path:
@@ -54,11 +54,11 @@ def mutated(draw: st.DrawFn, value: Any) -> Any:
         elif deed == "repeat" and isinstance(inside, list):
             inside.append(copy.deepcopy(inside[last]))
         else:
-            inside[last] = copy.deepcopy(draw(st.sampled_from(ODD)))
+            inside[last] = copy.deepcopy(draw(st.sampled_from(ODDITIES)))
     return value
 
 
-def tell_everybody(events: list[Event]) -> None:
+def write_on_every_wire(events: list[Event]) -> None:
     """Write the answer on every wire, whole and streamed."""
     response = assemble(events)
     for name in WIRES:
@@ -117,7 +117,7 @@ def test_any_stream_is_read(api: str, data: st.DataObject) -> None:
     except ProviderError:
         return
     assert_strict(events)
-    tell_everybody(events)
+    write_on_every_wire(events)
 
 
 # ── every place of every vector ──────────────────────────────────────────────
@@ -128,14 +128,14 @@ STRIDE = 37
 
 def replacements(value: Any, strides: int) -> Iterator[Any]:
     """`value` with one place after another replaced by one odd value after another; every `strides`-th of them."""
-    for n, (path, odd) in enumerate(itertools.product(paths_in(value), ODD)):
+    for n, (path, oddity) in enumerate(itertools.product(paths_in(value), ODDITIES)):
         if n % strides == 0:
             made = copy.deepcopy(value)
             *outer, last = path
             inside = made
             for key in outer:
                 inside = inside[key]
-            inside[last] = odd
+            inside[last] = oddity
             yield made
 
 
@@ -158,7 +158,7 @@ def _frame(frame: Any) -> Frame:
 
 
 @pytest.mark.parametrize("api", CODECS)
-def test_no_place_of_any_answer_can_be_odd_enough_to_break_its_codec(api: str) -> None:
+def test_no_odd_value_anywhere_breaks_a_codec(api: str) -> None:
     for row in rows(VECTORS / f"{api}.jsonl"):
         assert_read_or_refused(api, row, STRIDE)
 
@@ -175,8 +175,8 @@ def test_no_place_at_all_can_break_its_codec(api: str) -> None:
 @given(data=st.data())
 def test_damaged_bytes_are_read_or_refused(api: str, data: st.DataObject) -> None:
     encoder = codec(api).encode_stream(whole_calls=False)
-    told = [*(frame for event in replay(SAID) for frame in encoder.feed(event)), *encoder.close()]
-    damaged = bytearray(written(codec(api), told))
+    frames = [*(frame for event in replay(ANSWER) for frame in encoder.feed(event)), *encoder.close()]
+    damaged = bytearray(written(codec(api), frames))
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(damaged) - 1))
         damaged[at : at + data.draw(st.integers(0, 20))] = data.draw(st.binary(max_size=8))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dragoman.codecs import CODECS
 from dragoman.events import assemble, replay
 from dragoman.types import Message, Reasoning, Request, Response, Text
-from tests.support.recordings import assert_strict, codec, decoded, folded, pieces, retold, streamed, written
+from tests.support.recordings import assert_strict, codec, decoded, folded, pieces, round_trip, streamed, written
 from tests.support.values import WIRES, requests, responses
 
 SERVED = sorted(WIRES)
@@ -48,39 +48,35 @@ def test_an_answer_survives_its_wire_whole(api: str, data: st.DataObject) -> Non
 @given(data=st.data())
 def test_an_answer_survives_its_wire_streamed(api: str, whole_calls: bool, data: st.DataObject) -> None:
     response: Response = data.draw(responses(api))
-    assert retold(codec(api), response, whole_calls=whole_calls) == response
+    assert round_trip(codec(api), response, whole_calls=whole_calls) == response
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @brief
 @given(data=st.data())
-def test_a_stream_from_any_wire_to_any_other_says_what_the_whole_answer_says(
-    source: str, target: str, data: st.DataObject
-) -> None:
+def test_streams_between_wires_equal_whole_answers(source: str, target: str, data: st.DataObject) -> None:
     response: Response = data.draw(responses(source))
-    told, error = decoded(codec(source), [written(codec(source), streamed(codec(source), replay(response)))])
+    events, error = decoded(codec(source), [written(codec(source), streamed(codec(source), replay(response)))])
     assert error is None
-    whole = codec(target).decode_response(codec(target).encode_response(assemble(told)))
+    whole = codec(target).decode_response(codec(target).encode_response(assemble(events)))
     for whole_calls in (True, False):
-        retold = folded(codec(target), streamed(codec(target), told, whole_calls=whole_calls))
-        assert _as_told(target, retold) == _as_told(target, whole)
+        again = folded(codec(target), streamed(codec(target), events, whole_calls=whole_calls))
+        assert _comparable(target, again) == _comparable(target, whole)
 
 
-def _as_told(api: str, response: Response) -> Response:
+def _comparable(api: str, response: Response) -> Response:
     """The answer as its wire orders it whole: a stream keeps the order of text and reasoning, the whole body cannot."""
     if not WIRES[api].in_order:
         return response
-    said = [Reasoning(response.reasoning)] if response.reasoning else []
-    told = [Text(response.text)] if response.text else []
-    return replace(response, message=Message("assistant", [*said, *told, *response.calls]))
+    reasoning = [Reasoning(response.reasoning)] if response.reasoning else []
+    text = [Text(response.text)] if response.text else []
+    return replace(response, message=Message("assistant", [*reasoning, *text, *response.calls]))
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 @brief
 @given(data=st.data())
-def test_a_request_goes_from_any_wire_to_any_other_with_its_calls_and_results(
-    source: str, target: str, data: st.DataObject
-) -> None:
+def test_requests_between_wires_keep_calls_and_results(source: str, target: str, data: st.DataObject) -> None:
     request: Request = replace(data.draw(requests(source)), model="m")
     carried = codec(target).decode_request(json.loads(json.dumps(codec(target).encode_request(request))))
     assert [c for m in carried.messages for c in m.calls] == [c for m in request.messages for c in m.calls]
@@ -110,7 +106,7 @@ def test_bytes_may_be_cut_anywhere(api: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("api", SERVED)
 @slow
 @given(data=st.data())
-def test_the_deltas_of_every_call_are_strict_json_however_the_stream_is_cut(api: str, data: st.DataObject) -> None:
+def test_call_deltas_are_strict_json_however_cut(api: str, data: st.DataObject) -> None:
     response: Response = data.draw(responses(api))
     wire = written(codec(api), streamed(codec(api), replay(response), whole_calls=False))
     events, error = decoded(codec(api), [wire[: data.draw(st.integers(0, len(wire)))]])
@@ -135,6 +131,6 @@ def test_fields_of_one_wire_never_reach_another(api: str) -> None:
         assert "bob" not in wire
 
 
-def test_what_the_caller_asks_for_beside_the_model_goes_out_on_every_wire() -> None:
+def test_extra_fields_go_out_on_every_wire() -> None:
     request = replace(codec("ollama_chat").decode_request({"model": "m", "messages": []}), extra={"keep_alive": "5m"})
     assert all(codec(api).encode_request(request)["keep_alive"] == "5m" for api in SERVED)

@@ -151,12 +151,12 @@ ROWS: Mapping[str, tuple[Request, str, tuple[str, ...]]] = {
 @pytest.mark.parametrize("row", ROWS)
 def test_a_wire_says_what_it_cannot_hold(row: str, api: str) -> None:
     request, path, lacking = ROWS[row]
-    told = [issue.path for issue in request_losses(request, codec(api)) if issue.path.startswith(path)]
-    assert bool(told) == (api in lacking)
+    paths = [issue.path for issue in request_losses(request, codec(api)) if issue.path.startswith(path)]
+    assert bool(paths) == (api in lacking)
 
 
 @pytest.mark.parametrize("api", CODECS)
-def test_losses_are_lossy_and_name_the_wire(api: str) -> None:
+def test_losses_are_unsupported_and_name_the_wire(api: str) -> None:
     for request, _, _ in ROWS.values():
         for issue in request_losses(request, codec(api)):
             assert issue.kind is IssueKind.UNSUPPORTED
@@ -195,23 +195,23 @@ def test_whatever_is_taken_out_of_a_body_is_noticed(api: str, data: st.DataObjec
         inside = inside[key]
     del inside[last]
     try:
-        heard = codec(api).decode_request(holed)
+        got = codec(api).decode_request(holed)
     except CodecError:
-        heard = None
+        got = None
     leaky = replace(codec(api), encode_request=lambda request, quirks=None: copy.deepcopy(holed))
     assume(request.tool_choice is None)  # "none" and "this one" may be said by offering fewer tools
-    assume(heard is None or _gist(heard) != _gist(request))
+    assume(got is None or _gist(got) != _gist(request))
     assert request_losses(request, leaky)
 
 
 def _gist(request: Request) -> Any:
     """What a request says, however its turns are cut; without what may be lost in a hole and is said elsewhere."""
     parts = [(m.role, part) for m in request.messages for part in m.parts if not _says_nothing(part)]
-    told = sorted(
+    texts = sorted(
         repr((role, part.text) if isinstance(part, Text) else (type(part), getattr(part, "id", 0)))
         for role, part in parts
     )
-    return told, [tool.name for tool in request.tools], request.sampling
+    return texts, [tool.name for tool in request.tools], request.sampling
 
 
 def _says_nothing(part: Part) -> bool:
@@ -230,8 +230,8 @@ def test_the_same_loss_in_many_places_is_told_once() -> None:
 def test_what_a_peer_refuses_is_lost_there_too() -> None:
     request = ask(tools=(TOOL,), tool_choice=ToolChoice("required"), sampling=Sampling(max_tokens=7, seed=1))
     quirks = Quirks(omit=frozenset({"seed"}), rename={"max_tokens": "limit"}, choices=frozenset({"auto"}))
-    told = [issue.path for issue in request_losses(request, codec("openai_chat"), quirks)]
-    assert told == ["$.tool_choice", "$.sampling.seed"]
+    paths = [issue.path for issue in request_losses(request, codec("openai_chat"), quirks)]
+    assert paths == ["$.tool_choice", "$.sampling.seed"]
 
 
 def test_what_moves_is_not_lost() -> None:
@@ -240,7 +240,7 @@ def test_what_moves_is_not_lost() -> None:
     assert request_losses(ask(Message("system", "a"), Message("system", "b")), codec("anthropic_messages")) == ()
 
 
-def test_each_text_is_looked_for_as_often_as_it_was_said() -> None:
+def test_repeated_texts_are_each_looked_for() -> None:
     one = [Message("user", "ok"), Message("assistant", "ok"), Message("user", "ok")]
     leaky = replace(
         codec("openai_chat"),
@@ -272,8 +272,8 @@ ANSWERS: Mapping[str, tuple[Response, str, tuple[str, ...]]] = {
 @pytest.mark.parametrize("row", ANSWERS)
 def test_a_wire_says_what_of_an_answer_it_cannot_hold(row: str, api: str) -> None:
     response, path, lacking = ANSWERS[row]
-    told = [issue.path for issue in response_losses(response, codec(api)) if issue.path.startswith(path)]
-    assert bool(told) == (api in lacking)
+    paths = [issue.path for issue in response_losses(response, codec(api)) if issue.path.startswith(path)]
+    assert bool(paths) == (api in lacking)
 
 
 @pytest.mark.parametrize(("origin", "goal"), [*itertools.product(SERVED, CODECS)])
@@ -286,7 +286,7 @@ def test_no_answer_is_too_odd_to_be_reported(origin: str, goal: str) -> None:
 
 # ── what is told of every request ────────────────────────────────────────────
 
-ODD = codec("openai_chat").decode_request({
+SPECIAL = codec("openai_chat").decode_request({
     "model": "m", "seed": 3, "logprobs": True, "metadata": {"a": "b"}, "web_search_options": {},
     "tools": [{"type": "function", "function": {"name": "f"}}, {"type": "custom", "custom": {"name": "patch"}}],
     "messages": [
@@ -297,25 +297,25 @@ ODD = codec("openai_chat").decode_request({
 })  # fmt: skip
 
 
-def wishes(request: Request, api: str, quirks: Quirks = PLAIN) -> list[str]:
+def unsupported(request: Request, api: str, quirks: Quirks = PLAIN) -> list[str]:
     return [issue.path for issue in unsupported_parameters(request, codec(api), quirks)]
 
 
-def test_wishes_that_another_wire_cannot_hold_are_told_at_their_places() -> None:
-    told = wishes(ODD, "anthropic_messages")
-    assert set(told) >= {"$.sampling.seed", "$.extra.logprobs", "$.extra.metadata.a", "$.extra.tools"}
-    assert "$.messages[2].parts[0]" in told
-    assert "$.messages[1].metadata.name" in told
+def test_unsupported_parameters_are_reported_at_their_paths() -> None:
+    paths = unsupported(SPECIAL, "anthropic_messages")
+    assert set(paths) >= {"$.sampling.seed", "$.extra.logprobs", "$.extra.metadata.a", "$.extra.tools"}
+    assert "$.messages[2].parts[0]" in paths
+    assert "$.messages[1].metadata.name" in paths
 
 
-def test_a_request_in_the_wires_own_words_loses_nothing_but_what_the_place_leaves_out() -> None:
-    assert wishes(ODD, "openai_chat") == []
-    assert wishes(ODD, "openai_chat", Quirks(omit=frozenset({"logprobs"}))) == ["$.extra.logprobs"]
+def test_own_requests_lose_only_what_quirks_omit() -> None:
+    assert unsupported(SPECIAL, "openai_chat") == []
+    assert unsupported(SPECIAL, "openai_chat", Quirks(omit=frozenset({"logprobs"}))) == ["$.extra.logprobs"]
 
 
 @pytest.mark.parametrize("api", SERVED)
 def test_plain_talk_with_tools_is_no_wish(api: str) -> None:
-    assert wishes(ask(*turn(Text("see")), tools=(TOOL,)), api) == []
+    assert unsupported(ask(*turn(Text("see")), tools=(TOOL,)), api) == []
 
 
 SEVERAL = [
@@ -326,7 +326,7 @@ SEVERAL = [
 
 @pytest.mark.parametrize(("origin", "body"), SEVERAL)
 @pytest.mark.parametrize("api", ["openai_chat", "gemini", "anthropic_messages"])
-def test_of_several_answers_one_is_given_and_that_is_told_once(origin: str, body: dict[str, Any], api: str) -> None:
-    asked = codec(origin).decode_request(body)
+def test_several_answers_are_reported_as_one_unsupported_parameter(origin: str, body: dict[str, Any], api: str) -> None:
+    request = codec(origin).decode_request(body)
     path = "$.extra.n" if origin == "openai_chat" else "$.extra.generationConfig.candidateCount"
-    assert wishes(asked, api) == [path]
+    assert unsupported(request, api) == [path]

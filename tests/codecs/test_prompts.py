@@ -21,7 +21,7 @@ TALK = (
     Message("assistant", [Reasoning("hm"), Text("Let me look."), CALL]),
     Message("tool", [ToolResult(call_id="c1", name="look", content="nothing", is_error=True, error_code="E1")]),
 )
-TOLD = """\
+TRANSCRIPT = """\
 User: hi
 
 Assistant: Let me look.
@@ -42,11 +42,11 @@ def sent(api: str, *messages: Message, **fields: Any) -> dict[str, Any]:
 # ── a prompt in, a text out ──────────────────────────────────────────────────
 
 
-def test_a_conversation_is_told_turn_by_turn_its_instructions_apart_or_first() -> None:
-    told = sent("ollama_generate", *TALK)
-    assert told["prompt"] == TOLD
-    assert told["system"] == "Be brief."
-    assert sent("stackspot", *TALK)["user_prompt"] == "Be brief.\n\n" + told["prompt"]
+def test_transcripts_go_turn_by_turn_with_instructions_first() -> None:
+    body = sent("ollama_generate", *TALK)
+    assert body["prompt"] == TRANSCRIPT
+    assert body["system"] == "Be brief."
+    assert sent("stackspot", *TALK)["user_prompt"] == "Be brief.\n\n" + body["prompt"]
 
 
 def test_one_user_message_is_the_prompt_itself() -> None:
@@ -54,7 +54,7 @@ def test_one_user_message_is_the_prompt_itself() -> None:
     assert sent("stackspot", Message("user", "hi"))["user_prompt"] == "hi"
 
 
-def test_pictures_stand_beside_the_prompt_other_media_are_named_in_it() -> None:
+def test_images_stand_beside_the_prompt_other_media_inside() -> None:
     body = sent("ollama_generate", Message("user", [Text("see"), PNG, PDF]))
     assert body["images"] == [PNG.data]
     assert "a.pdf" in body["prompt"]
@@ -127,7 +127,7 @@ def test_media_of_results_follow_in_a_user_turn() -> None:
 # ── InvokeModel ──────────────────────────────────────────────────────────────
 
 
-def test_invoke_model_is_anthropics_body_with_a_version_and_without_a_model() -> None:
+def test_invoke_model_bodies_have_a_version_and_no_model() -> None:
     body = sent("bedrock_invoke", *TALK, stream=True)
     messages = sent("anthropic_messages", *TALK, stream=True)
     assert body["anthropic_version"] == "bedrock-2023-05-31"

@@ -47,7 +47,7 @@ def read(api: str, *messages: Any, **fields: Any) -> Request:
 
 @pytest.mark.parametrize("role", ["system", "user", "assistant", "developer"])
 @pytest.mark.parametrize(("content", "text"), [("hi", "hi"), (None, ""), ("", ""), ([], ""), (["hi"], "hi")])
-def test_content_may_be_a_string_null_or_a_list_in_every_role(role: str, content: Any, text: str) -> None:
+def test_content_is_a_string_null_or_list_everywhere(role: str, content: Any, text: str) -> None:
     assert read("openai_chat", {"role": role, "content": content}).messages[0].text == text
 
 
@@ -95,14 +95,14 @@ def test_what_is_not_the_api_is_told_with_its_path(api: str, body: Any, path: st
     assert ";" in str(raised.value)
 
 
-def test_several_system_messages_stand_beside_the_messages_of_anthropic_and_late_ones_in_their_place() -> None:
+def test_anthropic_system_messages_stand_beside_late_ones_in_place() -> None:
     body = sent("anthropic_messages", Message("system", "a"), Message("system", "b"), Message("user", "hi"),
                 Message("assistant", "yes?"), Message("system", "hurry"))  # fmt: skip
     assert [block["text"] for block in body["system"]] == ["a", "b"]
     assert body["messages"][-1] == {"role": "user", "content": [{"type": "text", "text": "<system>\nhurry\n</system>"}]}
 
 
-def test_results_and_the_text_after_them_are_one_turn_for_anthropic_results_first() -> None:
+def test_anthropic_results_and_later_text_are_one_turn() -> None:
     results = Message("tool", [ToolResult(call_id="c1", name="look", content="ok")])
     body = sent("anthropic_messages", PAST, results, Message("user", "and?"))
     assert [m["role"] for m in body["messages"]] == ["assistant", "user"]
@@ -111,7 +111,7 @@ def test_results_and_the_text_after_them_are_one_turn_for_anthropic_results_firs
     assert [m.role for m in read("anthropic_messages", mixed).messages] == ["tool", "user"]
 
 
-def test_neighbouring_results_are_one_message_for_us_and_one_each_for_openai() -> None:
+def test_neighbouring_results_merge_here_and_part_for_openai() -> None:
     wire = [{"role": "tool", "tool_call_id": c, "content": c} for c in ("a", "b")]
     request = read("openai_chat", *wire)
     assert [[r.call_id for r in m.results] for m in request.messages] == [["a", "b"]]
@@ -119,7 +119,7 @@ def test_neighbouring_results_are_one_message_for_us_and_one_each_for_openai() -
 
 
 @pytest.mark.parametrize("api", ["openai_chat", "anthropic_messages", "ollama_chat"])
-def test_a_result_learns_the_name_of_its_tool_from_the_call(api: str) -> None:
+def test_results_learn_tool_names_from_calls(api: str) -> None:
     result = ToolResult(call_id="c1", name="look", content="ok")
     body = sent(api, Message("user", "hi"), PAST, Message("tool", [result]))
     assert codec(api).decode_request(body).messages[-1].results == (result,)
@@ -134,31 +134,31 @@ def test_ollamas_results_without_ids_answer_the_calls_in_order() -> None:
     assert [result.call_id for result in request.messages[1].results] == ids
 
 
-def test_ollamas_results_with_ids_the_client_made_up_answer_the_calls_that_came_without() -> None:
+def test_ollama_results_with_invented_ids_answer_calls_without() -> None:
     calls = [{"function": {"name": "look", "arguments": {"at": at}}} for at in ("a", "b")]
     results = [{"role": "tool", "tool_call_id": f"made-up-{n}", "content": str(n)} for n in (1, 2)]
     messages = read("ollama_chat", {"role": "assistant", "content": "", "tool_calls": calls}, *results).messages
     assert [r.call_id for r in messages[1].results] == [c.id for c in messages[0].calls]
 
 
-def test_ollamas_result_with_an_unknown_id_answers_no_call_that_has_one() -> None:
+def test_ollama_results_with_unknown_ids_answer_no_numbered_call() -> None:
     calls = [{"id": "c1", "function": {"name": "look", "arguments": {}}}]
     result = {"role": "tool", "tool_call_id": "c9", "content": "?"}
     messages = read("ollama_chat", {"role": "assistant", "content": "", "tool_calls": calls}, result).messages
     assert messages[1].results[0].call_id == "c9"
 
 
-def test_a_turn_sent_back_to_ollama_as_one_message_per_call_is_one_turn_and_its_results_answer_it() -> None:
+def test_split_ollama_turns_are_one_turn_with_answered_calls() -> None:
     """Recorded: Strands Agents 1.62, which sends neither ids nor the names of the tools."""
     calls = [{"function": {"name": "look", "arguments": {"city": city}}} for city in ("Oslo", "Paris")]
     turns = [{"role": "assistant", "tool_calls": [one]} for one in calls]
-    answers = [{"role": "tool", "content": told} for told in ("rain", "sun")]
+    answers = [{"role": "tool", "content": content} for content in ("rain", "sun")]
     messages = read("ollama_chat", *turns, *answers).messages
     assert [m.role for m in messages] == ["assistant", "tool"]
     assert [r.call_id for r in messages[1].results] == [c.id for c in messages[0].calls]
 
 
-def test_a_turn_sent_back_to_gemini_in_pieces_is_one_turn_and_its_results_answer_it() -> None:
+def test_split_gemini_turns_are_one_turn_with_answered_calls() -> None:
     """Recorded: google-genai 3.4 calling functions itself while it streams."""
     pieces = [
         {"text": "\n"},
@@ -173,7 +173,7 @@ def test_a_turn_sent_back_to_gemini_in_pieces_is_one_turn_and_its_results_answer
     assert [r.call_id for r in messages[2].results] == [c.id for c in messages[1].calls] == ["c1", "c2"]
 
 
-def test_a_broken_call_of_the_past_keeps_its_text_on_its_wire_and_is_no_call_with_invented_arguments() -> None:
+def test_broken_past_calls_keep_their_text_and_invent_nothing() -> None:
     wire = {
         "role": "assistant",
         "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{bad"}}],
@@ -186,7 +186,7 @@ def test_a_broken_call_of_the_past_keeps_its_text_on_its_wire_and_is_no_call_wit
     assert again["tool_calls"] == wire["tool_calls"]
 
 
-def test_arguments_are_replayed_byte_for_byte_as_long_as_they_say_the_same() -> None:
+def test_arguments_are_replayed_byte_for_byte_while_equal() -> None:
     call = ToolCall(id="c", name="f", arguments={"x": 1}, raw='{ "x" :1}')
     stale = ToolCall(id="c", name="f", arguments={"x": 2}, raw='{ "x" :1}')
     body = sent("openai_chat", Message("assistant", [call, stale]))
@@ -210,7 +210,7 @@ def test_deprecated_functions_become_tools() -> None:
 # ── media ────────────────────────────────────────────────────────────────────
 
 
-def test_media_of_results_follow_in_a_user_turn_where_the_wire_takes_text_only() -> None:
+def test_result_media_follow_where_results_take_text_only() -> None:
     results = [ToolResult(call_id=c, content=[Text(c), PNG]) for c in ("a", "b")]
     wires = sent("openai_chat", Message("tool", results), Message("user", "so?"))["messages"]
     assert [w["role"] for w in wires] == ["tool", "tool", "user", "user"]
@@ -289,7 +289,7 @@ def test_blocks_of_one_api_stay_on_it() -> None:
 # ── tools and choices ────────────────────────────────────────────────────────
 
 
-def test_tools_of_the_server_keep_their_place_on_their_wire_and_stay_off_others() -> None:
+def test_server_tools_keep_their_place_and_wire() -> None:
     listed = [{"name": "a", "input_schema": {"type": "object"}}, {"type": "web_search_20250305", "name": "web_search"},
               {"name": "b", "input_schema": {"type": "object"}, "defer_loading": True}]  # fmt: skip
     request = read("anthropic_messages", tools=listed)
@@ -329,7 +329,7 @@ def test_the_choice_of_tools_and_the_parallel_switch(
     assert sent("anthropic_messages", tool_choice=choice, parallel=parallel)["tool_choice"] == anthropic
 
 
-def test_a_choice_the_peer_refuses_goes_out_as_the_nearest_it_takes() -> None:
+def test_refused_choices_go_out_as_the_nearest() -> None:
     named = ToolChoice("named", "f")
     only_auto = Quirks(choices=frozenset({"auto"}))
     assert sent("openai_chat", tool_choice=named, quirks=only_auto)["tool_choice"] == "auto"
@@ -341,7 +341,7 @@ def test_ollama_is_not_shown_tools_it_must_not_use() -> None:
     assert "tools" not in sent("ollama_chat", tools=(Tool(name="f"),), tool_choice=ToolChoice("none"))
 
 
-def test_choices_only_one_api_has_come_back_and_mean_the_nearest_elsewhere() -> None:
+def test_choices_of_one_api_come_back_and_approximate_elsewhere() -> None:
     allowed = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}
     request = read("openai_chat", tool_choice=allowed)
     assert codec("openai_chat").encode_request(request)["tool_choice"] == allowed
@@ -351,7 +351,7 @@ def test_choices_only_one_api_has_come_back_and_mean_the_nearest_elsewhere() -> 
 # ── sampling, quirks, streaming ──────────────────────────────────────────────
 
 
-def test_the_modern_name_of_the_limit_comes_back_as_it_was() -> None:
+def test_modern_limit_names_come_back() -> None:
     request = read("openai_chat", max_completion_tokens=7)
     assert request.sampling.max_tokens == 7
     body = codec("openai_chat").encode_request(request)
@@ -386,10 +386,10 @@ def test_reasoning_goes_back_under_the_name_it_came() -> None:
 def test_anthropic_gets_signed_reasoning_only_unless_the_peer_wants_all() -> None:
     signed = Reasoning("hm", metadata={"signature": "s"})
     hidden = Reasoning("", metadata={"redacted": "xyz"})
-    said = Message("assistant", [Reasoning("mine"), signed, hidden, Text("ok")])
-    (message,) = sent("anthropic_messages", said)["messages"]
+    past = Message("assistant", [Reasoning("mine"), signed, hidden, Text("ok")])
+    (message,) = sent("anthropic_messages", past)["messages"]
     assert [block["type"] for block in message["content"]] == ["thinking", "redacted_thinking", "text"]
-    (message,) = sent("anthropic_messages", said, quirks=Quirks(unsigned_reasoning="send"))["messages"]
+    (message,) = sent("anthropic_messages", past, quirks=Quirks(unsigned_reasoning="send"))["messages"]
     assert message["content"][0] == {"type": "thinking", "thinking": "mine", "signature": ""}
 
 
@@ -415,11 +415,11 @@ def test_a_demand_on_the_form_of_the_answer(output: OutputSchema, openai: Any, o
     assert sent("ollama_chat", output_schema=output)["format"] == ollama
 
 
-def test_usage_is_asked_for_in_streams_unless_the_client_did_not() -> None:
+def test_streams_ask_for_usage_unless_declined() -> None:
     assert sent("openai_chat", stream=True)["stream_options"] == {"include_usage": True}
     assert "stream_options" not in codec("openai_chat").encode_request(read("openai_chat", stream=True))
-    asked = read("openai_chat", stream=True, stream_options={"include_usage": True})
-    assert asked.extra == {}
+    request = read("openai_chat", stream=True, stream_options={"include_usage": True})
+    assert request.extra == {}
     other = read("openai_chat", stream=True, stream_options={"include_usage": False, "x": 1})
     assert codec("openai_chat").encode_request(other)["stream_options"] == {"include_usage": False, "x": 1}
 
@@ -451,7 +451,7 @@ def marks(body: dict[str, Any]) -> list[str]:
     return found + [b["text"] for m in body["messages"] for b in m["content"] if "cache_control" in b]
 
 
-def test_a_message_that_is_to_be_cached_bears_a_marker_on_its_last_block() -> None:
+def test_cached_messages_bear_a_marker_on_the_last_block() -> None:
     body = sent(
         "anthropic_messages", Message("system", [Text("a"), Text("b")], cache=True), Message("user", "c", cache=True)
     )
@@ -481,7 +481,7 @@ def test_a_marker_with_a_lifetime_comes_back_with_it() -> None:
     assert codec("anthropic_messages").encode_request(read("anthropic_messages", wire))["messages"] == [wire]
 
 
-def test_message_threads_are_refused_in_the_words_that_make_clients_go_on_without_them() -> None:
+def test_message_threads_are_refused_so_that_clients_continue() -> None:
     with pytest.raises(Unsupported) as raised:
         read("anthropic_messages", {"role": "user", "content": "hi"}, thread={"type": "create"})
     status, body = codec("anthropic_messages").encode_error(raised.value)
@@ -529,23 +529,21 @@ def test_fields_nobody_models_come_back_on_every_level() -> None:
         ("openai_responses", {"type": "web_search"}, ToolChoice("auto")),
     ],
 )
-def test_choices_as_clients_of_other_apis_write_them_mean_the_same_and_come_back(
-    api: str, wanted: Any, meant: ToolChoice
-) -> None:
+def test_foreign_spellings_of_choices_are_read_and_come_back(api: str, wanted: Any, meant: ToolChoice) -> None:
     turn: dict[str, Any] = {"messages": []} if api == "openai_chat" else {"input": []}
     request = codec(api).decode_request({"model": "m", **turn, "tool_choice": wanted})
     assert request.tool_choice == meant
     assert codec(api).encode_request(request)["tool_choice"] == wanted
 
 
-def test_reasoning_that_must_come_back_encrypted_does_so_and_is_the_same_thought_again() -> None:
+def test_sealed_reasoning_comes_back_as_the_same() -> None:
     """Microsoft's Agent Framework 1.23 goes no further without it."""
     responses = codec("openai_responses")
     body = {"model": "m", "input": "go", "store": False, "include": ["reasoning.encrypted_content"]}
     answer = Response(message=Message("assistant", [Reasoning("hm"), ToolCall(id="c", name="look")]))
-    for asked, sealed in ((responses.decode_request(body), True), (None, False)):
-        whole = responses.encode_response(answer, request=asked)["output"]
-        encoder = responses.encode_stream(request=asked)
+    for request, sealed in ((responses.decode_request(body), True), (None, False)):
+        whole = responses.encode_response(answer, request=request)["output"]
+        encoder = responses.encode_stream(request=request)
         frames = [frame for event in replay(answer) for frame in encoder.feed(event)]
         for output in (whole, json.loads(frames[-1].data)["response"]["output"]):
             assert [bool(item.get("encrypted_content")) for item in output] == [sealed, False]

@@ -35,7 +35,7 @@ def items_of(response: Response, request: Request) -> tuple[list[Any], list[Any]
     return API.encode_response(response, Stamp(), request)["output"], last
 
 
-def test_tools_in_a_namespace_have_one_name_elsewhere_and_their_own_on_the_way_back() -> None:
+def test_namespaced_tools_join_their_names_and_come_back_apart() -> None:
     request = read(tools=[NAMESPACE])
     assert [tool.name for tool in request.tools] == ["mcp__fs__write_file"]
     sent = codec("openai_chat").encode_request(request)["tools"]
@@ -49,14 +49,14 @@ def test_namespaces_go_back_to_their_own_wire_as_they_came() -> None:
     assert API.encode_request(read(tools=[NAMESPACE, FUNCTION]))["tools"] == [NAMESPACE, FUNCTION]
 
 
-def test_a_past_call_in_a_namespace_is_known_by_the_same_name_as_its_tool() -> None:
+def test_past_namespaced_calls_are_named_as_their_tools() -> None:
     item = {"type": "function_call", "call_id": "c", "namespace": "mcp__fs", "name": "write_file", "arguments": "{}"}
     request = read(item, tools=[NAMESPACE])
     assert request.messages[0].calls[0].name == "mcp__fs__write_file"
     assert API.encode_request(request)["input"] == [item]
 
 
-def test_a_free_form_tool_is_a_function_of_one_text_elsewhere() -> None:
+def test_free_form_tools_are_functions_of_one_text_elsewhere() -> None:
     request = read(tools=[PATCH])
     (tool,) = codec("anthropic_messages").encode_request(request)["tools"]
     assert tool["input_schema"]["required"] == ["input"]
@@ -69,7 +69,7 @@ def test_a_free_form_tool_is_a_function_of_one_text_elsewhere() -> None:
         assert "arguments" not in output[0]
 
 
-def test_a_free_form_call_in_the_history_is_answered_in_its_own_kind() -> None:
+def test_past_free_form_calls_are_answered_in_kind() -> None:
     items = [
         {"type": "custom_tool_call", "call_id": "c", "name": "apply_patch", "input": "x"},
         {"type": "custom_tool_call_output", "call_id": "c", "output": "ok"},
@@ -90,7 +90,7 @@ def test_the_stream_of_a_free_form_call_tells_its_input() -> None:
 
 
 @pytest.mark.parametrize("key", ["previous_response_id", "conversation", "background"])
-def test_conversations_kept_at_the_server_are_refused_in_so_many_words(key: str) -> None:
+def test_server_side_conversations_are_refused_with_a_reason(key: str) -> None:
     with pytest.raises(Unsupported, match="not stored") as raised:
         read(**{key: "resp_1"})
     status, body = API.encode_error(raised.value)
@@ -99,14 +99,14 @@ def test_conversations_kept_at_the_server_are_refused_in_so_many_words(key: str)
     assert body["error"]["param"] == f"$.{key}"
 
 
-def test_the_first_plain_instructions_stand_beside_the_input_later_ones_in_it() -> None:
+def test_first_instructions_stand_beside_the_input_later_inside() -> None:
     request = Request(model="m", messages=(Message("system", "a"), Message("user", "hi"), Message("system", "b")))
     body = API.encode_request(request, Quirks(system_role="developer"))
     assert body["instructions"] == "a"
     assert [(item["role"], item["content"]) for item in body["input"]] == [("user", "hi"), ("developer", "b")]
 
 
-def test_items_of_one_turn_are_one_message_and_come_back_in_order() -> None:
+def test_items_of_a_turn_come_back_in_order() -> None:
     items = [
         {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"},
         {"type": "message", "role": "assistant", "id": "msg_1", "phase": "commentary", "content": [
@@ -133,20 +133,22 @@ def test_results_are_text_or_parts_and_failures_are_marked() -> None:
     assert API.encode_request(request)["input"] == items
 
 
-def test_encrypted_reasoning_finds_its_way_back_under_the_id_it_is_bound_to() -> None:
+def test_encrypted_reasoning_returns_under_its_own_id() -> None:
     summary = [{"type": "summary_text", "text": "hm"}]
     item = {"type": "reasoning", "id": "rs_true", "summary": summary, "encrypted_content": "gAAA"}
     body = {"id": "resp_1", "status": "completed", "output": [item]}
     frames = streamed(API, replay(API.decode_response(body)))
-    told = [json.loads(frame.data) for frame in frames]
-    ids = {one["item"]["id"] for one in told if "item" in one} | {one["item_id"] for one in told if "item_id" in one}
+    events = [json.loads(frame.data) for frame in frames]
+    ids = {one["item"]["id"] for one in events if "item" in one} | {
+        one["item_id"] for one in events if "item_id" in one
+    }
     assert len(ids) == 1  # clients demand one id from the first event to the last
     assert assemble(decoded(API, [written(API, frames)])[0]).message == API.decode_response(body).message
-    lent = told[-1]["response"]["output"][0]
+    lent = events[-1]["response"]["output"][0]
     assert API.encode_request(read(lent))["input"] == [item]
 
 
-def test_reasoning_of_other_models_is_not_sent_unless_the_peer_takes_it() -> None:
+def test_foreign_reasoning_is_sent_only_where_it_is_taken() -> None:
     request = Request(model="m", messages=(Message("assistant", [Reasoning("hm"), Text("ok")]),))
     assert [item["type"] for item in API.encode_request(request)["input"]] == ["message"]
     both = API.encode_request(request, Quirks(unsigned_reasoning="send"))["input"]
@@ -167,18 +169,18 @@ def test_a_cut_answer_is_incomplete() -> None:
     assert streamed(API, replay(response))[-1].event == "response.incomplete"
 
 
-def test_every_event_is_numbered_and_every_item_announced_filled_and_ended() -> None:
+def test_events_are_numbered_and_items_announced_filled_ended() -> None:
     response = Response(
         message=Message("assistant", [Reasoning("hm"), Text("a"), ToolCall(id="c", name="f"), Text("b")])
     )
-    told = [json.loads(frame.data) for frame in streamed(API, replay(response))]
-    assert [one["sequence_number"] for one in told] == list(range(len(told)))
-    assert [one["type"] for one in told[:2]] == ["response.created", "response.in_progress"]
+    events = [json.loads(frame.data) for frame in streamed(API, replay(response))]
+    assert [one["sequence_number"] for one in events] == list(range(len(events)))
+    assert [one["type"] for one in events[:2]] == ["response.created", "response.in_progress"]
     for index in range(4):
-        kinds = [one["type"] for one in told if one.get("output_index") == index]
+        kinds = [one["type"] for one in events if one.get("output_index") == index]
         assert kinds[0] == "response.output_item.added"
         assert kinds[-1] == "response.output_item.done"
-    assert [item["type"] for item in told[-1]["response"]["output"]] == [
+    assert [item["type"] for item in events[-1]["response"]["output"]] == [
         "reasoning",
         "message",
         "function_call",

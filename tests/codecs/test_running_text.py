@@ -79,16 +79,16 @@ def read(chunks: list[dict[str, Any]]) -> list[Event]:
 
 
 @given(st.lists(CHUNKS | st.just({"choices": []}), max_size=12))
-def test_what_is_said_around_the_text_makes_no_difference_to_it(chunks: list[dict[str, Any]]) -> None:
+def test_surroundings_of_a_text_do_not_change_it(chunks: list[dict[str, Any]]) -> None:
     numbers = count()
     unlike = [{**chunk, "object": next(numbers)} for chunk in chunks]  # a field that is never kept, always new
     assert read(chunks) == read(unlike)
 
 
 def test_an_error_in_a_running_text_is_raised() -> None:
-    said = {"id": "1", "choices": [{"index": 0, "delta": {"content": "a"}}]}
+    chunk = {"id": "1", "choices": [{"index": 0, "delta": {"content": "a"}}]}
     with pytest.raises(ProviderError, match="broke"):
-        read([said, said, {**said, "error": {"message": "it broke"}}])
+        read([chunk, chunk, {**chunk, "error": {"message": "it broke"}}])
 
 
 EVENTS = st.lists(
@@ -97,15 +97,15 @@ EVENTS = st.lists(
 
 
 @given(EVENTS, st.text(max_size=8))
-def test_every_chunk_is_the_json_that_all_else_is_written_as(events: list[Event], model: str) -> None:
+def test_chunks_are_written_as_all_json_is(events: list[Event], model: str) -> None:
     call: list[Event] = [CallStarted(0, "c", "f"), CallDelta(0, "{}"), CallEnded(0)]
     encoder = CHAT.encode_stream(Stamp("id", 5, model), Request(model=model))
-    told: list[Event] = [Started(model, "x"), *events, *call, Ended(Stop.TOOL_CALLS)]
-    frames = [*(frame for event in told for frame in encoder.feed(event)), *encoder.close()]
+    whole: list[Event] = [Started(model, "x"), *events, *call, Ended(Stop.TOOL_CALLS)]
+    frames = [*(frame for event in whole for frame in encoder.feed(event)), *encoder.close()]
     bodies = [json.loads(frame.data) for frame in frames[:-1]]
     assert [to_json(body) for body in bodies] == [frame.data for frame in frames[:-1]]
-    said = [choice["delta"] for body in bodies for choice in body["choices"]]
-    assert "".join(delta.get("content") or "" for delta in said) == "".join(
+    deltas = [choice["delta"] for body in bodies for choice in body["choices"]]
+    assert "".join(delta.get("content") or "" for delta in deltas) == "".join(
         event.text for event in events if isinstance(event, TextDelta)
     )
 
@@ -115,7 +115,9 @@ NAMES = sorted(CODECS)
 
 @pytest.mark.parametrize("name", NAMES)
 @given(EVENTS, st.text(max_size=8) | st.just("\ufdd0"))
-def test_running_text_is_written_as_text_that_something_stands_before(name: str, said: list[Event], model: str) -> None:
+def test_running_text_is_written_as_text_that_something_stands_before(
+    name: str, running: list[Event], model: str
+) -> None:
     codec, silence = CODECS[name], IssueReported(Issue(kind=IssueKind.NOISE, message="nothing any client is told"))
     call: list[Event] = [CallStarted(0, "c", "f"), CallDelta(0, "{}"), CallEnded(0)]
     begun, ended = Started(model, "x"), Ended(Stop.END)
@@ -124,8 +126,8 @@ def test_running_text_is_written_as_text_that_something_stands_before(name: str,
         encoder = codec.encode_stream(Stamp("id", 5, model), Request(model=model))
         return [*(frame for event in events for frame in encoder.feed(event)), *encoder.close()]
 
-    told: list[Event] = [begun, *said, *call, *said, ended]
-    assert written(told) == written([one for event in told for one in (silence, event)])
+    plain: list[Event] = [begun, *running, *call, *running, ended]
+    assert written(plain) == written([one for event in plain for one in (silence, event)])
 
 
 def _slower_chat(body: dict[str, Any]) -> None:
@@ -156,11 +158,11 @@ SLOWER = {
 
 @pytest.mark.parametrize("name", SLOWER)
 @given(EVENTS)
-def test_running_text_is_read_as_text_that_something_stands_beside(name: str, said: list[Event]) -> None:
+def test_running_text_is_read_as_text_that_something_stands_beside(name: str, running: list[Event]) -> None:
     codec = CODECS[name]
     encoder = codec.encode_stream(Stamp("id", 5, "m"), Request(model="m"))
-    told: list[Event] = [Started("m", "x"), *said, Ended(Stop.END)]
-    frames = [*(frame for event in told for frame in encoder.feed(event)), *encoder.close()]
+    whole: list[Event] = [Started("m", "x"), *running, Ended(Stop.END)]
+    frames = [*(frame for event in whole for frame in encoder.feed(event)), *encoder.close()]
 
     def slower(frame: Frame) -> Frame:
         if not frame.data.startswith("{"):

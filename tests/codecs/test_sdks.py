@@ -38,8 +38,8 @@ def as_openai_reads(frames: list[Frame]) -> tuple[Any, ...]:
             state.handle_chunk(openai_chat.ChatCompletionChunk.model_validate(json.loads(frame.data)))
     choice = state.current_completion_snapshot.choices[0]
     calls = choice.message.tool_calls or []
-    told = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in calls]
-    return choice.message.content or "", told, choice.finish_reason
+    made = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in calls]
+    return choice.message.content or "", made, choice.finish_reason
 
 
 def as_responses_reads(frames: list[Frame]) -> tuple[Any, ...]:
@@ -47,8 +47,8 @@ def as_responses_reads(frames: list[Frame]) -> tuple[Any, ...]:
     final: Any = None
     for frame in frames:
         event = openai_models.construct_type(type_=openai_responses.ResponseStreamEvent, value=json.loads(frame.data))
-        for told in state.handle_event(event):
-            final = told.response if told.type in ("response.completed", "response.incomplete") else final
+        for made in state.handle_event(event):
+            final = made.response if made.type in ("response.completed", "response.incomplete") else final
     calls = [item for item in final.output if item.type == "function_call"]
     return final.output_text, [(c.call_id, c.name, json.loads(c.arguments)) for c in calls], final.status
 
@@ -62,17 +62,17 @@ def as_anthropic_reads(frames: list[Frame]) -> tuple[Any, ...]:
         )
         snapshot = anthropic_messages.accumulate_event(event=event, current_snapshot=snapshot, json_bufs=pieces)
     blocks = snapshot.content
-    told = [(block.id, block.name, block.input) for block in blocks if block.type == "tool_use"]
+    calls = [(block.id, block.name, block.input) for block in blocks if block.type == "tool_use"]
     text = "".join(block.text for block in blocks if block.type == "text")
     thought = "".join(block.thinking for block in blocks if block.type == "thinking")
-    return text, thought, told, snapshot.stop_reason
+    return text, thought, calls, snapshot.stop_reason
 
 
 def as_ollama_reads(frames: list[Frame]) -> tuple[Any, ...]:
     lines = [ollama.ChatResponse(**json.loads(frame.data)) for frame in frames]
     calls = [call for line in lines for call in line.message.tool_calls or []]
-    told = [(call.function.name, dict(call.function.arguments)) for call in calls]
-    return "".join(line.message.content or "" for line in lines), told, lines[-1].done_reason
+    made = [(call.function.name, dict(call.function.arguments)) for call in calls]
+    return "".join(line.message.content or "" for line in lines), made, lines[-1].done_reason
 
 
 def calls_of(response: Response) -> list[Any]:
@@ -115,5 +115,5 @@ def test_anthropic_folds_what_we_say(whole_calls: bool, data: st.DataObject) -> 
 def test_ollama_folds_what_we_say(data: st.DataObject) -> None:
     response: Response = data.draw(responses("anthropic_messages"))
     frames = streamed(codec("ollama_chat"), replay(response))
-    told = [(name, given_) for _, name, given_ in calls_of(response)]
-    assert as_ollama_reads(frames)[:2] == (response.text, told)
+    named = [(name, given_) for _, name, given_ in calls_of(response)]
+    assert as_ollama_reads(frames)[:2] == (response.text, named)

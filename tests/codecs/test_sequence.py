@@ -33,18 +33,18 @@ INTERLEAVED: list[Event] = [
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_calls_come_one_after_another_and_say_the_same(whole: bool) -> None:
-    told = sequenced(INTERLEAVED, whole=whole)
+    events = sequenced(INTERLEAVED, whole=whole)
     open_calls = 0
-    for event in told:
+    for event in events:
         open_calls += isinstance(event, CallStarted) - isinstance(event, CallEnded)
         assert open_calls <= 1
         assert open_calls == 0 or not isinstance(event, TextDelta)
-    assert assemble(told) == assemble(INTERLEAVED)
+    assert assemble(events) == assemble(INTERLEAVED)
 
 
 def test_a_whole_call_is_one_delta() -> None:
-    told = sequenced(INTERLEAVED, whole=True)
-    assert [event.json for event in told if isinstance(event, CallDelta)] == ['{"n":1}', "{}"]
+    events = sequenced(INTERLEAVED, whole=True)
+    assert [event.json for event in events if isinstance(event, CallDelta)] == ['{"n":1}', "{}"]
 
 
 def test_text_is_not_held_where_no_call_is_open() -> None:
@@ -56,7 +56,7 @@ def test_text_is_not_held_where_no_call_is_open() -> None:
     assert sequencer.feed(TextDelta("c")) == [TextDelta("c")]
 
 
-def test_a_refused_call_is_not_told_whole_and_never_completed_in_fragments() -> None:
+def test_refused_calls_are_never_emitted_whole_or_completed() -> None:
     refused: list[Event] = [
         CallStarted(0, "x", "f"),
         CallDelta(0, '{"path": "/'),
@@ -78,13 +78,13 @@ def test_fragments_are_told_one_behind() -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_what_follows_a_call_that_never_ends_is_told_at_the_end(whole: bool) -> None:
-    told = sequenced([CallStarted(0, "x", "f"), CallDelta(0, "{"), TextDelta("b"), Ended()], whole=whole)
-    assert told[-2:] == [TextDelta("b"), Ended()]
+def test_events_behind_an_endless_call_come_at_the_end(whole: bool) -> None:
+    events = sequenced([CallStarted(0, "x", "f"), CallDelta(0, "{"), TextDelta("b"), Ended()], whole=whole)
+    assert events[-2:] == [TextDelta("b"), Ended()]
 
 
 @pytest.mark.parametrize(
-    ("stop", "calls", "said"),
+    ("stop", "calls", "final"),
     [
         (Stop.END, 1, Stop.TOOL_CALLS),
         (None, 1, Stop.TOOL_CALLS),
@@ -96,5 +96,5 @@ def test_what_follows_a_call_that_never_ends_is_told_at_the_end(whole: bool) -> 
         (None, 0, None),
     ],
 )
-def test_the_reason_to_stop_is_set_right_by_what_came(stop: Stop | None, calls: int, said: Stop | None) -> None:
-    assert final_stop(stop, calls) is said
+def test_the_reason_to_stop_is_set_right_by_what_came(stop: Stop | None, calls: int, final: Stop | None) -> None:
+    assert final_stop(stop, calls) is final

@@ -26,31 +26,31 @@ def test_a_key_given_twice_with_one_value_is_harmless() -> None:
 
 
 def grown(text: str, sizes: list[int]) -> tuple[Growing, list[str]]:
-    growing, told, at = Growing(), [], 0
+    growing, emitted, at = Growing(), [], 0
     for size in [*sizes, len(text)]:
-        said, left = growing.feed(text[at : at + size])
+        safe, left = growing.feed(text[at : at + size])
         assert not left.strip()
         at += size
-        told.append(said)
-    return growing, told
+        emitted.append(safe)
+    return growing, emitted
 
 
 @given(arguments, st.lists(st.integers(1, 9)), st.booleans(), st.sampled_from([None, 2]))
-def test_what_may_be_told_of_an_object_is_complete_with_brackets_at_every_moment(
+def test_growing_objects_complete_with_brackets_at_every_moment(
     value: dict[str, Any], sizes: list[int], ascii_only: bool, indent: int | None
 ) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    growing, at, told = Growing(), 0, ""
+    growing, at, emitted = Growing(), 0, ""
     for size in [*sizes, len(text)]:
-        told += growing.feed(text[at : at + size])[0]
+        emitted += growing.feed(text[at : at + size])[0]
         at += size
         closers = growing.close_text()
-        assert isinstance(json.loads(told + closers or "{}"), dict)
-        rest = continuation(told, closers, value, json.dumps)
+        assert isinstance(json.loads(emitted + closers or "{}"), dict)
+        rest = continuation(emitted, closers, value, json.dumps)
         assert rest is not None
-        assert json.loads(told + rest) == value
+        assert json.loads(emitted + rest) == value
     assert growing.done
-    assert told + growing.rest == text
+    assert emitted + growing.rest == text
 
 
 @given(arguments, st.lists(st.integers(1, 9)))
@@ -60,7 +60,7 @@ def test_the_pieces_do_not_matter(value: dict[str, Any], sizes: list[int]) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "emitted"),
     [
         ("{'a': 1}", ""),
         ('{"a": 1, b: 2}', '{"a": 1'),
@@ -72,13 +72,13 @@ def test_the_pieces_do_not_matter(value: dict[str, Any], sizes: list[int]) -> No
         ('{"a": tru}', ""),
     ],
 )
-def test_what_is_not_strict_is_told_up_to_where_it_breaks(text: str, told: str) -> None:
+def test_broken_json_is_emitted_up_to_its_break(text: str, emitted: str) -> None:
     for sizes in ([], [1] * len(text)):
-        growing, said = Growing(), ""
+        growing, safe = Growing(), ""
         for piece in (text[i : i + s] for i, s in zip(range(len(text)), sizes, strict=False)) if sizes else [text]:
-            said += growing.feed(piece)[0]
+            safe += growing.feed(piece)[0]
         assert growing.broken
-        assert said == told
+        assert safe == emitted
 
 
 def test_what_follows_an_object_is_given_back() -> None:

@@ -128,7 +128,7 @@ def stream_bytes(api: str, row: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize(("api", "row"), cases(stream=True))
-def test_a_recorded_stream_reads_as_the_reference_reads_it_however_it_is_cut(api: str, row: dict[str, Any]) -> None:
+def test_recorded_streams_read_as_the_reference_however_cut(api: str, row: dict[str, Any]) -> None:
     data = stream_bytes(api, row)
     events, error = decoded(codec(api), [data])
     response = assemble(events)
@@ -262,8 +262,8 @@ def normal_request(api: str, body: dict[str, Any]) -> Any:
     if isinstance(body.get("input"), str):
         body = {**body, "input": [{"role": "user", "content": body["input"]}]}
     if isinstance(body.get("input"), list):
-        said = [item for item in body["input"] if item.get("content") != "" or item.get("role") != "assistant"]
-        body = {**body, "input": said, "instructions": body.get("instructions") or None}
+        listed = [item for item in body["input"] if item.get("content") != "" or item.get("role") != "assistant"]
+        body = {**body, "input": listed, "instructions": body.get("instructions") or None}
     if isinstance(body.get("system"), str):
         body = {**body, "system": [{"type": "text", "text": body["system"]}]}
     body = normal(body)
@@ -327,7 +327,7 @@ def test_a_golden_stream_reads_as_text_and_two_calls(api: str) -> None:
 
 @needs_golden
 @pytest.mark.parametrize("api", GOLDEN)
-def test_a_golden_stream_is_written_with_the_frames_every_client_accepted(api: str) -> None:
+def test_golden_streams_have_the_frames_every_client_accepted(api: str) -> None:
     data = (SHARED / "golden-streams" / GOLDEN[api]).read_bytes()
     events, _ = decoded(codec(api), [data])
     encoder = codec(api).encode_stream(whole_calls=False)

@@ -69,7 +69,7 @@ def folded(codec: Codec, frames: Iterable[Frame]) -> Response:
     return assemble(events)
 
 
-def retold(codec: Codec, response: Response, *, whole_calls: bool = True) -> Response:
+def round_trip(codec: Codec, response: Response, *, whole_calls: bool = True) -> Response:
     """`response` written as a stream and read back."""
     return folded(codec, streamed(codec, replay(response), whole_calls=whole_calls))
 
@@ -81,16 +81,16 @@ def codec(name: str) -> Codec:
 
 def assert_strict(events: list[Event]) -> None:
     """The law of `CallDelta`, and that every call that started has ended."""
-    told: dict[int, str] = {}
+    open_calls: dict[int, str] = {}
     for event in events:
         match event:
             case CallStarted(index):
-                told[index] = ""
+                open_calls[index] = ""
             case CallDelta(index, piece):
-                told[index] += piece
+                open_calls[index] += piece
             case CallEnded(index):
-                json.loads(told.pop(index) or "{}")
-    assert not told
+                json.loads(open_calls.pop(index) or "{}")
+    assert not open_calls
 
 
 def paths_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
