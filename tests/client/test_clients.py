@@ -89,7 +89,7 @@ def test_a_run_asks_runs_tools_and_answers(face: Face) -> None:
 
 
 @both
-def test_a_stream_tells_everything_while_it_happens_and_what_it_came_to(face: Face) -> None:
+def test_a_stream_gives_every_step_and_then_the_run(face: Face) -> None:
     steps, run = face.listen(model(API, WRITES, DONE), "Write it.", tools=[write])
     kinds = [type(step) for step in steps]
     first = [kinds.index(kind) for kind in (TurnStarted, TextDelta, TurnEnded, ToolStarted, ToolProgress, ToolEnded)]
@@ -98,7 +98,7 @@ def test_a_stream_tells_everything_while_it_happens_and_what_it_came_to(face: Fa
     assert run.end == Answered()
 
 
-def test_what_a_stream_came_to_is_not_known_before_its_end() -> None:
+def test_the_run_of_a_stream_is_unknown_before_its_end() -> None:
     with Client("m", base_url=URL, performer=model(API, DONE).sync_performer) as client, client.stream("Hi.") as steps:
         next(steps)
         with pytest.raises(LookupError, match="listen to all its steps"):
@@ -190,7 +190,7 @@ def test_hooks_of_the_policy_are_asked(face: Face) -> None:
 
 
 @both
-def test_a_cancelled_run_ends_as_one_and_every_call_is_answered(face: Face) -> None:
+def test_a_cancelled_run_has_every_call_answered(face: Face) -> None:
     cancel = Cancel()
 
     @tool
@@ -221,7 +221,7 @@ def test_a_turn_takes_tools_in_any_form(face: Face, given: Any) -> None:
 
 
 @both
-def test_a_run_takes_a_single_tool_and_refuses_what_it_cannot_run(face: Face) -> None:
+def test_a_run_takes_a_single_tool(face: Face) -> None:
     pair = (Tool(name="look", parameters=ToolSet(look)["look"].tool.parameters), look)
     for single in (look, pair, [pair], ToolSet(look)["look"]):
         assert face.run(model(API, LOOKS, DONE), "What colour?", tools=single).end == Answered()
@@ -287,7 +287,7 @@ def environment(row: Provider) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_a_model_of_every_provider_is_asked_where_it_is_with_its_key(name: str) -> None:
+def test_every_provider_is_asked_at_its_address_with_its_key(name: str) -> None:
     row = PROVIDERS[name]
     asked: list[Open] = []
 
@@ -376,7 +376,7 @@ def test_a_second_model_is_asked_when_the_first_fails(face: Face) -> None:
     assert any("openai/a" in issue.message for issue in run.issues)
 
 
-def test_health_is_shared_by_all_runs_of_a_client_and_can_be_reset() -> None:
+def test_health_is_shared_by_runs_and_can_be_reset() -> None:
     memory = model(API, refusal(401, {"error": "no"}), DONE, DONE)
     with Client(["openai/a", "openai/b"], base_url=URL, api_key=KEY, performer=memory.sync_performer) as client:
         client.run("Hi.")
@@ -387,7 +387,7 @@ def test_health_is_shared_by_all_runs_of_a_client_and_can_be_reset() -> None:
         assert list(client.health) == []
 
 
-def test_routes_may_be_given_ready_made_and_options_hold_for_all_named_ones() -> None:
+def test_routes_may_be_ready_made_beside_named_ones() -> None:
     ready = Route(provider=COMPATIBLE[API], base_url=URL, model="x", tools=Tools.TEXT)
     memory = model(API, said('~~~tool_call\n{"name": "look", "arguments": {"at": "it"}}\n~~~'), DONE)
     run = NOW.run(memory, "Look.", tools=[look], model=ready)
@@ -451,7 +451,7 @@ def test_one_client_may_be_shared_by_tasks() -> None:
         assert [run.end for run in asyncio.run(go(url))] == [Answered()] * 8
 
 
-def test_one_client_may_be_used_in_one_loop_after_the_other() -> None:
+def test_a_client_may_be_used_in_several_loops() -> None:
     async def go(client: AsyncClient, *, close: bool) -> Run:
         run = await client.run("Hello.")
         await client.aclose() if close else None

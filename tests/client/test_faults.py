@@ -146,7 +146,7 @@ SCENARIOS: list[tuple[str, Script, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("script", "more"), [row[1:] for row in SCENARIOS], ids=[row[0] for row in SCENARIOS])
-def test_both_clients_tell_the_same_steps_and_come_to_the_same(script: Script, more: dict[str, Any]) -> None:
+def test_both_clients_give_the_same_steps_and_run(script: Script, more: dict[str, Any]) -> None:
     tools = [look, listen, breaks, works]
     heard = []
     for face in (NOW, LATER):
@@ -166,7 +166,7 @@ lines = st.sampled_from([
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(lines, min_size=1, max_size=12))
-def test_whatever_comes_every_call_is_answered_no_tool_runs_twice_and_the_end_is_typed(script: list[Any]) -> None:
+def test_any_script_ends_typed_and_runs_no_tool_twice(script: list[Any]) -> None:
     ran: list[str] = []
 
     @tool
@@ -286,7 +286,7 @@ def run_at(face: Face, url: str, tools: list[Any], *, stream: bool = False, **ma
 @both
 @pytest.mark.usefixtures("_looked_at")
 @pytest.mark.parametrize(("fault", "kind", "tries"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
-def test_a_fault_that_stays_ends_the_run_typed_with_every_result(
+def test_a_lasting_fault_ends_the_run_typed(
     face: Face, fault: Callable[[Exchange], None], kind: ErrorKind, tries: int
 ) -> None:
     counter, faulty = Counter(), Faulty(fault, 99)
@@ -336,7 +336,7 @@ def test_a_stream_that_breaks_off_is_reported_and_never_continued(face: Face) ->
 
 
 @both
-def test_a_broken_route_is_left_for_another_in_the_middle_of_a_run(face: Face) -> None:
+def test_a_broken_route_is_left_in_mid_run(face: Face) -> None:
     counter = Counter()
     with peer(Faulty(resets, 99).talk) as broken, peer(lambda it: answers(it, DONE)) as sound:
         urls = {"vllm": broken.url, "sglang": sound.url}
@@ -368,7 +368,7 @@ def let_go() -> Iterator[threading.Event]:
 
 @both
 @pytest.mark.parametrize("what", ["raises", "is killed", "hangs"])
-def test_a_tool_that_breaks_has_a_typed_result_and_the_run_goes_on(
+def test_a_tool_that_breaks_has_a_typed_result(
     face: Face, what: str, let_go: threading.Event
 ) -> None:
     @tool(timeout=0.05)

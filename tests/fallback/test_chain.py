@@ -148,7 +148,7 @@ KINDS: list[tuple[str, Answer, int, Cooling]] = [
 
 @pytest.mark.requirement("weak-chatcli-14")
 @pytest.mark.parametrize(("answer", "tries", "cooling"), [k[1:] for k in KINDS], ids=[k[0] for k in KINDS])
-def test_each_kind_of_failure_is_tried_again_where_that_helps_and_cools_what_is_at_fault(
+def test_each_kind_of_failure_has_its_retries_and_its_cooldown(
     answer: Answer, tries: int, cooling: Cooling
 ) -> None:
     it = world(a=answer, b=HELLO)
@@ -211,7 +211,7 @@ def test_dates_are_read_as_http_writes_them(written: str, seconds: float | None)
     assert http_date(written) == seconds
 
 
-def test_a_wait_that_is_too_long_is_not_waited_but_the_place_rests_that_long() -> None:
+def test_a_long_wait_becomes_a_cooldown() -> None:
     it = world(a=refusal(429, SLOW_DOWN, **{"retry-after": "100"}))
     error, _ = it.ask([A])
     assert isinstance(error, ProviderError)
@@ -240,7 +240,7 @@ def test_a_resting_place_is_passed_over_until_it_has_rested() -> None:
     assert list(it.health) == []
 
 
-def test_rest_doubles_up_to_five_minutes_and_an_answer_wipes_the_slate() -> None:
+def test_cooldowns_double_to_five_minutes_until_an_answer() -> None:
     it = world(a=[*[DOWN] * 7, HELLO, DOWN, DOWN])
     rests = []
     once = Rules(retries=0)
@@ -287,7 +287,7 @@ def test_health_can_be_reset() -> None:
     assert list(it.health) == []
 
 
-def test_when_all_rest_the_one_that_rests_least_is_asked_and_the_others_are_told() -> None:
+def test_the_least_resting_route_is_asked_when_all_rest() -> None:
     it = world(a=[BAD_KEY, HELLO], b=[refusal(404, {"error": "?"}), HELLO], c=[BAD_KEY, HELLO])
     it.ask([A, B, C])
     response, steps = it.ask([A, B, C])
@@ -299,7 +299,7 @@ def test_when_all_rest_the_one_that_rests_least_is_asked_and_the_others_are_told
     ]
 
 
-def test_when_none_answers_the_error_names_each_and_says_when_to_come_back() -> None:
+def test_an_error_of_all_routes_names_each() -> None:
     it = world(a=BAD_KEY, b=DOWN)
     error, steps = it.ask([A, B])
     assert isinstance(error, ChainError)
@@ -328,7 +328,7 @@ def broken(after: int) -> Answer:
     return Answer((*frames, BREAK), headers={"content-type": "text/event-stream"})
 
 
-def test_an_answer_that_breaks_before_it_said_anything_is_asked_for_elsewhere() -> None:
+def test_an_answer_broken_before_its_first_word_moves_on() -> None:
     it = world(a=broken(1), b=HELLO)
     response, steps = it.ask([A, B], plain(stream=True), Rules(retries=0))
     assert texts(response) == "Hello."
@@ -336,7 +336,7 @@ def test_an_answer_that_breaks_before_it_said_anything_is_asked_for_elsewhere() 
 
 
 @pytest.mark.parametrize("after", [2, 3, 4])
-def test_an_answer_that_breaks_in_the_middle_is_reported_and_nothing_is_added_to_it(after: int) -> None:
+def test_an_answer_broken_in_its_middle_is_reported(after: int) -> None:
     it = world(a=broken(after), b=HELLO)
     error, steps = it.ask([A, B], plain(stream=True))
     assert isinstance(error, ProviderError)
@@ -352,7 +352,7 @@ scripts = st.lists(
 
 
 @given(a=scripts, b=scripts, c=scripts)
-def test_whatever_fails_what_was_told_is_one_attempts_and_folds_to_the_answer(
+def test_events_always_fold_to_one_attempt(
     a: list[Scripted], b: list[Scripted], c: list[Scripted]
 ) -> None:
     it = world(a=a, b=b, c=c)
@@ -372,14 +372,14 @@ TEXT_ONLY = route("a", tools=Tools.TEXT)
 STRICT = Rules(text_tools=False)
 
 
-def test_routes_without_tools_serve_tool_turns_in_text_where_that_is_allowed() -> None:
+def test_routes_without_tools_serve_tool_turns_in_text() -> None:
     it = world(a=HELLO, b=HELLO)
     it.ask([TEXT_ONLY, B], with_tools())
     assert it.asked == ["a"]
 
 
 @pytest.mark.requirement("003-fallback")
-def test_routes_without_tools_are_passed_over_for_tool_turns_where_text_is_not_allowed() -> None:
+def test_routes_without_tools_are_skipped_where_text_is_forbidden() -> None:
     it = world(a=HELLO, b=HELLO)
     _, steps = it.ask([TEXT_ONLY, B], with_tools(), STRICT)
     assert it.asked == ["b"]
@@ -414,7 +414,7 @@ def test_no_route_with_tools_is_a_clear_error() -> None:
 
 
 @pytest.mark.requirement("weak-chatcli-14")
-def test_too_long_a_conversation_goes_to_a_model_that_takes_more_and_to_no_smaller_one() -> None:
+def test_a_conversation_too_long_goes_to_larger_models_only() -> None:
     sizes = {"small": 8_000, "same": 8_000, "unknown": 0, "large": 32_000}
     rows = tuple(Profile(match=name, context=size) for name, size in sizes.items())
     routes = [route(name, profiles=rows) for name in sizes]

@@ -87,7 +87,7 @@ def test_a_glance_consumes_nothing(chunks: list[str]) -> None:
     assert bool(size) == bool(mark)
 
 
-def test_the_longest_of_several_literals_is_taken_even_when_it_arrives_in_two_pieces() -> None:
+def test_the_longest_literal_is_taken_though_it_arrives_split() -> None:
     src, got = Source(), []
 
     def reader() -> Need[None]:

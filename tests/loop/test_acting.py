@@ -59,7 +59,7 @@ def groups(memory: ScriptedPeer, says: list[Says], shop: Shop, policy: Policy | 
 
 
 @pytest.mark.requirement("weak-exathena-12")
-def test_tools_run_in_the_order_emitted_and_only_read_only_neighbours_run_side_by_side() -> None:
+def test_only_read_only_neighbours_run_side_by_side() -> None:
     calls = [("look", SKY), ("look", SEA), ("write", NOTE), ("look", {"at": "me"}), ("write", {**NOTE, "path": "c"})]
     says = [calling(*calls), said("Done.")]
     got = groups(model("openai_chat", *says), says, Shop())
@@ -67,13 +67,13 @@ def test_tools_run_in_the_order_emitted_and_only_read_only_neighbours_run_side_b
 
 
 @pytest.mark.requirement("weak-llmcore-4")
-def test_results_stand_in_the_order_of_their_calls_whatever_ran_first() -> None:
+def test_results_stand_in_the_order_of_their_calls() -> None:
     got = play(calling(("write", NOTE), ("nope", {}), ("look", SKY), ("write", {}), ("look", SEA)), "Done.")
     ids = [call.id for call in got.run.messages[1].calls]
     assert [result.call_id for result in got.run.messages[2].results] == ids == ["c0", "c1", "c2", "c3", "c4"]
 
 
-def test_results_of_tools_that_run_side_by_side_stand_in_the_order_of_the_calls() -> None:
+def test_results_of_parallel_tools_stand_in_order() -> None:
     def tools(shop: Shop) -> ToolSet:
         async def slow(arguments: JsonObject, context: Any) -> str:
             for _ in range(int(arguments["times"])):
@@ -88,7 +88,7 @@ def test_results_of_tools_that_run_side_by_side_stand_in_the_order_of_the_calls(
     assert [result.text for result in got.run.messages[2].results] == [str(n) for n in range(8)]
 
 
-def test_each_execution_has_a_key_that_is_the_same_in_every_run_and_its_own() -> None:
+def test_each_execution_has_a_stable_key_of_its_own() -> None:
     turns = [calling(("look", SKY), ("write", NOTE)), calling(("look", SEA))]
     got = play(*turns, "Done.")
     assert len(set(got.shop.keys)) == 3
@@ -97,7 +97,7 @@ def test_each_execution_has_a_key_that_is_the_same_in_every_run_and_its_own() ->
 
 
 @pytest.mark.requirement("weak-exathena-12")
-def test_a_tool_has_its_own_time_or_the_policys_and_never_more_than_the_run() -> None:
+def test_a_tool_has_its_own_timeout_within_the_run() -> None:
     seen: list[float | None] = []
 
     def watch(own: float | None, policy: Policy) -> None:
@@ -121,7 +121,7 @@ def test_a_tool_has_its_own_time_or_the_policys_and_never_more_than_the_run() ->
 
 
 @pytest.mark.requirement("weak-exathena-12")
-def test_a_tool_that_takes_too_long_is_answered_by_a_timeout() -> None:
+def test_a_slow_tool_is_answered_by_a_timeout() -> None:
     def tools(shop: Shop) -> ToolSet:
         async def hang(arguments: JsonObject, context: Any) -> None:
             await asyncio.Event().wait()
@@ -146,7 +146,7 @@ def test_equal_calls_may_each_run() -> None:
 # ── permission ───────────────────────────────────────────────────────────────
 
 
-def test_a_denied_call_does_not_run_and_the_model_is_told_why() -> None:
+def test_a_denied_call_is_answered_with_the_reason() -> None:
     def approve(asking: ApprovalRequest) -> Decision:
         return Denied("not today") if asking.call.name == "write" else Allowed()
 
@@ -166,7 +166,7 @@ def test_permission_may_be_awaited_and_given_as_a_word() -> None:
     assert got.shop.ran == [("look", SKY)]
 
 
-def test_edited_arguments_are_validated_and_the_model_is_told_what_ran() -> None:
+def test_edited_arguments_are_validated_and_shown_to_the_model() -> None:
     asked: list[str] = []
 
     def approve(asking: ApprovalRequest) -> Decision:
@@ -203,7 +203,7 @@ def test_who_is_asked_is_the_tools_matter_first(approval: Approval, runs: bool, 
 # ── hooks ────────────────────────────────────────────────────────────────────
 
 
-def test_hooks_may_change_a_call_answer_it_or_replace_its_result() -> None:
+def test_hooks_may_change_calls_and_results() -> None:
     def before(call: ToolCall) -> ToolCall | ToolResult | None:
         if call.arguments.get("at") == "sea":
             return ToolResult(call_id="", content="from memory")
@@ -219,7 +219,7 @@ def test_hooks_may_change_a_call_answer_it_or_replace_its_result() -> None:
     assert (second.text, second.call_id, second.name) == ("from memory", "c1", "look")
 
 
-def test_a_hook_that_raises_stops_the_run_before_the_tool_runs_and_every_call_is_answered() -> None:
+def test_a_hook_that_raises_stops_the_run_before_the_tool() -> None:
     def before(call: ToolCall) -> None:
         if call.name == "write":
             raise RuntimeError("no")
@@ -271,7 +271,7 @@ def scripted(says: list[Says], answer: Any, policy: Policy) -> tuple[Played, Run
     return Played(outcome.value, steps, memory, shop), outcome.value
 
 
-def test_the_wall_time_of_a_run_is_bounded_and_calls_it_leaves_over_are_answered() -> None:
+def test_calls_left_over_by_the_timeout_are_answered() -> None:
     clock = iter(range(0, 1000, 4))
     says = [calling(("look", SKY), ("write", NOTE), ("look", SEA)), said("Done.")]
     got, run = scripted(says, lambda e: float(next(clock)) if isinstance(e, Now) else None, Policy(timeout=10))
@@ -296,7 +296,7 @@ def cancelling_at(count: int) -> Any:
 
 
 @pytest.mark.parametrize("count", range(24))
-def test_a_run_cancelled_anywhere_ends_as_such_with_every_call_answered(count: int) -> None:
+def test_a_run_cancelled_anywhere_has_every_call_answered(count: int) -> None:
     says = [calling(("look", SKY), ("write", NOTE), ("nope", {})), calling(("look", SEA)), said("It is blue.")]
     policy = Policy(approve=lambda _: True, timeout=100)
     got, run = scripted(says, cancelling_at(count), policy)
@@ -337,7 +337,7 @@ def test_what_was_said_before_a_cancel_stays_in_the_conversation() -> None:
     assert run.text == run.messages[-1].text
 
 
-def test_hooks_are_called_by_effects_so_that_drivers_may_await_them() -> None:
+def test_hooks_are_effects_that_drivers_may_await() -> None:
     seen: list[Invoke] = []
 
     def answer(effect: Effect) -> Any:
@@ -353,7 +353,7 @@ def test_hooks_are_called_by_effects_so_that_drivers_may_await_them() -> None:
 # ── long results ─────────────────────────────────────────────────────────────
 
 
-def test_a_long_result_is_shortened_and_the_rest_can_be_had() -> None:
+def test_a_long_result_is_shortened_and_can_be_continued() -> None:
     book = "".join(f"line {n}\n" for n in range(2000))
 
     def tools(shop: Shop) -> ToolSet:
@@ -371,7 +371,7 @@ def test_a_long_result_is_shortened_and_the_rest_can_be_had() -> None:
     ]  # fmt: skip
 
 
-def test_reading_on_past_the_end_or_elsewhere_is_an_error_the_model_can_mend() -> None:
+def test_reading_past_the_end_is_an_error_with_advice() -> None:
     def tools(shop: Shop) -> ToolSet:
         return ToolSet(shop.make("read", {"type": "object"}, lambda _: "x" * 900))
 
@@ -397,7 +397,7 @@ def test_a_tool_of_the_callers_own_keeps_its_name() -> None:
      {"max_stalled_turns": 0}, {"dialect": "hermos"}],
     ids=str,
 )  # fmt: skip
-def test_a_policy_that_makes_no_sense_is_refused_when_it_is_made(wrong: dict[str, Any]) -> None:
+def test_a_senseless_policy_is_refused_when_made(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Policy(**wrong)
 
@@ -408,7 +408,7 @@ def test_a_request_that_offers_what_nothing_can_run_is_refused() -> None:
         next(loop(request, lambda r: turn(r, route()), ToolSet(), run_id="r"))
 
 
-def test_every_wrong_call_is_told_with_the_results_or_by_the_user() -> None:
+def test_every_wrong_call_is_reported_to_the_model() -> None:
     got = play(calling(("nope", {})), "Done.")
     (told,) = got.of(Corrected)
     assert told.message is None

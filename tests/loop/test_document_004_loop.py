@@ -102,7 +102,7 @@ def test_an_unknown_tool_is_rejected_and_the_registry_shown(to: Any) -> None:
 
 @pytest.mark.requirement("004-loop")
 @EARS
-def test_arguments_that_do_not_fit_are_answered_by_the_piece_of_schema_they_fail(to: Any) -> None:
+def test_wrong_arguments_are_answered_by_the_failing_piece_of_schema(to: Any) -> None:
     got = talk(action(UPSERT, {"namespace": "project:metal", "items": [3]}), STORE, FINAL, to=to)
     assert "$.items[0]" in got.corrections[0]
     assert '{"type": "object"}' in got.corrections[0]
@@ -112,7 +112,7 @@ def test_arguments_that_do_not_fit_are_answered_by_the_piece_of_schema_they_fail
 
 @pytest.mark.requirement("004-loop")
 @EARS
-def test_in_flows_of_several_steps_each_result_is_consumed_in_the_next_turn(to: Any) -> None:
+def test_each_result_is_consumed_in_the_next_turn(to: Any) -> None:
     search = action(SEARCH, {"namespace": "project:metal", "query": {"text": "embedding model"}})
     got = talk(search, STORE, FINAL, to=to)
     assert [name for name, _ in got.shop.ran] == [SEARCH, UPSERT]
@@ -154,7 +154,7 @@ def test_a_model_that_never_comes_to_its_end_is_stopped(to: Any) -> None:
     assert all(isinstance(step, ToolEnded) for step in again.of(ToolEnded))
 
 
-def test_a_demand_to_call_is_held_up_against_a_model_that_answers_instead() -> None:
+def test_a_demand_to_call_outlasts_an_answer_in_text() -> None:
     got = talk(FINAL, "Done.", STORE, FINAL, to=IN_PROTOCOL, tool_choice=ToolChoice("required"))
     assert len(got.corrections) == 2
     assert got.shop.ran == STORED

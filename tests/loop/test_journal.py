@@ -154,7 +154,7 @@ def begun(path: str) -> JournalStore:
     return store
 
 
-def test_what_was_written_is_there_when_the_file_is_opened_again(path: str) -> None:
+def test_a_reopened_file_holds_what_was_written(path: str) -> None:
     store = begun(path)
     store.put("turn", "0", "said", 1.0)
     store.put("tool", "k", None, 2.0)
@@ -237,7 +237,7 @@ UNSOUND: list[tuple[Callable[[str], Any], str]] = [
 
 @pytest.mark.parametrize(("make", "why"), UNSOUND, ids=[row[1] for row in UNSOUND])
 @both
-def test_a_file_that_cannot_be_continued_is_told_and_left_alone(
+def test_a_file_that_cannot_be_continued_is_left_alone(
     face: Face, make: Callable[[str], Any], why: str, path: str
 ) -> None:
     make(path)
@@ -270,7 +270,7 @@ def test_an_open_journal_is_locked_for_everybody_else(path: str) -> None:
     JournalStore(path, new=False).close()
 
 
-def test_a_full_disk_is_told_and_nothing_runs_that_could_not_be_written_down(path: str) -> None:
+def test_a_full_disk_stops_a_run_before_its_effects(path: str) -> None:
     office = Office()
 
     def fill(step: Any) -> None:
@@ -338,7 +338,7 @@ def kinds_of(steps: list[Any]) -> list[str]:
 
 
 @both
-def test_a_finished_run_is_told_again_without_asking_or_doing_anything(face: Face, path: str) -> None:
+def test_a_finished_run_is_replayed_without_effects(face: Face, path: str) -> None:
     office, heard, again = Office(), list[Any](), list[Any]()
     run = face.run(script(), "Pay.", tools=office.tools, journal=path, on_event=heard.append)
     assert run.end == Answered()
@@ -362,7 +362,7 @@ def test_a_journal_is_the_same_for_both_clients(path: str) -> None:
 
 
 @both
-def test_what_failed_for_want_of_an_answer_goes_on_where_it_was(face: Face, path: str) -> None:
+def test_a_run_that_failed_without_an_answer_resumes_there(face: Face, path: str) -> None:
     office = Office()
     broken = model(API, both_tools(1), refusal(401, {"error": "no"}))
     first = face.run(broken, "Pay.", tools=office.tools, journal=path)
@@ -420,7 +420,7 @@ def effects_of_a_run(tmp_path: Path) -> int:
 
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "every"])
 @pytest.mark.parametrize("after", [False, True], ids=["before it", "after it"])
-def test_a_run_that_is_stopped_at_any_effect_goes_on_and_pays_once(tmp_path: Path, *, after: bool, stride: int) -> None:
+def test_a_run_stopped_at_any_effect_resumes_and_pays_once(tmp_path: Path, *, after: bool, stride: int) -> None:
     total = effects_of_a_run(tmp_path)
     assert total > 20
     for at in range(1 + 2 * after, total, stride):
@@ -454,7 +454,7 @@ def started_but_not_ended(path: str, name: str) -> None:
 
 
 @both
-def test_a_tool_that_was_running_and_may_not_be_repeated_is_answered_honestly(face: Face, path: str) -> None:
+def test_an_interrupted_tool_that_may_not_repeat_is_reported(face: Face, path: str) -> None:
     office = Office()
     face.run(model(API, both_tools(1), DONE), "Pay.", tools=office.tools, journal=path)
     started_but_not_ended(path, "send")
@@ -468,7 +468,7 @@ def test_a_tool_that_was_running_and_may_not_be_repeated_is_answered_honestly(fa
 
 
 @both
-def test_a_tool_that_was_running_and_may_be_repeated_is_run_again_with_its_key(face: Face, path: str) -> None:
+def test_an_interrupted_idempotent_tool_runs_again_with_its_key(face: Face, path: str) -> None:
     office = Office()
     face.run(model(API, both_tools(1), DONE), "Pay.", tools=office.tools, journal=path)
     started_but_not_ended(path, "pay")
@@ -493,7 +493,7 @@ def test_a_hook_that_answered_is_not_asked_again(path: str) -> None:
 
 
 @both
-def test_a_result_is_written_down_though_its_metadata_is_no_json(face: Face, path: str) -> None:
+def test_a_result_is_recorded_without_its_odd_metadata(face: Face, path: str) -> None:
     @tool
     def pay(n: int) -> ToolResult:
         """Pay."""
@@ -506,7 +506,7 @@ def test_a_result_is_written_down_though_its_metadata_is_no_json(face: Face, pat
     assert [result.text for result in results(told)] == ["paid"]
 
 
-def test_a_conversation_that_cannot_be_written_down_is_told_at_once(path: str) -> None:
+def test_a_conversation_that_cannot_be_recorded_is_refused(path: str) -> None:
     with pytest.raises(JournalError, match="cannot hold a object; leave that out"):
         NOW.run(ScriptedPeer([]), Message("user", "Hi.", metadata={"x": object()}), journal=path)
 
@@ -525,7 +525,7 @@ def test_a_cancelled_run_can_be_gone_on_with(path: str) -> None:
     assert len([n for n in office.done if n == "paid 2"]) == 1
 
 
-def test_a_run_that_is_broken_off_lets_go_of_its_journal_and_can_be_gone_on_with(path: str) -> None:
+def test_a_cancelled_run_frees_its_journal_and_resumes(path: str) -> None:
     office, cancelled = Office(), threading.Event()
 
     @tool
@@ -559,7 +559,7 @@ def test_a_run_that_is_broken_off_lets_go_of_its_journal_and_can_be_gone_on_with
     assert office.done == ["paid 1", "sent 1", "paid 2", "sent 2"]
 
 
-def test_ctrl_c_breaks_a_run_off_and_it_can_be_gone_on_with(path: str) -> None:
+def test_a_run_interrupted_by_ctrl_c_resumes(path: str) -> None:
     office = Office()
 
     def listen(step: Any) -> None:
@@ -582,7 +582,7 @@ def test_a_limit_that_is_raised_lets_a_run_go_on(path: str) -> None:
 
 
 @both
-def test_a_journal_that_does_not_fit_what_is_asked_is_told(face: Face, path: str) -> None:
+def test_a_journal_of_another_run_is_refused(face: Face, path: str) -> None:
     office = Office()
     face.run(script(), "Pay.", tools=office.tools, journal=path)
     with pytest.raises(JournalError, match="resume it with the tools and the policy it began with"):
@@ -614,7 +614,7 @@ def test_no_key_is_in_a_journal(path: str) -> None:
     assert not any(KEY.encode() in data for data in files)
 
 
-def test_the_clock_of_a_run_stands_still_while_its_program_does_not_run(path: str) -> None:
+def test_the_clock_of_a_run_stands_between_processes(path: str) -> None:
     def asks() -> Any:
         first = yield Now()
         second = yield Now()
@@ -636,7 +636,7 @@ def test_the_clock_of_a_run_stands_still_while_its_program_does_not_run(path: st
     assert recorder._time == 108.0
 
 
-def test_ids_of_a_run_are_the_same_again_and_of_another_run_are_not(path: str) -> None:
+def test_ids_repeat_within_a_run_and_differ_between_runs(path: str) -> None:
     def mints() -> Any:
         return [(yield NewId("a_")), (yield NewId("a_"))]
 
@@ -711,7 +711,7 @@ def test_a_killed_run_goes_on_and_each_effect_happens_once(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(50))
-def test_a_run_killed_at_random_points_goes_on_and_each_effect_happens_once(
+def test_a_run_killed_at_random_points_repeats_no_effect(
     runs: subprocess.Popen[str], tmp_path: Path, seed: int
 ) -> None:
     chance = random.Random(seed)

@@ -82,7 +82,7 @@ def in_order(got: Played, turns: list[list[Attempt]]) -> bool:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(answers(), min_size=1, max_size=4))
-def test_natively_every_call_is_answered_once_and_only_right_ones_run(turns: list[tuple[list[Attempt], bool]]) -> None:
+def test_native_calls_are_answered_once_and_wrong_ones_never_run(turns: list[tuple[list[Attempt], bool]]) -> None:
     turns = [turn_ for turn_ in turns if turn_[0]]
     script = [raw_calls([(a.name, a.text) for a in calls], "length" if cut else "stop") for calls, cut in turns]
     got = play(*script, "Done.", policy=Policy(max_corrections=9, max_stalled_turns=9))
@@ -100,7 +100,7 @@ def fenced(attempt: Attempt, cut: bool = False) -> str:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(answers(), min_size=1, max_size=4))
-def test_in_text_only_right_calls_run_and_all_wrong_ones_are_told(turns: list[tuple[list[Attempt], bool]]) -> None:
+def test_text_calls_run_only_when_right(turns: list[tuple[list[Attempt], bool]]) -> None:
     turns = [turn_ for turn_ in turns if turn_[0]]
     script = []
     for calls, cut in turns:
@@ -145,7 +145,7 @@ def test_whatever_text_a_model_writes_the_run_ends_in_order(
     assert all(name == "look" and isinstance(arguments["at"], str) for name, arguments in got.shop.ran)
 
 
-def test_a_run_replayed_from_what_it_got_tells_the_same_steps() -> None:
+def test_a_replayed_run_gives_the_same_steps() -> None:
     script = [calling(("look", {"at": "a"}), ("nope", {})), said(""), calling(("write", {"path": "a", "text": "b"}))]
     got: list[tuple[Effect, Any]] = []
 

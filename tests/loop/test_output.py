@@ -39,7 +39,7 @@ def output(how: How = How.TOOL, **more: Any) -> Output:
     return Output(schema=CITY, how=how, **more)
 
 
-def test_by_tool_the_value_is_given_by_a_call_that_ends_the_run() -> None:
+def test_output_by_tool_is_a_call_that_ends_the_run() -> None:
     got = play(calling(("look", {"at": "sky"})), calling(("final_answer", OSLO)), output=output())
     assert (got.run.end, got.run.value) == (Answered(), OSLO)
     assert [tool.name for tool in got.asked[0].tools] == ["look", "write", "final_answer"]
@@ -63,7 +63,7 @@ def test_a_model_without_tools_gives_the_value_in_text(to: Any) -> None:
         assert (got.run.end, got.run.value) == (Answered(), OSLO)
 
 
-def test_natively_the_schema_goes_out_with_the_request_and_the_text_is_the_value() -> None:
+def test_native_output_is_the_text_under_a_sent_schema() -> None:
     got = play(GOOD, output=output(How.NATIVE, name="city"), tools=NONE)
     assert got.run.value == OSLO
     assert sent(got.memory)["response_format"]["json_schema"]["name"] == "city"
@@ -72,35 +72,35 @@ def test_natively_the_schema_goes_out_with_the_request_and_the_text_is_the_value
 @pytest.mark.parametrize(
     "text", [GOOD, f"Here it is:\n```json\n{GOOD}\n```", f"It is {GOOD}.", GOOD.replace("700000", '"700000"')]
 )
-def test_in_words_the_value_is_found_in_what_the_model_wrote(text: str) -> None:
+def test_output_by_instruction_is_found_in_the_text(text: str) -> None:
     got = play(text, output=output(How.PROMPT), tools=NONE)
     assert (got.run.end, got.run.value) == (Answered(), OSLO)
     assert '"people"' in sent(got.memory)["messages"][0]["content"]
 
 
 @pytest.mark.parametrize("how", [How.NATIVE, How.PROMPT])
-def test_a_value_that_does_not_fit_is_asked_for_again_by_every_failing_path(how: How) -> None:
+def test_a_wrong_value_is_asked_for_again_by_failing_paths(how: How) -> None:
     got = play('{"name": ["Oslo"]}', GOOD, output=output(how), tools=NONE)
     assert "$.name" in got.corrections[0]
     assert '"people"' in got.corrections[0]
     assert got.run.value == OSLO
 
 
-def test_a_value_given_to_the_tool_that_does_not_fit_is_answered_by_an_error() -> None:
+def test_a_wrong_value_in_the_tool_is_answered_by_error() -> None:
     got = play(calling(("final_answer", {"name": "Oslo"})), calling(("final_answer", OSLO)), output=output())
     assert got.results[0].error_code == ErrorCode.INVALID_ARGS
     assert '"people"' in got.results[0].text
     assert got.run.value == OSLO
 
 
-def test_a_text_instead_of_the_call_is_asked_for_by_its_name_but_taken_where_it_fits() -> None:
+def test_a_text_that_fits_counts_instead_of_the_call() -> None:
     got = play("Oslo has many people.", calling(("final_answer", OSLO)), output=output())
     assert "'final_answer'" in got.corrections[0]
     assert got.run.value == OSLO
     assert play(GOOD, output=output()).run.value == OSLO
 
 
-def test_the_value_is_converted_and_what_the_conversion_says_is_told_the_model() -> None:
+def test_conversion_errors_of_a_value_reach_the_model() -> None:
     wanted = output(How.PROMPT, convert=lambda value: City(**value))
     got = play('{"name": "Oslo", "people": -1}', GOOD, output=wanted, tools=NONE)
     assert "fewer than no people" in got.corrections[0]
@@ -121,7 +121,7 @@ def test_asking_again_is_bounded(how: How) -> None:
 @pytest.mark.parametrize(
     "schema", [{"type": "array", "items": {"type": "integer"}}, {"type": "integer"}, {"enum": [1, 2]}]
 )
-def test_a_value_that_is_no_object_is_wrapped_for_the_tool(schema: Any) -> None:
+def test_a_value_other_than_an_object_is_wrapped(schema: Any) -> None:
     value = [1] if schema.get("type") == "array" else 1
     got = play(calling(("final_answer", {"value": value})), output=Output(schema=schema))
     assert got.run.value == value
@@ -133,7 +133,7 @@ def test_an_answer_that_was_cut_is_no_value() -> None:
     assert got.run.value == OSLO
 
 
-def test_calls_after_the_value_do_not_run_and_those_before_do() -> None:
+def test_only_calls_before_the_value_run() -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("look", {"at": "a"}),
         ("final_answer", OSLO),
@@ -155,7 +155,7 @@ def test_the_callers_own_tool_of_that_name_keeps_it() -> None:
     assert (got.run.value, len(got.shop.ran)) == (OSLO, 1)
 
 
-def test_a_type_is_a_form_too_and_the_value_is_of_that_type() -> None:
+def test_a_python_type_gives_a_value_of_that_type() -> None:
     got = play('{"name": "Oslo", "people": -1}', GOOD, output=Output.of(City, "prompt"), tools=NONE)
     assert "fewer than no people" in got.corrections[0]
     assert got.run.value == City("Oslo", 700000)
@@ -164,6 +164,6 @@ def test_a_type_is_a_form_too_and_the_value_is_of_that_type() -> None:
     assert Output.of(output()) == output()
 
 
-def test_a_schema_that_is_none_is_refused_when_it_is_given() -> None:
+def test_a_broken_output_schema_is_refused_when_given() -> None:
     with pytest.raises(UsageError):
         Output(schema={"type": "strnig"})

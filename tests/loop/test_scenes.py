@@ -46,7 +46,7 @@ def test_an_answer_ends_the_run() -> None:
 
 
 @pytest.mark.parametrize("api", ["openai_chat", "anthropic_messages", "ollama_chat"])
-def test_a_native_call_runs_and_its_result_is_consumed_in_the_next_turn(api: str) -> None:
+def test_a_native_call_runs_and_its_result_is_consumed(api: str) -> None:
     got = play(calling(("look", {"at": "sky"})), "It is blue.", api=api)
     assert got.shop.ran == [("look", {"at": "sky"})]
     assert "sky is blue" in json.dumps(sent(got.memory))
@@ -77,7 +77,7 @@ def test_usage_is_summed_over_turns() -> None:
 # ── wrong calls ──────────────────────────────────────────────────────────────
 
 
-def test_an_unknown_native_tool_is_answered_by_an_error_with_the_nearest_names_and_the_list() -> None:
+def test_an_unknown_native_tool_is_answered_with_near_names() -> None:
     got = play(calling(("lok", {"at": "sky"})), calling(("look", {"at": "sky"})), "Blue.")
     first = got.results[0]
     assert (first.is_error, first.error_code) == (True, ErrorCode.UNKNOWN_TOOL)
@@ -88,7 +88,7 @@ def test_an_unknown_native_tool_is_answered_by_an_error_with_the_nearest_names_a
 
 
 @pytest.mark.parametrize("api", ["openai_chat", "anthropic_messages", "ollama_chat"])
-def test_on_every_wire_a_wrong_call_is_answered_with_its_code(api: str) -> None:
+def test_a_wrong_call_is_answered_with_its_code_everywhere(api: str) -> None:
     got = play(calling(("lok", {"at": "sky"}), ("look", {"at": "sky"})), "Blue.", api=api)
     told = json.dumps(sent(got.memory))
     assert "[ERROR:UnknownTool]" in told
@@ -96,7 +96,7 @@ def test_on_every_wire_a_wrong_call_is_answered_with_its_code(api: str) -> None:
     assert got.shop.ran == [("look", {"at": "sky"})]
 
 
-def test_every_failing_path_is_told_with_its_schema_and_the_value_given() -> None:
+def test_every_failing_path_is_reported_with_schema_and_value() -> None:
     got = play(calling(("look", {"times": "many", "at": {"x": 1}})), "Blue.")
     told = got.results[0]
     assert told.error_code == ErrorCode.INVALID_ARGS
@@ -129,7 +129,7 @@ def test_notation_is_mended_in_native_calls(name: str, given: dict[str, object])
     assert got.run.end == Answered()
 
 
-def test_native_arguments_that_cannot_be_read_are_answered_by_where_they_break() -> None:
+def test_unreadable_native_arguments_are_answered_with_their_place() -> None:
     got = play(raw_call('{"at": "sky", "times": }'), calling(("look", {"at": "sky"})), "Blue.")
     first = got.results[0]
     assert (first.call_id, first.error_code) == ("c0", ErrorCode.INVALID_ARGS)
@@ -139,7 +139,7 @@ def test_native_arguments_that_cannot_be_read_are_answered_by_where_they_break()
     assert got.shop.ran == [("look", {"at": "sky"})]
 
 
-def test_a_native_call_that_was_cut_is_never_run_and_the_model_is_told_to_send_less() -> None:
+def test_a_cut_native_call_never_runs() -> None:
     got = play(raw_call('{"at": "sky and the se', "length"), "I give up.")
     first = got.results[0]
     assert first.error_code == ErrorCode.TRUNCATED
@@ -147,7 +147,7 @@ def test_a_native_call_that_was_cut_is_never_run_and_the_model_is_told_to_send_l
     assert got.shop.ran == []
 
 
-def test_good_calls_beside_a_bad_one_run_and_all_are_answered_in_order() -> None:
+def test_good_calls_beside_a_bad_one_run() -> None:
     got = play(
         calling(("look", {"at": "a"}), ("nope", {}), ("look", {"at": "b"}), ("write", {"path": "x"})),
         "Done.",
@@ -157,7 +157,7 @@ def test_good_calls_beside_a_bad_one_run_and_all_are_answered_in_order() -> None
     assert [r.error_code for r in results] == [None, ErrorCode.UNKNOWN_TOOL, None, ErrorCode.INVALID_ARGS]
 
 
-def test_a_wrong_call_in_text_is_told_by_the_user_and_stands_where_it_was_written() -> None:
+def test_a_wrong_call_in_text_is_answered_by_a_message() -> None:
     bad = '~~~tool_call\n{"name": "look", "arguments": {"times": 3}}\n~~~'
     got = play(f"I look.\n{bad}", FENCE, "Blue.", to=IN_TEXT)
     assert bad in got.run.messages[1].text
@@ -168,7 +168,7 @@ def test_a_wrong_call_in_text_is_told_by_the_user_and_stands_where_it_was_writte
     assert got.run.end == Answered()
 
 
-def test_several_wrong_calls_in_text_are_told_in_one_message_that_says_what_ran() -> None:
+def test_several_wrong_text_calls_share_one_message() -> None:
     bad = '~~~tool_call\n{"name": "look", "arguments": {"times": 3}}\n~~~'
     unknown = '~~~tool_call\n{"name": "lok", "arguments": {"at": "sea"}}\n~~~'
     got = play("\n".join([bad, FENCE, unknown]), "Blue.", to=IN_TEXT)
@@ -180,7 +180,7 @@ def test_several_wrong_calls_in_text_are_told_in_one_message_that_says_what_ran(
     assert got.shop.ran == [("look", {"at": "sky"})]
 
 
-def test_a_call_cut_in_text_is_not_run_and_those_before_it_are() -> None:
+def test_a_cut_text_call_does_not_run_but_earlier_ones() -> None:
     got = play(
         said(FENCE + '\n~~~tool_call\n{"name": "look", "arguments": {"at": "th', stop="length"), "Ok.", to=IN_TEXT
     )
@@ -191,7 +191,7 @@ def test_a_call_cut_in_text_is_not_run_and_those_before_it_are() -> None:
 # ── escalation ───────────────────────────────────────────────────────────────
 
 
-def test_corrections_in_a_row_say_more_each_time_and_then_the_run_ends() -> None:
+def test_repeated_corrections_say_more_until_the_run_ends() -> None:
     bad = calling(("look", {"times": 3}))
     got = play(bad, bad, bad, bad, policy=Policy(max_corrections=3))
     texts = [result.text for result in got.results]
@@ -203,7 +203,7 @@ def test_corrections_in_a_row_say_more_each_time_and_then_the_run_ends() -> None
 
 
 @pytest.mark.parametrize("speak", ["tool_call_fence", "hermes", "qwen3_coder"])
-def test_the_second_correction_shows_the_exact_form_in_the_models_own_dialect(speak: str) -> None:
+def test_the_second_correction_shows_the_exact_form(speak: str) -> None:
     row = DIALECTS[speak]
     look = [Tool(name="look", parameters=LOOK)]
     bad = render([ToolCall(id="", name="look", arguments={"times": 3})], row, tools=look)
@@ -213,7 +213,7 @@ def test_the_second_correction_shows_the_exact_form_in_the_models_own_dialect(sp
     assert shown in sent(got.memory)["messages"][-1]["content"]
 
 
-def test_a_turn_in_which_a_call_ran_starts_the_count_anew() -> None:
+def test_a_turn_with_a_call_resets_the_count() -> None:
     bad, good = calling(("look", {})), calling(("look", {"at": "sky"}))
     other = calling(("look", {"at": "sea"}))
     got = play(bad, good, bad, other, bad, "Blue.", policy=Policy(max_corrections=1))
@@ -223,7 +223,7 @@ def test_a_turn_in_which_a_call_ran_starts_the_count_anew() -> None:
 # ── ends ─────────────────────────────────────────────────────────────────────
 
 
-def test_the_number_of_turns_is_bounded_and_what_was_called_last_did_run() -> None:
+def test_the_last_turn_within_the_bound_still_runs_calls() -> None:
     turns = [calling(("look", {"at": str(n)})) for n in range(5)]
     got = play(*turns, policy=Policy(max_turns=3))
     assert got.run.end == Limit(Bound.TURNS, 3)
@@ -235,7 +235,7 @@ def test_tokens_are_bounded() -> None:
     assert play(*turns, policy=Policy(tokens=20)).run.end == Limit(Bound.TOKENS, 20)
 
 
-def test_a_final_tool_ends_the_run_and_calls_after_it_do_not_run() -> None:
+def test_a_final_tool_ends_the_run_before_later_calls() -> None:
     def tools(shop: Shop) -> ToolSet:
         done = shop.make("done", {"type": "object"}, lambda _: {"ok": True}, final=True)
         return shop.tools() | ToolSet(done)
@@ -255,7 +255,7 @@ def test_a_final_tool_that_fails_ends_nothing() -> None:
     assert got.run.end == Answered()
 
 
-def test_a_refusal_ends_the_run_and_its_calls_are_not_run() -> None:
+def test_a_refusal_ends_the_run_without_its_calls() -> None:
     got = play(Says(("I will not.",), (("c0", "look", {"at": "sky"}),), "content_filter"))
     assert isinstance(got.run.end, Refused)
     assert got.run.end.reason == "I will not."
@@ -263,7 +263,7 @@ def test_a_refusal_ends_the_run_and_its_calls_are_not_run() -> None:
     assert got.run.messages[-1].results[0].error_code == ErrorCode.NOT_EXECUTED
 
 
-def test_a_provider_that_fails_ends_the_run_with_the_conversation_so_far() -> None:
+def test_a_failed_provider_ends_the_run_with_its_conversation() -> None:
     got = play(calling(("look", {"at": "sky"})))
     assert isinstance(got.run.end, Failed)
     assert isinstance(got.run.end.error, ProviderError)
@@ -273,7 +273,7 @@ def test_a_provider_that_fails_ends_the_run_with_the_conversation_so_far() -> No
 # ── answers that are none ────────────────────────────────────────────────────
 
 
-def test_an_empty_answer_is_asked_for_again_and_never_a_success() -> None:
+def test_an_empty_answer_is_never_a_success() -> None:
     got = play("", "Blue.")
     assert got.run.end == Answered()
     assert "empty" in got.corrections[0]
@@ -293,7 +293,7 @@ def test_a_call_announced_and_not_made_is_asked_for(text: str) -> None:
     assert play(text, text, policy=Policy(nudges=1)).run.end == Answered()
 
 
-def test_a_call_announced_twice_is_shown_as_it_is_to_be_written() -> None:
+def test_a_call_only_announced_is_shown_as_it_is_written() -> None:
     text = "Let me call look for you."
     got = play(FENCE, text, text, FENCE.replace("sky", "sea"), "Blue.", to=IN_TEXT)
     assert '~~~tool_call\n{"name": "look", "arguments": {"at": "<at>"}}\n~~~' in got.corrections[1]
@@ -313,14 +313,14 @@ def test_an_answer_is_no_announcement(text: str) -> None:
     assert (got.run.end, got.corrections) == (Answered(), [])
 
 
-def test_text_cut_at_the_length_limit_ends_the_run_unless_it_may_go_on() -> None:
+def test_cut_text_ends_the_run_unless_it_may_continue() -> None:
     cut = said("The sky is ", stop="length")
     assert play(cut).run.end == Limit(Bound.LENGTH, 0)
     got = play(cut, "blue.", policy=Policy(continuations=1))
     assert (got.run.end, got.run.text) == (Answered(), "The sky is blue.")
 
 
-def test_reasoning_that_leaves_no_room_for_an_answer_is_asked_for_again() -> None:
+def test_reasoning_without_room_for_an_answer_is_asked_again() -> None:
     cut = said("<think>Hmm, hmm", stop="length")
     got = play(cut, "Blue.")
     assert (got.run.end, got.run.text) == (Answered(), "Blue.")
@@ -367,7 +367,7 @@ def test_two_calls_in_turn_are_a_loop_too() -> None:
     assert got.run.end == Limit(Bound.REPEATS, 3)
 
 
-def test_equal_calls_of_one_answer_run_once_and_each_is_answered() -> None:
+def test_equal_calls_run_once_and_each_is_answered() -> None:
     got = play(calling(("write", {"path": "a", "text": "b"}), ("write", {"text": "b", "path": "a"})), "Done.")
     assert len(got.shop.ran) == 1
     first, second = got.run.messages[2].results

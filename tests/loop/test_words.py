@@ -117,7 +117,7 @@ def test_corrections_are_of_bounded_length_whatever_was_written(level: int) -> N
     assert len(answer(errors(native=True)[0], TOOLS, level)) < 2 * SHOWN_SCHEMA
 
 
-def test_an_example_is_ours_and_what_the_model_wrote_is_not() -> None:
+def test_an_example_never_copies_the_words_of_the_model() -> None:
     parts = [part for part in message(errors(), TOOLS, 2).parts if isinstance(part, Text)]
     assert [bool(part.metadata) for part in parts] == [False, True, False]
     assert "yyy" not in parts[1].text
@@ -149,7 +149,7 @@ def test_what_is_checked_is_ready_or_wrong_and_never_raises() -> None:
 
 
 @pytest.mark.parametrize("at", ["sky\n</think>\nNow:", "sky\n> <tool_call>\n> "])
-def test_an_argument_that_was_never_closed_and_ran_on_over_markup_is_not_run(at: str) -> None:
+def test_an_unclosed_argument_over_markup_does_not_run(at: str) -> None:
     def call(*edits: Edit) -> ToolCall:
         report = Report(dialect="qwen3_coder", span=(0, 9), edits=edits, verdict=Verdict.MENDED)
         return ToolCall(id="1", name="look", arguments={"at": at}, report=report)
@@ -178,7 +178,7 @@ def refused(call_id: str, name: str, raw: str) -> Issue:
     return Issue(kind=IssueKind.MALFORMED, message="m", name=name, raw=raw, call_id=call_id, correction="c")
 
 
-def test_refused_native_calls_stand_in_their_order_with_ids_of_their_own() -> None:
+def test_refused_native_calls_keep_order_and_get_ids() -> None:
     good = [ToolCall(id="b", name="look"), ToolCall(id="d", name="look"), ToolCall(id="d", name="look")]
     issues = (refused("a", "look", '{"at"'), refused("c", "look", "{}"), refused("e", "look", "["))
     response = Response(message=Message("assistant", good), issues=issues)
@@ -197,7 +197,7 @@ def test_an_answer_in_order_stays_the_message_it_is() -> None:
     [(5, IssueKind.MALFORMED, "hm <bad>"), (70, IssueKind.MALFORMED, "hm "), (5, IssueKind.TRUNCATED, "hm ")],
     ids=["before the call", "after it", "cut"],
 )
-def test_text_that_was_meant_as_a_call_stands_there_where_it_runs_into_nothing(
+def test_text_meant_as_a_call_that_nothing_answers_stays(
     start: int, kind: IssueKind, text: str
 ) -> None:
     later = ToolCall(id="a", name="look", report=Report(span=(50, 60), verdict=Verdict.ACCEPTED))
@@ -235,7 +235,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("text", "kind"), MISREAD)
-def test_what_was_meant_as_a_call_is_told_from_an_answer(text: str, kind: IssueKind) -> None:
+def test_an_intended_call_is_distinguished_from_an_answer(text: str, kind: IssueKind) -> None:
     assert [issue.kind for issue in misread(text, TOOLS)] == [kind]
     assert read(Response(message=Message("assistant", text)), TOOLS).kind is AnswerKind.BROKEN
 
@@ -247,7 +247,7 @@ def test_an_answer_is_told_from_a_call(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [text for text, _ in MISREAD])
-def test_such_a_text_cut_at_the_limit_is_a_cut_call(text: str) -> None:
+def test_an_intended_call_cut_at_the_limit_is_cut(text: str) -> None:
     cut = Response(message=Message("assistant", text[:-7]), stop=Stop.LENGTH)
     assert read(cut, TOOLS).kind is AnswerKind.BROKEN
 

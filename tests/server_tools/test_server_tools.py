@@ -154,7 +154,7 @@ both_ways = pytest.mark.parametrize("request_", [ASKED, replace(ASKED, stream=Fa
 
 
 @both_ways
-def test_a_call_of_the_house_is_run_and_the_client_sees_only_the_answer(request_: Request) -> None:
+def test_a_server_tool_runs_and_the_client_sees_the_answer(request_: Request) -> None:
     heard = Heard(said("Let me look. ", call(zone="CET")), said("It is noon."), request=request_)
     assert heard.clock.ran == ["CET"]
     assert heard.response.text == "Let me look. \n\nIt is noon."
@@ -170,7 +170,7 @@ def test_a_call_of_the_house_is_run_and_the_client_sees_only_the_answer(request_
 
 
 @both_ways
-def test_an_answer_without_calls_of_the_house_passes_as_it_is(request_: Request) -> None:
+def test_an_answer_without_server_tool_calls_passes_unchanged(request_: Request) -> None:
     answer = said(Reasoning("hm", metadata={"signature": "s"}), "I write.", call("write_file", path="a"))
     heard = Heard(answer, request=request_)
     assert heard.response == answer
@@ -183,7 +183,7 @@ def test_without_tools_of_the_house_nothing_is_wrapped() -> None:
     assert with_tools(model, {"clock": ToolSet()}) == model
 
 
-def test_text_streams_while_the_model_speaks_and_its_answers_stand_apart() -> None:
+def test_text_streams_and_the_answers_stand_apart() -> None:
     first = [Started("up"), TextDelta("Let "), TextDelta("me see"), CallStarted(0, "c1", "now"), CallEnded(0), Ended()]
     second = [Started("up"), TextDelta("\n"), TextDelta(" It is"), TextDelta(" noon"), Ended(Stop.END)]
     heard = Heard(first, second)
@@ -206,7 +206,7 @@ def test_the_thoughts_of_two_answers_stay_two() -> None:
     assert PartEnded() in plain.events
 
 
-def test_a_recast_of_a_later_answer_does_not_touch_what_was_told_before() -> None:
+def test_a_reclassified_later_answer_leaves_earlier_text_alone() -> None:
     late = [Started("up"), TextDelta("I muse"), Reclassified(), TextDelta("Noon."), Ended(Stop.END)]
     heard = Heard(said("Let me look.", call()), late)
     assert Reclassified() not in heard.events
@@ -214,7 +214,7 @@ def test_a_recast_of_a_later_answer_does_not_touch_what_was_told_before() -> Non
     assert heard.response.text.endswith("Noon.")
 
 
-def test_a_call_that_turns_out_to_stand_in_reasoning_is_not_run() -> None:
+def test_a_call_found_to_stand_in_reasoning_does_not_run() -> None:
     musing = [
         Started("up"),
         CallStarted(0, "c1", "now"),
@@ -228,14 +228,14 @@ def test_a_call_that_turns_out_to_stand_in_reasoning_is_not_run() -> None:
     assert heard.response.text == "Noon."
 
 
-def test_where_a_form_is_demanded_only_the_last_text_is_told() -> None:
+def test_a_demanded_form_shows_only_the_last_text() -> None:
     schema = {"type": "object", "properties": {"time": {"type": "string"}}, "required": ["time"]}
     request = replace(ASKED, tools=(), output_schema=OutputSchema(schema=schema))
     heard = Heard(said('{"draft": 1} I look.', call()), said('{"time": "12:00"}'), request=request)
     assert heard.response.text == '{"time": "12:00"}'
 
 
-def test_a_signature_stays_with_its_reasoning_where_a_form_is_demanded() -> None:
+def test_a_signature_stays_with_its_reasoning_under_a_form() -> None:
     form = OutputSchema(schema={"type": "object"})
     signed = Reasoning("hm", metadata={"signature": "s"})
     heard = Heard(said("{}", signed, call()), said('{"time": "12:00"}'), request=replace(ASKED, output_schema=form))
@@ -246,7 +246,7 @@ def test_a_signature_stays_with_its_reasoning_where_a_form_is_demanded() -> None
 
 
 @both_ways
-def test_an_answer_with_both_kinds_runs_its_own_and_hands_on_the_clients(request_: Request) -> None:
+def test_server_calls_run_and_client_calls_are_handed_on(request_: Request) -> None:
     write = call("write_file", "w1", path="a")
     heard = Heard(said("So.", write, call(call_id="c2")), said("Noon."), request=request_)
     assert heard.clock.ran == ["UTC"]
@@ -255,14 +255,14 @@ def test_an_answer_with_both_kinds_runs_its_own_and_hands_on_the_clients(request
     assert [(r.call_id, r.text) for r in heard.model.results] == [("w1", TAKEN), ("c2", "12:00 UTC")]
 
 
-def test_a_clients_call_made_again_is_told_once_and_another_is_told_too() -> None:
+def test_a_repeated_client_call_is_handed_on_once() -> None:
     one, two = call("write_file", "w1", path="a"), call("write_file", "w1", path="b")
     heard = Heard(said(one, call(call_id="c2")), said(replace(one, id="w9"), two))
     assert [(c.id, c.arguments["path"]) for c in heard.response.calls] == [("w1", "a"), ("w1_2", "b")]
     assert any("given once" in issue.message for issue in heard.response.issues)
 
 
-def test_a_clients_call_that_is_wrong_is_asked_for_again_beside_what_the_house_did() -> None:
+def test_a_wrong_client_call_is_asked_again_beside_server_tools() -> None:
     good = call("write_file", path="a")
     heard = Heard(said(call("write_file", "w1", file=1), call(call_id="c2")), said("Hm."), said(good))
     assert [c.arguments for c in heard.response.calls] == [{"path": "a"}]
@@ -270,7 +270,7 @@ def test_a_clients_call_that_is_wrong_is_asked_for_again_beside_what_the_house_d
     assert [r.text for r in heard.model.results] == [TAKEN, "12:00 UTC"]
 
 
-def test_what_the_house_did_is_known_when_an_answer_is_asked_for_again() -> None:
+def test_server_tool_results_are_known_when_asking_again() -> None:
     broken = Issue(
         kind=IssueKind.MALFORMED, message="broken", raw='{"name": write', name="write_file", correction="Mend it."
     )
@@ -282,7 +282,7 @@ def test_what_the_house_did_is_known_when_an_answer_is_asked_for_again() -> None
     assert heard.clock.ran == ["UTC"]
 
 
-def test_a_broken_call_of_the_client_that_the_model_makes_again_by_itself_is_not_asked_for_twice() -> None:
+def test_a_broken_client_call_the_model_repeats_is_asked_once() -> None:
     broken = Issue(
         kind=IssueKind.MALFORMED, message="broken", raw="{", name="write_file", correction="Mend it.", span=(0, 1)
     )
@@ -302,14 +302,14 @@ def test_a_tool_that_fails_is_a_result_with_a_code() -> None:
     assert heard.response.text == "No such zone."
 
 
-def test_wrong_arguments_are_told_to_the_model_and_not_to_the_client() -> None:
+def test_wrong_arguments_reach_the_model_and_not_the_client() -> None:
     heard = Heard(said(call(zone=[1])), said(call(call_id="c2", zone="CET")), said("Noon."))
     assert heard.clock.ran == ["CET"]
     assert (heard.model.results[0].is_error, heard.model.results[0].error_code) == (True, "InvalidArgs")
     assert heard.response.text == "Noon."
 
 
-def test_a_call_in_text_that_is_broken_is_corrected_in_the_house() -> None:
+def test_a_broken_server_call_in_text_is_corrected_here() -> None:
     slip = Issue(kind=IssueKind.MALFORMED, message="broken", raw="<now", name="now", correction="Mend it.", span=(0, 4))
     heard = Heard(said("Hm ", issues=[slip]), said(call()), said("Noon."))
     assert "You wrote: <now" in heard.model.asked[1].messages[-1].text
@@ -317,7 +317,7 @@ def test_a_call_in_text_that_is_broken_is_corrected_in_the_house() -> None:
     assert heard.response.text == "Hm \n\nNoon."
 
 
-def test_a_model_that_never_gets_a_call_right_is_told_honestly() -> None:
+def test_a_model_that_never_gets_a_call_right_is_reported() -> None:
     slip = Issue(kind=IssueKind.MALFORMED, message="broken", raw="<now", name="now", correction="Mend it.", span=(0, 4))
     heard = Heard(*[said(issues=[slip])] * 4)
     assert len(heard.model.asked) == 4
@@ -330,14 +330,14 @@ def test_a_failure_of_the_provider_between_two_answers_is_told() -> None:
         Heard(said(call()), ProviderError("gone", kind=ErrorKind.NETWORK))
 
 
-def test_an_empty_answer_to_what_the_house_did_is_asked_for_again() -> None:
+def test_an_empty_answer_to_server_tools_is_asked_again() -> None:
     heard = Heard(said("I look.", call()), said(""), said("Noon."))
     assert "was empty" in heard.model.asked[2].messages[-1].text
     assert heard.response.text == "I look.\n\nNoon."
     assert len(Heard(said(call()), said(""), said(""), said("")).model.asked) == 4
 
 
-def test_a_call_cut_by_the_clients_own_limit_is_not_asked_for_again() -> None:
+def test_a_call_cut_by_the_client_limit_is_final() -> None:
     cut = Issue(kind=IssueKind.TRUNCATED, message="cut", raw="<now", name="now", correction="Shorter.", span=(0, 4))
     request = replace(ASKED, sampling=Sampling(max_tokens=5))
     heard = Heard(said("Hm ", stop=Stop.LENGTH, issues=[cut]), request=request)
@@ -349,7 +349,7 @@ def test_a_call_cut_by_the_clients_own_limit_is_not_asked_for_again() -> None:
 # ── limits ───────────────────────────────────────────────────────────────────
 
 
-def test_turns_are_bounded_and_the_model_is_asked_once_more_to_answer() -> None:
+def test_bounded_turns_end_with_one_more_question() -> None:
     calls = [said(call(call_id=f"c{n}", zone=str(n))) for n in range(3)]
     heard = Heard(*calls, said("I could not look."), policy=replace(DEFAULT_POLICY, max_turns=2))
     assert heard.clock.ran == ["0", "1"]
@@ -389,19 +389,19 @@ def test_long_results_are_shortened_and_can_be_read_on() -> None:
 
 
 @pytest.mark.parametrize("choice", [ToolChoice("none"), ToolChoice("named", "write_file")])
-def test_no_tools_of_the_house_where_the_client_decides_what_is_called(choice: ToolChoice) -> None:
+def test_a_client_tool_choice_leaves_out_server_tools(choice: ToolChoice) -> None:
     heard = Heard(said(call("write_file", path="a")), said("x"), request=replace(ASKED, tool_choice=choice))
     assert [tool.name for tool in heard.model.asked[0].tools] == ["write_file"]
 
 
-def test_a_demand_for_a_call_is_a_demand_for_one_of_the_clients() -> None:
+def test_a_required_call_is_one_of_the_client() -> None:
     request = replace(ASKED, tool_choice=ToolChoice("required"))
     heard = Heard(said(call()), said("Noon."), said(call("write_file", path="a")), request=request)
     assert [c.name for c in heard.response.calls] == ["write_file"]
     assert [asked.tool_choice for asked in heard.model.asked] == [ToolChoice("required")] * 3
 
 
-def test_the_clients_tools_keep_their_names_and_the_houses_give_way() -> None:
+def test_client_tools_keep_their_names_before_server_tools() -> None:
     sets = {
         "my clock": Clock().tools().only("now"),
         "b": Clock().tools().only("now"),
@@ -583,7 +583,7 @@ NOTE = call("note", text="a")
 
 
 @both_ways
-def test_a_provider_that_fails_after_a_tool_ran_is_asked_again_and_no_tool_runs_twice(request_: Request) -> None:
+def test_a_provider_failure_after_a_tool_repeats_no_tool(request_: Request) -> None:
     kept: list[str] = []
     house = notes(kept, read_only=False)
     heard = Heard(said("I note it.", NOTE), DOWN, said("Done."), request=request_, house=house, rules=PATIENT)
@@ -593,7 +593,7 @@ def test_a_provider_that_fails_after_a_tool_ran_is_asked_again_and_no_tool_runs_
 
 
 @both_ways
-def test_where_it_goes_on_failing_the_answer_says_what_was_done_and_ends(request_: Request) -> None:
+def test_a_lasting_failure_says_what_was_done(request_: Request) -> None:
     kept: list[str] = []
     memory = Memory()
     more: dict[str, Any] = {"house": notes(kept, read_only=False), "rules": PATIENT, "memory": memory}
@@ -617,7 +617,7 @@ def test_where_tools_only_read_the_failure_is_told_as_one(request_: Request) -> 
     assert kept == ["a"]
 
 
-def test_before_any_tool_ran_and_with_a_chain_that_was_patient_nobody_is_asked_again() -> None:
+def test_a_failure_before_any_tool_is_not_asked_again() -> None:
     with pytest.raises(ProviderError):
         Heard(DOWN, said("late"), house=notes([], read_only=False), rules=PATIENT)
     heard = Heard(said(NOTE), DOWN, said("late"), house=notes([], read_only=False))
@@ -625,7 +625,7 @@ def test_before_any_tool_ran_and_with_a_chain_that_was_patient_nobody_is_asked_a
     assert len(heard.model.asked) == 2
 
 
-def test_what_was_told_of_the_answer_that_broke_stays_and_is_not_told_again() -> None:
+def test_text_of_a_broken_answer_is_not_repeated() -> None:
     def breaking(request: Request) -> Machine[Response]:
         asked.append(request)
         if len(asked) == 1:
@@ -644,7 +644,7 @@ def test_what_was_told_of_the_answer_that_broke_stays_and_is_not_told_again() ->
     assert len(asked) == 2
 
 
-def test_what_the_client_is_to_call_is_told_though_the_rest_is_not() -> None:
+def test_client_calls_are_handed_on_despite_a_later_failure() -> None:
     both = said(NOTE, call("write_file", "w1", path="x"))
     heard = Heard(both, DOWN, house=notes([], read_only=False))
     assert [each.name for each in heard.response.calls] == ["write_file"]
