@@ -16,7 +16,8 @@ from ..jsontext import dumps
 from ..lenient.answers import Fitting, fit, read_answer
 from ..schema.validation import Fault, check_schema, faults, shape
 from ..tools import Approval, Context, InvalidValue, Runnable, form_of
-from ..types import JsonObject, Message, OutputSchema, Request, Text, Tool, ToolChoice
+from ..turn.instructions import instructed
+from ..types import JsonObject, OutputSchema, Request, Tool, ToolChoice
 
 
 class How(StrEnum):
@@ -86,10 +87,10 @@ class Output:
             return replace(request, output_schema=form)
         if self.how is How.PROMPT:
             prompt = PROMPT.format(schema=dumps(self.schema), what=f" ({self.description})" if self.description else "")
-            return replace(request, messages=_instructed(request.messages, prompt))
+            return replace(request, messages=instructed(request.messages, prompt))
         if len(request.tools) == 1:
             return replace(request, tool_choice=ToolChoice("named", tool))
-        return replace(request, messages=_instructed(request.messages, BY_TOOL.format(tool=tool)))
+        return replace(request, messages=instructed(request.messages, BY_TOOL.format(tool=tool)))
 
     # ── reading ──────────────────────────────────────────────────────────────
 
@@ -134,15 +135,6 @@ def in_object(schema: JsonObject) -> JsonObject:
     outer = {key: schema[key] for key in ("$defs", "definitions", "$schema") if key in schema}
     inner = {key: value for key, value in schema.items() if key not in outer}
     return {"type": "object", "properties": {VALUE: inner}, "required": [VALUE], "additionalProperties": False, **outer}
-
-
-def _instructed(messages: tuple[Message, ...], instruction: str) -> tuple[Message, ...]:
-    """The messages with `instruction` at the end of those in front."""
-    if messages and messages[0].role == "system":
-        first = messages[0]
-        parts = (*first.parts, Text(f"\n\n{instruction}"))
-        return (Message("system", parts, cache=first.cache, metadata=first.metadata), *messages[1:])
-    return (Message("system", instruction), *messages)
 
 
 def _unused(arguments: JsonObject, context: Context) -> Any:

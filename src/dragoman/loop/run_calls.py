@@ -288,23 +288,11 @@ def not_run(call: ToolCall, why: str, code: str = ErrorCode.NOT_EXECUTED) -> Too
 
 def _for_call(result: ToolResult, call: ToolCall) -> ToolResult:
     """`result`, answering this call: tools and hooks may say another id."""
-    return result if (result.call_id, result.name) == (call.id, call.name) else _as(result, call, result.content)
-
-
-def _as(result: ToolResult, call: ToolCall, content: Iterable[Any]) -> ToolResult:
-    return ToolResult(
-        call_id=call.id,
-        name=call.name,
-        content=content,
-        is_error=result.is_error,
-        error_code=result.error_code,
-        metadata=result.metadata,
-    )
+    return replace(result, call_id=call.id, name=call.name)
 
 
 def _headed(result: ToolResult, line: str) -> ToolResult:
-    call = ToolCall(id=result.call_id, name=result.name)
-    return _as(result, call, (Text(line), *result.content))
+    return replace(result, content=(Text(line), *result.content))
 
 
 def _shared(call: ToolCall, result: ToolResult) -> ToolResult:

@@ -68,19 +68,14 @@ def transcribe(response: Response, order: Mapping[str, int]) -> Transcript:
         _insert(parts, call, order.get(id_, len(order)), order)
     for issue in in_text:
         _put_back(parts, issue)
-    return Transcript(_with_parts(response.message, _distinct(parts)), native, in_text)
+    message, parts = response.message, _distinct(parts)
+    same = len(parts) == len(message.parts) and all(map(is_, parts, message.parts))
+    return Transcript(message if same else message.with_parts(parts), native, in_text)
 
 
 def _is_native(issue: Issue, made: Container[str]) -> bool:
     """Is this about a call of the wire's, which was not made in the end?"""
     return issue.span is None and bool(issue.call_id and issue.name) and issue.call_id not in made
-
-
-def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
-    """The message with these parts; the very same where they are its own."""
-    if len(parts) == len(message.parts) and all(map(is_, parts, message.parts)):
-        return message
-    return message.with_parts(parts)
 
 
 def _readable(issue: Issue) -> JsonObject:

@@ -31,29 +31,15 @@ Runs: TypeAlias = Callable[[str], bool]
 """Is this the name of a tool that runs here?"""
 
 
-class ClientAnswer:
+class ClientAnswer(AnswerComposer):
     """The client's answer; `runs` tells its tools from those that run here."""
 
     def __init__(self, request: Request, runs: Runs) -> None:
+        super().__init__(form=request.output_schema is not None)
         self._runs = runs
-        self._composer = AnswerComposer(form=request.output_schema is not None)
         self._unrun: list[ToolCall] = []
         self._repeated: list[ToolCall] = []
         self._lost: list[Issue] = []
-
-    @property
-    def emitted(self) -> int:
-        """The number of events that went out."""
-        return self._composer.emitted
-
-    @property
-    def has_calls(self) -> bool:
-        """Is there a call that the client will get?"""
-        return bool(self._composer.calls)
-
-    def response(self) -> Response:
-        """All that went out."""
-        return self._composer.response()
 
     # ── one answer, and the next ─────────────────────────────────────────────
 
@@ -61,28 +47,14 @@ class ClientAnswer:
         """Emit what of `event` may go out now; what is wrong with calls, only once the answer is known."""
         if isinstance(event, IssueReported) and loses_a_call(event.issue):
             return []
-        return self._composer.stream(event)
-
-    def count(self, response: Response) -> None:
-        """Add up what an answer cost."""
-        self._composer.count(response)
+        return super().stream(event)
 
     def take(self, response: Response) -> None:
         """Keep what the client gets at the end."""
         for call in response.calls:
-            if self._runs(call.name):
-                continue
-            if self._composer.repeats(call):
-                self._repeated.append(call)
-            else:
-                self._composer.hold(call)
+            if not self._runs(call.name):
+                (self._repeated if self.repeats(call) else self.calls).append(call)
         self._lost += [issue for issue in response.issues if loses_a_call(issue) and not self._runs(issue.name)]
-
-    def next_answer(self) -> list[Event]:
-        """The model is asked again."""
-        ended = self._composer.end_part()
-        self._composer.next_answer()
-        return ended
 
     # ── the end ──────────────────────────────────────────────────────────────
 
@@ -93,20 +65,19 @@ class ClientAnswer:
             if self._runs(issue.name):
                 self._unrun.append(ToolCall(id=issue.call_id, name=issue.name, raw=issue.raw))
 
-    def break_off(self, error: ProviderError, ran: Sequence[str]) -> Iterator[Event]:
+    def break_off(self, error: ProviderError, ran: Sequence[str]) -> list[Event]:
         """There is no more of the answer; what went out of it stays, and why it ends is said."""
-        yield from self.next_answer()
-        yield from self._composer.emit(IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=str(error))))
-        names = ", ".join(dict.fromkeys(ran))
-        yield from self._composer.emit_text(BROKEN_OFF.format(ran=names, why=error.message.rstrip(".")))
+        report = IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=str(error)))
+        text = BROKEN_OFF.format(ran=", ".join(dict.fromkeys(ran)), why=error.message.rstrip("."))
+        return [*self.next_answer(), *self.emit(report), *self.emit_text(text)]
 
-    def end(self, response: Response) -> Iterator[Event]:
+    def finish(self, response: Response) -> Iterator[Event]:
         """End the answer, of which `response` was the last."""
         self.take(response)
-        yield from self._composer.emit_form(response.message.parts)
-        yield from self._composer.emit(*self._reports(response, {call.name for call in self._composer.calls}))
+        yield from self.emit_form(response.message.parts)
+        yield from self.emit(*self._reports(response, {call.name for call in self.calls}))
         yield from self._honestly(response)
-        yield from self._composer.end(response.stop, response.extra)
+        yield from self.end(response.stop, response.extra)
 
     def _reports(self, response: Response, made: Collection[str]) -> Iterator[Event]:
         now = [issue for issue in response.issues if loses_a_call(issue)]
@@ -120,12 +91,11 @@ class ClientAnswer:
 
     def _honestly(self, response: Response) -> Iterator[Event]:
         """Say what could not be run, where nothing else is said."""
-        composer = self._composer
         for call in self._unrun:
             text = UNRUN.format(name=call.name)
-            yield from composer.emit(_left_out(call, text))
-            if not (composer.calls or response.text.strip()):
-                yield from composer.emit_text(f"\n{text}" if composer.spoke and not composer.apart else text)
+            yield from self.emit(_left_out(call, text))
+            if not (self.calls or response.text.strip()):
+                yield from self.emit_text(f"\n{text}" if self.spoke and not self.apart else text)
 
 
 def _left_out(call: ToolCall, why: str) -> IssueReported:

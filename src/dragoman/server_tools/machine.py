@@ -126,7 +126,7 @@ class _ServerTools:
                 raise
             yield from answer.break_off(error, [each.tool.name for each in self._ran])
             response = NO_MORE
-        yield from answer.end(response)
+        yield from answer.finish(response)
         whole = answer.response()
         self._hidden.remember(request.messages, whole.message)
         return whole
@@ -204,7 +204,7 @@ class _ServerTools:
 
     def _may_nudge(self, response: Response, answer: ClientAnswer) -> bool:
         """Is the answer to all that was done here an empty one, which may be asked for again?"""
-        says_something = response.text.strip() or response.calls or response.issues or answer.has_calls
+        says_something = response.text.strip() or response.calls or response.issues or answer.calls
         asks = bool(self._hidden.turns) and self._counts.nudged < self._policy.nudges
         return asks and not says_something and response.stop in {Stop.END, Stop.TOOL_CALLS, None}
 

@@ -42,7 +42,7 @@ class AnswerComposer:
     """
 
     def __init__(self, *, form: bool = False, whole_calls: bool = True) -> None:
-        self.calls: list[ToolCall] = []
+        self.calls: list[ToolCall] = []  # for the end
         self.spoke = self.apart = False  # did text go out, and does the next stand apart from it?
         self.emitted = 0  # events that went out, beside what was noticed
         self._form, self._whole_calls = form, whole_calls
@@ -125,10 +125,6 @@ class AnswerComposer:
         """Was this call made in an answer before this one?"""
         return identity(call) in self._known
 
-    def hold(self, call: ToolCall) -> None:
-        """Keep `call` for the end."""
-        self.calls.append(call)
-
     def went_out(self, calls: Iterable[ToolCall]) -> None:
         """These calls went out as they came."""
         self.calls += calls
@@ -141,12 +137,13 @@ class AnswerComposer:
         if response.usage is not None:
             self._usage = response.usage + self._usage
 
-    def end_part(self) -> list[Event]:
-        """The end of the part that is open, if any is."""
+    def next_answer(self) -> list[Event]:
+        """End the open part: another answer follows."""
+        self.follow_up()
         return self.emit(PartEnded()) if self._open else []
 
-    def next_answer(self) -> None:
-        """Another answer follows."""
+    def follow_up(self) -> None:
+        """Another answer follows, in the open part."""
         self._later, self.apart = True, self.spoke
         self._withheld, self._hidden = [], False
         self._known = {identity(call) for call in self.calls}

@@ -7,6 +7,7 @@ instructions stand at the end of those in front, so that a prefix cache keeps wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..codecs.shared.spec import Codec, Quirks
@@ -52,17 +53,18 @@ def format_instruction(request: Request, codec: Codec, quirks: Quirks, refused: 
     takes = refused.isdisjoint((form_kind(request), form_key(request)))
     if takes and _can_ask(codec, quirks, form.schema is not None):
         return request
-    instructed = _instructed(request, _format(form))
-    looser = replace(instructed, output_schema=OutputSchema())
+    asked = replace(request, messages=instructed(request.messages, _format(form)))
+    looser = replace(asked, output_schema=OutputSchema())
     weaker = form.schema is not None and form_kind(looser) not in refused and _can_ask(codec, quirks, False)
-    return looser if weaker else replace(instructed, output_schema=None)
+    return looser if weaker else replace(asked, output_schema=None)
 
 
 def choice_instruction(request: Request, choice: ToolChoice) -> Request:
     """`request`, with the demand for a call as an instruction; a tool choice without one needs none."""
     if choice.mode not in {"required", "named"}:
         return request
-    return _instructed(request, NAMED.format(name=choice.name) if choice.name else CALLED)
+    instruction = NAMED.format(name=choice.name) if choice.name else CALLED
+    return replace(request, messages=instructed(request.messages, instruction))
 
 
 def _format(form: OutputSchema) -> str:
@@ -82,13 +84,11 @@ def _can_ask(codec: Codec, quirks: Quirks, with_schema: bool) -> bool:
         return False
 
 
-def _instructed(request: Request, instruction: str) -> Request:
-    """`request` with `instruction` at the end of its first instructions."""
-    messages = request.messages
+def instructed(messages: Sequence[Message], instruction: str) -> tuple[Message, ...]:
+    """The messages with `instruction` at the end of the first instructions; alone in front where there are none."""
     at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
     if at is None:
-        return replace(request, messages=(Message("system", instruction), *messages))
+        return (Message("system", instruction), *messages)
     first = messages[at]
-    parts = (*first.parts, Text(f"\n\n{instruction}"))
-    instructed = Message("system", parts, cache=first.cache, metadata=first.metadata)
-    return replace(request, messages=(*messages[:at], instructed, *messages[at + 1 :]))
+    text = f"\n\n{instruction}" if first.text.strip() else instruction
+    return (*messages[:at], first.with_parts((*first.parts, Text(text))), *messages[at + 1 :])

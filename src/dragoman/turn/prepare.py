@@ -259,17 +259,8 @@ def _renamed_message(message: Message, names: Respelled) -> Message:
 
 def _renamed_part(part: Part, names: Respelled) -> Part:
     match part:
-        case ToolCall():
+        case ToolCall() | ToolResult():
             return replace(part, name=names.spelled(part.name))
-        case ToolResult():
-            return ToolResult(
-                call_id=part.call_id,
-                name=names.spelled(part.name),
-                content=part.content,
-                is_error=part.is_error,
-                error_code=part.error_code,
-                metadata=part.metadata,
-            )
         case _:
             return part
 

@@ -66,7 +66,7 @@ def reask(request: Request, ask: Ask, reasks: int = 2, *, whole_calls: bool = Tr
             answer.note_failure(error)
             break
         yield from answer.take(response)
-    yield from answer.end(response)
+    yield from answer.finish(response)
     return answer.response()
 
 
@@ -101,26 +101,16 @@ def _again(asked: Request, response: Response, errors: Sequence[AnswerError], ma
     return replace(asked, messages=(*asked.messages, *turns))
 
 
-class _GoodAnswer:
+class _GoodAnswer(AnswerComposer):
     """The one answer: what of each goes out, and what is wrong with the last."""
 
     def __init__(self, request: Request, *, whole_calls: bool) -> None:
+        super().__init__(form=request.output_schema is not None, whole_calls=whole_calls)
         self.errors: list[AnswerError] = []
-        self._request, self._whole_calls = request, whole_calls
-        self._constraint = AnswerConstraint(request)
-        self._composer = AnswerComposer(form=self._constraint.demands_form, whole_calls=whole_calls)
+        self._request, self._constraint = request, AnswerConstraint(request)
         self._barred: list[AnswerError] = []
         self._reasks = 0
         self._extra: JsonObject = NOTHING
-
-    @property
-    def calls(self) -> list[ToolCall]:
-        """Those that are good."""
-        return self._composer.calls
-
-    def response(self) -> Response:
-        """All that went out."""
-        return self._composer.response()
 
     # ── the first answer, and those asked for again ──────────────────────────
 
@@ -130,24 +120,24 @@ class _GoodAnswer:
             self._note(event.issue)
         elif isinstance(event, Ended):
             self._extra = event.extra
-        return self._composer.stream(event)
+        return super().stream(event)
 
     def take_first(self, response: Response) -> Iterator[Event]:
         """The first answer has ended."""
         if self._whole_calls:
             yield from self._take_calls(response)
         else:
-            self._composer.went_out(response.calls)
+            self.went_out(response.calls)
         self._judge(response)
 
     def take(self, response: Response) -> Iterator[Event]:
         """Emit what may go out of an answer asked for again."""
         self._reasks += 1
-        self._composer.next_answer()
+        self.follow_up()
         self.errors, self._barred, self._extra = [], [], NOTHING
         for issue in response.issues:
             self._note(issue)
-            yield from self._composer.emit(IssueReported(issue))
+            yield from self.emit(IssueReported(issue))
         yield from self._take_calls(response)
         if response.text.strip() and not self._constraint.demands_form:
             yield from self._take_text(response.text, answers=not response.calls and not self.errors)
@@ -168,7 +158,7 @@ class _GoodAnswer:
     def _take_calls(self, response: Response) -> Iterator[Event]:
         """Hold the calls that are good; what goes out is what is wrong with the others."""
         for call in response.calls:
-            if self._composer.repeats(call):
+            if self.repeats(call):
                 continue
             if self._request.parallel is False and self.calls:
                 yield from self._left_out(call, "one call at a time was asked for")
@@ -177,55 +167,55 @@ class _GoodAnswer:
                 yield from self._left_out(call, "no call was to be made")
             elif isinstance(found := self._constraint.check(call), AnswerError):
                 self.errors.append(found)
-                yield from self._composer.emit(IssueReported(found.issue))
+                yield from self.emit(IssueReported(found.issue))
             else:
-                self._composer.hold(found)
+                self.calls.append(found)
 
     def _left_out(self, call: ToolCall, why: str) -> list[Event]:
         message = f"{why}; the call of {call.name!r} was left out"
         issue = Issue(kind=IssueKind.NOT_ALLOWED, message=message, name=call.name, raw=written(call), call_id=call.id)
-        return self._composer.emit(IssueReported(issue))
+        return self.emit(IssueReported(issue))
 
     def _take_text(self, text: str, *, answers: bool) -> list[Event]:
         """Text beside a corrected call says again what was said before; text instead of one is the answer."""
-        if self._composer.spoke and not answers:
-            return self._composer.emit(IssueReported(Issue(kind=IssueKind.NOISE, message=NOISE, raw=text)))
-        return self._composer.emit_text(text.strip() if self._composer.spoke else text)
+        if self.spoke and not answers:
+            return self.emit(IssueReported(Issue(kind=IssueKind.NOISE, message=NOISE, raw=text)))
+        return self.emit_text(text.strip() if self.spoke else text)
 
     def _judge(self, response: Response) -> None:
         """Find the errors of this answer: lost calls, else those nobody wanted, else what it owes."""
-        self._composer.count(response)
+        self.count(response)
         if self.errors or self.calls:
             return
-        if self._barred and not (self._composer.spoke or response.text.strip()):
+        if self._barred and not (self.spoke or response.text.strip()):
             self.errors = [*self._barred]  # a call that nobody wanted was all of the answer
         else:
             self.errors = self._constraint.unmet(response)
 
     # ── the end ──────────────────────────────────────────────────────────────
 
-    def end(self, response: Response) -> Iterator[Event]:
+    def finish(self, response: Response) -> Iterator[Event]:
         """End the answer.  Raises ProviderError for a demand that was not met."""
         if self._reasks:
             message = f"the model was asked again {self._reasks} times"
             issue = Issue(kind=IssueKind.REASKED, message=message, raw=str(self._reasks))
-            yield from self._composer.emit(IssueReported(issue))
+            yield from self.emit(IssueReported(issue))
         failed = bool(self.errors) and not self.calls
         self._check_end(response)
         if not failed or _is_excused(self._request, response):
-            yield from self._form(response)
+            yield from self._emit_value(response)
         if failed:
             self._check_demands(response)
             yield from self._honestly()
-        yield from self._composer.end(response.stop, self._extra)
+        yield from self.end(response.stop, self._extra)
 
-    def _form(self, response: Response) -> list[Event]:
+    def _emit_value(self, response: Response) -> list[Event]:
         """The value alone; what was written, beside calls or where the answer ended before it was one."""
         texts = [part for part in response.message.parts if isinstance(part, Text)]
         found = self._constraint.value(response)
         if isinstance(found, Fitting) and not self.calls:
             texts = [Text(dumps(found.value), metadata=texts[-1].metadata)]
-        return self._composer.emit_form(texts)
+        return self.emit_form(texts)
 
     def _check_end(self, response: Response) -> None:
         """Half an answer is none, and nobody can tell the half; a call or a value that is there is whole."""
@@ -248,5 +238,5 @@ class _GoodAnswer:
                 continue
             name = repr(error.issue.name) if error.issue.name else "a tool"
             said = HONEST.format(name=name, why=error.issue.message.rstrip("."))
-            self._composer.apart = self._composer.spoke
-            yield from self._composer.emit_text(f"{said}\n{error.issue.raw}")
+            self.apart = self.spoke
+            yield from self.emit_text(f"{said}\n{error.issue.raw}")

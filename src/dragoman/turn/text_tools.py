@@ -18,6 +18,7 @@ from ..dialects.writing.prompt import tool_prompt, with_nonce
 from ..dialects.writing.render import render_message, render_result
 from ..memo import MESSAGES, SMALL, TOOLS, if_small, memoize
 from ..types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult
+from .instructions import instructed
 
 OURS = "ours"
 """Key of the metadata of a text that we wrote ourselves: its markup is meant to be read, so it is not broken."""
@@ -38,10 +39,10 @@ class PromptStyle:
 
 def to_text(request: Request, style: PromptStyle) -> Request:
     """`request` without native tools, saying the same in text."""
-    turns = list(_merged(_turns(request, style)))
+    turns = tuple(_merged(_turns(request, style)))
     if request.tools and (request.tool_choice is None or request.tool_choice.mode != "none"):
-        turns = _prompted(turns, _prompt(request, style))
-    return without_tools(replace(request, messages=tuple(turns)))
+        turns = instructed(turns, _prompt(request, style))
+    return without_tools(replace(request, messages=turns))
 
 
 def left_out(request: Request) -> tuple[Issue, ...]:
@@ -53,32 +54,17 @@ def left_out(request: Request) -> tuple[Issue, ...]:
 
 
 def _prompt(request: Request, style: PromptStyle) -> str:
-    if style.nonce:
-        return tool_prompt(
-            request.tools,
-            style.dialect,
-            compact=style.compact,
-            nonce=style.nonce,
-            choice=request.tool_choice,
-            parallel=request.parallel,
-        )
-    return _tool_prompt(request.tools, style.dialect, style.compact, request.tool_choice, request.parallel)
+    tools, choice, parallel = request.tools, request.tool_choice, request.parallel
+    if not style.nonce:
+        return _remembered_prompt(tools, style.dialect, style.compact, choice, parallel)
+    return tool_prompt(tools, style.dialect, compact=style.compact, nonce=style.nonce, choice=choice, parallel=parallel)
 
 
 @memoize(TOOLS)
-def _tool_prompt(
+def _remembered_prompt(
     tools: tuple[Tool, ...], dialect: Dialect, compact: bool, choice: ToolChoice | None, parallel: bool | None
 ) -> str:
     return tool_prompt(tools, dialect, compact=compact, choice=choice, parallel=parallel)
-
-
-def _prompted(turns: Sequence[Message], prompt: str) -> list[Message]:
-    """The prompt at the end of the first system message, or as one where there is none."""
-    at = next((i for i, m in enumerate(turns) if m.role == "system"), None)
-    if at is None:
-        return [Message("system", prompt), *turns]
-    parts = (*turns[at].parts, Text(f"\n\n{prompt}" if turns[at].text.strip() else prompt))
-    return [*turns[:at], turns[at].with_parts(parts), *turns[at + 1 :]]
 
 
 def _turns(request: Request, style: PromptStyle) -> Iterator[Message]:
@@ -130,14 +116,7 @@ def _harmless(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) 
 
 def _quiet(result: ToolResult, guarded: tuple[Dialect, ...]) -> ToolResult:
     content = [replace(p, text=neutralise(p.text, guarded)) if isinstance(p, Text) else p for p in result.content]
-    return ToolResult(
-        call_id=result.call_id,
-        name=result.name,
-        content=content,
-        is_error=result.is_error,
-        error_code=result.error_code,
-        metadata=result.metadata,
-    )
+    return replace(result, content=tuple(content))
 
 
 def _merged(turns: Iterator[Message]) -> Iterator[Message]:
