@@ -121,6 +121,7 @@ class RawValue:
                 depth[seen.kind] += 1
                 self._inside = self._inside or not (self._first_guess or seen.kind in self._values)
             case Role.CLOSES if depth[seen.kind]:
+                self._owns += seen.follows
                 self._may_own(seen)
                 depth[seen.kind] -= 1
             case Role.CLOSES:
@@ -150,7 +151,6 @@ class RawValue:
 
     def _may_own(self, seen: Seen) -> None:
         """The closer of an opener inside the value, or the value's own, if that opener stands alone."""
-        self._owns += seen.follows
         if seen.follows and self._first_own is None and not self._inside:
             self._first_own = self._remember(seen)
 

@@ -197,7 +197,7 @@ class _Tags:
         told = dict(_pairs(tag))
         text = told.get("string", "").casefold()
         typing = {"true": Typing.TEXT, "false": Typing.LITERAL}.get(text)
-        yield from self._value_of(told["name"], typing, empty=bool(tag["empty"]))
+        yield from self._value_of(told["name"].strip(), typing, empty=bool(tag["empty"]))
 
     def _type(self) -> Need[Typing | None]:
         """What the text itself says of the value's type."""
