@@ -84,7 +84,7 @@ def test_every_rule_shows_both_sides() -> None:
         assert sides == {True, False}, section
 
 
-def test_every_rule_that_leaves_a_candidate_in_the_text_is_explained() -> None:
+def test_every_rule_that_leaves_text_in_place_is_explained() -> None:
     explained = {e.rule for e in EXAMPLES if e.verdict in {Verdict.QUOTED, Verdict.DOUBTFUL}}
     left = {rule.name for rule in RULES if rule.outcome in {Outcome.TEXT, Outcome.ASK}}
     assert explained == left - {"untold"}
@@ -128,7 +128,7 @@ def test_a_leaked_token_is_no_candidate_but_is_told() -> None:
     assert [f.rule for f in found] in (["noise"], ["hallucinated_result"])
 
 
-def test_findings_are_in_order_and_their_spans_are_the_text_they_are_about() -> None:
+def test_findings_are_in_order_and_span_their_text() -> None:
     text = f"`{CALL}` and {CALL}"
     quoted, run = verdicts(text, tools=TOOLS)
     assert (quoted.verdict, run.verdict) == (Verdict.QUOTED, Verdict.ACCEPTED)

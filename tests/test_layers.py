@@ -241,7 +241,7 @@ def test_every_room_and_file_of_the_table_is_there() -> None:
         assert {place for floor in floors for place in floor.split()} - inside == set()
 
 
-def test_few_files_stand_in_no_room_and_few_rooms_are_there() -> None:
+def test_rooms_are_few_and_loose_files_fewer() -> None:
     loose = [path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("__")]
     rooms = [path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()]
     assert len(loose) <= LOOSE

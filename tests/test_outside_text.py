@@ -73,7 +73,7 @@ def test_the_recorded_calls_are_read_or_the_difference_is_argued(file: str, dial
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("file", FILES)
-def test_no_recorded_text_is_read_differently_in_pieces_of_any_kind(file: str, way: str) -> None:
+def test_recorded_texts_read_the_same_in_any_pieces(file: str, way: str) -> None:
     blind = way == "blind"
     for vector in vectors(file):
         whole = key(run(vector, [vector.text], blind=blind))

@@ -164,7 +164,7 @@ def test_a_damaged_native_call_runs_as_it_was_meant(defect: str, stream: bool) -
 
 @streamed_and_whole
 @pytest.mark.parametrize("defect", REFUSED)
-def test_a_native_call_that_is_not_whole_or_not_known_never_runs(defect: str, stream: bool) -> None:
+def test_a_broken_or_unknown_native_call_never_runs(defect: str, stream: bool) -> None:
     name, arguments, finish, kind, told = REFUSED[defect]
     got = native(name, arguments, finish, stream=stream)
     assert got.calls == ()

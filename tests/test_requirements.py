@@ -31,7 +31,7 @@ def marks(path: Path) -> list[str]:
 MARKED = {mark for path in TESTS.rglob("test_*.py") for mark in marks(path)}
 
 
-def test_every_row_has_an_id_of_its_own_a_source_and_a_sentence() -> None:
+def test_every_row_has_id_source_and_sentence() -> None:
     assert [i for i, n in Counter(row["id"] for row in ROWS).items() if n > 1] == []
     for row in ROWS:
         assert set(row) <= FIELDS
@@ -49,6 +49,6 @@ def test_every_mark_is_a_requirement(mark: str) -> None:
     assert mark in {row["id"] for row in ROWS}, f"{mark!r} is no row of requirements.toml"
 
 
-def test_what_is_deferred_names_the_part_that_will_do_it_and_has_no_test_yet() -> None:
+def test_a_deferred_row_names_its_part_and_has_no_test() -> None:
     assert set(DEFERRED.values()) <= {"part 2", "part 3", "part 4", "part 5"}
     assert set(DEFERRED) & MARKED == set(), "these have tests now: drop `deferred` from their rows"

@@ -49,7 +49,7 @@ def test_most_rows_with_json_arguments_can_be_held() -> None:
 
 
 @pytest.mark.parametrize("name", HELD)
-def test_a_call_that_is_demanded_is_allowed_as_it_is_rendered_and_nothing_less(name: str) -> None:
+def test_a_demanded_call_is_allowed_as_it_is_rendered(name: str) -> None:
     row = DIALECTS[name]
     held = Gbnf(grammar(row, TOOLS, required=True) or "")
     for call in CALLS:

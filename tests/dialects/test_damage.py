@@ -43,20 +43,20 @@ def called(parsed: Parsed) -> list[tuple[str, Any]]:
         "<|tool_call_start|>[f(a='x', a='z')]<|tool_call_end|>",
     ],
 )
-def test_one_key_with_two_values_is_refused_by_its_own_kind_and_the_next_call_runs(text: str) -> None:
+def test_a_key_with_two_values_refuses_its_call_alone(text: str) -> None:
     parsed = read(f"{text}\n{GOOD}")
     assert called(parsed) == [("g", {"a": "y"})]
     assert [i.kind for i in parsed.issues] == [IssueKind.DUPLICATE_KEYS, IssueKind.PARTIAL]
     assert parsed.issues[0].correction
 
 
-def test_one_key_given_twice_with_the_same_value_is_given_once() -> None:
+def test_a_key_given_twice_alike_counts_once() -> None:
     assert called(read('<tool_call>{"name": "f", "arguments": {"a": "x", "a": "x"}}</tool_call>')) == [
         ("f", {"a": "x"})
     ]
 
 
-def test_text_between_the_arguments_and_the_closer_refuses_that_call_alone() -> None:
+def test_text_before_the_closer_refuses_that_call_alone() -> None:
     parsed = read('<tool_call>{"name": "f", "arguments": {"a": "x"}}, "b": 1</tool_call>' + GOOD)
     assert called(parsed) == [("g", {"a": "y"})]
     assert [i.kind for i in parsed.issues] == [IssueKind.MALFORMED, IssueKind.PARTIAL]
@@ -68,49 +68,49 @@ def test_prose_behind_complete_arguments_without_a_closer_is_prose() -> None:
     assert parsed.text == " and that is it"
 
 
-def test_a_python_string_ends_at_the_only_quote_that_can_end_it() -> None:
+def test_a_python_string_ends_at_its_only_possible_quote() -> None:
     text = "<|tool_call_start|>[f(a='print(g(x, s='\\,'))')]<|tool_call_end|>"
     assert called(read(text)) == [("f", {"a": "print(g(x, s='\\,'))"})]
 
 
-def test_a_python_call_whose_last_string_may_end_earlier_is_refused() -> None:
+def test_a_python_call_with_two_possible_ends_is_refused() -> None:
     parsed = read("<|tool_call_start|>[f(a='echo ('hi') ')]<|tool_call_end|>")
     assert parsed.calls == ()
     assert IssueKind.MALFORMED in {i.kind for i in parsed.issues}
 
 
-def test_quotes_behind_a_comma_end_a_string_only_where_all_behind_them_is_json() -> None:
+def test_quotes_behind_a_comma_end_strings_only_before_json() -> None:
     inside = read('<tool_call>{"name": "f", "arguments": {"a": "one ,"b": two"}}</tool_call>')
     mended = read('<tool_call>{"name": "f", "arguments": {"a": "one , "b" two"}}</tool_call>')
     assert called(inside) == [("f", {"a": 'one ,"b": two'})]
     assert called(mended) == [("f", {"a": 'one , "b" two'})]
 
 
-def test_a_list_behind_words_on_its_line_counts_only_for_who_asks_for_it() -> None:
+def test_a_list_behind_words_counts_only_when_asked_for() -> None:
     text = "Here: [f(a='x')]"
     assert called(read(text, dialects="pythonic")) == [("f", {"a": "x"})]
     assert read(text).calls == ()
     assert read(f"{text} was it", dialects="pythonic").calls == ()
 
 
-def test_a_call_begun_once_more_because_it_was_not_closed_is_one_call() -> None:
+def test_an_unclosed_call_begun_again_is_one_call() -> None:
     unclosed = GOOD.removesuffix("</tool_call>")
     assert called(read(f"{unclosed}\n{GOOD}")) == [("g", {"a": "y"})]
     assert called(read(f"{GOOD}\n{GOOD}")) == [("g", {"a": "y"})] * 2
 
 
-def test_a_weak_echo_of_a_call_in_strong_markup_is_text() -> None:
+def test_a_weak_echo_of_a_strong_call_is_text() -> None:
     parsed = read("<|tool_call_start|>[f(a='x')]<|tool_call_end|>[f(a='x')]<|tool_call_end|>")
     assert called(parsed) == [("f", {"a": "x"})]
 
 
-def test_names_and_keys_in_attributes_are_unescaped_and_values_are_not() -> None:
+def test_attribute_names_are_unescaped_and_values_are_not() -> None:
     call = '<|open|>call tool="a&amp;b" index="0"<|sep|>{}<|close|>call<|sep|>'
     argument = '<|open|>argument key="k&lt;" type="string"<|sep|>&amp;<|close|>argument<|sep|>'
     assert called(read(call.format(argument), tools=None)) == [("a&b", {"k<": "&amp;"})]
 
 
-def test_an_element_closed_by_another_name_at_the_calls_end_is_closed() -> None:
+def test_an_element_closed_by_another_name_is_closed() -> None:
     assert called(read("<f><a>x</b></f>", dialects="xml_tool_tag")) == [("f", {"a": "x"})]
     assert called(read("<f><a><b>x</b></a></f>", dialects="xml_tool_tag")) == [("f", {"a": "<b>x</b>"})]
     assert read("<f><a>x<a></f>", dialects="xml_tool_tag").calls == ()
@@ -120,12 +120,12 @@ def test_a_sentence_about_a_marker_stays_text() -> None:
     assert read("[TOOL_CALLS] is the marker.").text == "[TOOL_CALLS] is the marker."
 
 
-def test_a_marker_named_in_a_sentence_does_not_swallow_the_call_behind_it() -> None:
+def test_a_marker_named_in_a_sentence_swallows_no_call() -> None:
     parsed = read(f"Call it via <tool_call>:\n{GOOD}")
     assert called(parsed) == [("g", {"a": "y"})]
 
 
-def test_a_pattern_of_a_schema_that_backtracks_for_ever_does_not_hold_reading_up() -> None:
+def test_an_endless_schema_pattern_does_not_hold_up_reading() -> None:
     evil = [{"name": "f", "parameters": {"type": "object", "patternProperties": {"^(a+)+$": {"type": "string"}}}}]
     text = json.dumps({"name": "f", "arguments": {"a" * 40 + "!": "x"}})
     assert len(read(f"<tool_call>{text}</tool_call>", tools=evil).calls) == 1

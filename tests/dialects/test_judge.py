@@ -70,7 +70,7 @@ def test_every_missing_argument_is_named_with_the_schema() -> None:
     assert '"type"' in correction
 
 
-def test_a_cut_call_is_told_to_be_cut_and_keeps_its_text() -> None:
+def test_a_cut_call_is_reported_and_keeps_its_text() -> None:
     parsed = parse(H[:-20], tools=TOOLS, finish_reason="length")
     [issue] = parsed.issues
     assert issue.kind is IssueKind.TRUNCATED
@@ -96,7 +96,7 @@ def test_strict_refuses_what_lenient_mends() -> None:
     assert "quotes" in strict.issues[0].message
 
 
-def test_one_bad_call_does_not_take_the_good_ones_with_it() -> None:
+def test_a_bad_call_leaves_the_good_ones() -> None:
     bad = '<tool_call>{"name": "f", "arguments": {"a": }}</tool_call>'
     parsed = parse(H + bad + H, tools=TOOLS)
     assert len(parsed.calls) == 2
@@ -109,7 +109,7 @@ def test_unknown_tools_let_strong_openers_and_named_dialects_count() -> None:
     assert parse(f"So:\n{F}", dialects="bare_json").calls
 
 
-def test_unknown_tools_let_a_weak_call_count_where_it_is_the_whole_message() -> None:
+def test_a_weak_call_of_unknown_tools_counts_when_alone() -> None:
     assert parse(F).calls
     assert not parse(f"{F}\nThat is it.").calls
     assert not parse('{"name": "Ada", "args": null}').calls
@@ -129,7 +129,7 @@ MEANT = "<tool_call>\n<function=write>\n<parameter=path>\nb.txt\n</parameter>\n<
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_a_draft_in_reasoning_that_was_not_closed_does_not_take_the_answer_for_its_argument(size: int) -> None:
+def test_an_unclosed_draft_in_reasoning_spares_the_answer(size: int) -> None:
     text = f"<think>\nPerhaps:\n{DRAFTED}</think>\nNow:\n{MEANT}"
     parser = Parser(tools=[WRITE])
     events = [e for i in range(0, len(text), size) for e in parser.feed(text[i : i + size])]
@@ -150,7 +150,7 @@ def test_an_answer_stopped_inside_a_calls_first_mark_was_cut(torn: str, size: in
 
 
 @pytest.mark.parametrize("tail", ["a <b", "5 <", "~~", "see <to", "~~~to"])
-def test_an_answer_that_was_not_stopped_or_ends_in_prose_is_shown_to_its_last_character(tail: str) -> None:
+def test_an_answer_that_ends_in_prose_is_shown_whole(tail: str) -> None:
     parsed = parse(tail, tools=[WRITE], finish_reason="stop")
     assert (parsed.text, parsed.issues) == (tail, ())
 
@@ -165,7 +165,7 @@ WAITING = [
 
 @pytest.mark.parametrize("size", [1, 3, 10])
 @pytest.mark.parametrize("text", WAITING, ids=map(str, range(len(WAITING))))
-def test_candidates_that_wait_for_a_quotations_end_are_settled_alike_however_the_text_comes(text: str, size: int) -> None:
+def test_candidates_awaiting_a_closing_quotation_are_settled_alike_however_chunked(text: str, size: int) -> None:
     parser = Parser(tools=[WRITE])
     events = [e for i in range(0, len(text), size) for e in parser.feed(text[i : i + size])]
     pieces, whole = fold([*events, *parser.close()]), Parser(tools=[WRITE])

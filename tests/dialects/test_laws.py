@@ -45,7 +45,7 @@ def test_any_chunking_is_the_same_as_whole(text: str, options: dict[str, Any], d
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_every_prefix_of_a_text_ends_with_strict_json_and_without_an_exception(text: str) -> None:
+def test_every_prefix_of_a_text_ends_with_strict_json(text: str) -> None:
     for end in range(len(text)):
         check_strict(events([text[:end]], tools=TOOLS))
     check_strict(events(list(text), tools=TOOLS))

@@ -183,7 +183,7 @@ def test_a_learned_row_reads_what_it_writes(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", [f for f, e in FAMILIES.items() if e.like])
-def test_a_learned_row_and_the_built_in_one_of_its_family_read_each_other(family: str) -> None:
+def test_a_learned_and_a_built_in_row_read_each_other(family: str) -> None:
     row, known = learned(family).dialect, DIALECTS[FAMILIES[family].like]
     for writer, reader in ((row, known), (known, row)):
         for calls, text in written(writer):
@@ -199,7 +199,7 @@ def test_a_learned_row_streams(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", [f for f, e in FAMILIES.items() if e.reasoning])
-def test_a_call_after_learned_reasoning_counts_and_one_inside_it_does_not(family: str) -> None:
+def test_a_call_counts_after_learned_reasoning_and_not_inside(family: str) -> None:
     found = learned(family)
     row = found.dialect
     opener, closer = row.reasoning[0].open[0], row.reasoning[0].close[0]
@@ -209,7 +209,7 @@ def test_a_call_after_learned_reasoning_counts_and_one_inside_it_does_not(family
     assert (said(parsed.calls), "would do" in parsed.reasoning) == ([("ping", {})], True)
 
 
-def test_what_the_prompt_opened_of_a_call_is_given_to_the_parser() -> None:
+def test_a_call_begun_by_the_prompt_reaches_the_parser() -> None:
     found = learned("functionary32")
     text = 'ping\n{}>>>write_file\n{"path": "a"}'
     parsed = parse(text, tools=TOOLS, dialects=[found.dialect], prefix=found.prefix)
@@ -269,7 +269,7 @@ def test_notes_say_what_a_template_cannot_do() -> None:
     assert "built-in dialect 'hermes'" in notes("qwen25")
 
 
-def test_lists_that_a_template_prints_as_python_does_are_read_by_the_schema() -> None:
+def test_lists_printed_as_python_are_read_by_the_schema() -> None:
     """ByteDance Seed-OSS and MiniCPM 5 print values: their models are taught `['a', 'b']`."""
     row = learned("seed_oss").dialect
     text = render([CALLS[1]], row, tools=TOOLS).replace('["x", "y z"]', "['x', 'y z']")
@@ -327,7 +327,7 @@ def test_what_was_not_understood_is_said(case: str) -> None:
     assert words in str(raised.value)
 
 
-def test_a_template_whose_calls_cannot_be_told_apart_is_not_believed() -> None:
+def test_a_template_with_indistinct_calls_is_not_believed() -> None:
     """Values of two types written alike, with nothing that ends them: reading back fails, so nothing is given."""
     loose = (
         "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}<call>"
@@ -450,7 +450,7 @@ def test_every_spelling_of_a_response_template_is_accepted() -> None:
     assert (said(parsed.calls), parsed.reasoning) == ([("f", {"a": 1})], "hm")
 
 
-def test_values_are_read_as_the_value_parser_says_where_no_schema_does() -> None:
+def test_values_without_a_schema_follow_the_value_parser() -> None:
     row = learn(response_template=RESPONSES["pairs"]["template"]).dialect
     anything = [Tool(name="f", parameters={"type": "object"})]
     (call,) = parse(RESPONSES["pairs"]["writes"], tools=anything, dialects=[row]).calls
@@ -513,7 +513,7 @@ def test_a_response_template_that_is_not_understood_says_why(case: str) -> None:
     assert words in str(raised.value)
 
 
-def test_a_response_template_is_preferred_and_the_chat_template_says_what_the_prompt_opens() -> None:
+def test_a_response_template_is_preferred_to_the_chat_template() -> None:
     config = {"chat_template": source("nemotron3"), "response_template": RESPONSES["hermes"]["template"]}
     found = learn(tokenizer_config=config)
     assert isinstance(found.dialect.args, JsonCall)
@@ -521,7 +521,7 @@ def test_a_response_template_is_preferred_and_the_chat_template_says_what_the_pr
     assert any("writes what the response template does not read" in n for n in found.notes)
 
 
-def test_a_chat_template_helps_out_where_a_response_template_is_of_no_use() -> None:
+def test_a_chat_template_replaces_a_useless_response_template() -> None:
     config = {"chat_template": source("qwen25"), "response_template": {"start_anchor": "x", "fields": {"content": {}}}}
     found = learn(tokenizer_config=config)
     assert found.dialect.call.open == ("<tool_call>\n",)
@@ -626,7 +626,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("case", ENDLESS)
-def test_a_template_that_would_never_end_is_stopped_and_the_error_says_so(case: str) -> None:
+def test_an_endless_template_is_stopped_with_an_error(case: str) -> None:
     with pytest.raises(LearnError) as raised:
         learn(ENDLESS[case] + source("qwen25"))
     assert re.search("never end|value of more than|recursion", str(raised.value))

@@ -55,7 +55,7 @@ def test_a_copy_of_harmless_markup_is_no_call(dialect: Dialect) -> None:
 
 
 @pytest.mark.parametrize("dialect", MARKED, ids=[d.name for d in MARKED])
-def test_a_copy_of_harmless_markup_is_no_call_of_another_dialect(dialect: Dialect) -> None:
+def test_a_copy_of_neutralised_markup_is_no_other_call(dialect: Dialect) -> None:
     text = neutralise(render([CALL, CALL], dialect, tools=TOOLS))
     read = parse(text, tools=TOOLS)
     assert read.calls == ()
@@ -86,7 +86,7 @@ def test_a_nonce_fence_is_broken_like_any_other() -> None:
     assert parse(neutralise(text), tools=TOOLS, dialects=[row]).calls == ()
 
 
-def test_a_row_of_ones_own_is_guarded_when_it_is_passed() -> None:
+def test_a_custom_row_is_neutralised_when_passed() -> None:
     own = Dialect(name="own", call=DIALECTS["hermes"].call, args=DIALECTS["hermes"].args, quiet=("§§call§§",))
     assert "§§call§§" in neutralise("x §§call§§ y")
     assert "§§call§§" not in neutralise("x §§call§§ y", [own])

@@ -26,7 +26,7 @@ def fed(text: str) -> Parsed:
 
 
 @pytest.mark.parametrize("mark", ["<tool_call>", "[TOOL_CALLS]", "<|channel|>", "</think>x<function=", "</s>"])
-def test_behind_more_marks_than_any_answer_has_all_is_text_and_that_is_told(mark: str) -> None:
+def test_text_behind_too_many_marks_is_reported_as_text(mark: str) -> None:
     text = mark * MANY + CALL
     told = parse(text, tools=TOOLS)
     assert told == fed(text)
@@ -58,7 +58,7 @@ def test_all_that_one_fence_quotes_counts_once() -> None:
     assert told == fed(text)
 
 
-def test_a_call_behind_a_long_text_full_of_code_is_read() -> None:
+def test_a_call_behind_long_code_is_read() -> None:
     text = 'Run `x = [1]` so:\n```python\nprint("<tool_call>")\n```\n> quoted\n' * 400 + CALL
     assert [c.name for c in parse(text, tools=TOOLS).calls] == ["ping"]
 
@@ -81,7 +81,7 @@ def test_a_call_behind_a_megabyte_of_dense_markdown_is_read() -> None:
         "[" + '{"tool_calls": [' * 3000,
     ],
 )
-def test_calls_nested_in_lists_without_end_are_no_calls_and_raise_nothing(text: str) -> None:
+def test_calls_nested_in_endless_lists_raise_nothing(text: str) -> None:
     told = parse(text, tools=TOOLS)
     assert not told.calls
     assert told == fed(text)

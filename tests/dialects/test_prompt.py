@@ -72,7 +72,7 @@ def test_the_same_tools_in_any_order_give_the_same_bytes(dialect: Dialect, compa
 
 
 @EVERY
-def test_the_compact_prompt_is_at_most_four_fifths_of_the_full_one(dialect: Dialect) -> None:
+def test_the_compact_prompt_is_a_fifth_shorter(dialect: Dialect) -> None:
     assert len(tool_prompt(TEN, dialect, compact=True)) <= 0.8 * len(tool_prompt(TEN, dialect))
 
 
@@ -84,7 +84,7 @@ def test_every_tool_is_named_with_its_schema(dialect: Dialect) -> None:
         assert json.dumps(tool.parameters, separators=(",", ":")) in prompt
 
 
-def test_a_list_in_a_description_stands_further_in_than_the_list_of_tools() -> None:
+def test_a_list_in_a_description_is_indented_further() -> None:
     """Recorded: opencode and Kilo Code describe their tools in lines, some of which begin like the items of a list."""
     told = Tool(
         name="note",
@@ -103,7 +103,7 @@ def test_the_prompt_stands_alone_where_there_is_none_before_it() -> None:
     assert alone == augment_system_prompt(" \n", [READ]) == tool_prompt([READ])
 
 
-def test_an_existing_prompt_comes_first_and_a_blank_line_follows_it() -> None:
+def test_an_existing_prompt_comes_first() -> None:
     assert augment_system_prompt("Be helpful.\n", [READ]) == "Be helpful.\n\n\n" + augment_system_prompt(None, [READ])
 
 
@@ -123,7 +123,7 @@ def test_without_tools_the_list_says_so() -> None:
     assert augment_system_prompt(None, []).endswith("Available tools:\n\n(none)")
 
 
-def test_the_fence_marks_stand_at_the_margin_so_that_a_copy_is_a_call() -> None:
+def test_fence_marks_stand_at_the_margin() -> None:
     lines = augment_system_prompt("Be helpful.", [READ]).split("\n")
     assert {"~~~tool_call", "~~~"} <= set(lines)
 
@@ -170,7 +170,7 @@ def test_a_dialect_without_fences_has_no_nonce_form() -> None:
     ],
     ids=["none", "required", "named"],
 )
-def test_a_choice_is_told_at_the_end_and_changes_nothing_before_it(choice: ToolChoice, words: str) -> None:
+def test_a_choice_is_explained_at_the_end(choice: ToolChoice, words: str) -> None:
     plain, chosen = tool_prompt([READ]), tool_prompt([READ], choice=choice)
     assert chosen.startswith(plain)
     assert words in chosen[len(plain) :]

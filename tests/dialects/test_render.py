@@ -182,7 +182,7 @@ def test_every_notation_is_written_as_its_family_writes_it(row: str, text: str) 
     [(QWEN3_CODER, {"text": "a </parameter> b"}), (GEMMA4, {"text": 'a <|"|> b'}), (QWEN3_CODER, {"a>b": "x"})],
     ids=["closer", "quote", "key"],
 )
-def test_what_a_notation_cannot_carry_is_refused_with_what_to_do(dialect: Dialect, arguments: dict[str, Any]) -> None:
+def test_values_a_notation_cannot_carry_are_refused_with_advice(dialect: Dialect, arguments: dict[str, Any]) -> None:
     tools = [Tool(name="f", parameters={"type": "object", "properties": {k: {"type": "string"} for k in arguments}})]
     with pytest.raises(Unrenderable, match="send it natively") as caught:
         render([call("f", **arguments)], dialect, tools=tools)
@@ -216,12 +216,12 @@ def test_an_id_in_the_familys_own_form_is_kept() -> None:
     assert "functions.f:4<" in render([call("f", id="functions.f:4")], KIMI_K2)
 
 
-def test_ids_are_written_where_the_family_writes_them_and_nowhere_else() -> None:
+def test_ids_are_written_only_where_the_family_writes_them() -> None:
     assert '"tool_call_id": "c1"' in render([call("f", id="c1")], DIALECTS["cohere_command"])
     assert "c1" not in render([call("f", id="c1")], HERMES)
 
 
-def test_text_that_xml_would_cut_is_escaped_where_the_family_escapes() -> None:
+def test_text_xml_would_cut_is_escaped_by_its_family() -> None:
     told = render([call("f", a="1 < 2 && </parameter>")], families.ESCAPED)
     assert '<parameter name="a">1 &lt; 2 &amp;&amp; &lt;/parameter&gt;</parameter>' in told
 
@@ -251,11 +251,11 @@ def result(content: str, **fields: Any) -> ToolResult:
     ],
     ids=["plain", "code", "no code", "code without failure", "braces"],
 )
-def test_a_result_is_told_in_the_rows_form_with_its_error_mark(given: ToolResult, text: str) -> None:
+def test_a_result_is_written_in_the_form_of_its_row(given: ToolResult, text: str) -> None:
     assert render_result(given, TILDE_FENCE) == text
 
 
-def test_a_row_without_a_form_of_its_own_gets_a_marked_one() -> None:
+def test_a_row_without_a_result_form_gets_one() -> None:
     assert render_result(result("42"), QWEN3_CODER) == '<tool_result name="read">\n42\n</tool_result>'
 
 
@@ -281,13 +281,13 @@ def test_a_past_turn_is_its_text_and_then_its_calls() -> None:
     assert said(read.calls) == [("read", {"path": "a"})]
 
 
-def test_a_past_message_of_results_tells_all_of_them_in_order() -> None:
+def test_a_past_message_of_results_keeps_their_order() -> None:
     message = Message("tool", [result("one"), result("two", is_error=True)])
     told = render_message(message, HERMES)
     assert told == "<tool_response>\none\n</tool_response>\n<tool_response>\n[ERROR] two\n</tool_response>"
 
 
-def test_a_past_call_the_dialect_cannot_carry_is_shown_all_the_same() -> None:
+def test_a_past_call_the_dialect_cannot_carry_is_shown() -> None:
     message = Message("assistant", [call("write", text="</parameter>")])
     tools = tools_for(message.calls)
     assert '{"name": "write", "arguments": {"text": "</parameter>"}}' in render_message(
@@ -296,13 +296,13 @@ def test_a_past_call_the_dialect_cannot_carry_is_shown_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("said_as", [Text, Reasoning])
-def test_in_the_protocol_what_was_said_beside_a_call_is_its_thought(said_as: type[Text] | type[Reasoning]) -> None:
+def test_text_beside_a_protocol_call_is_its_thought(said_as: type[Text] | type[Reasoning]) -> None:
     message = Message("assistant", [said_as("need the file"), call("read", path="a")])
     told = json.loads(render_message(message, JSON_PROTOCOL))
     assert told == {"thought": "need the file", "action": {"tool": "read", "args": {"path": "a"}}}
 
 
-def test_in_the_protocol_a_long_thought_is_cut_to_what_the_protocol_allows() -> None:
+def test_a_long_thought_is_cut_to_the_protocol_limit() -> None:
     message = Message("assistant", [Text("word " * 100), call("read")])
     assert len(json.loads(render_message(message, JSON_PROTOCOL))["thought"]) <= 200
 

@@ -41,7 +41,7 @@ def test_the_spans_of_any_text_are_the_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(DIALECTS))
-def test_the_spans_of_a_vector_are_its_text_and_hold_its_text_and_reasoning(name: str) -> None:
+def test_spans_of_a_vector_add_up_to_its_text(name: str) -> None:
     for v in heard_blind(name)[:6]:
         told, findings = read(v["text"], v["tools"], v["prefix"])
         assert covers(v["text"], told)
@@ -76,7 +76,7 @@ def test_reasoning_that_a_template_opened_is_reasoning() -> None:
     assert pieces("so\n</think>Hi.") == [("reasoning", "so\n"), ("markup", "</think>"), ("text", "Hi.")]
 
 
-def test_of_findings_that_overlap_the_first_counts_and_none_reaches_beyond_the_text() -> None:
+def test_the_first_of_overlapping_findings_counts() -> None:
     found = [Finding(span=span, verdict=Verdict.QUOTED, rule="") for span in ((-3, 2), (1, 4), (4, 4), (5, 6))]
     assert list(cut(8, found)) == [(0, 2, 0), (2, 5, None), (5, 6, 3), (6, 8, None)]
 

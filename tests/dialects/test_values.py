@@ -152,7 +152,7 @@ def shell() -> Iterator[tuple[str, dict[str, Any], Parsed]]:
             yield command, meant, parse(wrapper.replace("%s", command), tools=[BASH])
 
 
-def test_commands_with_quotes_not_escaped_run_as_meant_or_not_at_all() -> None:
+def test_commands_with_unescaped_quotes_run_as_meant_or_never() -> None:
     right = 0
     for command, meant, parsed in shell():
         given_ = [dict(c.arguments) for c in parsed.calls]

@@ -50,7 +50,7 @@ def test_every_vector_belongs_to_a_row() -> None:
 
 
 @ROWS
-def test_each_vector_is_read_as_it_says_by_its_own_dialect(name: str) -> None:
+def test_each_vector_is_read_by_its_own_dialect(name: str) -> None:
     for v in vectors(name):
         check(v, whole(v, name))
 
@@ -87,7 +87,7 @@ def prefixes(v: dict[str, Any], ends: Iterator[int]) -> None:
 
 
 @ROWS
-def test_a_beginning_of_a_vector_never_breaks_and_never_runs_more(name: str) -> None:
+def test_a_beginning_of_a_vector_runs_nothing_more(name: str) -> None:
     chance = random.Random(SEED)
     for v in heard_blind(name):
         if v["calls"] or "truncated" in v["issues"]:
@@ -97,7 +97,7 @@ def test_a_beginning_of_a_vector_never_breaks_and_never_runs_more(name: str) -> 
 
 @pytest.mark.slow
 @ROWS
-def test_every_beginning_of_a_vector_never_breaks_and_never_runs_more(name: str) -> None:
+def test_every_beginning_of_a_vector_runs_nothing_more(name: str) -> None:
     for v in heard_blind(name):
         if v["calls"] or "truncated" in v["issues"]:
             prefixes(v, iter(range(len(v["text"]))))

@@ -191,7 +191,7 @@ def test_results_in_the_history_are_linked_to_their_calls() -> None:
 
 @pytest.mark.requirement("003-links")
 @pytest.mark.requirement("weak-chatcli-12")
-def test_anthropic_gets_all_results_of_a_turn_in_one_user_message() -> None:
+def test_anthropic_gets_all_results_in_one_user_message() -> None:
     turns = CODECS["anthropic"].encode_request(Request(model="m", messages=HISTORY))["messages"]
     assert [t["role"] for t in turns] == ["user", "assistant", "user"]
     assert [b["tool_use_id"] for b in turns[2]["content"]] == ["a", "b"]

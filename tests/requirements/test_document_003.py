@@ -34,7 +34,7 @@ FOO = [("read_file", {"path": "/tmp/foo"})]
         '<tool_call name="read_file" args="{\\"path\\": \\"/tmp/foo\\"}" />',
     ],
 )
-def test_a_call_as_an_xml_tag_is_read_in_every_spelling(text: str) -> None:
+def test_an_xml_call_is_read_in_every_spelling(text: str) -> None:
     assert said(parse(text).calls) == said(parse(text, tools=[READ_FILE]).calls) == FOO
 
 

@@ -76,7 +76,7 @@ def test_a_final_answer_is_told_in_the_stream_too() -> None:
 
 
 @pytest.mark.requirement("004-results-back")
-def test_a_result_goes_back_as_json_with_role_name_and_content() -> None:
+def test_a_result_returns_as_json_with_role_and_name() -> None:
     told = render_result(ToolResult(call_id="c", name=UPSERT.name, content='{ "upserted": 1 }'), PROTOCOL)
     assert json.loads(told) == {"role": "tool", "name": UPSERT.name, "content": {"upserted": 1}}
 
@@ -111,7 +111,7 @@ def test_text_around_an_action_is_tolerated_otherwise(text: str) -> None:
 
 
 @pytest.mark.requirement("weak-happy-thinking")
-def test_reasoning_before_the_object_is_no_extra_text_even_in_strict_mode() -> None:
+def test_reasoning_before_the_object_is_allowed_in_strict_mode() -> None:
     assert said(read(f"<think>hm</think>\n{ACTION}", strict=True).calls) == STORED
 
 
@@ -124,7 +124,7 @@ def test_a_thought_of_two_hundred_characters_is_the_longest() -> None:
 
 
 @pytest.mark.requirement("004-thought-cap")
-def test_outside_strict_mode_a_long_thought_costs_no_call_but_is_noted() -> None:
+def test_a_long_thought_costs_no_call_outside_strict_mode() -> None:
     [call] = read(action(thought="x" * 201)).calls
     assert call.report is not None
     assert "long_thought" in {e.kind for e in call.report.edits}
@@ -132,7 +132,7 @@ def test_outside_strict_mode_a_long_thought_costs_no_call_but_is_noted() -> None
 
 @pytest.mark.requirement("004-registry")
 @pytest.mark.parametrize("strict", [False, True])
-def test_an_undeclared_tool_is_refused_and_the_declared_ones_are_named(strict: bool) -> None:
+def test_an_undeclared_tool_is_refused_with_the_declared_ones(strict: bool) -> None:
     found = read(action("kom.memory.v1.drop_all", {}), strict=strict)
     assert found.calls == ()
     [issue] = found.issues
@@ -154,7 +154,7 @@ def test_neither_action_nor_final_is_an_error_of_protocol(text: str) -> None:
 @pytest.mark.parametrize(
     ("args", "told"), [({"namespace": "p"}, '"items"'), ({"namespace": "p", "items": [{"txt": "a"}]}, '"text"')]
 )
-def test_arguments_that_do_not_fit_are_refused_with_the_schema_concerned(args: Any, told: str, strict: bool) -> None:
+def test_wrong_arguments_are_refused_with_their_schema(args: Any, told: str, strict: bool) -> None:
     found = read(action(args=args), strict=strict)
     assert found.calls == ()
     [issue] = found.issues
@@ -179,7 +179,7 @@ FOUND = [(SEARCH.name, {"namespace": "project:metal", "query": {"text": "embeddi
 @pytest.mark.requirement("004-command")
 @pytest.mark.requirement("004-command-dotted")
 @pytest.mark.parametrize("text", [COMMAND, f"{COMMAND}\n", f"I look it up.\n{COMMAND}"])
-def test_a_command_line_is_a_call_with_its_whole_dotted_name(text: str) -> None:
+def test_a_command_line_is_a_call_with_dotted_name(text: str) -> None:
     assert said(parse(text, tools=TOOLS, dialects="command").calls) == FOUND
     assert said(parse(text, dialects="command").calls) == FOUND
 
@@ -225,7 +225,7 @@ def test_the_prompt_gives_every_tools_schema() -> None:
 
 
 @pytest.mark.requirement("004-multi-step")
-def test_each_result_stands_before_the_next_action_in_what_the_model_is_shown() -> None:
+def test_each_result_stands_before_the_next_action() -> None:
     first = read(action(SEARCH.name, {"namespace": "p"}, thought="look"))
     call = first.calls[0]
     result = ToolResult(call_id=call.id, name=call.name, content='["a"]')
@@ -240,7 +240,7 @@ def test_each_result_stands_before_the_next_action_in_what_the_model_is_shown() 
 
 
 @pytest.mark.requirement("004-example-session")
-def test_the_example_session_works_from_the_prompt_to_the_final_answer() -> None:
+def test_the_example_session_works_to_its_final_answer() -> None:
     system = augment_system_prompt("You are a coding assistant.", TOOLS, dialect=PROTOCOL)
     assert system.startswith("You are a coding assistant.\n\n")
     first = read(ACTION, strict=True)
@@ -271,7 +271,7 @@ def test_the_example_session_works_from_the_prompt_to_the_final_answer() -> None
     ],
 )
 @pytest.mark.parametrize("strict", [False, True])
-def test_nothing_a_model_writes_crashes_and_every_slip_can_be_corrected(text: str, strict: bool) -> None:
+def test_no_model_text_crashes_and_every_mistake_is_correctable(text: str, strict: bool) -> None:
     found = read(text, strict=strict)
     assert found.calls == ()
     assert all(i.correction for i in found.issues if i.kind is not IssueKind.NOISE)
@@ -310,6 +310,6 @@ def test_any_chunking_gives_the_same(text: str, size: int) -> None:
 
 
 @pytest.mark.requirement("weak-happy-errors")
-def test_a_failed_result_is_told_in_the_protocol_with_its_mark() -> None:
+def test_a_failed_result_is_marked_in_the_protocol() -> None:
     result = ToolResult(call_id="c", name="f", content="no such file", is_error=True, error_code="ENOENT")
     assert json.loads(render_result(result, PROTOCOL))["content"] == "[ERROR:ENOENT] no such file"

@@ -27,7 +27,7 @@ TEXT_OF = {"type": "object", "properties": {"text": {"type": "string"}}}
 @pytest.mark.requirement("weak-llmcore-1")
 @pytest.mark.requirement("weak-chatcli-11")
 @pytest.mark.parametrize("arguments", ["{broken", "not json", '{"a": ', "[1]"])
-def test_arguments_that_are_no_object_are_an_error_and_never_run_with_nothing(arguments: str) -> None:
+def test_arguments_that_are_no_object_never_run(arguments: str) -> None:
     with pytest.raises(ExtractError) as caught:
         extract({"tool_calls": [{"id": "c", "name": "t", "arguments": arguments}]})
     assert caught.value.issues[0].raw == arguments
@@ -55,7 +55,7 @@ def test_content_of_any_type_never_raises(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.requirement("weak-llmcore-5")
-def test_ids_are_made_where_the_wire_has_none_and_no_call_is_named_unknown() -> None:
+def test_ids_are_made_where_the_wire_has_none() -> None:
     entries: list[Any] = [{"function": {"name": "t", "arguments": {}}}, {"function": {}}, {}, None]
     found = extract({"message": {"tool_calls": entries}})
     assert [(c.name, bool(c.id)) for c in found] == [("t", True)]
@@ -89,7 +89,7 @@ def test_what_the_prompt_shows_is_what_the_parser_reads(dialect: Dialect) -> Non
     '<tool_call>{"name": "a", "arguments": {"x": 1}}</tool_call>', '{"name": "a", "arguments": {"x": 1}}',
     '<tool_call name="a">{"x": 1}</tool_call>',
 ])  # fmt: skip
-def test_hermes_bare_json_and_a_body_inside_the_tag_keep_their_arguments(text: str) -> None:
+def test_bare_json_and_bodies_in_tags_keep_their_arguments(text: str) -> None:
     assert said(extract({"text": text})) == [("a", {"x": 1})]
 
 
@@ -99,7 +99,7 @@ def test_hermes_bare_json_and_a_body_inside_the_tag_keep_their_arguments(text: s
     '<think><tool_call name="a" args=\'{"x": 1}\' /></think>done',
     'Use it like:\n```xml\n<tool_call name="a" args=\'{"x": 1}\' />\n```\nThanks',
 ])  # fmt: skip
-def test_json_in_prose_reasoning_or_a_fenced_example_is_not_run(text: str) -> None:
+def test_json_in_prose_reasoning_or_examples_does_not_run(text: str) -> None:
     assert parse(text, tools=[A]).calls == ()
 
 
@@ -113,7 +113,7 @@ def test_a_name_inside_another_attribute_names_no_tool() -> None:
 
 
 @pytest.mark.requirement("weak-chatcli-5")
-def test_calls_keep_their_order_and_none_is_dropped_for_looking_like_another() -> None:
+def test_calls_keep_their_order_and_equal_ones_stay() -> None:
     text = (
         '<tool_call>{"name": "b", "arguments": {}}</tool_call>\n<tool_call name="a" args=\'{"x": 1}\' />\n'
         '<tool_call>{"name": "a", "arguments": {"x": 1}}</tool_call>\n<tool_call>{"name": "a"}</tool_call>'
@@ -165,7 +165,7 @@ def test_cut_arguments_are_not_completed_into_something_that_runs(arguments: str
 
 
 @pytest.mark.requirement("weak-chatcli-16")
-def test_one_failure_hides_no_other_result_and_no_language_is_spoken() -> None:
+def test_one_failure_hides_no_other_result() -> None:
     results = [
         ToolResult(call_id="1", name="a", content="eins"),
         ToolResult(call_id="2", name="b", content="", is_error=True, error_code="Timeout"),
@@ -193,12 +193,12 @@ def test_openers_without_end_are_read_at_once(text: str) -> None:
 
 @pytest.mark.requirement("settled-self-contained")
 @pytest.mark.parametrize("response", [{"text": fence('{"name": "a"}')}, {"tool_calls": [{"name": "a", "input": {}}]}])
-def test_nothing_is_taken_from_a_provider_that_runs_its_own_tools(response: dict[str, Any]) -> None:
+def test_tools_that_providers_run_themselves_are_left_alone(response: dict[str, Any]) -> None:
     assert extract(response, {"self_contained_tools": True}) == []
 
 
 @pytest.mark.requirement("settled-native-despite-claim")
-def test_native_calls_count_even_where_the_provider_says_it_has_none() -> None:
+def test_native_calls_count_where_the_provider_denies_them() -> None:
     found = extract({"text": "x", "tool_calls": [{"name": "a", "input": {}}]}, {"native_tool_calls": False})
     assert said(found) == [("a", {})]
 

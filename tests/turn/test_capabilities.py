@@ -10,14 +10,14 @@ HERE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://here.test")
 THERE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://there.test")
 
 
-def test_what_one_model_refused_is_held_against_it_alone_and_there_alone() -> None:
+def test_a_refusal_counts_for_one_model_at_one_place() -> None:
     learned = Learned()
     learned.note(HERE, "m", Refusals(tools=True))
     assert [learned.refused(*at).tools for at in ((HERE, "m"), (HERE, "n"), (THERE, "m"))] == [True, False, False]
     assert not learned.refused(HERE, "m").constraint
 
 
-def test_what_was_learnt_for_one_owner_of_models_holds_for_all() -> None:
+def test_capabilities_learnt_for_one_owner_hold_for_all() -> None:
     learned = Learned()
     learned.of("alice").note(HERE, "m", Refusals(constraint=True))
     assert learned.of("bob").refused(HERE, "m") == Refusals(constraint=True)
@@ -31,7 +31,7 @@ def test_models_that_clients_make_up_do_not_fill_the_memory() -> None:
     assert [learned.refused(HERE, f"m{n}").tools for n in (0, 4, 5, MOST_MODELS + 4)] == [False, False, True, True]
 
 
-def test_of_one_model_a_bounded_number_of_demands_and_schemas_is_remembered() -> None:
+def test_refusals_remembered_of_one_model_are_bounded() -> None:
     learned = Learned()
     for n in range(MOST_DEMANDS + 1):
         learned.note(HERE, "m", Refusals(demands=frozenset({f"form {n}"})))

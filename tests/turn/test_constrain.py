@@ -42,7 +42,7 @@ def asked(provider: str, request: Request, *says: Says | Answer, **more: Any) ->
     return response, [json.loads(sent.body) for sent in memory.sent]
 
 
-def test_llamacpp_gets_a_grammar_that_allows_the_call_and_plain_words() -> None:
+def test_llamacpp_gets_a_grammar_of_calls_and_words() -> None:
     response, (body,) = asked("llamacpp", ASKED, said(HERMES))
     held_to = Gbnf(body["grammar"])
     assert held_to.allows(HERMES)
@@ -64,7 +64,7 @@ def test_vllm_gets_tags_and_for_a_demanded_call_a_schema() -> None:
     assert [(call.name, dict(call.arguments)) for call in response.calls] == [("look", {"at": "sky"})]
 
 
-def test_ollama_gets_a_format_for_a_demanded_call_and_its_answer_is_a_call() -> None:
+def test_ollama_gets_a_format_for_a_demanded_call() -> None:
     named = Request(model="m", messages=(Message("user", "hi"),), tools=(LOOK, STOP), tool_choice=ToolChoice("named", "look"))
     response, (body,) = asked("ollama", named, said(CALL))
     assert body["format"]["properties"]["name"] == {"const": "look"}
@@ -74,7 +74,7 @@ def test_ollama_gets_a_format_for_a_demanded_call_and_its_answer_is_a_call() -> 
 
 
 @pytest.mark.parametrize(("provider", "request_"), [("llamacpp", ASKED), ("vllm", ASKED), ("ollama", MUST)])
-def test_a_place_that_refuses_the_constraint_is_asked_without_it_and_that_is_remembered(
+def test_a_refused_constraint_is_left_out_and_remembered(
     provider: str, request_: Request
 ) -> None:
     no, learned = refusal(400, {"error": {"message": "failed to compile it"}}), Learned()

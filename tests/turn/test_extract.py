@@ -142,7 +142,7 @@ def test_any_providers_definitions_do_as_tools() -> None:
 
 
 @pytest.mark.parametrize("arguments", ["{not json", "[1, 2]", "5", "true", '"text"', [1], 5, True])
-def test_a_bad_native_call_is_an_error_that_keeps_its_id_and_text(arguments: Any) -> None:
+def test_a_bad_native_call_keeps_id_and_text(arguments: Any) -> None:
     with pytest.raises(ExtractError, match="ask again") as caught:
         extract({"tool_calls": [{"id": "c9", "name": "t", "arguments": arguments}]})
     [issue] = caught.value.issues
@@ -157,7 +157,7 @@ def test_a_good_native_call_survives_a_bad_one() -> None:
     assert [i.kind for i in found.issues] == [IssueKind.MALFORMED, IssueKind.MALFORMED]
 
 
-def test_a_mended_native_call_says_so_and_keeps_what_was_written() -> None:
+def test_a_mended_native_call_keeps_its_raw_text() -> None:
     [call] = extract({"tool_calls": [{"id": "c", "name": "t", "arguments": "{'x': 1,}"}]})
     assert (call.arguments, call.raw) == ({"x": 1}, "{'x': 1,}")
     assert call.report is not None
@@ -166,7 +166,7 @@ def test_a_mended_native_call_says_so_and_keeps_what_was_written() -> None:
 
 
 @pytest.mark.parametrize("cut", ["length", "max_tokens"])
-def test_the_last_call_of_an_answer_that_was_cut_is_not_run(cut: str) -> None:
+def test_the_last_call_of_a_cut_answer_does_not_run(cut: str) -> None:
     body = {"finish_reason": cut, "tool_calls": [OPENAI_CALL, {"id": "d", "name": "t", "arguments": '{"x": '}]}
     found = extract(body)
     assert said(found) == [("t", {"x": 1})]

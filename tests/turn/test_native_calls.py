@@ -232,7 +232,7 @@ def asked(api: str, says: Says, *, stream: bool = True, tools: tuple[Tool, ...] 
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-def test_a_damaged_native_call_is_mended_and_an_impossible_one_told(api: str, stream: bool) -> None:
+def test_a_damaged_native_call_is_mended_or_reported(api: str, stream: bool) -> None:
     calls = (
         ("a1", "functions.look", {"at": "sky", "n": "3"}), ("a2", "lock", {"at": "sea"}), ("a3", "look", {"n": 1}),
     )  # fmt: skip
@@ -247,7 +247,7 @@ def test_an_answer_of_impossible_calls_alone_ends() -> None:
     assert (response.calls, response.stop) == ((), Stop.END)
 
 
-def test_a_renamed_tool_is_judged_by_its_full_schema_under_its_own_name() -> None:
+def test_a_renamed_tool_is_judged_under_its_own_name() -> None:
     odd = Tool(name="fs.look at", parameters=LOOK.parameters)
     response = asked("anthropic_messages", Says((), (("a1", "fs_look_at", {"at": "x", "n": "3"}),)), tools=(odd,))
     assert [(c.name, c.arguments) for c in response.calls] == [("fs.look at", {"at": "x", "n": 3})]
@@ -255,7 +255,7 @@ def test_a_renamed_tool_is_judged_by_its_full_schema_under_its_own_name() -> Non
     assert [issue.name for issue in response.issues if issue.kind is IssueKind.INVALID_ARGUMENTS] == ["fs.look at"]
 
 
-def test_a_native_call_of_a_model_that_was_told_its_tools_in_text_is_judged_too() -> None:
+def test_a_native_call_beside_text_tools_is_judged_too() -> None:
     response = asked("openai_chat", Says((), (("a1", "look", {"at": "x", "n": "3"}),)), mode=Tools.TEXT)
     assert [c.arguments for c in response.calls] == [{"at": "x", "n": 3}]
 

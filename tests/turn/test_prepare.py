@@ -24,7 +24,7 @@ ASK = Message("user", "go")
 # ── place and family ─────────────────────────────────────────────────────────
 
 
-def test_a_family_adds_its_demands_to_a_place_that_has_none() -> None:
+def test_a_family_adds_its_limits_to_a_place() -> None:
     assert requirements_of(PROVIDERS["vllm"], profile("mistral-small-3.2")).ids == MISTRAL_IDS
     assert (
         requirements_of(PROVIDERS["openrouter"], profile("mistral-small-3.2")).ids
@@ -47,7 +47,7 @@ def test_a_template_that_wants_turns_to_alternate_gets_them() -> None:
     assert requirements_of(PROVIDERS["vllm"], gemma).turns is Turns.BRIDGED
 
 
-def test_a_family_changes_quirks_and_never_weakens_those_of_a_place() -> None:
+def test_a_family_never_weakens_the_quirks_of_a_place() -> None:
     assert quirks_of(PROVIDERS["vllm"], profile("phi-4")).empty_content == "empty"
     assert quirks_of(PROVIDERS["openrouter"], profile("phi-4")).empty_content == "absent"
     assert quirks_of(PROVIDERS["gemini"], profile("gemini-2.5-pro")).result_media == "user_turn"

@@ -132,14 +132,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("what", "wrong", "says"), WRONG, ids=[row[0] for row in WRONG])
-def test_a_native_call_that_cannot_be_run_is_asked_for_again(what: str, wrong: ToolCall, says: str) -> None:
+def test_a_wrong_native_call_is_asked_for_again(what: str, wrong: ToolCall, says: str) -> None:
     model = Model(said(wrong), said(call(path="a")))
     response, _ = told(model)
     assert response.calls == (call(path="a"),)
     assert says in model.asked[1].messages[-1].text
 
 
-def test_types_that_are_only_spelt_otherwise_are_mended_and_not_asked_for_again() -> None:
+def test_types_only_spelt_otherwise_are_mended_without_asking() -> None:
     response, _ = told(Model(said(call(path="a", lines="3"))))
     (made,) = response.calls
     assert made.arguments == {"path": "a", "lines": 3}
@@ -147,7 +147,7 @@ def test_types_that_are_only_spelt_otherwise_are_mended_and_not_asked_for_again(
     assert [edit.kind for edit in made.report.edits] == ["string_to_integer"]
 
 
-def test_good_calls_beside_a_broken_one_are_kept_and_not_made_twice() -> None:
+def test_good_calls_beside_a_broken_one_are_kept_once() -> None:
     good = call(path="a")
     model = Model(said(good, issues=[BROKEN]), said(call(path="a", call_id="again"), call(path="b", call_id="c2")))
     response, _ = told(model)
@@ -155,7 +155,7 @@ def test_good_calls_beside_a_broken_one_are_kept_and_not_made_twice() -> None:
     assert 'read_file {"path": "a"}' in model.asked[1].messages[-1].text
 
 
-def test_when_the_budget_ends_the_client_is_told_in_words_and_gets_no_broken_call() -> None:
+def test_a_spent_budget_ends_in_words_without_broken_calls() -> None:
     model = Model(*[said("Well.", issues=[BROKEN]) for _ in range(3)])
     response, _ = told(model)
     assert response.calls == ()
@@ -171,7 +171,7 @@ def test_a_model_that_answers_instead_of_correcting_is_heard() -> None:
     assert (response.text, response.calls, response.stop) == ("It is not there.", (), Stop.END)
 
 
-def test_a_failure_while_asking_again_is_no_failure_of_the_answer() -> None:
+def test_a_failed_reask_leaves_the_answer() -> None:
     down = ProviderError("it is down", status=503, kind=ErrorKind.SERVER)
     response, _ = told(Model(said("Hm.", issues=[BROKEN]), down))
     assert "was not run" in response.text
@@ -182,7 +182,7 @@ def test_a_failure_of_the_first_answer_is_raised() -> None:
         told(Model(ProviderError("it is down", status=503)))
 
 
-def test_a_call_cut_by_the_clients_own_limit_is_not_asked_for_again() -> None:
+def test_a_call_cut_by_the_client_limit_is_final() -> None:
     limited = Request(model="m", tools=(READ,), sampling=Sampling(max_tokens=5))
     model = Model(said("x", stop=Stop.LENGTH, issues=[CUT]))
     response, _ = told(model, limited)
@@ -190,7 +190,7 @@ def test_a_call_cut_by_the_clients_own_limit_is_not_asked_for_again() -> None:
     assert CUT.raw in response.text
 
 
-def test_a_call_cut_by_the_models_limit_is_asked_for_in_smaller_parts() -> None:
+def test_a_call_cut_by_the_model_is_asked_for_smaller() -> None:
     model = Model(said("x", stop=Stop.LENGTH, issues=[CUT]), said(call(path="a")))
     response, _ = told(model)
     assert response.calls == (call(path="a"),)
@@ -211,7 +211,7 @@ def demanding(mode: Any, name: str = "", **more: Any) -> Request:
     return Request(model="m", tools=(READ, LIST), tool_choice=ToolChoice(mode, name), **more)
 
 
-def test_a_call_that_is_demanded_is_asked_for_until_it_comes() -> None:
+def test_a_demanded_call_is_asked_for_until_it_comes() -> None:
     model = Model(said("I could read it."), said(call(path="a")))
     response, _ = told(model, demanding("required"))
     assert response.calls == (call(path="a"),)
@@ -224,7 +224,7 @@ def test_a_named_call_is_that_one_and_no_other() -> None:
     assert response.calls == (call(path="a"),)
 
 
-def test_a_demand_that_is_never_met_is_an_error_that_says_so() -> None:
+def test_a_demand_never_met_is_an_error() -> None:
     model = Model(*[said("no") for _ in range(3)])
     with pytest.raises(ProviderError, match=r"did not give a call.*asked 3 times") as failed:
         told(model, demanding("required"))
@@ -236,14 +236,14 @@ def test_no_call_is_told_where_none_was_wanted() -> None:
     assert (response.calls, response.text, response.stop) == ((), "x", Stop.END)
 
 
-def test_an_answer_that_is_nothing_but_a_call_nobody_wanted_is_asked_for_in_text() -> None:
+def test_an_unwanted_call_alone_is_asked_for_as_text() -> None:
     model = Model(said(call(path="a")), said("It says hello."))
     response, _ = told(model, demanding("none"))
     assert (response.calls, response.text, response.stop) == ((), "It says hello.", Stop.END)
     assert "Answer in text." in model.asked[1].messages[-1].text
 
 
-def test_a_call_nobody_wanted_is_said_in_words_where_nothing_else_comes() -> None:
+def test_an_unwanted_call_becomes_words_at_the_end() -> None:
     response, _ = told(Model(*[said(call(path="a"))] * 3), demanding("none"))
     assert response.calls == ()
     assert "allows no calls" in response.text
@@ -258,7 +258,7 @@ def test_only_a_tool_that_is_allowed_is_called() -> None:
     assert "only read_file" in model.asked[1].messages[-1].text
 
 
-def test_a_tool_that_is_not_allowed_is_said_in_words_at_the_end() -> None:
+def test_a_call_of_a_forbidden_tool_becomes_words() -> None:
     choice = ToolChoice("auto", allowed=("read_file",))
     model = Model(*[said(call("list_files"))] * 3)
     response, _ = told(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
@@ -266,7 +266,7 @@ def test_a_tool_that_is_not_allowed_is_said_in_words_at_the_end() -> None:
     assert "'list_files' may not be called" in response.text
 
 
-def test_of_parallel_calls_the_first_is_told_where_one_was_asked_for() -> None:
+def test_the_first_of_parallel_calls_counts_for_one() -> None:
     one = Request(model="m", tools=(READ,), parallel=False)
     response, _ = told(Model(said(call(path="a"), call(path="b", call_id="c2"))), one)
     assert response.calls == (call(path="a"),)
@@ -279,12 +279,12 @@ VALUES = ['{"n": 3}', '```json\n{"n": 3}\n```', 'Here: {"n": 3}', '{"n": "3",}']
 
 
 @pytest.mark.parametrize("text", VALUES)
-def test_an_answer_of_a_form_is_told_as_the_value_alone(text: str) -> None:
+def test_an_answer_of_a_form_is_the_value_alone(text: str) -> None:
     response, _ = told(Model(said(text)), FORMED)
     assert response.text == '{"n": 3}'
 
 
-def test_an_answer_of_another_form_is_asked_for_again_and_only_the_right_one_is_told() -> None:
+def test_a_wrong_form_is_asked_for_again_unseen() -> None:
     model = Model(said("three"), said('{"m": 3}'), said('{"n": 3}'))
     response, events = told(model, FORMED)
     assert [e.text for e in events if isinstance(e, TextDelta)] == ['{"n": 3}']
@@ -293,7 +293,7 @@ def test_an_answer_of_another_form_is_asked_for_again_and_only_the_right_one_is_
 
 
 @pytest.mark.parametrize("stop", [Stop.REFUSED, Stop.FILTERED, Stop.LENGTH])
-def test_what_was_said_instead_of_a_form_is_told_where_the_answer_ended_before_it(stop: Stop) -> None:
+def test_words_instead_of_a_form_are_shown_when_cut(stop: Stop) -> None:
     limited = Request(model="m", output_schema=FORM, sampling=Sampling(max_tokens=9))
     marked = Text("I cannot.", metadata={"type": "refusal"})
     model = Model(said(marked, stop=stop))
@@ -301,7 +301,7 @@ def test_what_was_said_instead_of_a_form_is_told_where_the_answer_ended_before_i
     assert (response.message.parts, response.stop, len(model.asked)) == ((marked,), stop, 1)
 
 
-def test_what_belongs_to_the_text_of_a_form_stays_with_its_value() -> None:
+def test_metadata_of_a_form_stays_with_its_value() -> None:
     signed = Text('```json\n{"n": 3}\n```', metadata={"thought_signature": "s"})
     response, _ = told(Model(said(signed)), FORMED)
     assert response.message.parts == (Text('{"n": 3}', metadata={"thought_signature": "s"}),)
@@ -319,7 +319,7 @@ def unended(*parts: Part | str) -> list[Event]:
     return [*list(replay(said(*parts)))[:-1], Ended()]
 
 
-def test_an_answer_that_broke_off_is_not_told_as_one_that_ended() -> None:
+def test_a_broken_answer_is_not_shown_as_ended() -> None:
     events: list[Event] = []
     with pytest.raises(ProviderError, match="broke off") as failed:
         events.extend(reask(ASKED, Model(unended("Half an answ"))))
@@ -328,17 +328,17 @@ def test_an_answer_that_broke_off_is_not_told_as_one_that_ended() -> None:
     assert failed.value.retryable
 
 
-def test_calls_that_were_complete_before_the_answer_broke_off_are_told() -> None:
+def test_calls_complete_before_a_break_are_handed_on() -> None:
     response, _ = told(Model(unended("I read.", call(path="a"))))
     assert (response.calls, response.stop) == ((call(path="a"),), Stop.TOOL_CALLS)
 
 
-def test_a_value_that_was_complete_before_the_answer_broke_off_is_told() -> None:
+def test_a_value_complete_before_a_break_is_handed_on() -> None:
     response, _ = told(Model(unended('{"n": 3}')), FORMED)
     assert response.text == '{"n": 3}'
 
 
-def test_tokens_that_were_spent_before_anything_was_said_are_no_call() -> None:
+def test_tokens_spent_before_any_text_are_no_call() -> None:
     spent = Issue(kind=IssueKind.TRUNCATED, message="the answer reached max_tokens before anything was said")
     model = Model(said(stop=Stop.LENGTH, issues=[spent]))
     response, _ = told(model)
@@ -348,14 +348,14 @@ def test_tokens_that_were_spent_before_anything_was_said_are_no_call() -> None:
 # ── what is told, and when ───────────────────────────────────────────────────
 
 
-def test_text_is_told_as_it_comes_and_calls_when_the_answer_has_ended() -> None:
+def test_text_streams_and_calls_wait_for_the_end() -> None:
     answer: list[Event] = [Started("m"), TextDelta("a"), *list(replay(said(call(path="a"))))[1:-1], TextDelta("b"), Ended(Stop.END)]
     _, events = told(Model(answer))
     kinds = [type(e) for e in events]
     assert kinds.index(CallStarted) > max(i for i, e in enumerate(events) if isinstance(e, TextDelta))
 
 
-def test_a_call_that_turns_out_to_stand_in_reasoning_is_not_told() -> None:
+def test_a_call_found_to_stand_in_reasoning_is_withheld() -> None:
     answer: list[Event] = [*list(replay(said("so", call(path="a"))))[:-1], Reclassified(), TextDelta("Done."), Ended(Stop.END)]
     response, events = told(Model(answer))
     assert response.calls == ()
@@ -382,7 +382,7 @@ PARTS: st.SearchStrategy[list[Any]] = st.lists(
 
 
 @given(st.lists(PARTS, min_size=3, max_size=3), st.sampled_from([ASKED, demanding("required"), FORMED]))
-def test_whatever_a_model_answers_no_wrong_call_is_told_and_the_events_fold_to_the_response(
+def test_no_wrong_call_passes_and_events_fold_to_responses(
     answers: list[list[Any]], request: Request
 ) -> None:
     model = Model(*[_mixed(parts) for parts in answers])

@@ -93,7 +93,7 @@ def streamed(*pieces: bytes) -> Answer:
     return Answer((*pieces, error), headers={"content-type": "text/event-stream"})
 
 
-def test_it_is_recovered_out_of_a_stream_that_has_said_nothing_yet() -> None:
+def test_a_call_is_recovered_from_a_stream_not_begun() -> None:
     response = ask(streamed(ROLE), stream=True)
     assert [call.arguments for call in response.calls] == [{"a": 2, "b": 3}]
 

@@ -55,7 +55,7 @@ CHOICES = [
 
 
 @pytest.mark.parametrize(("status", "words"), CHOICES)
-def test_a_call_that_may_not_be_demanded_by_the_wire_is_demanded_in_words(status: int, words: str) -> None:
+def test_a_call_the_wire_cannot_demand_is_demanded_in_words(status: int, words: str) -> None:
     no = refusal(status, {"error": {"message": words}})
     memory, response = answers(asked(tools=(LOOK, STOP), tool_choice=ToolChoice("required")), no, SKY, SKY, times=2)
     assert [call.name for call in response.calls] == ["look"]
@@ -63,7 +63,7 @@ def test_a_call_that_may_not_be_demanded_by_the_wire_is_demanded_in_words(status
     assert ["must call at least one tool" in str(sent(memory, i)["messages"]) for i in range(3)] == [False, True, True]
 
 
-def test_a_named_call_that_is_refused_is_demanded_of_the_only_tool_then_in_words() -> None:
+def test_a_refused_named_call_falls_back_to_words() -> None:
     no = refusal(400, {"error": {"message": CHOICES[0][1]}})
     memory, _ = answers(asked(tools=(LOOK, STOP), tool_choice=ToolChoice("named", "look")), no, no, SKY)
     assert [sent(memory, i)["tool_choice"] for i in (1, 2)] == ["required", "auto"]
@@ -72,13 +72,13 @@ def test_a_named_call_that_is_refused_is_demanded_of_the_only_tool_then_in_words
 
 
 @pytest.mark.parametrize("api", UPSTREAMS)
-def test_where_the_wire_has_no_such_choice_it_is_told_in_words(api: str) -> None:
+def test_a_choice_the_wire_lacks_is_put_in_words(api: str) -> None:
     memory, _ = answers(asked(tools=(LOOK,), tool_choice=ToolChoice("required")), SKY, api=api)
     in_words = "must call at least one tool" in str(sent(memory))
     assert in_words is (api == "ollama_chat")
 
 
-def test_only_the_tools_that_are_allowed_go_where_the_wire_cannot_say_so() -> None:
+def test_only_allowed_tools_go_where_the_wire_cannot_say() -> None:
     request = asked(tools=(LOOK, STOP), tool_choice=ToolChoice("required", allowed=("look",)))
     memory, _ = answers(request, SKY)
     assert [tool["function"]["name"] for tool in sent(memory)["tools"]] == ["look"]
@@ -108,7 +108,7 @@ ALLOWED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("api", ALLOWED)
-def test_tools_that_are_allowed_are_understood_and_said_back_in_the_apis_own_words(api: str) -> None:
+def test_allowed_tools_are_read_and_written_by_every_api(api: str) -> None:
     request = CODECS[api].decode_request(ALLOWED[api])
     assert request.tool_choice == ToolChoice("auto", allowed=("look",))
     key = "toolConfig" if api == "gemini" else "tool_choice"
@@ -129,7 +129,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("status", "body"), FORMS)
 @pytest.mark.parametrize("tools", [(), (LOOK,)], ids=["alone", "beside tools"])
-def test_a_form_that_is_refused_is_told_in_words_and_that_is_remembered(
+def test_a_refused_form_is_put_in_words_and_remembered(
     status: int, body: Any, tools: tuple[Tool, ...]
 ) -> None:
     no = refusal(status, body)
@@ -144,7 +144,7 @@ def test_a_form_that_is_refused_is_told_in_words_and_that_is_remembered(
     assert [bool(sent(memory, i).get("tools")) for i in range(3)] == [bool(tools)] * 3
 
 
-def test_a_form_of_which_nothing_is_taken_is_told_in_words_alone() -> None:
+def test_a_form_wholly_refused_is_put_in_words_alone() -> None:
     no = refusal(400, {"error": {"message": "response_format is not supported"}})
     memory, _ = answers(asked(output_schema=FORM), no, no, VALUE)
     assert ["response_format" in sent(memory, i) for i in range(3)] == [True, True, False]
@@ -169,21 +169,21 @@ WORDLESS = {"anthropic_messages", "bedrock_converse", "bedrock_invoke", "stacksp
 
 
 @pytest.mark.parametrize("api", CODECS)
-def test_json_of_any_form_is_told_in_words_where_the_wire_has_none(api: str) -> None:
+def test_a_json_demand_the_wire_lacks_becomes_words(api: str) -> None:
     request = asked(output_schema=OutputSchema())
     told = format_instruction(request, CODECS[api], Quirks(), frozenset())
     assert (told.output_schema is None) is (api in WORDLESS)
     assert ("JSON object" in str(told.messages)) is (api in WORDLESS)
 
 
-def test_a_form_is_told_in_words_where_a_place_leaves_the_field_out() -> None:
+def test_a_form_the_place_leaves_out_becomes_words() -> None:
     minimax = PROVIDERS["minimax"]
     told = format_instruction(asked(output_schema=FORM), CODECS[minimax.codec], minimax.quirks, frozenset())
     assert told.output_schema is None
     assert '"integer"' in told.messages[0].text
 
 
-def test_a_form_by_the_wire_does_not_forbid_calls_that_are_told_in_text() -> None:
+def test_a_form_on_the_wire_allows_calls_in_text() -> None:
     memory = model("openai_chat", said('~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'))
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", tools=Tools.TEXT)
     response = run(turn(asked(tools=(LOOK,), output_schema=FORM), to), memory.sync_performer())
@@ -226,7 +226,7 @@ NO_TOOLS = [
 
 
 @pytest.mark.parametrize(("status", "words"), NO_TOOLS)
-def test_servers_that_take_no_tools_say_so_in_words_of_their_own(status: int, words: str) -> None:
+def test_refusals_of_tools_are_known_in_many_words(status: int, words: str) -> None:
     body = words if words.startswith("{") else {"error": {"message": words}}
     assert refuses_tools(CODECS["openai_chat"].decode_error(status, body))
 

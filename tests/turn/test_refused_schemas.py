@@ -88,7 +88,7 @@ def schemas(memory: ScriptedPeer) -> list[str]:
 
 
 @each_refusal
-def test_a_refused_schema_is_told_barely_and_the_request_goes_through(place: str, body: Any, meant: list[str]) -> None:
+def test_a_refused_schema_is_left_out_and_the_request_passes(place: str, body: Any, meant: list[str]) -> None:
     memory, learned = ScriptedPeer([refusal(400, body), answers(place), answers(place)]), Learned()
     response = ask(place, memory, learned)
     assert [(call.name, call.arguments) for call in response.calls] == [("odd", {"when": "2026-01-01"})]
@@ -149,7 +149,7 @@ def test_other_refusals_are_not_asked_again(body: Any, status: int) -> None:
     assert len(memory.sent) == 1
 
 
-def test_schemas_refused_one_by_one_end_in_the_places_own_error() -> None:
+def test_schemas_refused_one_by_one_end_in_an_error() -> None:
     tools = tuple(Tool(name=f"t{n}", parameters=ODD.parameters) for n in range(12))
     memory = ScriptedPeer([refusal(400, openai(f"Invalid schema for function 't{n}': 'minLength' is not permitted.")) for n in range(12)])
     with pytest.raises(ProviderError, match="'t7'"):

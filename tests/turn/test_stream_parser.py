@@ -74,7 +74,7 @@ def test_text_that_may_be_shown_is_shown_at_once() -> None:
     assert stream.handle(TextDelta("time")) == [TextDelta("time")]
 
 
-def test_on_a_native_route_a_call_in_text_waits_for_the_end_and_text_does_not_wait_with_it() -> None:
+def test_a_text_call_on_a_native_route_waits_alone() -> None:
     stream = TextCallStream(Parser(tools=[LOOK]))
     assert not any(isinstance(e, CallStarted) for e in stream.handle(TextDelta(TAGGED + "\n")))
     shown = stream.handle(TextDelta("So I look.\n"))
@@ -83,7 +83,7 @@ def test_on_a_native_route_a_call_in_text_waits_for_the_end_and_text_does_not_wa
     assert [type(e) for e in last] == [CallStarted, CallDelta, CallEnded, Ended]
 
 
-def test_on_a_text_route_a_call_is_told_as_soon_as_it_is_known() -> None:
+def test_a_call_on_a_text_route_is_emitted_at_once() -> None:
     stream = TextCallStream(Parser(tools=[LOOK]), native=False)
     told = [e for piece in spelled(TAGGED + "\nAnd so.\n") for e in stream.handle(piece)]
     assert isinstance(told[0], CallStarted)
@@ -104,7 +104,7 @@ def test_text_after_a_native_call_is_text() -> None:
     assert got.text == TAGGED
 
 
-def test_a_native_call_on_a_text_route_is_numbered_after_those_found_in_text() -> None:
+def test_a_native_call_is_numbered_after_text_calls() -> None:
     got = answer([TextDelta(TAGGED), *native(), Ended(Stop.END)], native=False)
     assert [c.id for c in got.calls] == ["t0", "n0"]
 
@@ -114,7 +114,7 @@ def test_parallel_native_calls_keep_their_numbers() -> None:
     assert heard(events) == events
 
 
-def test_the_end_of_a_text_part_does_not_tear_apart_what_the_parser_holds_back() -> None:
+def test_the_end_of_a_part_does_not_split_buffered_text() -> None:
     events: list[Event] = [TextDelta("two <"), PartEnded(), TextDelta("three"), PartEnded({"cited": 1}), Ended()]
     got = answer(events)
     assert got.text == "two <three"
@@ -160,7 +160,7 @@ def test_a_cut_call_never_runs_and_keeps_its_text() -> None:
     assert '"at": "sk' in got.issues[0].raw
 
 
-def test_a_call_before_a_stray_end_of_reasoning_was_a_rehearsal() -> None:
+def test_a_call_before_a_stray_reasoning_end_is_rehearsed() -> None:
     for native_too in (True, False):
         got = answer([TextDelta(f"I could {TAGGED}\n</think>\nHello."), Ended(Stop.END)], native=native_too)
         assert got.calls == ()

@@ -118,14 +118,14 @@ def test_cache_marks_stay() -> None:
     assert [m.cache for m in sent.messages] == [True, True]
 
 
-def test_the_same_conversation_goes_out_the_same_whatever_the_order_of_its_tools() -> None:
+def test_the_order_of_tools_leaves_a_conversation_unchanged() -> None:
     other = Tool(name="ask")
     one = Request(model="m", messages=(ASK,), tools=(LOOK, other))
     two = Request(model="m", messages=(ASK,), tools=(other, LOOK))
     assert to_text(one, style()) == to_text(two, style())
 
 
-def test_what_only_native_tools_need_leaves_the_wire_with_them_and_the_wires_own_tools_are_told_as_lost() -> None:
+def test_text_tools_drop_native_fields_and_report_hosted_tools() -> None:
     own = {"type": "web_search_20250305", "name": "web_search"}
     extra = {"tools": [None, own], "tool_choice": {"type": "any"}, "toolConfig": {}, "top_a": 1}
     asked = request(ASK, extra=extra)
@@ -135,7 +135,7 @@ def test_what_only_native_tools_need_leaves_the_wire_with_them_and_the_wires_own
     assert left_out(request(ASK)) == ()
 
 
-def test_thousands_of_turns_of_the_user_become_one_in_one_go() -> None:
+def test_thousands_of_user_turns_become_one() -> None:
     sent = to_text(request(*[Message("user", "x")] * 20_000), style())
     _, user = sent.messages
     assert user.text == "\n\n".join(["x"] * 20_000)

@@ -88,7 +88,7 @@ def result(call: ToolCall, text: str = "blue", **more: Any) -> Message:
 
 @everywhere
 @streamed_and_whole
-def test_a_call_comes_back_in_the_callers_names_and_its_result_finds_it(place: str, stream: bool) -> None:
+def test_a_call_returns_under_the_names_of_the_caller(place: str, stream: bool) -> None:
     api = PROVIDERS[place].codec
     memory = calling(api, "functions.fs:0", {"path": "x"}, stream=stream)
     first = ask(memory, route(place), [ASK], tools=(READ,), stream=stream)
@@ -139,7 +139,7 @@ def test_a_torn_history_goes_out_whole(place: str) -> None:
 
 
 @everywhere
-def test_the_same_history_goes_out_the_same_and_a_longer_one_begins_alike(place: str) -> None:
+def test_equal_histories_go_out_alike_and_longer_ones_begin_alike(place: str) -> None:
     one, _ = sent(place, HISTORY)
     assert sent(place, HISTORY)[0] == one
     longer, _ = sent(place, [*HISTORY, Message("assistant", "done"), Message("user", "more")])
@@ -197,7 +197,7 @@ def test_ids_are_written_as_each_wire_allows(place: str, call_id: str, pattern: 
     assert told.results[0][0] == told.calls[0][0]
 
 
-def test_kimi_gets_its_own_ids_in_the_names_it_was_told() -> None:
+def test_kimi_gets_its_own_ids() -> None:
     body, _ = sent("moonshot", HISTORY, model="kimi-k2-0905")
     ids = [call_id for call_id, _ in read("moonshot", body).calls]
     assert ids == ["functions.fs_read_file_x:0", "functions.look:1", "functions.fs_read_file_x:2"]
@@ -222,7 +222,7 @@ TALK = st.lists(
 
 
 @given(TALK, st.sampled_from(PLACES))
-def test_whatever_the_history_each_call_is_answered_once_and_of_a_declared_tool(
+def test_any_history_answers_each_call_once(
     talk: list[Message], place: str
 ) -> None:
     body, _ = sent(place, [*talk, ASK], tools_=(READ, LOOK, FAR))
@@ -242,7 +242,7 @@ PAIR = (ASK, Message("assistant", [ToolCall(id="c1", name=ODD, arguments={"path"
 
 @pytest.mark.parametrize("place", ["anthropic", "bedrock", "bedrock-invoke"])
 @pytest.mark.parametrize("choice", [None, ToolChoice("none")])
-def test_a_history_with_calls_declares_its_tools_though_none_is_offered(place: str, choice: ToolChoice | None) -> None:
+def test_a_history_with_calls_declares_its_tools(place: str, choice: ToolChoice | None) -> None:
     memory = calling(PROVIDERS[place].codec, "c9", {"path": "x"}, stream=False)
     response = ask(memory, route(place), PAIR, tools=(), tool_choice=choice)
     (told,) = said_in(PROVIDERS[place].codec, memory)
@@ -266,7 +266,7 @@ def several() -> list[Message]:
 
 @pytest.mark.parametrize("model", ["llama3.1:8b", "meta-llama/Llama-3.2-3B-Instruct", "gpt-oss:20b"])
 @pytest.mark.parametrize("place", ["vllm", "ollama"])
-def test_a_family_that_makes_one_call_is_told_of_one_call_a_turn(place: str, model: str) -> None:
+def test_a_family_of_single_calls_sees_one_a_turn(place: str, model: str) -> None:
     body, issues = sent(place, several(), model=model)
     spoken = [message for message in body["messages"] if message["role"] == "assistant"]
     assert [len(message["tool_calls"]) for message in spoken] == [1, 1, 1]
@@ -324,7 +324,7 @@ FORCED = [
 
 
 @pytest.mark.parametrize(("place", "model", "extra", "wanted"), FORCED, ids=[f"{f[1]} {f[2]}" for f in FORCED])
-def test_a_forced_call_is_demanded_as_far_as_place_and_model_take_it(
+def test_a_forced_call_is_demanded_as_far_as_possible(
     place: str, model: str, extra: dict[str, Any], wanted: Any
 ) -> None:
     body, issues = sent(place, [ASK], model=model, extra=extra, tool_choice=ToolChoice("required"))
@@ -334,7 +334,7 @@ def test_a_forced_call_is_demanded_as_far_as_place_and_model_take_it(
 
 
 @pytest.mark.parametrize("place", ["ollama", "zai", "moonshot", "cerebras"])
-def test_where_no_tool_can_be_named_only_that_tool_is_offered(place: str) -> None:
+def test_a_named_tool_is_offered_alone_where_needed(place: str) -> None:
     body, issues = sent(place, [ASK], tool_choice=ToolChoice("named", "look"))
     assert read(place, body).tools == ["look"]
     assert [issue.name for issue in issues if issue.path == "$.tool_choice"] == ["look"]
@@ -454,7 +454,7 @@ def _result_of(value: Any) -> Any:
     return None
 
 
-def test_media_come_after_all_results_of_a_turn_where_they_cannot_be_in_one() -> None:
+def test_media_follow_the_results_that_cannot_hold_them() -> None:
     """Between two answers to parallel calls they would part them: every answer must follow its calls at once."""
     calls = Message("assistant", [ToolCall(id="a", name="look"), ToolCall(id="b", name="look")])
     answers = Message("tool", [ToolResult(call_id="a", name="look", content=[IMAGE]),
@@ -494,7 +494,7 @@ def replace_cache(message: Message, cache: bool) -> Message:
 @pytest.mark.requirement("003-cache-control")
 @pytest.mark.parametrize("place", CACHED)
 @pytest.mark.parametrize("turns", range(6))
-def test_what_stays_the_same_is_marked_and_at_most_four_times(place: str, turns: int) -> None:
+def test_stable_parts_are_marked_at_most_four_times(place: str, turns: int) -> None:
     body, _ = sent(place, talk(turns), model=CLAUDE)
     tools = body.get("tools") or body["toolConfig"]["tools"]
     listed = [body["system"], tools, body["messages"]]
@@ -572,7 +572,7 @@ def test_what_a_client_dropped_comes_back_from_the_side_car() -> None:
     assert spoken == [part]
 
 
-def test_what_was_kept_of_one_conversation_does_not_come_into_another() -> None:
+def test_reasoning_of_one_conversation_stays_out_of_another() -> None:
     message = {
         "role": "assistant",
         "content": None,
@@ -601,7 +601,7 @@ WILD = Tool(name="wild", parameters={
 
 
 @everywhere
-def test_one_wild_schema_kills_no_request_and_what_it_loses_is_told(place: str) -> None:
+def test_a_wild_schema_kills_no_request_and_reports_losses(place: str) -> None:
     body, issues = sent(place, [ASK], tools_=(LOOK, WILD))
     assert len(read(place, body).tools) == 2
     lossless = {"ollama", "vllm", "mistral", "minimax-anthropic"}
