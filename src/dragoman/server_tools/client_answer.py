@@ -43,11 +43,9 @@ class ClientAnswer(AnswerComposer):
 
     # ── one answer, and the next ─────────────────────────────────────────────
 
-    def stream(self, event: Event) -> list[Event]:
-        """Emit what of `event` may go out now; what is wrong with calls, only once the answer is known."""
-        if isinstance(event, IssueReported) and loses_a_call(event.issue):
-            return []
-        return super().stream(event)
+    def report(self, event: IssueReported) -> list[Event]:
+        """Emit an issue; what is wrong with calls, only once the answer is known."""
+        return [] if loses_a_call(event.issue) else super().report(event)
 
     def take(self, response: Response) -> None:
         """Keep what the client gets at the end."""

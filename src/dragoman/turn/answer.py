@@ -44,10 +44,12 @@ class AnswerStream:
 
     def take(self, events: Iterable[Event]) -> Iterator[Event]:
         """Handle the provider's `events`, one by one, for they may end in an error."""
+        handle, add = self._handle, self._assembler.add
         for event in events:
-            for made in self._handle(event) if self.begun else (*self._noticed, *self._handle(event)):
-                self.begun, self.spoke = True, self.spoke or isinstance(made, SPEECH)
-                self._assembler.add(made)
+            for made in handle(event) if self.begun else (*self._noticed, *handle(event)):
+                if not self.spoke:
+                    self.begun, self.spoke = True, isinstance(made, SPEECH)
+                add(made)
                 yield made
 
     def response(self) -> Response:

@@ -47,7 +47,8 @@ class AnswerComposer:
         self.emitted = 0  # events that went out, beside what was noticed
         self._form, self._whole_calls = form, whole_calls
         self._assembler = Assembler()
-        self._started = self._later = self._open = self._hidden = False
+        self._started = self._later = self._hidden = False
+        self._last: type[Event] | None = None  # the kind of the last event that went out
         self._withheld: list[str] = []
         self._usage: Usage | None = None
         self._early = 0  # calls that went out as they came
@@ -57,32 +58,44 @@ class AnswerComposer:
 
     def stream(self, event: Event) -> list[Event]:
         """Emit what of an answer's `event` may go out now."""
-        if type(event) is TextDelta:
-            return self._withhold(event.text) if self._form else self.emit_text(event.text)
+        kind = type(event)
+        if kind is TextDelta:
+            return self._stream_text(event)  # type: ignore[arg-type]
+        if kind is ReasoningDelta:
+            self._hidden = False
+            return self.emit(event)
         match event:
             case CallStarted() | CallDelta() | CallEnded() if self._whole_calls:
-                return []
-            case Ended():
-                return []
-            case Started() if self._started:
                 return []
             case PartEnded() if self._hidden:
                 self._hidden = False
                 return []
+            case Started():
+                return self._start(event)
             case Reclassified():
                 return self._reclassify(event)
+            case IssueReported():
+                return self.report(event)
+            case Ended():
+                return self.note_end(event)
             case _:
-                self._hidden = self._hidden and not isinstance(event, ReasoningDelta)
                 return self.emit(event)
+
+    def report(self, event: IssueReported) -> list[Event]:
+        """What of an issue of an answer goes out now."""
+        return self.emit(event)
+
+    def note_end(self, event: Ended) -> list[Event]:
+        """An answer has ended: nothing of that goes out."""
+        return []
 
     def emit(self, *events: Event) -> list[Event]:
         """`events`, which go out as they are."""
         for event in events:
             self._assembler.add(event)
-            if not isinstance(event, IssueReported):
+            if type(event) is not IssueReported:
                 self.emitted += 1
-                self._started = self._started or isinstance(event, Started)
-                self._open = isinstance(event, TextDelta | ReasoningDelta)
+                self._last = type(event)
         return list(events)
 
     def emit_text(self, text: str) -> list[Event]:
@@ -104,10 +117,24 @@ class AnswerComposer:
                 events += self.emit(PartEnded(part.metadata)) if part.metadata else []
         return events
 
-    def _withhold(self, text: str) -> list[Event]:
-        self._hidden = True
-        self._withheld.append(text)
-        return []
+    def _start(self, event: Started) -> list[Event]:
+        if self._started:
+            return []
+        self._started = True
+        return self.emit(event)
+
+    def _stream_text(self, event: TextDelta) -> list[Event]:
+        """Most events are text that is neither withheld nor set apart."""
+        if self._form:
+            self._hidden = True
+            self._withheld.append(event.text)
+            return []
+        if self.apart or not self.spoke:
+            return self.emit_text(event.text)
+        self._assembler.add(event)
+        self.emitted += 1
+        self._last = TextDelta
+        return [event]
 
     def _reclassify(self, event: Reclassified) -> list[Event]:
         """Reclassify this answer, not those before it; what was withheld goes out as what it is."""
@@ -140,7 +167,7 @@ class AnswerComposer:
     def next_answer(self) -> list[Event]:
         """End the open part: another answer follows."""
         self.follow_up()
-        return self.emit(PartEnded()) if self._open else []
+        return self.emit(PartEnded()) if self._last in {TextDelta, ReasoningDelta} else []
 
     def follow_up(self) -> None:
         """Another answer follows, in the open part."""

@@ -88,7 +88,7 @@ def planned(request: Request, route: Route, *, text: bool, nonce: str = "", refu
 def _restrict(plan: Plan) -> Plan:
     """Offer only the tools that may be called."""
     allowed = only_allowed(plan.request, "" if plan.text else plan.route.provider.codec)
-    return replace(plan, request=allowed, asked=allowed)
+    return plan if allowed is plan.request else replace(plan, request=allowed, asked=allowed)
 
 
 def _constrain(plan: Plan) -> Plan:
@@ -105,7 +105,8 @@ def _text_tools(plan: Plan) -> Plan:
         style = PromptStyle(dialect=plan.dialect, guarded=ALL, compact=_is_compact(plan), nonce=plan.nonce)
         request = to_text(request, style)
     stream = request.stream if plan.route.stream is None else plan.route.stream
-    return replace(plan, request=request if request.stream == stream else replace(request, stream=stream))
+    request = request if request.stream == stream else replace(request, stream=stream)
+    return plan if request is plan.request else replace(plan, request=request)
 
 
 def _instructions(plan: Plan) -> Plan:
@@ -113,6 +114,8 @@ def _instructions(plan: Plan) -> Plan:
     request, provider = plan.request, plan.route.provider
     if plan.constraint.form is not None:
         return replace(plan, request=replace(request, output_schema=plan.constraint.form))
+    if request.output_schema is None:
+        return plan
     calls = plan.text and bool(plan.asked.tools) and not plan.forbids_calls
     refused = plan.refused.demands | FORMS if calls else plan.refused.demands
     return replace(plan, request=format_instruction(request, plan.codec, provider.quirks, refused))
@@ -132,7 +135,8 @@ def _prepare(plan: Plan) -> Plan:
 def _losses(plan: Plan) -> Plan:
     """Say what of the request this place is not asked at all."""
     lost = unsupported_parameters(plan.request, plan.codec, plan.quirks)
-    return replace(plan, issues=(*plan.issues, *(left_out(plan.asked) if plan.text else ()), *lost))
+    more = (*(left_out(plan.asked) if plan.text else ()), *lost)
+    return replace(plan, issues=(*plan.issues, *more)) if more else plan
 
 
 Stage: TypeAlias = Callable[[Plan], Plan]

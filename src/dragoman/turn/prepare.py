@@ -141,20 +141,23 @@ def prepare(
     `text`: its tools are told in its text already; `schemaless` names the tools whose schemas were refused, `refused`
     the modes of tool choice that were.
     """
-    requirements, quirks = requirements_of(provider, profile, text=text), quirks_of(provider, profile)
     request, fixed = _sampled(request, provider, profile)
     if text:
-        messages, changed = _conversation(request.messages, requirements, profile, text=True)
-        prepared = Prepared(replace(request, messages=messages), quirks, request.tools, issues=(*fixed, *changed))
-    else:
-        request, weaker = _choice(request, provider, profile, refused)
-        prepared = _native(
-            _declared(request, requirements, profile), requirements, profile, schemaless, (*fixed, *weaker)
-        )
-        prepared = replace(prepared, quirks=quirks, tools=prepared.tools if request.tools else ())
-    return replace(
-        prepared, request=planned(prepared.request, provider.quirks.cache, takes=takes_of(provider, profile))
-    )
+        return _text(request, provider, profile, fixed)
+    request, weaker = _choice(request, provider, profile, refused)
+    return _native(request, provider, profile, schemaless, (*fixed, *weaker))
+
+
+def _text(request: Request, provider: Provider, profile: Profile, issues: Sequence[Issue]) -> Prepared:
+    requirements = requirements_of(provider, profile, text=True)
+    messages, changed = _conversation(request.messages, requirements, profile, text=True)
+    marked = _marked(replace(request, messages=messages), provider, profile)
+    return Prepared(marked, quirks_of(provider, profile), request.tools, issues=(*issues, *changed))
+
+
+def _marked(request: Request, provider: Provider, profile: Profile) -> Request:
+    """With cache markers where this provider takes them."""
+    return planned(request, provider.quirks.cache, takes=takes_of(provider, profile))
 
 
 def _declared(request: Request, requirements: WireRequirements, profile: Profile) -> Request:
@@ -169,22 +172,22 @@ def _declared(request: Request, requirements: WireRequirements, profile: Profile
 
 
 def _native(
-    request: Request,
-    requirements: WireRequirements,
-    profile: Profile,
-    schemaless: Iterable[str],
-    issues: Sequence[Issue],
+    request: Request, provider: Provider, profile: Profile, schemaless: Iterable[str], issues: Sequence[Issue]
 ) -> Prepared:
     """With names, ids, turns and schemas as this wire takes them; `issues` are those found before."""
+    requirements = requirements_of(provider, profile)
+    offered = bool(request.tools)
+    request = _declared(request, requirements, profile)
     names = respell(_names(request), requirements.names)
     request = _renamed(request, names)
-    tools = request.tools
+    tools = request.tools if offered else ()
     messages, changed = _conversation(request.messages, requirements, profile, text=False)
-    narrowed, cut = _narrowed(tools, requirements.schema, frozenset(map(names.spelled, schemaless)) or NONE)
+    narrowed, cut = _narrowed(request.tools, requirements.schema, frozenset(map(names.spelled, schemaless)) or NONE)
     request, form = _output(replace(request, messages=messages, tools=narrowed), requirements)
     respelled = [_respelled(names, requirements.names)] if names.forth else []
     cut = [replace(issue, name=names.original(issue.name)) for issue in cut]
-    return Prepared(request, tools=tools, names=names, issues=(*changed, *respelled, *issues, *cut, *form))
+    found = (*changed, *respelled, *issues, *cut, *form)
+    return Prepared(_marked(request, provider, profile), quirks_of(provider, profile), tools, names, found)
 
 
 # ── the conversation ─────────────────────────────────────────────────────────

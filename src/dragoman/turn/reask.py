@@ -114,13 +114,15 @@ class _GoodAnswer(AnswerComposer):
 
     # ── the first answer, and those asked for again ──────────────────────────
 
-    def stream(self, event: Event) -> list[Event]:
-        """Emit what of the first answer's `event` may go out now."""
-        if isinstance(event, IssueReported):
-            self._note(event.issue)
-        elif isinstance(event, Ended):
-            self._extra = event.extra
-        return super().stream(event)
+    def report(self, event: IssueReported) -> list[Event]:
+        """Emit an issue of the first answer, and note it."""
+        self._note(event.issue)
+        return super().report(event)
+
+    def note_end(self, event: Ended) -> list[Event]:
+        """Keep what the first answer's end holds besides."""
+        self._extra = event.extra
+        return []
 
     def take_first(self, response: Response) -> Iterator[Event]:
         """The first answer has ended."""
