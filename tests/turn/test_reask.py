@@ -407,3 +407,22 @@ def test_reasoning_of_the_first_answer_is_told() -> None:
 
 def test_run_gives_the_same_response() -> None:
     assert run(reask(ASKED, Model(said("x"))), lambda _: None) == said("x")
+
+
+def test_calls_of_several_answers_get_ids_of_their_own() -> None:
+    model = Model(said(call(path="a"), issues=[BROKEN]), said(call(path="b")))
+    response, _ = told(model)
+    assert [(c.id, c.arguments["path"]) for c in response.calls] == [("c1", "a"), ("c1_2", "b")]
+
+
+def test_calls_that_differ_late_are_both_made() -> None:
+    long = "x" * 400
+    model = Model(said(call(path=f"{long}a"), issues=[BROKEN]), said(call(path=f"{long}b", call_id="c2")))
+    response, _ = told(model)
+    assert [c.arguments["path"][-1] for c in response.calls] == ["a", "b"]
+
+
+def test_text_of_a_form_that_was_reasoning_is_shown_as_that() -> None:
+    answer: list[Event] = [Started("m"), TextDelta("Let me count."), Reclassified(), TextDelta('{"n": 3}'), Ended(Stop.END)]
+    response, _ = told(Model(answer), FORMED)
+    assert (response.reasoning, response.text) == ("Let me count.", '{"n": 3}')
