@@ -33,7 +33,7 @@ from dragoman.loop.journal.recorder import EVENTS
 from dragoman.providers.families import Profile
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
-from dragoman.turn.capabilities import Learned
+from dragoman.turn.capabilities import Capabilities
 from dragoman.types import IssueKind, Message, Request, Response, Tool
 from tests.support.upstreams import Says, answered, chat_stream, refusal, said
 
@@ -58,7 +58,7 @@ class World:
 
     scripts: dict[str, list[Scripted]]
     health: Health
-    learned: Learned
+    learned: Capabilities
 
     def __post_init__(self) -> None:
         self.memory = ScriptedPeer(self._answer)
@@ -98,7 +98,7 @@ class World:
 
 def world(**scripts: Scripted | list[Scripted]) -> World:
     lists = {name: list(script) if isinstance(script, list) else [script] for name, script in scripts.items()}
-    return World(lists, Health(), Learned())
+    return World(lists, Health(), Capabilities())
 
 
 def plain(**more: Any) -> Request:

@@ -18,7 +18,7 @@ from dragoman.providers.authorize import Tokens, admit, signals
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS, Tools
 from dragoman.providers.sigv4 import Credentials, Scope, sign
-from dragoman.turn.capabilities import Learned
+from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.types import Media, Message, Request, Response, Text, Tool, ToolCall, ToolResult
 from tests.support.upstreams import model, refusal, said
@@ -41,7 +41,7 @@ SPOKEN = refusal(200, {"message": "hello"})
 """StackSpot's answer, whole."""
 
 
-def ask(memory: ScriptedPeer, route: Route, learned: Learned, asked: Request = ASK) -> Response:
+def ask(memory: ScriptedPeer, route: Route, learned: Capabilities, asked: Request = ASK) -> Response:
     return run(turn(asked, route, learned), memory.sync_performer())
 
 
@@ -49,7 +49,7 @@ def ask(memory: ScriptedPeer, route: Route, learned: Learned, asked: Request = A
 
 
 def test_a_token_is_fetched_once_and_sent_with_every_request() -> None:
-    memory, learned = ScriptedPeer([token(), SPOKEN, SPOKEN]), Learned()
+    memory, learned = ScriptedPeer([token(), SPOKEN, SPOKEN]), Capabilities()
     assert ask(memory, stackspot(), learned).text == "hello"
     assert ask(memory, stackspot(), learned).text == "hello"
     fetched, *spoken = memory.sent
@@ -60,7 +60,7 @@ def test_a_token_is_fetched_once_and_sent_with_every_request() -> None:
 
 
 def test_a_token_is_fetched_anew_before_its_end() -> None:
-    memory, learned = ScriptedPeer([token(lasts=100), SPOKEN, token("tok-2"), SPOKEN]), Learned()
+    memory, learned = ScriptedPeer([token(lasts=100), SPOKEN, token("tok-2"), SPOKEN]), Capabilities()
     ask(memory, stackspot(), learned)
     memory.slept.append(41)
     ask(memory, stackspot(), learned)
@@ -68,7 +68,7 @@ def test_a_token_is_fetched_anew_before_its_end() -> None:
 
 
 def test_a_refused_token_is_forgotten() -> None:
-    memory, learned = ScriptedPeer([token(), refusal(401, {"message": "no"}), token("tok-2"), SPOKEN]), Learned()
+    memory, learned = ScriptedPeer([token(), refusal(401, {"message": "no"}), token("tok-2"), SPOKEN]), Capabilities()
     with pytest.raises(ProviderError) as caught:
         ask(memory, stackspot(), learned)
     assert caught.value.kind is ErrorKind.AUTH
@@ -81,7 +81,7 @@ OTHERS = [{"STACKSPOT_REALM": "else"}, {"STACKSPOT_CLIENT_ID": "b"}, {"STACKSPOT
 
 @pytest.mark.parametrize("other", OTHERS, ids=str)
 def test_a_token_goes_to_nobody_else(other: dict[str, str]) -> None:
-    memory, learned = ScriptedPeer([token(), SPOKEN, token("tok-2"), SPOKEN]), Learned()
+    memory, learned = ScriptedPeer([token(), SPOKEN, token("tok-2"), SPOKEN]), Capabilities()
     ask(memory, stackspot(), learned)
     ask(memory, stackspot(**other), learned)
     assert memory.sent[-1].headers["authorization"] == "Bearer tok-2"
@@ -102,7 +102,7 @@ NO_TOKENS: list[tuple[str, Answer, ErrorKind, str]] = [
 def test_a_place_that_gives_no_token_is_told_without_secrets(answer: Answer, kind: ErrorKind, words: str) -> None:
     memory = ScriptedPeer([answer])
     with pytest.raises(ProviderError) as caught:
-        ask(memory, stackspot(), Learned())
+        ask(memory, stackspot(), Capabilities())
     error = caught.value
     assert error.kind is kind
     assert words in error.message
@@ -145,7 +145,7 @@ def test_zais_key_signs_a_token_for_each_request() -> None:
 def test_a_signing_key_is_redacted_whole_and_in_half(echoed: str) -> None:
     route = route_to(PROVIDERS["zai"], environ={"ZAI_API_KEY": f"name.{SECRET}"})
     with pytest.raises(ProviderError) as caught:
-        ask(ScriptedPeer([refusal(401, {"error": {"message": f"wrong {echoed}"}})]), route, Learned())
+        ask(ScriptedPeer([refusal(401, {"error": {"message": f"wrong {echoed}"}})]), route, Capabilities())
     assert SECRET not in str(caught.value) + caught.value.body
 
 

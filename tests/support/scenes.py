@@ -16,7 +16,7 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
 from dragoman.tools import Context, Runnable, ToolSet
-from dragoman.turn.capabilities import Learned
+from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request, Response, Tool, ToolResult
 
@@ -102,14 +102,14 @@ def play(
     shop: type[Shop] = Shop,
     tools: Callable[[Shop], ToolSet] | None = None,
     messages: Sequence[Message] = (TASK,),
-    learned: Callable[[], Learned] = Learned,
+    learned: Callable[[], Capabilities] = Capabilities,
     **more: Any,
 ) -> Played:
     """Run once by each driver; both must tell the same steps and come to the same."""
     script = [said(one) if isinstance(one, str) else one for one in says]
     target = to or route(api)
 
-    def machine(into: Shop, known: Learned) -> Machine[Run]:
+    def machine(into: Shop, known: Capabilities) -> Machine[Run]:
         def ask(request: Request) -> Machine[Response]:
             return turn(request, target, known)
 
@@ -134,19 +134,19 @@ def _told(what: Any) -> str:
     return TRACEBACK.sub("", repr(what))
 
 
-Make = Callable[[Shop, Learned], Machine[Run]]
+Make = Callable[[Shop, Capabilities], Machine[Run]]
 
 
 def _now(make: Make, memory: ScriptedPeer, shop: Shop) -> Played:
     outcome: Outcome[Run] = Outcome()
-    steps = list(drive(make(shop, Learned()), memory.sync_performer(), outcome))
+    steps = list(drive(make(shop, Capabilities()), memory.sync_performer(), outcome))
     memory.close()
     return Played(outcome.value, steps, memory, shop)
 
 
 async def _awaited(make: Make, memory: ScriptedPeer, shop: Shop) -> Played:
     outcome: Outcome[Run] = Outcome()
-    steps = [step async for step in adrive(make(shop, Learned()), memory.performer(), outcome)]
+    steps = [step async for step in adrive(make(shop, Capabilities()), memory.performer(), outcome)]
     return Played(outcome.value, steps, memory, shop)
 
 

@@ -13,7 +13,7 @@ from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
 from dragoman.providers.spec import Tools
-from dragoman.turn.capabilities import Learned
+from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.constrain import UNCONSTRAINED, decoding_constraint
 from dragoman.turn.machine import turn
 from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
@@ -77,7 +77,7 @@ def test_ollama_gets_a_format_for_a_demanded_call() -> None:
 def test_a_refused_constraint_is_left_out_and_remembered(
     provider: str, request_: Request
 ) -> None:
-    no, learned = refusal(400, {"error": {"message": "failed to compile it"}}), Learned()
+    no, learned = refusal(400, {"error": {"message": "failed to compile it"}}), Capabilities()
     response, bodies = asked(provider, request_, no, said(HERMES), learned=learned)
     assert [call.name for call in response.calls] == ["look"]
     constrained = [{"grammar", "response_format", "format"} & set(body) for body in bodies]

@@ -15,7 +15,7 @@ from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.families import Profile
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, Tools
-from dragoman.turn.capabilities import Learned, Refusals
+from dragoman.turn.capabilities import Capabilities, Refusals
 from dragoman.turn.machine import turn
 from dragoman.turn.rejections import refuses_tools
 from dragoman.types import (
@@ -52,7 +52,7 @@ def request(*messages: Message, stream: bool = True, **more: Any) -> Request:
     return Request(model="m", messages=messages or (ASK,), tools=tools, stream=stream, **more)
 
 
-def ask(memory: ScriptedPeer, to: Route, asked: Request | None = None, learned: Learned | None = None) -> Response:
+def ask(memory: ScriptedPeer, to: Route, asked: Request | None = None, learned: Capabilities | None = None) -> Response:
     return run(turn(asked or request(), to, learned), memory.sync_performer())
 
 
@@ -352,7 +352,7 @@ REFUSALS = [
 @over_every_wire
 @pytest.mark.parametrize("no", REFUSALS, ids=range(len(REFUSALS)))
 def test_a_refusal_of_tools_leads_to_text_and_is_remembered(api: str, no: Answer) -> None:
-    memory, learned = model(api, no, said(FENCE), said(FENCE)), Learned()
+    memory, learned = model(api, no, said(FENCE), said(FENCE)), Capabilities()
     to = route(api, tools=Tools.BOTH)
     assert called(ask(memory, to, learned=learned)) == [("look", {"at": "sky"})]
     assert called(ask(memory, to, learned=learned)) == [("look", {"at": "sky"})]
@@ -360,7 +360,7 @@ def test_a_refusal_of_tools_leads_to_text_and_is_remembered(api: str, no: Answer
 
 
 def test_what_was_learnt_of_one_model_says_nothing_of_another() -> None:
-    learned = Learned()
+    learned = Capabilities()
     learned.note(route(), "m", Refusals(tools=True))
     assert learned.refused(route(), "m").tools
     assert not learned.refused(route(), "other").tools

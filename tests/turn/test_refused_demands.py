@@ -14,7 +14,7 @@ from dragoman.io.scripted import Answer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
-from dragoman.turn.capabilities import Learned
+from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.instructions import format_instruction
 from dragoman.turn.machine import turn
 from dragoman.turn.prepare import only_allowed
@@ -35,7 +35,7 @@ def asked(**more: Any) -> Request:
 
 
 def answers(request: Request, *turns: Says | Answer, api: str = "openai_chat", times: int = 1) -> tuple[Any, Response]:
-    memory, learned = model(api, *turns), Learned()
+    memory, learned = model(api, *turns), Capabilities()
     to = Route(provider=COMPATIBLE[api], base_url="http://model.test")
     for _ in range(times):
         response = run(turn(request, to, learned), memory.sync_performer())
@@ -154,7 +154,7 @@ def test_one_schema_that_is_refused_says_nothing_of_the_next() -> None:
     no = refusal(
         400, {"error": {"message": "Invalid schema for response_format 'count': 'additionalProperties' is required"}}
     )
-    memory, learned = model("openai_chat", no, VALUE, VALUE), Learned()
+    memory, learned = model("openai_chat", no, VALUE, VALUE), Capabilities()
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     for form in (FORM, OutputSchema(schema={**SCHEMA, "title": "other"})):
         run(turn(asked(output_schema=form), to, learned), memory.sync_performer())

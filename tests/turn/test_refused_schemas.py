@@ -12,7 +12,7 @@ from dragoman.errors import ErrorKind, ProviderError
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
-from dragoman.turn.capabilities import Learned
+from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.turn.rejections import refused_schemas
 from dragoman.types import IssueKind, Message, Request, Response, Tool
@@ -77,7 +77,7 @@ def row_codec(place: str) -> str:
     return PROVIDERS[place].codec
 
 
-def ask(place: str, memory: ScriptedPeer, learned: Learned, tools: tuple[Tool, ...] = TOOLS) -> Response:
+def ask(place: str, memory: ScriptedPeer, learned: Capabilities, tools: tuple[Tool, ...] = TOOLS) -> Response:
     request = Request(model="m", messages=(Message("user", "go"),), tools=tools)
     return run(turn(request, route(place), learned), memory.sync_performer())
 
@@ -89,7 +89,7 @@ def schemas(memory: ScriptedPeer) -> list[str]:
 
 @each_refusal
 def test_a_refused_schema_is_left_out_and_the_request_passes(place: str, body: Any, meant: list[str]) -> None:
-    memory, learned = ScriptedPeer([refusal(400, body), answers(place), answers(place)]), Learned()
+    memory, learned = ScriptedPeer([refusal(400, body), answers(place), answers(place)]), Capabilities()
     response = ask(place, memory, learned)
     assert [(call.name, call.arguments) for call in response.calls] == [("odd", {"when": "2026-01-01"})]
     first, second = schemas(memory)
@@ -111,7 +111,7 @@ def test_only_what_a_refusal_means_is_told_barely(place: str, body: Any, meant: 
 def _error(place: str, body: Any) -> ProviderError:
     memory = ScriptedPeer([refusal(400, body)] * 3)
     with pytest.raises(ProviderError) as caught:
-        ask(place, memory, Learned())
+        ask(place, memory, Capabilities())
     return caught.value
 
 
@@ -119,14 +119,14 @@ def _error(place: str, body: Any) -> ProviderError:
 def test_a_place_that_refuses_even_that_is_believed(place: str, body: Any, meant: list[str]) -> None:
     memory = ScriptedPeer([refusal(400, body)] * 3)
     with pytest.raises(ProviderError) as caught:
-        ask(place, memory, Learned())
+        ask(place, memory, Capabilities())
     assert caught.value.kind is ErrorKind.BAD_REQUEST
     assert len(memory.sent) == 2
 
 
 def test_a_mended_tool_of_the_same_name_is_another() -> None:
     place, body = REFUSALS[0][:2]
-    memory, learned = ScriptedPeer([refusal(400, body), answers(place), answers(place)]), Learned()
+    memory, learned = ScriptedPeer([refusal(400, body), answers(place), answers(place)]), Capabilities()
     ask(place, memory, learned)
     mended = Tool(name="odd", parameters={"type": "object", "properties": {"when": {"type": "string", "maxLength": 9}}})
     ask(place, memory, learned, (PLAIN, mended))
@@ -145,7 +145,7 @@ OTHERS = [
 def test_other_refusals_are_not_asked_again(body: Any, status: int) -> None:
     memory = ScriptedPeer([refusal(status, body)] * 3)
     with pytest.raises(ProviderError):
-        ask("openai", memory, Learned())
+        ask("openai", memory, Capabilities())
     assert len(memory.sent) == 1
 
 
@@ -153,5 +153,5 @@ def test_schemas_refused_one_by_one_end_in_an_error() -> None:
     tools = tuple(Tool(name=f"t{n}", parameters=ODD.parameters) for n in range(12))
     memory = ScriptedPeer([refusal(400, openai(f"Invalid schema for function 't{n}': 'minLength' is not permitted.")) for n in range(12)])
     with pytest.raises(ProviderError, match="'t7'"):
-        ask("openai", memory, Learned(), tools)
+        ask("openai", memory, Capabilities(), tools)
     assert len(memory.sent) == 8

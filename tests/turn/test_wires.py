@@ -19,7 +19,7 @@ from dragoman.errors import ProviderError
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS, Tools
-from dragoman.turn.capabilities import Learned
+from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.types import (
     Issue,
@@ -60,7 +60,7 @@ def route(place: str, **more: Any) -> Route:
 
 
 def ask(
-    memory: ScriptedPeer, to: Route, messages: Sequence[Message], learned: Learned | None = None, **more: Any
+    memory: ScriptedPeer, to: Route, messages: Sequence[Message], learned: Capabilities | None = None, **more: Any
 ) -> Response:
     asked = {"model": "m", "tools": (READ, LOOK), **more}
     return run(turn(Request(messages=tuple(messages), **asked), to, learned), memory.sync_performer())
@@ -563,7 +563,7 @@ def test_what_a_client_dropped_comes_back_from_the_side_car() -> None:
     """A Gemini call without its signature, a DeepSeek call without its reasoning: both are a 400."""
     part = {"functionCall": {"id": "g1", "name": "look", "args": {}}, "thoughtSignature": "c2ln"}
     body = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}
-    memory, learned = ScriptedPeer([refusal(200, body), refusal(200, body)]), Learned()
+    memory, learned = ScriptedPeer([refusal(200, body), refusal(200, body)]), Capabilities()
     first = ask(memory, route("gemini"), [ASK], learned)
     (call,) = first.calls
     bare = Message("assistant", [ToolCall(id=call.id, name=call.name, arguments=call.arguments)])
@@ -580,7 +580,7 @@ def test_reasoning_of_one_conversation_stays_out_of_another() -> None:
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
     }
     body = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
-    memory, learned = ScriptedPeer([refusal(200, body), refusal(200, body), refusal(200, body)]), Learned()
+    memory, learned = ScriptedPeer([refusal(200, body), refusal(200, body), refusal(200, body)]), Capabilities()
     (call,) = ask(memory, route("vllm"), [ASK], learned).calls
     bare = Message("assistant", [ToolCall(id="c1", name="look")])
     ask(memory, route("vllm"), [Message("user", "something else"), bare, result(call)], learned)

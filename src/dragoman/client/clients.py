@@ -177,7 +177,7 @@ def _steps(operation: Callable[Concatenate[Operations, P], Operation[T]]) -> Cal
 class Client(_BaseClient[Performing]):
     """Asks models, runs their tools, corrects their mistakes: `Client().run("…", tools=[…], model="ollama/qwen3:8b")`.
 
-    `run` asks until there is an answer; `stream` is the same, told as it happens; `resume` goes on with a journal;
+    `run` asks until there is an answer; `stream` is the same, as it happens; `resume` goes on with a journal;
     `turn` asks once and runs nothing.  Close it, or leave its block.
     """
 

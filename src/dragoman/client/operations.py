@@ -22,7 +22,7 @@ from ..loop import Failed, Output, Policy, Run, loop
 from ..loop.journal import JournalStore, RunRecorder
 from ..providers.route import Route
 from ..tools import ToolSet
-from ..turn.capabilities import Learned
+from ..turn.capabilities import Capabilities
 from ..types import NOTHING, JsonObject, Message, Request, Response, Sampling, ToolChoice, ToolResult
 from .conversation import Prompt, conversation
 from .journal_header import JournalHeader, names_of, read_header
@@ -88,7 +88,7 @@ class Operations:
         self._catalogue, self._defaults = catalogue, defaults
         rules = rules or Rules()
         self._rules = rules if rules.chance is not None else replace(rules, chance=random.random)
-        self._learned = Learned()
+        self._learned = Capabilities()
         self.health = health or Health()
 
     def run(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..effects import Machine
 from ..providers.route import Route
 from ..providers.spec import Tools
-from ..turn.capabilities import Learned
+from ..turn.capabilities import Capabilities
 from ..turn.machine import turn
 from ..types import Message, Request, Response, Sampling, Tool
 from .remedies import Symptom, remedy
@@ -30,7 +30,7 @@ class ProbeTarget:
         """One turn; every one begins without what others learnt."""
         request = Request(model=self.model, messages=(Message("user", message),), tools=tuple(tools))
         request = replace(request, sampling=Sampling(max_tokens=1024, temperature=0.0), **more)  # type: ignore[arg-type]
-        return (yield from turn(request, route or self.best, Learned()))
+        return (yield from turn(request, route or self.best, Capabilities()))
 
     @property
     def best(self) -> Route:

@@ -19,7 +19,7 @@ from ..errors import ErrorKind, ProviderError, UsageError
 from ..events import Event, IssueReported, Started
 from ..providers.route import Route
 from ..providers.spec import Tools
-from ..turn.capabilities import Learned, Refusals
+from ..turn.capabilities import Capabilities, Refusals
 from ..turn.machine import turn
 from ..types import Issue, IssueKind, Request, Response
 from .failure_policy import TREATMENTS, Cooling, Rules
@@ -87,7 +87,7 @@ def chain(
     request: Request,
     routes: Sequence[Route],
     health: Health | None = None,
-    learned: Learned | None = None,
+    learned: Capabilities | None = None,
     rules: Rules = Rules(),  # noqa: B008
 ) -> Machine[Response]:
     """Ask `routes` in order; yields the steps of this module and the events of the answer, returns it whole.
@@ -97,7 +97,7 @@ def chain(
     """
     if not routes:
         raise UsageError(NO_ROUTES)
-    attempts = _Attempts(request, health or Health(), learned or Learned(), rules)
+    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules)
     now: float = yield Now()
     queue, skipped = attempts.queue(routes, now)
     yield from skipped
@@ -115,7 +115,7 @@ def chain(
 class _Attempts:
     """The attempts at one request."""
 
-    def __init__(self, request: Request, health: Health, learned: Learned, rules: Rules) -> None:
+    def __init__(self, request: Request, health: Health, learned: Capabilities, rules: Rules) -> None:
         self._request, self._health, self._learned, self._rules = request, health, learned, rules
         self._failures: list[RouteFailed] = []
         self._places: list[Place] = []

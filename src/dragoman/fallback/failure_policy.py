@@ -60,7 +60,7 @@ class Rules:
     longest     no single wait is longer where no other route is left; a provider that asks for more is not waited for
     brief       the same while other routes are left: going elsewhere is quicker
     cooldown    how long a route rests after its first failure; it doubles up to `max_cooldown`
-    text_tools  whether routes without native tools may serve turns with tools, told as text
+    text_tools  whether routes without native tools may serve turns with tools, as text
     chance      gives numbers from [0, 1): spreads the waits of many callers, so that they do not come back together;
                 None: whoever performs the chain brings one, and without it nothing is spread
     """

@@ -26,7 +26,7 @@ from ..providers.route import Route
 from ..server_tools.machine import DEFAULT_POLICY, with_tools
 from ..server_tools.memory import Memory
 from ..tools import ToolSet
-from ..turn.capabilities import Learned
+from ..turn.capabilities import Capabilities
 from ..turn.machine import turn
 from ..turn.reask import Ask, loses_a_call, reask
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
@@ -71,7 +71,7 @@ class ExchangeServices:
     """
 
     config: GatewayConfig
-    learned: Learned | None = None
+    learned: Capabilities | None = None
     health: Health | None = None
     items: Items | None = None
     memory: Memory | None = None

@@ -21,7 +21,7 @@ CODES: Mapping[IssueKind, ErrorCode] = {
     IssueKind.UNKNOWN_TOOL: ErrorCode.UNKNOWN_TOOL,
     IssueKind.TRUNCATED: ErrorCode.TRUNCATED,
 }
-"""What the model is told by code; all else is a matter of how the call was written."""
+"""The kinds with codes of their own; all else is a matter of how the call was written."""
 MEANT = frozenset({
     IssueKind.MALFORMED,
     IssueKind.INVALID_ARGUMENTS,
@@ -30,7 +30,7 @@ MEANT = frozenset({
     IssueKind.DUPLICATE_KEYS,
     IssueKind.NOT_ALLOWED,
 })  # fmt: skip
-"""Issues about a call that was meant and did not run; where there is something to tell the model, it is told."""
+"""Issues about a call that was meant and did not run; the model gets their correction, where there is one."""
 
 AROUND = 60
 HERE = "⟪HERE⟫"
@@ -54,7 +54,7 @@ class CallError:
 
     @property
     def code(self) -> ErrorCode:
-        """The code the model is told."""
+        """The code for the model."""
         return CODES.get(self.issue.kind, ErrorCode.INVALID_ARGS)
 
 

@@ -83,7 +83,7 @@ def _examples(own: Mapping[str, Any]) -> list[Any]:
 
 
 def _number(own: Mapping[str, Any], plain: Any) -> Any:
-    """A number within the bounds that are told."""
+    """A number within the schema's bounds."""
     low, high = own.get("minimum", own.get("exclusiveMinimum")), own.get("maximum", own.get("exclusiveMaximum"))
     if kind_of(low) in ("integer", "number") and plain <= low:
         plain = low + ("exclusiveMinimum" in own and "minimum" not in own)

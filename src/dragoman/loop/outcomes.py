@@ -85,7 +85,7 @@ class Run:
 
     messages   the conversation, from the first message given to the last one made
     response   the last answer of the model, None where there was none; after a failure or an interruption in the
-               middle of an answer, what was told of it
+               middle of an answer, what went out of it
     value      the structured output, the final tool's value, or the final action's; else None
     text       the answer as text
     usage      the tokens of all turns

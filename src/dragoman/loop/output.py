@@ -33,7 +33,7 @@ class How(StrEnum):
 class Output:
     """The form of the answer: a JSON Schema, and what makes the caller's value of JSON that fits it.
 
-    `name` and `description` are what the model is told of it.  `convert` may raise: what it says is told the model.
+    `name` and `description` are for the model, and so is what `convert` raises.
     """
 
     schema: JsonObject

@@ -26,7 +26,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """The call may not run; the model is told `reason`."""
+    """The call may not run; `reason` is for the model."""
 
     reason: str = ""
 

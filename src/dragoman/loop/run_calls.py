@@ -2,7 +2,7 @@
 
 A machine of its own, used by `machine.py`; knows calls that were checked, and effects; nothing of models or limits.
 Contract: read-only calls that stand next to each other run side by side, every other call alone, in the order in which
-the model wrote them; results are told in that order; a hook that raises stops everything (`HookFailed`) before
+the model wrote them; results come in that order; a hook that raises stops everything (`HookFailed`) before
 anything else runs; what did not run gets a result that says so.
 """
 

@@ -54,7 +54,7 @@ class ToolEnded:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """The model is told what was wrong with its answer; `message` is what it gets, None where results say it all."""
+    """The model's answer was wrong; `message` is what it gets, None where results say it all."""
 
     issues: tuple[Issue, ...]
     message: Message | None = None

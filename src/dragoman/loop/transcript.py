@@ -93,7 +93,7 @@ def _insert(parts: list[Part], call: ToolCall, turn: int, order: Mapping[str, in
 def _put_back(parts: list[Part], issue: Issue) -> None:
     """Text that was meant as a call, at the end of what was said before the calls.
 
-    Only where no call stood before it: a message tells its text before its calls.  Text that was cut is left out where
+    Only where no call stood before it: a message holds its text before its calls.  Text that was cut is left out where
     calls follow, since it would run into them; the correction quotes it.
     """
     at = next((n for n, part in enumerate(parts) if isinstance(part, ToolCall)), len(parts))

@@ -53,7 +53,7 @@ class Refusals:
 NOTHING = Refusals()
 
 
-class Learned:
+class Capabilities:
     """Knowledge of models.
 
     `reasoning` is what models must get back and clients drop, `tokens` are the providers' own; `owner` is whose answers
@@ -66,7 +66,7 @@ class Learned:
         self.owner = ""
         self.tokens = Tokens()
 
-    def of(self, owner: str) -> Learned:
+    def of(self, owner: str) -> Capabilities:
         """The same, for answers to `owner`: what models must get back comes back only into conversations of his."""
         if owner == self.owner:
             return self

@@ -1,4 +1,4 @@
-"""Several answers of a model emitted as one: texts in order, calls held until the end, repeats dropped, one end.
+"""Several answers of a model emitted as one: texts in order, calls kept for the end, repeats dropped, one end.
 
 Knows events; nothing of asking, of tools, or of what is wrong with an answer.
 Contract: text that went out is neither repeated nor taken back, and a later answer's stands apart from it by a blank

@@ -1,7 +1,7 @@
 """Decoding constrained to what the prompt demands: which constraint a place takes, and what of the request it becomes.
 
 Knows requests, provider rows and the prompt's dialect; nothing of wires or answers.
-Contract: only where tools are told in text (native tools are the server's own business) and the caller demands no form
+Contract: only where tools go in text (native tools are the server's own business) and the caller demands no form
 of the answer; what a place is not known to take it is not sent; a constraint never forbids what the prompt allows.
 """
 
@@ -39,7 +39,7 @@ UNCONSTRAINED = DecodingConstraint()
 
 
 def decoding_constraint(request: Request, provider: Provider, dialect: Dialect) -> DecodingConstraint:
-    """The constraint for `request`, its tools told in text in `dialect`; `UNCONSTRAINED` for none."""
+    """The constraint for `request`, its tools in text in `dialect`; `UNCONSTRAINED` for none."""
     choice = request.tool_choice
     if not request.tools or len(request.tools) > MOST_TOOLS or request.output_schema is not None:
         return UNCONSTRAINED

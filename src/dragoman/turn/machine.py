@@ -29,7 +29,7 @@ from ..schema.narrowing.narrow import narrow
 from ..schema.validation import check_schema
 from ..types import Issue, IssueKind, JsonObject, Request, Response, Tool
 from .answer import AnswerStream, Mint, handler, salvaged
-from .capabilities import Learned
+from .capabilities import Capabilities
 from .plan import Plan, planned
 from .rejections import refused_by, refused_generation
 from .send import send, without_secrets
@@ -41,12 +41,12 @@ MOST_REFUSALS = 7
 a weaker tool choice, twice, and with a weaker form of the answer, twice."""
 
 
-def turn(request: Request, route: Route, learned: Learned | None = None) -> Machine[Response]:
+def turn(request: Request, route: Route, learned: Capabilities | None = None) -> Machine[Response]:
     """Ask `route` what `request` asks; yields the events of the answer, returns it whole.
 
     Raises ProviderError (also after events), and UsageError for a route or request that cannot be asked.
     """
-    learned = learned or Learned()
+    learned = learned or Capabilities()
     asked = request.messages
     repaired = repair(learned.reasoning.refill(asked, learned.owner))
     tools, unsound = sound_tools(request.tools)
@@ -60,7 +60,7 @@ def turn(request: Request, route: Route, learned: Learned | None = None) -> Mach
 
 
 def _ask(
-    request: Request, route: Route, learned: Learned, issues: Sequence[Issue], *, weaken: bool
+    request: Request, route: Route, learned: Capabilities, issues: Sequence[Issue], *, weaken: bool
 ) -> Machine[Response | None]:
     """One attempt.  With `weaken`, None where it was refused for what the next one, by what is learnt, goes without."""
     base: str = yield NewId("call_")
@@ -87,7 +87,7 @@ def _ask(
     return answer.response()
 
 
-def _planned(request: Request, route: Route, learned: Learned) -> Machine[Plan]:
+def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[Plan]:
     """The plan, by what was learnt about the model; tools go in text where it takes no others."""
     refused = learned.refused(route, request.model)
     text = route.mode is Tools.TEXT or (route.mode is Tools.BOTH and refused.tools)

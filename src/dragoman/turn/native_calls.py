@@ -34,7 +34,7 @@ class NativeCalls:
     """The native calls of one answer.
 
     `judge` knows the tools as the wire names them.  `allowed` False: the request forbids calls.  `others` True: there
-    are tools besides, of the wire's own or the provider's, whose names nobody told us; unknown names may be theirs.
+    are tools besides, of the wire's own or the provider's, whose names nobody knows here; unknown names may be theirs.
     """
 
     def __init__(self, judge: Judge, *, allowed: bool = True, others: bool = False) -> None:

@@ -34,7 +34,7 @@ class Plan:
 
     request     what is asked, as the stages so far have made it; in the end as the wire carries it
     asked       what is asked of the model, whatever carries it: its tools are those that may be called
-    text        whether tools are told in text; `nonce` is the code that calls there must carry, "" for none
+    text        whether tools go in text; `nonce` is the code that calls there must carry, "" for none
     refused     what the model refused before, and is not asked again
     constraint  what constrains its decoding;  quirks: how the wire is written
     tools       those that the answer may name, as it names them;  names: the way back from these

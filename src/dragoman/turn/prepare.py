@@ -138,7 +138,7 @@ def prepare(
 ) -> Prepared:
     """`request`, its history in order (`repair`), ready for `provider`.
 
-    `text`: its tools are told in its text already; `schemaless` names the tools whose schemas were refused, `refused`
+    `text`: its tools are in its text already; `schemaless` names the tools whose schemas were refused, `refused`
     the modes of tool choice that were.
     """
     request, fixed = _sampled(request, provider, profile)
@@ -311,7 +311,7 @@ DEFAULT_TEMPERATURE = 1
 
 
 def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Request, list[Issue]]:
-    """Without what the family's services refuse to be told of sampling; a default is left out without a word."""
+    """Without the sampling that the family's services refuse; a default is left out without a word."""
     given = {name: getattr(request.sampling, name) for name in profile.fixed}
     given = {name: value for name, value in given.items() if value is not None}
     if not given or _is_own(provider):

@@ -74,7 +74,7 @@ def _message_written(message: Message, quirks: Quirks, codec: Codec) -> str:
 
 
 def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    """`body` with the fields that go out with every request; lists are continued, and tools told in text stay off."""
+    """`body` with the fields that go out with every request; lists go on, and tools that go in text stay off."""
     for key, value in (*plan.route.fields.items(), *plan.constraint.fields.items()):
         if key == "tools" and plan.text:
             continue

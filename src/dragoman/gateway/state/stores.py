@@ -16,7 +16,7 @@ from ...conversation.reasoning_store import ReasoningStore, ReplayState
 from ...loop.journal.values import decode, encode
 from ...memo import Backing
 from ...server_tools.memory import Memory, Turns
-from ...turn.capabilities import Learned
+from ...turn.capabilities import Capabilities
 from ...types import Message, Reasoning
 from .quota import Quota
 from .response_items import Items
@@ -45,7 +45,7 @@ class StateStores:
         calls: Backing[ReplayState] | None = None if store is None else Drawer(store, "call", _write_call, _read_call)
         self.items = Items(behind=items)
         self.memory = Memory(behind=turns)
-        self.learned = Learned(ReasoningStore(calls))
+        self.learned = Capabilities(ReasoningStore(calls))
         self.quota = Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
 
     async def tidy(self, every: float = EVERY) -> None:

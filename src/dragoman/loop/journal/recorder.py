@@ -218,7 +218,7 @@ def joined(events: Sequence[Event]) -> list[Event]:
 def _digest(request: Request) -> str:
     """A digest that tells one question from another: of the conversation, as it is said.
 
-    Tools are told apart by what they answer; metadata need not be JSON.
+    Tools differ by what they answer; metadata need not be JSON.
     """
     words = [[message.role, [_words(part) for part in message.parts]] for message in request.messages]
     return hashlib.sha256(encode(words).encode()).hexdigest()
