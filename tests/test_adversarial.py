@@ -42,8 +42,8 @@ def ways(row: dict[str, Any]) -> list[Parsed]:
 
 def made(parsed: Parsed) -> list[dict[str, Any]]:
     """The calls that run, and those asked about as principle B asks about weak marks among words, in order."""
-    asked = [c for c in parsed.doubtful if c.report and c.report.rule in {"weak", "hinted"}]
-    found = sorted([*parsed.calls, *asked], key=lambda c: c.report.span if c.report and c.report.span else (0, 0))
+    doubtful = [c for c in parsed.doubtful if c.report and c.report.rule in {"weak", "hinted"}]
+    found = sorted([*parsed.calls, *doubtful], key=lambda c: c.report.span if c.report and c.report.span else (0, 0))
     return [{"name": c.name, "arguments": dict(c.arguments)} for c in found]
 
 

@@ -52,11 +52,11 @@ def examples() -> Iterator[Example]:
 
 def example(section: str, shown: str, fence: re.Match[str], line: int) -> Example:
     side, *words = fence["told"].split()
-    asked: dict[str, Any] = {k: v for k, _, v in (w.partition("=") for w in words) if v}
-    asked |= {"shown": [shown]} if "shown" in words else {}
-    asked |= {"strict": True} if "strict" in words else {}
+    options: dict[str, Any] = {k: v for k, _, v in (w.partition("=") for w in words) if v}
+    options |= {"shown": [shown]} if "shown" in words else {}
+    options |= {"strict": True} if "strict" in words else {}
     rule = next((w for w in words if w not in ("shown", "strict") and "=" not in w), "")
-    return Example(section, SIDES[side], rule, fence["text"], asked, line)
+    return Example(section, SIDES[side], rule, fence["text"], options, line)
 
 
 EXAMPLES = list(examples())
@@ -70,12 +70,12 @@ def judged(it: Example) -> list[Finding]:
 @pytest.mark.parametrize("it", EXAMPLES, ids=lambda e: f"line {e.line}")
 def test_an_example_is_judged_as_the_page_says(it: Example) -> None:
     found = judged(it)
-    told = [(f.verdict, f.rule) for f in found]
+    verdicts = [(f.verdict, f.rule) for f in found]
     if it.verdict in RUNS:
-        assert {f.verdict for f in found} == {it.verdict}, told
+        assert {f.verdict for f in found} == {it.verdict}, verdicts
     else:
-        assert (it.verdict, it.rule) in told
-        assert not RUNS & {f.verdict for f in found if it.rule not in {"hallucinated_result", "repeat"}}, told
+        assert (it.verdict, it.rule) in verdicts
+        assert not RUNS & {f.verdict for f in found if it.rule not in {"hallucinated_result", "repeat"}}, verdicts
 
 
 def test_every_rule_shows_both_sides() -> None:
@@ -109,9 +109,9 @@ def test_the_example_of_a_rule_is_decided_by_it(rule: Any) -> None:
 
 def test_every_kind_of_refusal_is_explained() -> None:
     explained = {e.rule for e in EXAMPLES if e.verdict is Verdict.REFUSED}
-    told = {IssueKind.TRUNCATED, IssueKind.MALFORMED, IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS,
+    reported = {IssueKind.TRUNCATED, IssueKind.MALFORMED, IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS,
             IssueKind.HALLUCINATED_RESULT, IssueKind.DUPLICATE_KEYS}  # fmt: skip
-    assert explained == {str(kind) for kind in told}
+    assert explained == {str(kind) for kind in reported}
 
 
 # ── findings beyond the page ─────────────────────────────────────────────────

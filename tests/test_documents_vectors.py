@@ -121,11 +121,11 @@ ELSEWHERE = {
 # ── checks, one per operation ────────────────────────────────────────────────
 
 
-def said(calls: Iterable[ToolCall]) -> list[tuple[str, Any]]:
+def pairs(calls: Iterable[ToolCall]) -> list[tuple[str, Any]]:
     return [(c.name, dict(c.arguments)) for c in calls]
 
 
-def told(row: Row, key: str = "calls") -> list[tuple[str, Any]]:
+def wanted_calls(row: Row, key: str = "calls") -> list[tuple[str, Any]]:
     return [(c["name"], c["arguments"]) for c in row[key] or ()]
 
 
@@ -169,14 +169,14 @@ def parse_holds(row: Row) -> bool:
     calls, issues = calls_of(row, row["text"])
     if row.get("expected_error"):
         return not calls and bool(issues)
-    return said(calls) == told(row) and ids_hold(row, calls)
+    return pairs(calls) == wanted_calls(row) and ids_hold(row, calls)
 
 
 def extract_holds(row: Row) -> bool:
     calls, issues = extracted(row["text"], row)
     if row.get("expected_error"):
         return not calls and bool(issues)
-    return said(calls) == told(row) and ids_hold(row, calls)
+    return pairs(calls) == wanted_calls(row) and ids_hold(row, calls)
 
 
 def augment_holds(row: Row) -> bool:
@@ -272,7 +272,7 @@ def probe_holds(row: Row) -> bool | None:
     calls, issues = calls_of(row, row["input"])
     if row.get("expected_error") and not issues:
         return False
-    return said(calls) == told(row, "expected_calls") and (len(issues) > 0 or ids_hold(row, calls, "expected_calls"))
+    return pairs(calls) == wanted_calls(row, "expected_calls") and (len(issues) > 0 or ids_hold(row, calls, "expected_calls"))
 
 
 def prompt_holds(given: Mapping[str, Any]) -> bool:

@@ -311,10 +311,10 @@ BREACHES: list[tuple[str, dict[str, str], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("modules", "said"), [row[1:] for row in BREACHES], ids=[row[0] for row in BREACHES])
-def test_a_breach_is_named(modules: dict[str, str], said: str) -> None:
+@pytest.mark.parametrize(("modules", "message"), [row[1:] for row in BREACHES], ids=[row[0] for row in BREACHES])
+def test_a_breach_is_named(modules: dict[str, str], message: str) -> None:
     (wrong,) = wrongs(modules)
-    assert said in wrong
+    assert message in wrong
 
 
 SOUND: list[tuple[str, dict[str, str]]] = [

@@ -142,8 +142,8 @@ def native(name: str, arguments: str, finish: str, *, stream: bool) -> Response:
     answer = Answer(tuple(sent), headers={"content-type": "text/event-stream" if stream else "application/json"})
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     known = tuple(as_tools(TOOLS) or ())
-    asked = Request(model="m", messages=(Message("user", "Weather?"),), tools=known, stream=stream)
-    return run(turn(asked, to), ScriptedPeer([answer]).sync_performer())
+    request = Request(model="m", messages=(Message("user", "Weather?"),), tools=known, stream=stream)
+    return run(turn(request, to), ScriptedPeer([answer]).sync_performer())
 
 
 streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
@@ -165,8 +165,8 @@ def test_a_damaged_native_call_runs_as_it_was_meant(defect: str, stream: bool) -
 @streamed_and_whole
 @pytest.mark.parametrize("defect", REFUSED)
 def test_a_broken_or_unknown_native_call_never_runs(defect: str, stream: bool) -> None:
-    name, arguments, finish, kind, told = REFUSED[defect]
+    name, arguments, finish, kind, expected = REFUSED[defect]
     got = native(name, arguments, finish, stream=stream)
     assert got.calls == ()
     assert [issue.kind for issue in got.issues] == [kind]
-    assert told in got.issues[0].correction
+    assert expected in got.issues[0].correction

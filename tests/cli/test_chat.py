@@ -101,8 +101,8 @@ def test_commands_are_for_us_and_not_for_the_model(chat: Any, state: Path) -> No
     before = len(SEEN.exchanges)
     ran = chat("/help", "/tools", "/nonsense", "/undo", "/exit", "What is the weather in Oslo?")
     assert (ran.code, ran.out, len(SEEN.exchanges)) == (0, "", before)
-    for said in ("/new", "get_weather  The weather in a city.", "there is no /nonsense", "there is nothing to forget"):
-        assert said in ran.err
+    for line in ("/new", "get_weather  The weather in a city.", "there is no /nonsense", "there is nothing to forget"):
+        assert line in ran.err
 
 
 def test_a_message_can_be_forgotten_and_a_conversation_begun_anew(chat: Any) -> None:
@@ -142,14 +142,14 @@ def test_without_a_conversation_there_is_none_to_go_on_with(run: Run) -> None:
 
 def test_what_is_kept_is_what_was_said(tmp_path: Path) -> None:
     call = ToolCall(id="c1", name="t", arguments={"a": [1, None, "é\n"]}, raw='{"a":[1,null,"é\\n"]}')
-    said = [
+    messages = [
         Message("user", "hi"),
         Message("assistant", [call]),
         Message("tool", [ToolResult(call_id="c1", content="x")]),
     ]
     chat = Chat.at(tmp_path / "deep" / "talk.jsonl")
-    chat.replace([Message("system", "be brief"), *said])
-    assert kept(chat.path) == said
+    chat.replace([Message("system", "be brief"), *messages])
+    assert kept(chat.path) == messages
     assert chat.undo()
     assert kept(chat.path) == []
     assert [path.name for path in chat.path.parent.iterdir()] == ["talk.jsonl"]

@@ -30,9 +30,9 @@ def test_a_wrong_file_is_refused_with_every_fault(
     file = tmp_path / "dragoman.toml"
     file.write_text('[models.a]\nroute = "no/x"\n[models.b]\nroute = "not/y"\n')
     assert main(["check", str(file)]) == 2
-    told = capsys.readouterr().err
-    assert "$.models.a" in told
-    assert "$.models.b" in told
+    err = capsys.readouterr().err
+    assert "$.models.a" in err
+    assert "$.models.b" in err
 
 
 def test_the_form_is_printed_for_editors(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,10 +45,10 @@ def test_a_deployment_is_examined_and_the_settings_are_written(
 ) -> None:
     with running(WeakModel()) as url:
         code = main(["doctor", url, "--model", "weak", "--context", "2000", "--write", str(tmp_path / "found.toml")])
-    told = capsys.readouterr().out
+    out = capsys.readouterr().out
     assert code == 1, "the scripted model knows no such question, so it calls nothing"
-    assert "the server refuses tools" in told
-    assert "streaming: an answer came in" in told
+    assert "the server refuses tools" in out
+    assert "streaming: an answer came in" in out
     assert '[models."weak"]' in (tmp_path / "found.toml").read_text()
 
 

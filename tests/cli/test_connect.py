@@ -43,12 +43,12 @@ def connect(run: Run, name: str, *more: str) -> Any:
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_names_the_gateway_and_its_api(row: Client) -> None:
     for api in row.api:
-        told = row.settings(TARGET, api)
-        settings = repr((told.files, dict(told.variables), told.commands, told.code))
+        shown = row.settings(TARGET, api)
+        settings = repr((shown.files, dict(shown.variables), shown.commands, shown.code))
         assert TARGET.url in settings
         places = ("url", "model", "key", *row.words.get(api, ()))
         assert not any(f"{{{place}}}" in settings for place in places)
-        assert told.api == (api,)
+        assert shown.api == (api,)
     assert set(row.api) <= {front.codec.name for front in FRONTS}
     assert row.api
     assert row.source
@@ -56,8 +56,8 @@ def test_a_row_names_the_gateway_and_its_api(row: Client) -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_settings_by_api_cover_every_api_of_the_row(row: Client) -> None:
-    told = {repr(row.settings(TARGET, api)) for api in row.api}
-    assert len(told) == len(row.api)
+    settings = {repr(row.settings(TARGET, api)) for api in row.api}
+    assert len(settings) == len(row.api)
     assert not row.words or tuple(row.words) == row.api
 
 
@@ -105,8 +105,8 @@ def test_written_files_are_private_and_hold_the_settings(run: Run, home: Path) -
 
 def test_writing_again_changes_nothing_and_keeps_no_copy(run: Run, home: Path) -> None:
     connect(run, "claude-code", "--write")
-    told = json.loads(connect(run, "claude-code", "--write", "--json").out)["written"]
-    assert [one["changed"] for one in told] == [False]
+    written = json.loads(connect(run, "claude-code", "--write", "--json").out)["written"]
+    assert [one["changed"] for one in written] == [False]
     assert [p.name for p in (home / ".claude").iterdir()] == ["settings.json"]
 
 
@@ -154,8 +154,8 @@ def test_the_first_api_of_a_client_is_the_default(run: Run, home: Path) -> None:
         (("--api", "gemini"), "google-generative-ai", "http://127.0.0.1:4242/v1beta"),
     ):
         assert connect(run, "pi", "--write", *more).code == 0
-        told = json.loads((home / ".pi/agent/models.json").read_text())["providers"]["dragoman"]
-        assert (told["api"], told["baseUrl"]) == (api, base)
+        provider = json.loads((home / ".pi/agent/models.json").read_text())["providers"]["dragoman"]
+        assert (provider["api"], provider["baseUrl"]) == (api, base)
     ran = connect(run, "pi", "--api", "bedrock_converse")
     assert (ran.code, "choose one of: openai_chat" in ran.err) == (2, True)
 
@@ -168,8 +168,8 @@ def test_what_is_wrong_is_told_with_what_to_do(run: Run, home: Path) -> None:
     file.write_text("= broken")
     ran = connect(run, "codex", "--write")
     assert (ran.code, "mend it, or move it away" in ran.err, file.read_text()) == (2, True, "= broken")
-    asked = run("connect", "pi", "--url", "http://127.0.0.1:9")
-    assert (asked.code, "--model" in asked.err) == (1, True)
+    refusal = run("connect", "pi", "--url", "http://127.0.0.1:9")
+    assert (refusal.code, "--model" in refusal.err) == (1, True)
 
 
 # ── files that hold something already ────────────────────────────────────────
@@ -236,15 +236,15 @@ FORMS = st.sampled_from([Form.JSON, Form.JSONC, Form.TOML, Form.YAML])
 
 @given(FORMS, TREES, TREES)
 def test_a_merged_file_holds_its_own_and_our_settings(
-    form: Form, before: dict[str, Any], told: dict[str, Any]
+    form: Form, before: dict[str, Any], ours: dict[str, Any]
 ) -> None:
     text = merged("", form, before)
     try:
-        after = merged(text, form, told)
+        after = merged(text, form, ours)
     except UsageError:
         assert form is Form.TOML  # a value that became a table: told, not guessed
         return
-    assert (read(after, form) or {}) == (join(before, told) if told else before)
+    assert (read(after, form) or {}) == (join(before, ours) if ours else before)
 
 
 @given(
@@ -254,5 +254,5 @@ def test_a_merged_file_holds_its_own_and_our_settings(
         max_size=4,
     )
 )
-def test_variables_are_read_as_they_were_told(told: dict[str, str]) -> None:
-    assert (read(merged("X=1\n", Form.DOTENV, told), Form.DOTENV) or {}) == {"X": "1", **told}
+def test_variables_are_read_as_they_were_told(expected: dict[str, str]) -> None:
+    assert (read(merged("X=1\n", Form.DOTENV, expected), Form.DOTENV) or {}) == {"X": "1", **expected}

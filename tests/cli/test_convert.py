@@ -94,7 +94,7 @@ def test_answers_convert_from_every_api_to_every_other(
     run: Run, stream: Callable[..., bytes], source: str, target: str
 ) -> None:
     whole = CODECS[source].encode_response(ANSWER)
-    told = CODECS[source].decode_response(whole)
+    decoded = CODECS[source].decode_response(whole)
     made = [
         CODECS[target].decode_response(convert(run, source, target, whole, "--kind", "response")["response"]),
         CODECS[target].decode_response(
@@ -104,9 +104,9 @@ def test_answers_convert_from_every_api_to_every_other(
     for kind, given in (("response", json.dumps(whole).encode()), ("stream", stream_of(source))):
         made.append(read_stream(target, stream(source, target, kind, given)))
     for response in made:
-        assert response.text == told.text
+        assert response.text == decoded.text
         assert [call.arguments for call in response.calls] == (
-            [] if target in TRANSCRIPTS else [call.arguments for call in told.calls]
+            [] if target in TRANSCRIPTS else [call.arguments for call in decoded.calls]
         )
         assert response.usage is not None
         assert (response.usage.input, response.usage.output) == (9, 4)

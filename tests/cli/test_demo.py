@@ -16,8 +16,8 @@ def test_the_demonstration_does_the_task_and_shows_how(run: Run) -> None:
     ran = run("demo")
     assert ran.code == 0
     assert ran.err == ""
-    for said in ("the model wrote", "~~~tool_call", "judged", "mended", "ran", "answer", "Done."):
-        assert said in ran.out
+    for words in ("the model wrote", "~~~tool_call", "judged", "mended", "ran", "answer", "Done."):
+        assert words in ran.out
     assert "\x1b[" not in ran.out
 
 
@@ -26,23 +26,23 @@ def test_the_demonstration_does_the_task_and_shows_how(run: Run) -> None:
 )
 def test_every_dialect_of_the_documents_carries_it(run: Run, dialect: str) -> None:
     ran = run("demo", "--dialect", dialect, "--json")
-    told = json.loads(ran.out)
-    assert (ran.code, told["success"], told["written"]) == (0, True, "1849.35\n")
-    assert [r["name"] for turn in told["turns"] for r in turn["ran"]] == [
+    report = json.loads(ran.out)
+    assert (ran.code, report["success"], report["written"]) == (0, True, "1849.35\n")
+    assert [r["name"] for turn in report["turns"] for r in turn["ran"]] == [
         "read_file",
         "read_file",
         "calculate",
         "write_file",
     ]
-    assert {call["report"]["dialect"] for turn in told["turns"] for call in turn["judged"]["calls"]} == {dialect}
-    assert told["turns"][-1]["answer"]["finish_reason"] == "stop"
+    assert {call["report"]["dialect"] for turn in report["turns"] for call in turn["judged"]["calls"]} == {dialect}
+    assert report["turns"][-1]["answer"]["finish_reason"] == "stop"
 
 
 def test_the_task_is_done_despite_every_mendable_mistake(run: Run) -> None:
-    told = json.loads(run("demo", "--errors", "1", "--json").out)
-    assert told["success"]
-    assert all(call["report"]["edits"] for call in told["turns"][0]["judged"]["calls"])
-    assert "<think>" in told["turns"][0]["written"]
+    report = json.loads(run("demo", "--errors", "1", "--json").out)
+    assert report["success"]
+    assert all(call["report"]["edits"] for call in report["turns"][0]["judged"]["calls"])
+    assert "<think>" in report["turns"][0]["written"]
 
 
 def test_a_dialect_there_is_not_ends_it_with_advice(run: Run) -> None:

@@ -28,24 +28,24 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_command_prints_what_ours_says_of_the_same(run: Run, file: Path) -> None:
-    told = run("check", file, "--litellm")
-    assert told.code == 0
-    assert tomllib.loads(told.out) == convert(FILE).data
-    assert LITERAL not in told.out + told.err
+    ran = run("check", file, "--litellm")
+    assert ran.code == 0
+    assert tomllib.loads(ran.out) == convert(FILE).data
+    assert LITERAL not in ran.out + ran.err
 
 
 def test_the_command_checks_the_file_as_it_is(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in ENVIRON.items():
         monkeypatch.setenv(name, value)
-    told = run("check", file)
-    assert told.code == 0
-    assert "1. groq/llama" in told.out
+    ran = run("check", file)
+    assert ran.code == 0
+    assert "1. groq/llama" in ran.out
 
 
 def test_a_file_of_another_name_is_not_taken(run: Run) -> None:
-    told = run("serve", "--litellm", "config.toml")
-    assert told.code == 2
-    assert ".yaml" in told.err
+    ran = run("serve", "--litellm", "config.toml")
+    assert ran.code == 2
+    assert ".yaml" in ran.err
 
 
 def test_a_litellm_file_is_served_as_it_is(tmp_path: Path) -> None:

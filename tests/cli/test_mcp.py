@@ -38,8 +38,8 @@ def test_the_tools_of_servers_are_listed_for_people(run: Run, config: Path) -> N
 
 
 def test_the_tools_of_servers_are_listed_for_programs(run: Run, config: Path) -> None:
-    told = json.loads(run("mcp", "list", "--json", config).out)
-    [echo] = [tool for tool in told if tool["name"] == "echo"]
+    report = json.loads(run("mcp", "list", "--json", config).out)
+    [echo] = [tool for tool in report if tool["name"] == "echo"]
     assert echo["parameters"] == lab.TEXT
     assert (echo["server"], echo["read_only"], echo["approval"]) == ("lab", True, "policy")
 
@@ -71,10 +71,10 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "code", "said"), WRONG)
-def test_a_wrong_call_is_told_with_its_remedy(run: Run, arguments: tuple[str, ...], code: int, said: str) -> None:
+@pytest.mark.parametrize(("arguments", "code", "message"), WRONG)
+def test_a_wrong_call_is_told_with_its_remedy(run: Run, arguments: tuple[str, ...], code: int, message: str) -> None:
     ran = run(*arguments)
-    assert (ran.code, said in ran.err) == (code, True), ran.err
+    assert (ran.code, message in ran.err) == (code, True), ran.err
 
 
 def test_a_port_that_is_taken_is_told(run: Run) -> None:

@@ -208,11 +208,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), WRONG, ids=[w[1] for w in WRONG])
-def test_a_wrong_call_is_told_with_its_remedy(ask: Run, arguments: tuple[str, ...], said: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[w[1] for w in WRONG])
+def test_a_wrong_call_is_told_with_its_remedy(ask: Run, arguments: tuple[str, ...], message: str) -> None:
     ran = ask(*arguments)
     assert ran.code == 2
-    assert said in ran.err
+    assert message in ran.err
     assert "Traceback" not in ran.err
 
 
@@ -278,10 +278,10 @@ def test_a_file_is_loaded_once_whatever_its_name(tmp_path: Path) -> None:
 BROKEN = [("import nothing_like_it", "No module named"), ("def (", "invalid syntax"), ("raise ValueError('x')", "x")]
 
 
-@pytest.mark.parametrize(("code", "said"), BROKEN)
-def test_a_file_that_cannot_be_loaded_says_why(code: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("code", "message"), BROKEN)
+def test_a_file_that_cannot_be_loaded_says_why(code: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text(code, encoding="utf-8")
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         load_tools([f"{tmp_path}/broken.py"])
 
 

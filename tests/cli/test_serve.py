@@ -84,14 +84,14 @@ def test_mcp_tools_run_for_a_client_without_tools(tmp_path: Path) -> None:
 
 
 def test_an_upstream_is_asked_which_api_it_speaks() -> None:
-    with running() as upstream, serving_process("--upstream", upstream, "--dialect", "hermes") as (_, url, said):
-        assert f"in front of {upstream} (ollama_chat)\n" in said
+    with running() as upstream, serving_process("--upstream", upstream, "--dialect", "hermes") as (_, url, printed):
+        assert f"in front of {upstream} (ollama_chat)\n" in printed
         assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
 
 
 def test_local_servers_are_found_and_served_without_an_upstream() -> None:
-    with running() as upstream, serving_process(OLLAMA_HOST=upstream) as (_, url, said):
-        assert any(line.startswith(f"found ollama at {upstream} (weak, ") for line in said)
+    with running() as upstream, serving_process(OLLAMA_HOST=upstream) as (_, url, printed):
+        assert any(line.startswith(f"found ollama at {upstream} (weak, ") for line in printed)
         assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
 
 
@@ -109,8 +109,8 @@ def test_each_server_found_serves_its_own_models() -> None:
 
 
 def test_an_upstream_that_does_not_answer_yet_is_served() -> None:
-    with serving_process("--upstream", f"http://127.0.0.1:{refusing_port()}") as (_, url, said):
-        assert "nothing answers" in said[0]
+    with serving_process("--upstream", f"http://127.0.0.1:{refusing_port()}") as (_, url, printed):
+        assert "nothing answers" in printed[0]
         with urllib.request.urlopen(f"{url}/healthz", timeout=LONG) as answer:
             assert answer.status == 200
 
@@ -135,19 +135,19 @@ BESIDE = [
 ]
 
 
-@pytest.mark.parametrize(("options", "says"), BESIDE)
+@pytest.mark.parametrize(("options", "message"), BESIDE)
 def test_options_that_would_not_count_beside_a_file_are_refused(
-    run: Run, tmp_path: Path, options: tuple[str, ...], says: str
+    run: Run, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "a.toml").write_text('[default]\nroute = "ollama"\n')
-    told = run("serve", "--config", str(tmp_path / "a.toml"), *options)
-    assert (told.code, says in told.err) == (2, True), told.err
+    ran = run("serve", "--config", str(tmp_path / "a.toml"), *options)
+    assert (ran.code, message in ran.err) == (2, True), ran.err
 
 
 def test_a_port_that_is_taken_is_told_in_one_sentence(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('[server]\nworkers = 2\n[default]\nroute = "ollama"\n')
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        told = run("serve", "--config", str(tmp_path / "a.toml"), "--port", str(port))
-    says = f"Error: cannot listen on 127.0.0.1:{port}: Address already in use; choose another --port or --host\n"
-    assert (told.code, told.err) == (1, says)
+        ran = run("serve", "--config", str(tmp_path / "a.toml"), "--port", str(port))
+    message = f"Error: cannot listen on 127.0.0.1:{port}: Address already in use; choose another --port or --host\n"
+    assert (ran.code, ran.err) == (1, message)

@@ -79,9 +79,9 @@ class Gateway:
     def ask(self, body: dict[str, Any], key: str = "alice") -> Any:
         """The answer, or the status it was refused with."""
         headers = {"content-type": "application/json", "authorization": f"Bearer key-of-{key}"}
-        asked = urllib.request.Request(f"{self._url}/v1/responses", json.dumps(body).encode(), headers)
+        request = urllib.request.Request(f"{self._url}/v1/responses", json.dumps(body).encode(), headers)
         try:
-            with urllib.request.urlopen(asked, timeout=LONG) as answer:
+            with urllib.request.urlopen(request, timeout=LONG) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refused:
             return refused.code

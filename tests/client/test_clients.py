@@ -113,15 +113,15 @@ def test_a_turn_asks_once_and_runs_nothing(face: Face) -> None:
 
 @both
 def test_a_listener_hears_every_step_and_may_be_awaited(face: Face) -> None:
-    heard: list[Any] = []
+    events: list[Any] = []
 
     async def listen(step: Any) -> None:
         await asyncio.sleep(0)
-        heard.append(step)
+        events.append(step)
 
     face.run(model(API, WRITES, DONE), "Write.", tools=[write], on_event=listen)
     steps, _ = face.listen(model(API, WRITES, DONE), "Write.", tools=[write])
-    assert [type(step) for step in heard] == [type(step) for step in steps]
+    assert [type(step) for step in events] == [type(step) for step in steps]
 
 
 @both
@@ -198,13 +198,13 @@ def test_a_cancelled_run_has_every_call_answered(face: Face) -> None:
         cancel.cancel()
         return "stopping"
 
-    heard: list[Any] = []
+    events: list[Any] = []
     script = model(API, calls(("stop", {}), ("write", {"text": "x"})), DONE)
-    run = face.run(script, "Stop.", tools=[stop, write], cancel=cancel, on_event=heard.append)
+    run = face.run(script, "Stop.", tools=[stop, write], cancel=cancel, on_event=events.append)
     assert run.end == Interrupted()
     results = [result for message in run.messages for result in message.results]
     assert [result.call_id for result in results] == [call.id for message in run.messages for call in message.calls]
-    assert [step.result for step in heard if isinstance(step, ToolEnded)] == results
+    assert [step.result for step in events if isinstance(step, ToolEnded)] == results
 
 
 DEFINITION = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
@@ -289,10 +289,10 @@ def environment(row: Provider) -> dict[str, str]:
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_every_provider_is_asked_at_its_address_with_its_key(name: str) -> None:
     row = PROVIDERS[name]
-    asked: list[Open] = []
+    approvals: list[Open] = []
 
     def answer(request: Open) -> Answer:
-        asked.append(request)
+        approvals.append(request)
         return refusal(418, {"error": {"message": "a teapot"}})
 
     own = {} if row.base_url else {name: "http://own.test/v1"}
@@ -302,7 +302,7 @@ def test_every_provider_is_asked_at_its_address_with_its_key(name: str) -> None:
         run = client.run("Hi.")
     assert isinstance(run.end, Failed)
     assert isinstance(run.end.error, ProviderError)
-    first = asked[0]
+    first = approvals[0]
     assert first.url.startswith(("http://", "https://"))
     match row.auth:
         case KeyHeader(header=header) if row.auth.env:

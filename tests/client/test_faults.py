@@ -148,12 +148,12 @@ SCENARIOS: list[tuple[str, Script, dict[str, Any]]] = [
 @pytest.mark.parametrize(("script", "more"), [row[1:] for row in SCENARIOS], ids=[row[0] for row in SCENARIOS])
 def test_both_clients_give_the_same_steps_and_run(script: Script, more: dict[str, Any]) -> None:
     tools = [look, listen, breaks, works]
-    heard = []
+    outcomes = []
     for face in (NOW, LATER):
         steps, run = face.listen(model(API, *script), "Do it.", tools=tools, **more, client={"rules": QUICK})
         assert every_call_is_answered_once(run)
-        heard.append((list(map(repr, steps)), repr(run)))
-    assert heard[0] == heard[1]
+        outcomes.append((list(map(repr, steps)), repr(run)))
+    assert outcomes[0] == outcomes[1]
 
 
 SLOW = refusal(429, {"error": {"message": "slow down"}}, **{"retry-after": "1"})
@@ -343,8 +343,8 @@ def test_a_broken_route_is_left_in_mid_run(face: Face) -> None:
         steps, run = run_at(face, "", [counter.tool()], stream=True, base_url=urls, model="vllm/a,sglang/b")
     assert run.end == Answered()
     assert counter.total == 3
-    asked = [step.place.provider for step in steps if isinstance(step, RouteAsked)]
-    assert (asked[0], asked[-1]) == ("vllm", "sglang")
+    providers = [step.place.provider for step in steps if isinstance(step, RouteAsked)]
+    assert (providers[0], providers[-1]) == ("vllm", "sglang")
 
 
 # ── tools that break ─────────────────────────────────────────────────────────

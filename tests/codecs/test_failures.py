@@ -101,10 +101,10 @@ ERRORS = [
 @pytest.mark.parametrize("api", CODECS)
 @pytest.mark.parametrize(("error", "status"), ERRORS)
 def test_error_bodies_speak_the_clients_api_and_leak_nothing(api: str, error: Exception, status: int) -> None:
-    told, body = codec(api).encode_error(error)
-    assert told == status
+    code, body = codec(api).encode_error(error)
+    assert code == status
     assert "secret detail" not in to_json(body)
-    again = codec(api).decode_error(told, body)
+    again = codec(api).decode_error(code, body)
     assert again.status == status
 
 
@@ -139,14 +139,14 @@ TOO_LONG: dict[str, tuple[int, Any]] = {
 @pytest.mark.parametrize("who", TOO_LONG)
 def test_context_overflow_is_worded_as_each_apis_clients_know_it(who: str) -> None:
     error = read_failure(*TOO_LONG[who])
-    told = {api: json.dumps(CODECS[api].encode_error(error)[1]) for api in CODECS}
-    assert '"code": "context_length_exceeded"' in told["openai_chat"]
-    assert '"code": "context_length_exceeded"' in told["openai_responses"]
+    bodies = {api: json.dumps(CODECS[api].encode_error(error)[1]) for api in CODECS}
+    assert '"code": "context_length_exceeded"' in bodies["openai_chat"]
+    assert '"code": "context_length_exceeded"' in bodies["openai_responses"]
     assert '"code": "context_length_exceeded"' in CODECS["openai_responses"].error_frame(error).data.replace(
         '":"', '": "'
     )
-    assert told["anthropic_messages"].count("prompt is too long") == 1
-    assert "input token count" in told["gemini"].lower()
+    assert bodies["anthropic_messages"].count("prompt is too long") == 1
+    assert "input token count" in bodies["gemini"].lower()
 
 
 def test_a_code_that_only_repeats_the_status_is_none() -> None:

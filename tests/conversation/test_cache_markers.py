@@ -61,10 +61,10 @@ modes = st.sampled_from(["asked", "always", "never"])
 
 @given(messages, st.booleans(), modes)
 def test_four_markers_at_most_and_planning_is_idempotent(given_: list[Message], tools: bool, mode: CacheMode) -> None:
-    asked = request(*given_, tools=TOOLS if tools else ())
-    markers = plan(asked, mode)
+    conversation = request(*given_, tools=TOOLS if tools else ())
+    markers = plan(conversation, mode)
     assert len(markers.messages) + markers.tools <= MOST_MARKERS
-    once = planned(asked, mode)
+    once = planned(conversation, mode)
     assert planned(once, mode) == once
     assert plan(once, mode) == markers
 
@@ -84,8 +84,8 @@ def test_no_wire_gets_more_than_four_of_a_planned_request(
 ) -> None:
     first: list[Role] = ["system"]
     head = [m for m in given_ if m.role in first]
-    asked = request(*head, *(m for m in given_ if m.role in ("user", "assistant")), tools=TOOLS if tools else ())
-    assert _markers(CODECS[api].encode_request(planned(asked, mode), Quirks(cache=mode))) <= MOST_MARKERS
+    conversation = request(*head, *(m for m in given_ if m.role in ("user", "assistant")), tools=TOOLS if tools else ())
+    assert _markers(CODECS[api].encode_request(planned(conversation, mode), Quirks(cache=mode))) <= MOST_MARKERS
 
 
 @pytest.mark.parametrize("api", CACHING)

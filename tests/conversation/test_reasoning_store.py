@@ -24,9 +24,9 @@ def answered(id_: str = "c1", text: str = "blue") -> Message:
     return Message("tool", [ToolResult(call_id=id_, name="look", content=text)])
 
 
-def remembered(*parts: Any, asked: tuple[Message, ...] = (ASK,)) -> ReasoningStore:
+def remembered(*parts: Any, given: tuple[Message, ...] = (ASK,)) -> ReasoningStore:
     store = ReasoningStore()
-    store.remember(asked, Message("assistant", parts))
+    store.remember(given, Message("assistant", parts))
     return store
 
 
@@ -114,9 +114,9 @@ def test_threads_may_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(name: str) -> None:
         try:
             for n in range(300):
-                asked = Message("user", f"{name} {n % 3}")
-                store.remember([asked], Message("assistant", [call(**SIGNED)]))
-                assert store.refill([asked, Message("assistant", [call()])])[1].calls[0].metadata in ({}, SIGNED)
+                question = Message("user", f"{name} {n % 3}")
+                store.remember([question], Message("assistant", [call(**SIGNED)]))
+                assert store.refill([question, Message("assistant", [call()])])[1].calls[0].metadata in ({}, SIGNED)
         except BaseException as failure:
             failures.append(failure)
 
@@ -136,18 +136,18 @@ class Behind:
     """What processes keep together; counts how often it is asked."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, ReplayState] = {}
-        self.asked: list[list[str]] = []
+        self.rows: dict[str, ReplayState] = {}
+        self.queries: list[list[str]] = []
 
     def holds(self) -> bool:
-        return bool(self.kept)
+        return bool(self.rows)
 
     def get(self, keys: Sequence[str]) -> Mapping[str, ReplayState]:
-        self.asked.append(list(keys))
-        return {key: self.kept[key] for key in keys if key in self.kept}
+        self.queries.append(list(keys))
+        return {key: self.rows[key] for key in keys if key in self.rows}
 
     def put(self, rows: Mapping[str, ReplayState]) -> None:
-        self.kept.update(rows)
+        self.rows.update(rows)
 
 
 def test_another_process_is_asked_once() -> None:
@@ -157,9 +157,9 @@ def test_another_process_is_asked_once() -> None:
     plain = [ASK, Message("assistant", [call()])]
     for _ in range(3):
         assert there.refill(plain)[1].parts == (Reasoning("hm"), call(**SIGNED))
-    assert len(behind.asked) == 1
+    assert len(behind.queries) == 1
     here.refill(plain)
-    assert len(behind.asked) == 1
+    assert len(behind.queries) == 1
 
 
 def test_an_empty_backing_is_not_asked() -> None:
@@ -167,4 +167,4 @@ def test_an_empty_backing_is_not_asked() -> None:
     store = ReasoningStore(behind)
     store.remember([ASK], Message("assistant", [call()]))
     assert store.refill([ASK, Message("assistant", [call()])]) == (ASK, Message("assistant", [call()]))
-    assert behind.asked == []
+    assert behind.queries == []

@@ -51,21 +51,21 @@ def test_most_rows_with_json_arguments_can_be_held() -> None:
 @pytest.mark.parametrize("name", HELD)
 def test_a_demanded_call_is_allowed_as_it_is_rendered(name: str) -> None:
     row = DIALECTS[name]
-    held = Gbnf(grammar(row, TOOLS, required=True) or "")
+    allowed = Gbnf(grammar(row, TOOLS, required=True) or "")
     for call in CALLS:
         text = render([call], row, tools=TOOLS)
-        assert held.allows(text)
-        assert not held.allows(text[: len(text) // 2])
-        assert not held.allows("")
-        assert not held.allows(text.replace("look", "lock").replace("stop", "step"))
+        assert allowed.allows(text)
+        assert not allowed.allows(text[: len(text) // 2])
+        assert not allowed.allows("")
+        assert not allowed.allows(text.replace("look", "lock").replace("stop", "step"))
 
 
 @pytest.mark.parametrize("name", HELD)
 def test_whatever_the_grammar_allows_is_a_call_that_runs(name: str) -> None:
     row, luck = DIALECTS[name], Random(name)
-    held = Gbnf(grammar(row, TOOLS, required=True, parallel=False) or "")
+    allowed = Gbnf(grammar(row, TOOLS, required=True, parallel=False) or "")
     for _ in range(12):
-        text = held.sample(luck)
+        text = allowed.sample(luck)
         parsed = parse(text, tools=TOOLS, dialects=[row])
         assert [call.name for call in parsed.calls] in (["look"], ["stop"]), text
         tool = next(tool for tool in TOOLS if tool.name == parsed.calls[0].name)
@@ -78,13 +78,13 @@ FREE = sorted({row.name for row in DIALECTS.values() if grammar(row, TOOLS)})
 @pytest.mark.parametrize("name", FREE)
 def test_text_is_free_until_a_call_begins(name: str) -> None:
     row = DIALECTS[name]
-    held = Gbnf(grammar(row, TOOLS) or "")
+    allowed = Gbnf(grammar(row, TOOLS) or "")
     call = render(CALLS[:1], row, tools=TOOLS)
-    assert held.allows("It is 5 < 6, and <b>that</b> is all.")
-    assert held.allows(call)
+    assert allowed.allows("It is 5 < 6, and <b>that</b> is all.")
+    assert allowed.allows(call)
     if "{" not in call[:1] and "[" not in call[:1]:
-        assert held.allows(f"I look. {call}")
-    assert not held.allows(call.replace("look", "lock"))
+        assert allowed.allows(f"I look. {call}")
+    assert not allowed.allows(call.replace("look", "lock"))
 
 
 @pytest.mark.parametrize("name", ["hermes", "tool_call_fence", "deepseek_v3", "mistral"])
@@ -133,12 +133,12 @@ SCHEMAS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
 @pytest.mark.parametrize(("schema", "fits", "unfit"), SCHEMAS, ids=[json.dumps(s[0])[:50] for s in SCHEMAS])
 def test_a_schema_as_a_grammar_allows_what_fits(schema: dict[str, Any], fits: list[Any], unfit: list[Any]) -> None:
     made = Grammar()
-    held = Gbnf(made.text(made.schema(schema)))
+    allowed = Gbnf(made.text(made.schema(schema)))
     for value in fits:
-        assert held.allows(json.dumps(value)), value
-        assert held.allows(json.dumps(value, separators=(",", ":"))), value
+        assert allowed.allows(json.dumps(value)), value
+        assert allowed.allows(json.dumps(value, separators=(",", ":"))), value
     for value in unfit:
-        assert not held.allows(json.dumps(value)), value
+        assert not allowed.allows(json.dumps(value)), value
 
 
 ODD: list[Any] = [{"type": "strange"}, {"$ref": "#/nowhere"}, {"type": 3}, {"properties": {"": {}}}, {"enum": []}]

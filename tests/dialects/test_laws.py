@@ -24,7 +24,7 @@ def events(chunks: list[str], **options: Any) -> list[Event]:
     return [e for c in chunks for e in parser.feed(c)] + parser.close()
 
 
-def told(parsed: Parsed) -> Any:
+def content_of(parsed: Parsed) -> Any:
     """Everything a parse tells, in a form that compares by content (spans and reports too)."""
     calls = [(c.id, c.name, json.dumps(c.arguments), c.report) for c in parsed.calls]
     return calls, parsed.text, parsed.reasoning, parsed.issues
@@ -33,7 +33,7 @@ def told(parsed: Parsed) -> Any:
 @pytest.mark.parametrize("options", MODES)
 @pytest.mark.parametrize("text", TEXTS)
 def test_character_by_character_is_the_same_as_whole(text: str, options: dict[str, Any]) -> None:
-    assert told(fold(events(list(text), **options))) == told(parse(text, **options))
+    assert content_of(fold(events(list(text), **options))) == content_of(parse(text, **options))
 
 
 @settings(max_examples=300)
@@ -41,7 +41,7 @@ def test_character_by_character_is_the_same_as_whole(text: str, options: dict[st
 def test_any_chunking_is_the_same_as_whole(text: str, options: dict[str, Any], data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))
     chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    assert told(fold(events(chunks, **options))) == told(parse(text, **options))
+    assert content_of(fold(events(chunks, **options))) == content_of(parse(text, **options))
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -54,9 +54,9 @@ def test_every_prefix_of_a_text_ends_with_strict_json(text: str) -> None:
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_word_the_model_wrote_is_lost(text: str) -> None:
     parsed = parse(text, tools=TOOLS)
-    kept = parsed.text + parsed.reasoning + "".join(i.raw for i in parsed.issues)
-    kept += "".join(f" {c.name} {json.dumps(c.arguments)} " for c in parsed.calls)
-    missing = [w for w in WORD.findall(text) if w not in kept and w.casefold() not in MARKS]
+    found = parsed.text + parsed.reasoning + "".join(i.raw for i in parsed.issues)
+    found += "".join(f" {c.name} {json.dumps(c.arguments)} " for c in parsed.calls)
+    missing = [w for w in WORD.findall(text) if w not in found and w.casefold() not in MARKS]
     assert not missing
 
 

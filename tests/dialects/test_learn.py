@@ -141,7 +141,7 @@ def learned(family: str) -> Learned:
     return learn(source(family), tokenizer_config=SPECIAL, name=family)
 
 
-def said(calls: Any) -> list[tuple[str, dict[str, Any]]]:
+def calls_of(calls: Any) -> list[tuple[str, dict[str, Any]]]:
     return [(c.name, dict(c.arguments)) for c in calls]
 
 
@@ -179,7 +179,7 @@ def test_a_learned_row_reads_what_it_writes(family: str) -> None:
     texts = written(row)
     assert len(texts) >= 2
     for calls, text in texts:
-        assert said(parse(text, tools=TOOLS, dialects=[row]).calls) == said(calls), text
+        assert calls_of(parse(text, tools=TOOLS, dialects=[row]).calls) == calls_of(calls), text
 
 
 @pytest.mark.parametrize("family", [f for f, e in FAMILIES.items() if e.like])
@@ -187,7 +187,7 @@ def test_a_learned_and_a_built_in_row_read_each_other(family: str) -> None:
     row, known = learned(family).dialect, DIALECTS[FAMILIES[family].like]
     for writer, reader in ((row, known), (known, row)):
         for calls, text in written(writer):
-            assert said(parse(text, tools=TOOLS, dialects=[reader]).calls) == said(calls), text
+            assert calls_of(parse(text, tools=TOOLS, dialects=[reader]).calls) == calls_of(calls), text
 
 
 @every_family
@@ -195,7 +195,7 @@ def test_a_learned_row_streams(family: str) -> None:
     row = learned(family).dialect
     for calls, text in written(row):
         parser = Parser(tools=TOOLS, dialects=[row])
-        assert said(fold([e for c in text for e in parser.feed(c)] + parser.close()).calls) == said(calls)
+        assert calls_of(fold([e for c in text for e in parser.feed(c)] + parser.close()).calls) == calls_of(calls)
 
 
 @pytest.mark.parametrize("family", [f for f, e in FAMILIES.items() if e.reasoning])
@@ -206,7 +206,7 @@ def test_a_call_counts_after_learned_reasoning_and_not_inside(family: str) -> No
     call = render(CALLS[2:], row, tools=TOOLS)
     thought = ("" if found.prompt_opens_reasoning else opener) + "I think " + call + " would do." + closer
     parsed = parse(thought + call, tools=TOOLS, dialects=[row], prefix=found.prefix)
-    assert (said(parsed.calls), "would do" in parsed.reasoning) == ([("ping", {})], True)
+    assert (calls_of(parsed.calls), "would do" in parsed.reasoning) == ([("ping", {})], True)
 
 
 def test_a_call_begun_by_the_prompt_reaches_the_parser() -> None:
@@ -250,7 +250,7 @@ def test_text_that_a_template_escapes_is_unescaped() -> None:
     text = render(CALLS[:1], row, tools=TOOLS)
     assert "&lt;d&gt;" in text
     for reader in (row, DIALECTS["minicpm5"]):
-        assert said(parse(text, tools=TOOLS, dialects=[reader]).calls) == said(CALLS[:1])
+        assert calls_of(parse(text, tools=TOOLS, dialects=[reader]).calls) == calls_of(CALLS[:1])
 
 
 def test_a_learned_result_form_tells_a_result() -> None:
@@ -349,7 +349,7 @@ def test_a_built_in_dialect_is_recognised_where_comparing_falls_short() -> None:
     found = learn(template, name="odd")
     (recognised, known) = ([n for n in found.notes if "fell short" in n], found.dialect)
     assert known.name == "odd"
-    assert said(parse('<invoke name="ping"></invoke>', tools=TOOLS, dialects=[known]).calls) == [("ping", {})], recognised
+    assert calls_of(parse('<invoke name="ping"></invoke>', tools=TOOLS, dialects=[known]).calls) == [("ping", {})], recognised
 
 
 def test_without_jinja2_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -432,7 +432,7 @@ def test_a_response_template_becomes_a_row(name: str) -> None:
     vector = RESPONSES[name]
     found = learn(response_template=vector["template"])
     parsed = parse(vector["writes"], tools=F, dialects=[found.dialect])
-    assert (said(parsed.calls), parsed.text.strip()) == ([("f", {"a": 1})], "")
+    assert (calls_of(parsed.calls), parsed.text.strip()) == ([("f", {"a": 1})], "")
     assert found.prefix == vector["prefix"]
 
 
@@ -440,14 +440,14 @@ def test_a_response_template_becomes_a_row(name: str) -> None:
 def test_the_row_of_a_response_template_reads_what_it_writes(name: str) -> None:
     row = learn(response_template=RESPONSES[name]["template"]).dialect
     for calls, text in written(row):
-        assert said(parse(text, tools=TOOLS, dialects=[row]).calls) == said(calls), text
+        assert calls_of(parse(text, tools=TOOLS, dialects=[row]).calls) == calls_of(calls), text
 
 
 def test_every_spelling_of_a_response_template_is_accepted() -> None:
     row = learn(response_template=RESPONSES["spellings"]["template"]).dialect
     text = '<pondering>hm</pondering><invocation>{"name": "f", "arguments": {"a": 1}}</invocation>'
     parsed = parse(text, tools=F, dialects=[row])
-    assert (said(parsed.calls), parsed.reasoning) == ([("f", {"a": 1})], "hm")
+    assert (calls_of(parsed.calls), parsed.reasoning) == ([("f", {"a": 1})], "hm")
 
 
 def test_values_without_a_schema_follow_the_value_parser() -> None:
@@ -478,7 +478,7 @@ def test_lines_of_keys_and_values_are_learned() -> None:
     row = learn(response_template=lines()).dialect
     tools = [Tool(name="f", parameters={"type": "object", "properties": {"a": {"type": "integer"}, "s": {"type": "string"}}})]
     parsed = parse("So:\n<call=f>\na: 3\ns: it is: fine\n</call>\n<call=f>\na: 4\n</call>", tools=tools, dialects=[row])
-    assert said(parsed.calls) == [("f", {"a": 3, "s": "it is: fine"}), ("f", {"a": 4})]
+    assert calls_of(parsed.calls) == [("f", {"a": 3, "s": "it is: fine"}), ("f", {"a": 4})]
 
 
 BROKEN: dict[str, tuple[Any, str]] = {
@@ -554,7 +554,7 @@ def test_what_vllm_reads_by_a_response_template_is_read_alike() -> None:
         parsed = parse(row["text"], tools=row["tools"], dialects=[dialect], prefix=prefix)
         calls = [(c["name"], c["arguments"]) for c in row["calls"]]
         content = row["content"] is None or parsed.text.strip() == row["content"].strip()
-        if said(parsed.calls) != calls or not content:
+        if calls_of(parsed.calls) != calls or not content:
             wrong.append(row["id"])
     assert wrong == []
 
@@ -584,8 +584,8 @@ def test_an_expression_is_filled_with_a_text_it_matches(pattern: str, captures: 
 
 def test_alternatives_tell_the_first_call_from_the_others() -> None:
     pattern = r"(?:<calls>\[|,\s*)f\((?:\]</calls>)?"
-    told = [patterns.Filler({}, first=f, last=x).fill(pattern) for f, x in ((True, False), (False, False), (False, True))]
-    assert told == ["<calls>[f(", ",f(", ",f(]</calls>"]
+    filled = [patterns.Filler({}, first=f, last=x).fill(pattern) for f, x in ((True, False), (False, False), (False, True))]
+    assert filled == ["<calls>[f(", ",f(", ",f(]</calls>"]
 
 
 def test_texts_are_compared_in_whole_markers() -> None:

@@ -64,9 +64,9 @@ def test_a_copy_of_neutralised_markup_is_no_other_call(dialect: Dialect) -> None
 
 @pytest.mark.parametrize("token", CONTROL)
 def test_every_control_token_is_broken(token: str) -> None:
-    told = neutralise(f"before {token} after")
-    assert token not in told
-    assert told.replace(JOINER, "") == f"before {token} after"
+    neutralised = neutralise(f"before {token} after")
+    assert token not in neutralised
+    assert neutralised.replace(JOINER, "") == f"before {token} after"
 
 
 def test_markup_inside_markup_is_broken_too() -> None:

@@ -28,34 +28,34 @@ def fed(text: str) -> Parsed:
 @pytest.mark.parametrize("mark", ["<tool_call>", "[TOOL_CALLS]", "<|channel|>", "</think>x<function=", "</s>"])
 def test_text_behind_too_many_marks_is_reported_as_text(mark: str) -> None:
     text = mark * MANY + CALL
-    told = parse(text, tools=TOOLS)
-    assert told == fed(text)
-    assert not told.calls
-    assert told.text.endswith(CALL)
-    assert told.issues[-1].kind is IssueKind.NOISE
-    assert "from here on none is read" in told.issues[-1].message
+    parsed = parse(text, tools=TOOLS)
+    assert parsed == fed(text)
+    assert not parsed.calls
+    assert parsed.text.endswith(CALL)
+    assert parsed.issues[-1].kind is IssueKind.NOISE
+    assert "from here on none is read" in parsed.issues[-1].message
 
 
 def test_calls_that_cannot_be_read_wear_it_out_sooner() -> None:
     broken = '<tool_call>\n{"name": "ping", "arguments": {"host" "a"}}\n</tool_call>\n'
-    told = parse(broken * 400 + CALL, tools=TOOLS)
-    assert not told.calls
-    assert told == fed(broken * 400 + CALL)
+    parsed = parse(broken * 400 + CALL, tools=TOOLS)
+    assert not parsed.calls
+    assert parsed == fed(broken * 400 + CALL)
     assert parse(broken * 40 + CALL, tools=TOOLS).calls
 
 
 def test_reasoning_ends_however_many_marks_stand_in_it() -> None:
     text = "<think>" + "<tool_call>" * MANY + "</think>Done."
-    told = parse(text, tools=TOOLS)
-    assert (told.text, told.calls) == ("Done.", ())
-    assert told == fed(text)
+    parsed = parse(text, tools=TOOLS)
+    assert (parsed.text, parsed.calls) == ("Done.", ())
+    assert parsed == fed(text)
 
 
 def test_all_that_one_fence_quotes_counts_once() -> None:
     text = "This is how it looks:\n```xml\n" + (CALL + "\n") * MANY + "```\n" + CALL
-    told = parse(text, tools=TOOLS)
-    assert [c.name for c in told.calls] == ["ping"]
-    assert told == fed(text)
+    parsed = parse(text, tools=TOOLS)
+    assert [c.name for c in parsed.calls] == ["ping"]
+    assert parsed == fed(text)
 
 
 def test_a_call_behind_long_code_is_read() -> None:
@@ -82,6 +82,6 @@ def test_a_call_behind_a_megabyte_of_dense_markdown_is_read() -> None:
     ],
 )
 def test_calls_nested_in_endless_lists_raise_nothing(text: str) -> None:
-    told = parse(text, tools=TOOLS)
-    assert not told.calls
-    assert told == fed(text)
+    parsed = parse(text, tools=TOOLS)
+    assert not parsed.calls
+    assert parsed == fed(text)

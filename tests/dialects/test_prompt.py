@@ -86,12 +86,12 @@ def test_every_tool_is_named_with_its_schema(dialect: Dialect) -> None:
 
 def test_a_list_in_a_description_is_indented_further() -> None:
     """Recorded: opencode and Kilo Code describe their tools in lines, some of which begin like the items of a list."""
-    told = Tool(
+    note = Tool(
         name="note",
         description="Write a note.\n\nUsage:\n- Use it often.\n- Never twice.",
         parameters={"type": "object", "properties": {}},
     )
-    prompt = tool_prompt([told, TEN[0]])
+    prompt = tool_prompt([note, TEN[0]])
     items = [line for line in prompt.partition(LIST_HEAD)[2].splitlines() if line.startswith("- ")]
     assert [line.split("`")[1] for line in items] == ["note", TEN[0].name]
     assert "  - Use it often.\n  - Never twice.\n  Schema: " in prompt

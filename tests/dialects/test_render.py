@@ -35,7 +35,7 @@ def call(name: str = "read_file", /, id: str = "", **arguments: Any) -> ToolCall
     return ToolCall(id=id, name=name, arguments=arguments)
 
 
-def said(calls: Sequence[ToolCall]) -> list[tuple[str, Any]]:
+def calls_of(calls: Sequence[ToolCall]) -> list[tuple[str, Any]]:
     return [(c.name, c.arguments) for c in calls]
 
 
@@ -87,7 +87,7 @@ def read_again(dialect: Dialect, calls: list[ToolCall]) -> None:
         assert dialect not in JSON_ROWS, "JSON carries every value"
         return
     read = parse(text, dialects=[dialect], tools=tools)
-    assert said(read.calls) == said(calls), text
+    assert calls_of(read.calls) == calls_of(calls), text
     assert read.text.strip() == ""
 
 
@@ -109,7 +109,7 @@ def test_keys_of_any_spelling_are_read_again(dialect: Dialect, arguments: dict[s
     calls = [call("f", **arguments)]
     tools = tools_for(calls)
     read = parse(render(calls, dialect, tools=tools), dialects=[dialect], tools=tools)
-    assert said(read.calls) == said(calls)
+    assert calls_of(read.calls) == calls_of(calls)
 
 
 @named([d for d in EVERY if d.sample])
@@ -119,7 +119,7 @@ def test_the_sample_of_a_row_is_rendered_back(dialect: Dialect) -> None:
     tools += [Tool(name="bash", parameters={"type": "object", "properties": {"command": {"type": "string"}}})]
     read = parse(dialect.sample, dialects=[dialect], tools=tools)
     again = parse(render(read.calls, dialect, tools=tools), dialects=[dialect], tools=tools)
-    assert said(read.calls) == said(again.calls) != []
+    assert calls_of(read.calls) == calls_of(again.calls) != []
 
 
 @named(EVERY)
@@ -205,7 +205,7 @@ def test_a_closer_inside_structured_values_is_carried_as_an_escape() -> None:
     tools = tools_for(calls)
     text = render(calls, QWEN3_CODER, tools=tools)
     assert text.count("</parameter>") == 1
-    assert said(parse(text, dialects=[QWEN3_CODER], tools=tools).calls) == said(calls)
+    assert calls_of(parse(text, dialects=[QWEN3_CODER], tools=tools).calls) == calls_of(calls)
 
 
 def test_calls_are_counted_through_the_conversation() -> None:
@@ -222,8 +222,8 @@ def test_ids_are_written_only_where_the_family_writes_them() -> None:
 
 
 def test_text_xml_would_cut_is_escaped_by_its_family() -> None:
-    told = render([call("f", a="1 < 2 && </parameter>")], families.ESCAPED)
-    assert '<parameter name="a">1 &lt; 2 &amp;&amp; &lt;/parameter&gt;</parameter>' in told
+    rendered = render([call("f", a="1 < 2 && </parameter>")], families.ESCAPED)
+    assert '<parameter name="a">1 &lt; 2 &amp;&amp; &lt;/parameter&gt;</parameter>' in rendered
 
 
 def test_a_tool_of_one_text_is_called_with_that_text() -> None:
@@ -261,9 +261,9 @@ def test_a_row_without_a_result_form_gets_one() -> None:
 
 @pytest.mark.parametrize("content", ['{"upserted": 1}', "two\nlines", 'a "quote"', "7", "[ERROR] x"])
 def test_a_result_in_a_json_form_is_json(content: str) -> None:
-    told = json.loads(render_result(ToolResult(call_id="c", name='odd"name', content=content), JSON_PROTOCOL))
-    assert (told["role"], told["name"]) == ("tool", 'odd"name')
-    assert told["content"] == (json.loads(content) if content in ('{"upserted": 1}', "7") else content)
+    rendered = json.loads(render_result(ToolResult(call_id="c", name='odd"name', content=content), JSON_PROTOCOL))
+    assert (rendered["role"], rendered["name"]) == ("tool", 'odd"name')
+    assert rendered["content"] == (json.loads(content) if content in ('{"upserted": 1}', "7") else content)
 
 
 def test_media_in_a_result_are_named() -> None:
@@ -278,13 +278,13 @@ def test_a_past_turn_is_its_text_and_then_its_calls() -> None:
     message = Message("assistant", [Text("Let me look."), call("read", path="a")])
     read = parse(render_message(message, TILDE_FENCE), dialects=[TILDE_FENCE])
     assert read.text.strip() == "Let me look."
-    assert said(read.calls) == [("read", {"path": "a"})]
+    assert calls_of(read.calls) == [("read", {"path": "a"})]
 
 
 def test_a_past_message_of_results_keeps_their_order() -> None:
     message = Message("tool", [result("one"), result("two", is_error=True)])
-    told = render_message(message, HERMES)
-    assert told == "<tool_response>\none\n</tool_response>\n<tool_response>\n[ERROR] two\n</tool_response>"
+    rendered = render_message(message, HERMES)
+    assert rendered == "<tool_response>\none\n</tool_response>\n<tool_response>\n[ERROR] two\n</tool_response>"
 
 
 def test_a_past_call_the_dialect_cannot_carry_is_shown() -> None:
@@ -298,8 +298,8 @@ def test_a_past_call_the_dialect_cannot_carry_is_shown() -> None:
 @pytest.mark.parametrize("said_as", [Text, Reasoning])
 def test_text_beside_a_protocol_call_is_its_thought(said_as: type[Text] | type[Reasoning]) -> None:
     message = Message("assistant", [said_as("need the file"), call("read", path="a")])
-    told = json.loads(render_message(message, JSON_PROTOCOL))
-    assert told == {"thought": "need the file", "action": {"tool": "read", "args": {"path": "a"}}}
+    rendered = json.loads(render_message(message, JSON_PROTOCOL))
+    assert rendered == {"thought": "need the file", "action": {"tool": "read", "args": {"path": "a"}}}
 
 
 def test_a_long_thought_is_cut_to_the_protocol_limit() -> None:
@@ -308,9 +308,9 @@ def test_a_long_thought_is_cut_to_the_protocol_limit() -> None:
 
 
 def test_in_the_protocol_an_answer_is_a_final_object() -> None:
-    told = render_message(Message("assistant", "Done."), JSON_PROTOCOL)
-    assert json.loads(told) == {"final": {"content": "Done."}}
-    assert parse(told, dialects=[JSON_PROTOCOL]).text == "Done."
+    rendered = render_message(Message("assistant", "Done."), JSON_PROTOCOL)
+    assert json.loads(rendered) == {"final": {"content": "Done."}}
+    assert parse(rendered, dialects=[JSON_PROTOCOL]).text == "Done."
 
 
 def test_a_final_answer_may_be_any_json() -> None:

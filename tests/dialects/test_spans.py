@@ -31,8 +31,8 @@ def pieces(text: str, prefix: str = "") -> list[tuple[str, str]]:
     return [(str(span.kind), text[span.start : span.end]) for span in read(text, prefix=prefix)[0]]
 
 
-def covers(text: str, told: list[Span]) -> bool:
-    return "".join(text[span.start : span.end] for span in told) == text
+def covers(text: str, pieces: list[Span]) -> bool:
+    return "".join(text[span.start : span.end] for span in pieces) == text
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -43,15 +43,15 @@ def test_the_spans_of_any_text_are_the_text(text: str) -> None:
 @pytest.mark.parametrize("name", list(DIALECTS))
 def test_spans_of_a_vector_add_up_to_its_text(name: str) -> None:
     for v in heard_blind(name)[:6]:
-        told, findings = read(v["text"], v["tools"], v["prefix"])
-        assert covers(v["text"], told)
+        pieces, findings = read(v["text"], v["tools"], v["prefix"])
+        assert covers(v["text"], pieces)
         assert all(
-            span.kind is Kind(findings[span.finding].verdict or "dropped") for span in told if span.finding is not None
+            span.kind is Kind(findings[span.finding].verdict or "dropped") for span in pieces if span.finding is not None
         )
         parsed = whole(v)
-        for kind, said in ((Kind.TEXT, parsed.text), (Kind.REASONING, parsed.reasoning)):
-            shown = "".join(v["text"][s.start : s.end] for s in told if s.kind in {kind, *ALSO})
-            assert [word for word in said.split() if word not in shown] == [] or parsed.issues
+        for kind, wanted in ((Kind.TEXT, parsed.text), (Kind.REASONING, parsed.reasoning)):
+            shown = "".join(v["text"][s.start : s.end] for s in pieces if s.kind in {kind, *ALSO})
+            assert [word for word in wanted.split() if word not in shown] == [] or parsed.issues
 
 
 def test_each_part_of_a_text_is_what_it_is() -> None:
@@ -93,9 +93,9 @@ MENDS = [
 def test_what_was_mended_is_found_where_it_stands(call: str, wanted: list[tuple[str, str]]) -> None:
     text = f"a, b: <tool_call>\n{call}\n</tool_call>"
     findings = verdicts(text, tools=TOOL)
-    told = [(text[m.start : m.end], findings[m.finding].edits[m.edit].kind) for m in marks(text, findings)]
-    assert [one for one in told if one in wanted] == told
-    assert told
+    marked = [(text[m.start : m.end], findings[m.finding].edits[m.edit].kind) for m in marks(text, findings)]
+    assert [one for one in marked if one in wanted] == marked
+    assert marked
 
 
 def test_a_mend_that_says_nothing_of_its_place_has_none() -> None:

@@ -98,13 +98,13 @@ LACKS = [
 ]
 
 
-@pytest.mark.parametrize(("what", "deployment", "probe", "grade", "says"), LACKS, ids=[row[0] for row in LACKS])
+@pytest.mark.parametrize(("what", "deployment", "probe", "grade", "message"), LACKS, ids=[row[0] for row in LACKS])
 def test_a_lack_is_found_and_something_helps(
-    what: str, deployment: Deployment, probe: str, grade: Grade, says: str
+    what: str, deployment: Deployment, probe: str, grade: Grade, message: str
 ) -> None:
     found = examined(deployment)[probe]
     assert found.grade is grade
-    assert says in found.message
+    assert message in found.message
     assert found.remedy
 
 
@@ -271,12 +271,12 @@ READERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reader", "grade", "tokens", "says"), [r[1:] for r in READERS], ids=[r[0] for r in READERS])
-def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, says: str) -> None:
+@pytest.mark.parametrize(("reader", "grade", "tokens", "message"), [r[1:] for r in READERS], ids=[r[0] for r in READERS])
+def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, message: str) -> None:
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     target = ProbeTarget(route, "m")
     found = run(measure_context(target, (2_000, 4_000, 8_000, 16_000)), ScriptedPeer(reader).sync_performer())
-    assert (found.grade, says in found.message) == (grade, True), found.message
+    assert (found.grade, message in found.message) == (grade, True), found.message
     assert not tokens or found.facts["tokens"] == tokens
 
 

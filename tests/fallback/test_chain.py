@@ -71,7 +71,7 @@ class World:
         return line if isinstance(line, Answer) else answered("openai_chat", line, body)
 
     @property
-    def asked(self) -> list[str]:
+    def models(self) -> list[str]:
         return [json.loads(sent.body)["model"] for sent in self.memory.sent]
 
     @property
@@ -114,7 +114,7 @@ def texts(response: Response | ProviderError) -> str:
     return response.text
 
 
-def told(steps: list[Any], kind: type) -> list[Any]:
+def steps_of(steps: list[Any], kind: type) -> list[Any]:
     return [step for step in steps if isinstance(step, kind)]
 
 
@@ -127,8 +127,8 @@ def test_the_first_route_that_answers_is_the_only_one_asked() -> None:
     it = world(a=HELLO, b=HELLO)
     response, steps = it.ask([A, B])
     assert texts(response) == "Hello."
-    assert it.asked == ["a"]
-    assert told(steps, RouteAsked) == [RouteAsked(place(A), 1)]
+    assert it.models == ["a"]
+    assert steps_of(steps, RouteAsked) == [RouteAsked(place(A), 1)]
 
 
 KINDS: list[tuple[str, Answer, int, Cooling]] = [
@@ -154,8 +154,8 @@ def test_each_kind_of_failure_has_its_retries_and_its_cooldown(
     it = world(a=answer, b=HELLO)
     response, steps = it.ask([A, B])
     assert texts(response) == "Hello."
-    assert it.asked == ["a"] * tries + ["b"]
-    assert [step.then for step in told(steps, RouteFailed)] == [Then.RETRY] * (tries - 1) + [Then.SWITCH]
+    assert it.models == ["a"] * tries + ["b"]
+    assert [step.then for step in steps_of(steps, RouteFailed)] == [Then.RETRY] * (tries - 1) + [Then.SWITCH]
     rest = it.health.rests(place(A), sum(it.slept))
     assert rest == {Cooling.NONE: 0.0, Cooling.STEP: 30.0, Cooling.TOP: 300.0}[cooling]
     assert it.health.rests(place(B), sum(it.slept)) == 0.0
@@ -215,14 +215,14 @@ def test_a_long_wait_becomes_a_cooldown() -> None:
     it = world(a=refusal(429, SLOW_DOWN, **{"retry-after": "100"}))
     error, _ = it.ask([A])
     assert isinstance(error, ProviderError)
-    assert (it.asked, it.slept, error.retry_after) == (["a"], [], 100.0)
+    assert (it.models, it.slept, error.retry_after) == (["a"], [], 100.0)
     assert it.health.rests(place(A), 0.0) == 100.0
 
 
 def test_with_another_route_left_waits_are_short() -> None:
     it = world(a=refusal(429, SLOW_DOWN, **{"retry-after": "10"}), b=HELLO)
     it.ask([A, B])
-    assert (it.asked, it.slept) == (["a", "b"], [])
+    assert (it.models, it.slept) == (["a", "b"], [])
 
 
 # ── health ───────────────────────────────────────────────────────────────────
@@ -232,11 +232,11 @@ def test_a_resting_place_is_passed_over_until_it_has_rested() -> None:
     it = world(a=[BAD_KEY, HELLO], b=HELLO)
     it.ask([A, B])
     _, steps = it.ask([A, B])
-    assert it.asked == ["a", "b", "b"]
-    assert told(steps, RouteAsked) == [RouteAsked(place(B), 1)]
+    assert it.models == ["a", "b", "b"]
+    assert steps_of(steps, RouteAsked) == [RouteAsked(place(B), 1)]
     it.later(301)
     it.ask([A, B])
-    assert it.asked == ["a", "b", "b", "a"]
+    assert it.models == ["a", "b", "b", "a"]
     assert list(it.health) == []
 
 
@@ -292,8 +292,8 @@ def test_the_least_resting_route_is_asked_when_all_rest() -> None:
     it.ask([A, B, C])
     response, steps = it.ask([A, B, C])
     assert texts(response) == "Hello."
-    assert it.asked[3:] == ["b"]
-    assert [(skip.place.model, skip.why) for skip in told(steps, RouteSkipped)] == [
+    assert it.models[3:] == ["b"]
+    assert [(skip.place.model, skip.why) for skip in steps_of(steps, RouteSkipped)] == [
         ("a", "rests for 300 s after its last failure (auth)"),
         ("c", "rests for 300 s after its last failure (auth)"),
     ]
@@ -308,7 +308,7 @@ def test_an_error_of_all_routes_names_each() -> None:
     assert "compatible/a: the provider answered 401" in error.message
     assert "compatible/b: the provider answered 503" in error.message
     assert error.message.endswith("asked again in 30 s; retry a little later, or use another provider")
-    assert told(steps, RouteFailed)[-1].then is Then.GIVE_UP
+    assert steps_of(steps, RouteFailed)[-1].then is Then.GIVE_UP
 
 
 def test_the_only_routes_error_is_told_as_it_is() -> None:
@@ -332,7 +332,7 @@ def test_an_answer_broken_before_its_first_word_moves_on() -> None:
     it = world(a=broken(1), b=HELLO)
     response, steps = it.ask([A, B], plain(stream=True), Rules(retries=0))
     assert texts(response) == "Hello."
-    assert "".join(step.text for step in told(steps, TextDelta)) == "Hello."
+    assert "".join(step.text for step in steps_of(steps, TextDelta)) == "Hello."
 
 
 @pytest.mark.parametrize("after", [2, 3, 4])
@@ -340,9 +340,9 @@ def test_an_answer_broken_in_its_middle_is_reported(after: int) -> None:
     it = world(a=broken(after), b=HELLO)
     error, steps = it.ask([A, B], plain(stream=True))
     assert isinstance(error, ProviderError)
-    assert it.asked == ["a"]
-    assert "".join(step.text for step in told(steps, TextDelta)) == "".join(["One ", "two ", "three."][: after - 1])
-    assert told(steps, RouteFailed)[-1].then is Then.GIVE_UP
+    assert it.models == ["a"]
+    assert "".join(step.text for step in steps_of(steps, TextDelta)) == "".join(["One ", "two ", "three."][: after - 1])
+    assert steps_of(steps, RouteFailed)[-1].then is Then.GIVE_UP
     assert it.health.rests(place(A), 0.0) == 30.0
 
 
@@ -357,13 +357,13 @@ def test_events_always_fold_to_one_attempt(
 ) -> None:
     it = world(a=a, b=b, c=c)
     response, steps = it.ask([A, B, C], plain(stream=True))
-    spoken = "".join(step.text for step in told(steps, TextDelta))
+    spoken = "".join(step.text for step in steps_of(steps, TextDelta))
     assert spoken == "Hello." or "One two three.".startswith(spoken)
-    failed = told(steps, RouteFailed)
+    failed = steps_of(steps, RouteFailed)
     if isinstance(response, Response):
         assert assemble([step for step in steps if isinstance(step, EVENTS)]) == response
         assert [issue.kind for issue in response.issues] == [IssueKind.WIRE_FAULT] * len(failed)
-    assert len(it.asked) == len(told(steps, RouteAsked)) <= 9
+    assert len(it.models) == len(steps_of(steps, RouteAsked)) <= 9
 
 
 # ── tools ────────────────────────────────────────────────────────────────────
@@ -375,31 +375,31 @@ STRICT = Rules(text_tools=False)
 def test_routes_without_tools_serve_tool_turns_in_text() -> None:
     it = world(a=HELLO, b=HELLO)
     it.ask([TEXT_ONLY, B], with_tools())
-    assert it.asked == ["a"]
+    assert it.models == ["a"]
 
 
 @pytest.mark.requirement("003-fallback")
 def test_routes_without_tools_are_skipped_where_text_is_forbidden() -> None:
     it = world(a=HELLO, b=HELLO)
     _, steps = it.ask([TEXT_ONLY, B], with_tools(), STRICT)
-    assert it.asked == ["b"]
-    assert told(steps, RouteSkipped) == [RouteSkipped(place(TEXT_ONLY), "has no native tools")]
+    assert it.models == ["b"]
+    assert steps_of(steps, RouteSkipped) == [RouteSkipped(place(TEXT_ONLY), "has no native tools")]
 
 
 @pytest.mark.requirement("003-fallback")
 def test_plain_turns_use_all_routes() -> None:
     it = world(a=HELLO, b=HELLO)
     it.ask([TEXT_ONLY, B], plain(), STRICT)
-    assert it.asked == ["a"]
+    assert it.models == ["a"]
 
 
 def test_a_model_that_refuses_tools_is_remembered_and_stays_healthy() -> None:
     it = world(a=[refusal(400, {"error": "a does not support tools"}), HELLO], b=HELLO)
     it.ask([A, B], with_tools(), STRICT)
     it.ask([A, B], with_tools(), STRICT)
-    assert it.asked == ["a", "b", "b"]
+    assert it.models == ["a", "b", "b"]
     it.ask([A, B], plain(), STRICT)
-    assert it.asked[3:] == ["a"]
+    assert it.models[3:] == ["a"]
 
 
 def test_no_route_with_tools_is_a_clear_error() -> None:
@@ -418,11 +418,11 @@ def test_a_conversation_too_long_goes_to_larger_models_only() -> None:
     sizes = {"small": 8_000, "same": 8_000, "unknown": 0, "large": 32_000}
     rows = tuple(Profile(match=name, context=size) for name, size in sizes.items())
     routes = [route(name, profiles=rows) for name in sizes]
-    for answering, asked in (("unknown", ["small", "unknown"]), ("large", ["small", "unknown", "large"])):
+    for answering, expected in (("unknown", ["small", "unknown"]), ("large", ["small", "unknown", "large"])):
         it = world(**{name: [HELLO if name == answering else TOO_LONG] for name in sizes})
         response, _ = it.ask(routes)
         assert texts(response) == "Hello."
-        assert it.asked == asked
+        assert it.models == expected
         assert list(it.health) == []
 
 
@@ -430,7 +430,7 @@ def test_a_caller_who_cancelled_is_not_served_elsewhere() -> None:
     it = world(a=refusal(499, {"error": "closed"}), b=HELLO)
     error, _ = it.ask([A, B])
     assert isinstance(error, ProviderError)
-    assert it.asked == ["a"]
+    assert it.models == ["a"]
 
 
 def test_no_routes_is_the_callers_mistake() -> None:

@@ -155,14 +155,14 @@ streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["stre
 def test_a_client_calls_two_tools_and_gets_its_answer(
     stage: Stage, client: str, back: str, way: str, stream: bool
 ) -> None:
-    says, _ = WAYS[way]
-    stage.plays = memory = model(back, says, said(ANSWER))
+    scripted, _ = WAYS[way]
+    stage.plays = memory = model(back, scripted, said(ANSWER))
     text, calls, answer = CLIENTS[client](stage.url, f"{back}-{way}", stream)
     assert text.strip() == "I look."
     assert calls == CALLS
     assert answer == ANSWER
-    told = json.dumps(sent(memory)["messages"])
-    assert told.count("blue") == 2
+    messages = json.dumps(sent(memory)["messages"])
+    assert messages.count("blue") == 2
     assert ("tools" in sent(memory)) is (way == "native")
 
 

@@ -49,20 +49,20 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "says"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
-def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+@pytest.mark.parametrize(("text", "message"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "a.toml").write_text(text)
     with pytest.raises(UsageError) as wrong:
         load(tmp_path / "a.toml", KEYS)
-    assert says in str(wrong.value)
-    assert ";" in str(wrong.value).partition(says[:10])[2], "it ends with what to do"
+    assert message in str(wrong.value)
+    assert ";" in str(wrong.value).partition(message[:10])[2], "it ends with what to do"
     assert not any(key in str(wrong.value) for key in KEYS.values())
 
 
 def test_several_mistakes_stand_below_each_other() -> None:
     text = "[server]\nprot = 1\nwokers = 2\n[limits]\ntimeout = -1\n"
-    told = shown(complaints(tomllib.loads(text)), text, {}, "a.toml").splitlines()
-    assert [line[:10] for line in told] == ["a.toml is ", "  line 2: ", "  line 3: ", "  line 5: "]
+    lines = shown(complaints(tomllib.loads(text)), text, {}, "a.toml").splitlines()
+    assert [line[:10] for line in lines] == ["a.toml is ", "  line 2: ", "  line 3: ", "  line 5: "]
 
 
 def test_the_line_of_a_value_is_where_it_begins() -> None:
@@ -72,8 +72,8 @@ def test_the_line_of_a_value_is_where_it_begins() -> None:
 
 
 def test_values_json_lacks_are_reported_and_none_twice() -> None:
-    told = complaints({"limits": {"timeout": float("nan")}, "server": {"host": date(2026, 1, 1)}})
-    assert sorted(one.path for one in told) == ["$.limits.timeout", "$.server.host"]
+    found = complaints({"limits": {"timeout": float("nan")}, "server": {"host": date(2026, 1, 1)}})
+    assert sorted(one.path for one in found) == ["$.limits.timeout", "$.server.host"]
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[server]\nport = 1\n"])
@@ -108,10 +108,10 @@ def test_the_environment_counts_before_the_file_for_every_plain_setting() -> Non
         "DRAGOMAN_PORT": "2", "DRAGOMAN_METRICS": "off", "DRAGOMAN_KEEP_ALIVE": "2.5", "DRAGOMAN_LIMITS_BODY": "2kb",
         "DRAGOMAN_MCP_MAX_TURNS": "3", "DRAGOMAN_FALLBACK_RETRIES": "4", "DRAGOMAN_HOST": " ",
     }  # fmt: skip
-    told = read(data, environ)
-    assert (told.server.port, told.server.metrics, told.server.host) == (2, False, Server().host)
-    assert (told.config.keep_alive, told.config.limits.body) == (2.5, 2048)
-    assert (told.config.mcp.policy.max_turns, told.config.rules.retries) == (3, 4)
+    settings = read(data, environ)
+    assert (settings.server.port, settings.server.metrics, settings.server.host) == (2, False, Server().host)
+    assert (settings.config.keep_alive, settings.config.limits.body) == (2.5, 2048)
+    assert (settings.config.mcp.policy.max_turns, settings.config.rules.retries) == (3, 4)
 
 
 def test_a_variable_that_is_wrong_is_named() -> None:
@@ -160,27 +160,27 @@ def watched(file: Path) -> Watched:
 
 @pytest.mark.parametrize("text", ["", DEFAULT, DEFAULT + "[[keys]]\n"])
 def test_half_a_file_never_lets_in_whoever_has_no_key(file: Path, text: str, caplog: pytest.LogCaptureFixture) -> None:
-    held = watched(file)
+    watching = watched(file)
     written(file, text)
-    assert held.look() is None
+    assert watching.look() is None
     assert "not taken" in caplog.text
     written(file, GUARDED + "[server]\nreasks = 1\n")
-    config = held.look()
+    config = watching.look()
     assert config is not None
     assert (len(config.access), config.reasks) == (1, 1)
 
 
 def test_what_holds_from_the_next_start_on_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    held = watched(file)
+    watching = watched(file)
     written(file, GUARDED + "[server]\nport = 1\ndrain_seconds = 2\n")
-    assert held.look() is not None
+    assert watching.look() is not None
     assert "[server] port, drain_seconds hold from the next start on" in caplog.text
 
 
 def test_a_file_that_was_made_readable_is_read(file: Path) -> None:
-    held = watched(file)
+    watching = watched(file)
     file.chmod(0o600)
-    assert held.look() is not None
+    assert watching.look() is not None
 
 
 def test_a_file_is_taken_once_it_rests_despite_failing_looks(
@@ -198,14 +198,14 @@ def test_a_file_is_taken_once_it_rests_despite_failing_looks(
 
     async def go() -> None:
         got = asyncio.Event()
-        held = Restless(file)
-        held.forget()
+        restless = Restless(file)
+        restless.forget()
 
         def take(config: GatewayConfig) -> None:
             taken.append(config)
             got.set()
 
-        watching = asyncio.ensure_future(keep_current(held, take, every=0.001))
+        watching = asyncio.ensure_future(keep_current(restless, take, every=0.001))
         await asyncio.wait_for(got.wait(), LONG)
         watching.cancel()
 
@@ -219,15 +219,15 @@ def test_sighup_reads_it_at_once(file: Path) -> None:
     taken: list[GatewayConfig] = []
 
     async def go() -> None:
-        asked, got = asyncio.Event(), asyncio.Event()
+        wanted, got = asyncio.Event(), asyncio.Event()
         before = signal.getsignal(signal.SIGHUP)
-        with on_sighup(asked):
+        with on_sighup(wanted):
 
             def take(config: GatewayConfig) -> None:
                 taken.append(config)
                 got.set()
 
-            watching = asyncio.ensure_future(keep_current(watched(file), take, 3600.0, asked))
+            watching = asyncio.ensure_future(keep_current(watched(file), take, 3600.0, wanted))
             await asyncio.sleep(0)
             signal.raise_signal(signal.SIGHUP)
             await asyncio.wait_for(got.wait(), LONG)
@@ -246,7 +246,7 @@ def test_a_worker_that_starts_with_a_broken_file_ends(
     with pytest.raises(SystemExit) as ended:
         factory.app()
     assert ended.value.code == 1
-    told = capsys.readouterr().err
-    assert "could not begin to serve" in told
-    assert "Traceback" not in told
+    err = capsys.readouterr().err
+    assert "could not begin to serve" in err
+    assert "Traceback" not in err
     logging.getLogger("dragoman").handlers.clear()

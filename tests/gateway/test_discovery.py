@@ -36,9 +36,9 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "body", "provider", "models"), ANSWERS)
-def test_a_server_is_known_by_what_it_says(asked: str, body: bytes, provider: str, models: tuple[str, ...]) -> None:
-    row = PROVIDERS[asked]
+@pytest.mark.parametrize(("place", "body", "provider", "models"), ANSWERS)
+def test_a_server_is_known_by_what_it_says(place: str, body: bytes, provider: str, models: tuple[str, ...]) -> None:
+    row = PROVIDERS[place]
     found = run(look(Place(provider=row, base_url=row.base_url)), ScriptedPeer([Answer((body,))]).sync_performer())
     assert found == Found(provider=PROVIDERS[provider], base_url=row.base_url, models=models)
 

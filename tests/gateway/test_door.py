@@ -156,9 +156,9 @@ def test_a_key_sees_the_models_it_may_ask_for() -> None:
 def test_the_clients_key_never_reaches_the_provider() -> None:
     memory = model("openai_chat", said("hi"))
     ask(app(memory, config=held(), key="sk-of-the-provider"), "openai_chat", stream=False, headers=bearer())
-    (asked,) = memory.sent
-    assert KEY not in str(dict(asked.headers))
-    assert asked.headers["authorization"] == "Bearer sk-of-the-provider"
+    (opened,) = memory.sent
+    assert KEY not in str(dict(opened.headers))
+    assert opened.headers["authorization"] == "Bearer sk-of-the-provider"
 
 
 # ── how much ─────────────────────────────────────────────────────────────────
@@ -260,9 +260,9 @@ def test_whatever_goes_wrong_the_place_is_free_again(
     made: Callable[[], ScriptedPeer], body: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     gateway = app(made(), config={**held(max_concurrent=1), "limits": Limits(max_concurrent=1)})
-    path, asked = asking("openai_chat", stream=False)
+    path, request_body = asking("openai_chat", stream=False)
     with caplog.at_level(logging.CRITICAL):
-        statuses = [call(gateway, path, body or asked, headers=bearer()).status for _ in range(3)]
+        statuses = [call(gateway, path, body or request_body, headers=bearer()).status for _ in range(3)]
     assert 429 not in statuses
     assert all(status >= 400 for status in statuses)
 
@@ -400,6 +400,6 @@ def test_new_settings_hold_from_the_next_request_on(file: Path) -> None:
 
 
 def test_the_doors_words_all_say_what_to_do() -> None:
-    told = [value for name, value in vars(door).items() if name.isupper() and isinstance(value, str)]
-    assert told
-    assert all(";" in text for text in told)
+    messages = [value for name, value in vars(door).items() if name.isupper() and isinstance(value, str)]
+    assert messages
+    assert all(";" in text for text in messages)

@@ -43,9 +43,9 @@ TWO = Route(provider=COMPATIBLE["openai_chat"], base_url="http://two.test", mode
 @pytest.fixture
 def handled() -> Iterator[list[int]]:
     """The signals that reached the server's own handler."""
-    before, told = signal.getsignal(signal.SIGTERM), list[int]()
-    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
-    yield told
+    before, received = signal.getsignal(signal.SIGTERM), list[int]()
+    signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
+    yield received
     signal.signal(signal.SIGTERM, before)
 
 
@@ -160,7 +160,7 @@ def opened(url: str, path: str, body: Any = None) -> Iterator[http.client.HTTPRe
             yield response
 
 
-def told(url: str, path: str, body: Any = None) -> tuple[int, str]:
+def fetched(url: str, path: str, body: Any = None) -> tuple[int, str]:
     """The status of an answer, and when to come again."""
     with opened(url, path, body) as response:
         return response.status, response.headers.get("retry-after", "")
@@ -186,7 +186,7 @@ def serving(file: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def test_a_terminated_process_finishes_the_answers_it_began(tmp_path: Path) -> None:
     go_on, file = threading.Event(), tmp_path / "dragoman.toml"
-    asked = {**ASKS["openai_chat"], "stream": True, "tools": []}
+    body = {**ASKS["openai_chat"], "stream": True, "tools": []}
 
     def talk(exchange: Exchange) -> None:
         exchange.head()
@@ -196,12 +196,12 @@ def test_a_terminated_process_finishes_the_answers_it_began(tmp_path: Path) -> N
 
     with peer(talk) as upstream:
         file.write_text(SETTINGS.format(url=upstream.url))
-        with serving(file) as (process, url), opened(url, PATHS["openai_chat"], asked) as running:
+        with serving(file) as (process, url), opened(url, PATHS["openai_chat"], body) as running:
             until(running, b"Once")
             process.send_signal(signal.SIGTERM)
-            while (ready := told(url, "/readyz")) == (200, ""):
+            while (ready := fetched(url, "/readyz")) == (200, ""):
                 pass
-            refused = told(url, PATHS["openai_chat"], asked)
+            refused = fetched(url, PATHS["openai_chat"], body)
             go_on.set()
             rest = running.read()
             process.send_signal(signal.SIGTERM)  # it has half a minute still; twice means now

@@ -52,10 +52,10 @@ def test_a_model_that_is_not_served_is_not_shown() -> None:
 
 
 def test_ollama_shows_that_every_model_has_tools() -> None:
-    told = call(app(), "/api/show", {"model": "qwen3:8b"}).json
-    assert {"completion", "tools"} <= set(told["capabilities"])
-    family = told["model_info"]["general.architecture"]
-    assert told["model_info"][f"{family}.context_length"] > 0
+    answer = call(app(), "/api/show", {"model": "qwen3:8b"}).json
+    assert {"completion", "tools"} <= set(answer["capabilities"])
+    family = answer["model_info"]["general.architecture"]
+    assert answer["model_info"][f"{family}.context_length"] > 0
     assert call(app(), "/api/show", {}).status == 400
 
 
@@ -104,10 +104,10 @@ TEXT = '<tool_call>\n{"name": "look", "arguments": {"at": "sky",}}\n</tool_call>
 
 
 def test_text_is_parsed_over_the_wire() -> None:
-    told = call(app(), "/v1/parse", {"text": f"So. {TEXT}", "tools": [TOOL]}).json
-    assert [(c["name"], c["arguments"]) for c in told["calls"]] == [("look", {"at": "sky"})]
-    assert told["calls"][0]["report"]["dialect"] == "hermes"
-    assert told["text"].strip() == "So."
+    answer = call(app(), "/v1/parse", {"text": f"So. {TEXT}", "tools": [TOOL]}).json
+    assert [(c["name"], c["arguments"]) for c in answer["calls"]] == [("look", {"at": "sky"})]
+    assert answer["calls"][0]["report"]["dialect"] == "hermes"
+    assert answer["text"].strip() == "So."
     cut = call(app(), "/v1/parse", {"text": TEXT[:50], "finish_reason": "length"}).json
     assert (cut["calls"], cut["issues"][0]["kind"]) == ([], "truncated")
 
@@ -131,8 +131,8 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("path", "body", "says"), WRONG, ids=[f"{r[0]} {r[2]}" for r in WRONG])
-def test_what_is_asked_wrongly_is_refused_with_its_place(path: str, body: Any, says: str) -> None:
+@pytest.mark.parametrize(("path", "body", "message"), WRONG, ids=[f"{r[0]} {r[2]}" for r in WRONG])
+def test_what_is_asked_wrongly_is_refused_with_its_place(path: str, body: Any, message: str) -> None:
     reply = call(app(), path, body)
     assert reply.status == 400
-    assert says in reply.json["error"]["message"]
+    assert message in reply.json["error"]["message"]

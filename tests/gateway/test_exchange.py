@@ -41,7 +41,7 @@ STREAM_TYPES = {front: "application/x-ndjson" if front == "ollama_chat" else "te
 @streamed_and_whole
 @pytest.mark.parametrize("way", ["native", "fence", "hermes", "leak"])
 def test_every_front_gets_its_calls_over_every_back(front: str, back: str, stream: bool, way: str) -> None:
-    says = {
+    scripted = {
         "native": Says(("I look.",), (("a1", "look", {"at": "sky"}), ("a2", "look", {"at": "sea"}))),
         "fence": said(f"I look.\n{FENCE}\n{FENCE.replace('sky', 'sea')}"),
         "hermes": said(f"I look.\n{HERMES}\n{HERMES.replace('sky', 'sea')}"),
@@ -49,7 +49,7 @@ def test_every_front_gets_its_calls_over_every_back(front: str, back: str, strea
     }[way]
     speak = "hermes" if way == "hermes" else "tool_call_fence"
     mode = Tools.TEXT if way in {"fence", "hermes"} else Tools.NATIVE
-    memory = model(back, says)
+    memory = model(back, scripted)
     reply = ask(app(memory, back, tools=mode, prompt_dialect=speak), front, stream=stream)
     assert reply.status == 200
     assert reply.ended
@@ -155,9 +155,9 @@ def test_an_unmet_demand_is_reported_in_words_of_the_api(front: str, stream: boo
 
 
 def test_arguments_may_be_streamed_as_they_come() -> None:
-    says = said(FENCE.replace("sky", "s" * 200))
+    scripted = said(FENCE.replace("sky", "s" * 200))
     for early, least in ((True, 10), (False, 1)):
-        gateway = app(model("openai_chat", says), tools=Tools.TEXT, config={"stream_arguments": early})
+        gateway = app(model("openai_chat", scripted), tools=Tools.TEXT, config={"stream_arguments": early})
         reply = ask(gateway, "openai_chat", stream=True)
         carrying = [p for p in reply.pieces if b"sss" in p]
         assert len(carrying) >= least if early else len(carrying) == 1

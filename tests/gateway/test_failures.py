@@ -180,8 +180,8 @@ def test_a_failure_after_the_first_byte_stands_inside_the_stream(front: str) -> 
     assert reply.ended
     codec = CODECS[front]
     decoder, reader, events = codec.decode_stream(), readers[codec.frames](), list[Event]()
-    *told, last = [*reader.feed(reply.body), *reader.close()]
-    for frame in told:
+    *frames, last = [*reader.feed(reply.body), *reader.close()]
+    for frame in frames:
         events += decoder.feed(frame)
     assert assemble(events).text == "Hello"
     with pytest.raises(ProviderError, match="broke off"):

@@ -39,7 +39,7 @@ LOOK = "look"
 Named = dict[str, Any]
 
 
-def told(front: str, *, tools: Named | None = None, text: str = "") -> tuple[str, dict[str, Any]]:
+def request_of(front: str, *, tools: Named | None = None, text: str = "") -> tuple[str, dict[str, Any]]:
     """A request in that API with these tools (name → schema), or this text."""
     path, body = asking(front, stream=False)
     body = dict(body)
@@ -63,7 +63,7 @@ def told(front: str, *, tools: Named | None = None, text: str = "") -> tuple[str
 
 
 def serve(front: str, *, text_tools: bool = False, **what: Any) -> Reply:
-    path, body = told(front, **what)
+    path, body = request_of(front, **what)
     return call(app(ScriptedPeer(always), tools=Tools.TEXT if text_tools else Tools.NATIVE), path, body)
 
 
@@ -169,7 +169,7 @@ def test_a_long_model_name_is_not_repeated_at_length(front: str) -> None:
         GatewayConfig(models={"m": Route(provider=COMPATIBLE["openai_chat"], base_url="http://a.test")})
     )
     name = "m" * 500_000
-    path, body = told(front)
+    path, body = request_of(front)
     reply = call(gateway, path.replace("/m:", f"/{name}:"), {**body, "model": name})
     assert reply.status == 404
     assert len(reply.body) < 2000
@@ -181,7 +181,7 @@ VALUES: list[Any] = [None, True, 7, -1, 1e308, 10**400, "", "x", [], [[]], {}, {
 @every_front
 @pytest.mark.parametrize("value", VALUES, ids=[json.dumps(value)[:12] for value in VALUES])
 def test_every_field_may_hold_anything(front: str, value: Any) -> None:
-    path, body = told(front)
+    path, body = request_of(front)
     for field in (
         *body,
         "temperature",
@@ -289,7 +289,7 @@ def limited(**limits: int) -> Any:
 
 @every_front
 def test_too_many_json_values_are_refused_with_advice(front: str) -> None:
-    path, body = told(front)
+    path, body = request_of(front)
     reply = call(limited(max_json_values=1000), path, {**body, "x": [0] * 5000})
     assert reply.status == 413
     assert "limits.max_json_values" in message_of(front, reply)
@@ -297,13 +297,13 @@ def test_too_many_json_values_are_refused_with_advice(front: str) -> None:
 
 @every_front
 def test_what_stands_in_a_string_is_no_value(front: str) -> None:
-    path, body = told(front, text='[{,"\\,[' * 2000)
+    path, body = request_of(front, text='[{,"\\,[' * 2000)
     assert call(limited(max_json_values=1000), path, body).status == 200
 
 
 @every_front
 def test_too_many_tools_are_refused_with_advice(front: str) -> None:
-    path, body = told(front, tools={f"tool{n}": SCHEMA for n in range(6)})
+    path, body = request_of(front, tools={f"tool{n}": SCHEMA for n in range(6)})
     carries = call(limited(tools=6), path, body)
     reply = call(limited(tools=5), path, body)
     assert carries.status == 200
@@ -313,7 +313,7 @@ def test_too_many_tools_are_refused_with_advice(front: str) -> None:
 
 @every_front
 def test_a_large_request_is_answered_like_a_small_one(front: str) -> None:
-    path, body = told(front, text="hello, world. " * 50_000)
+    path, body = request_of(front, text="hello, world. " * 50_000)
     reply = call(app(ScriptedPeer(always)), path, body)
     assert (reply.status, reply.ended) == (200, True)
 
@@ -331,19 +331,19 @@ def test_other_steps_are_taken_while_a_large_one_is() -> None:
             yield b"told"
             return "done"
 
-        heard: list[Any] = []
+        effects: list[Any] = []
 
         async def hear(step: Any) -> None:
-            heard.append(step)
+            effects.append(step)
 
         async def perform(effect: Any) -> None:
-            heard.append(effect)
+            effects.append(effect)
 
         running = asyncio.ensure_future(arun(machine(), perform, hear, Steps(LARGE + 1)))
         await asyncio.wait_for(begun.wait(), LONG)
         go_on.set()
         assert await running == "done"
-        assert heard[0] == b"told"
+        assert effects[0] == b"told"
         return "free"
 
     assert asyncio.run(go()) == "free"
@@ -383,7 +383,7 @@ def test_an_abandoned_machine_in_a_thread_closes_after_its_step() -> None:
 @every_front
 @pytest.mark.parametrize("coding", ["gzip", "x-gzip", "deflate", "GZIP", "identity"])
 def test_a_packed_body_is_read(front: str, coding: str) -> None:
-    path, body = told(front)
+    path, body = request_of(front)
     data = json.dumps(body).encode()
     packed = {"identity": data, "deflate": zlib.compress(data)}.get(coding, gzip.compress(data))
     assert call(app(ScriptedPeer(always)), path, packed, headers={"content-encoding": coding}).status == 200
@@ -391,7 +391,7 @@ def test_a_packed_body_is_read(front: str, coding: str) -> None:
 
 @every_front
 def test_a_body_is_not_unpacked_beyond_the_limit(front: str) -> None:
-    path, _ = told(front)
+    path, _ = request_of(front)
     bomb = gzip.compress(b"[" * 5_000_000)
     reply = call(limited(body=100_000), path, bomb, headers={"content-encoding": "gzip"})
     assert reply.status == 413
@@ -407,7 +407,7 @@ def test_an_unknown_or_untrue_content_coding_is_refused(coding: str, status: int
 
 
 def test_digits_without_end_are_the_callers_mistake() -> None:
-    path, body = told("openai_chat")
+    path, body = request_of("openai_chat")
     data = json.dumps(body).encode()[:-1]
     assert call(app(ScriptedPeer(always)), path, data + b', "seed": ' + b"7" * 5000 + b"}").status == 400
     assert call(app(ScriptedPeer(always)), path, data + b', "seed": ' + b"7" * 300 + b"}").status == 200
@@ -427,8 +427,8 @@ def test_a_pattern_that_would_take_long_to_compile_says_nothing() -> None:
 def test_all_patterns_of_a_schema_share_what_it_may_cost() -> None:
     one = r"^.{1,200}$"
     schema = {"type": "object", "properties": {f"p{n}": {"type": "string", "pattern": one} for n in range(50)}}
-    kept = [held for held in affordable(schema)["properties"].values() if "pattern" in held]
-    assert 0 < len(kept) * cost(one) <= BUDGET
+    fields = [field for field in affordable(schema)["properties"].values() if "pattern" in field]
+    assert 0 < len(fields) * cost(one) <= BUDGET
 
 
 def test_everyday_patterns_are_checked() -> None:
@@ -460,14 +460,14 @@ class Wire(asyncio.Transport):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told = b""
+        self.received = b""
         self.closed = False
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return default
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.told += bytes(data)
+        self.received += bytes(data)
 
     def close(self) -> None:
         self.closed = True
@@ -502,7 +502,7 @@ def test_a_head_without_end_ends_its_connection() -> None:
             connection.data_received(GET)
             while not wire.closed:
                 connection.data_received(b"x: " + b"y" * 8000 + b"\r\n")
-            return wire.told
+            return wire.received
 
     assert asyncio.run(go()).startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 "))
 
@@ -527,7 +527,7 @@ def test_the_next_head_on_a_connection_is_waited_for_briefly() -> None:
         async with connected() as (connection, wire):
             connection.data_received(GET + b"\r\n")
             await asyncio.gather(*connection.tasks)
-            assert wire.told.startswith(b"HTTP/1.1 200 ")
+            assert wire.received.startswith(b"HTTP/1.1 200 ")
             assert connection._late is None
             connection.data_received(GET)
             assert connection._late is not None
@@ -539,7 +539,7 @@ def test_the_next_head_on_a_connection_is_waited_for_briefly() -> None:
 
 def test_a_body_may_be_longer_than_a_head() -> None:
     async def go() -> bytes:
-        _, body = told("openai_chat", text="x" * 300_000)
+        _, body = request_of("openai_chat", text="x" * 300_000)
         data = json.dumps(body).encode()
         async with connected() as (connection, wire):
             connection.data_received(HEAD + b"content-length: %d\r\n\r\n" % len(data))
@@ -547,6 +547,6 @@ def test_a_body_may_be_longer_than_a_head() -> None:
                 connection.data_received(data[at : at + 10_000])
             await asyncio.gather(*connection.tasks)
             assert not wire.closed
-            return wire.told
+            return wire.received
 
     assert asyncio.run(go()).startswith(b"HTTP/1.1 200 ")

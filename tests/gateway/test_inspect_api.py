@@ -194,18 +194,18 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "status", "says"), WRONG)
-def test_what_is_asked_wrongly_is_told_so(path: str, status: int, says: str) -> None:
+@pytest.mark.parametrize(("path", "status", "message"), WRONG)
+def test_what_is_asked_wrongly_is_told_so(path: str, status: int, message: str) -> None:
     reply = look(answered("Up."), path)
     assert reply.status == status
-    assert says in reply.json["error"]["message"]
+    assert message in reply.json["error"]["message"]
 
 
 # ── judge again ──────────────────────────────────────────────────────────────
 
 
-def judged(gateway: Any, **asked: Any) -> Any:
-    reply = tell(gateway, "exchanges/1/judge", asked)
+def judged(gateway: Any, **body: Any) -> Any:
+    reply = tell(gateway, "exchanges/1/judge", body)
     assert reply.status == 200, reply.body
     return reply.json
 
@@ -248,9 +248,9 @@ def test_a_long_text_becomes_few_enough_steps_to_show() -> None:
     assert len(judged(gateway, chunk=1)["stages"]) <= 2001
 
 
-@pytest.mark.parametrize("asked", [{"dialect": "klingon"}, {"tools": 7}, {"text": 7}, {"hop": 9}])
-def test_a_reading_asked_for_wrongly_is_told_so(asked: dict[str, Any]) -> None:
-    assert tell(answered("Up."), "exchanges/1/judge", asked).status in {400, 404}
+@pytest.mark.parametrize("body", [{"dialect": "klingon"}, {"tools": 7}, {"text": 7}, {"hop": 9}])
+def test_a_reading_asked_for_wrongly_is_told_so(body: dict[str, Any]) -> None:
+    assert tell(answered("Up."), "exchanges/1/judge", body).status in {400, 404}
 
 
 def test_every_dialect_may_be_listened_for() -> None:
@@ -280,9 +280,9 @@ def test_a_request_is_asked_again_as_it_was(front: str) -> None:
     memory = model("openai_chat", said("one"), said("two"))
     gateway, recorder = recording(memory)
     ask(gateway, front, stream=True)
-    told = repeat(gateway, recorder, 1)
+    again = repeat(gateway, recorder, 1)
     first, second = recorder
-    assert told == {"of": 1, "after": 1}
+    assert again == {"of": 1, "after": 1}
     assert (second.number, second.again) == (2, 1)
     assert second.request.data == first.request.data
     assert memory.sent[0].body == memory.sent[1].body

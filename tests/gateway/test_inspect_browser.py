@@ -62,7 +62,7 @@ async def opened(url: str, folder: Path, at: str = "/inspect") -> AsyncIterator[
         await seen.open(f"{url}{at}")
         yield seen
         assert seen.complaints == []
-        assert {asked for asked in seen.asked if not asked.startswith((url, "data:", "about:", "blob:"))} == set()
+        assert {address for address in seen.requested if not address.startswith((url, "data:", "about:", "blob:"))} == set()
 
 
 async def choose(seen: Page, tab: str) -> None:
@@ -225,8 +225,8 @@ def test_the_page_asks_for_a_key_and_keeps_it(tmp_path: Path) -> None:
                 if key != KEY:
                     await seen.until("document.querySelector('#ask').innerText.includes('not known')")
             await seen.until("document.querySelectorAll('.exchange').length === 1")
-            kept = "JSON.stringify([sessionStorage, localStorage, document.cookie])"
-            session, local, cookie = json.loads(await seen.value(kept))
+            stored = "JSON.stringify([sessionStorage, localStorage, document.cookie])"
+            session, local, cookie = json.loads(await seen.value(stored))
             assert KEY in json.dumps(session)
             assert KEY not in json.dumps(local) + cookie
             shown = await seen.value("document.documentElement.outerHTML")

@@ -25,9 +25,9 @@ CHAT = PATHS["openai_chat"]
 
 
 def exported(gateway: Any, form: str, number: int = 1) -> dict[str, Any]:
-    told = see(gateway, f"exchanges/{number}/export/{form}")
-    assert "\n" not in told["text"]
-    row: dict[str, Any] = {**json.loads(told["text"]), "file": told["file"]}
+    exported = see(gateway, f"exchanges/{number}/export/{form}")
+    assert "\n" not in exported["text"]
+    row: dict[str, Any] = {**json.loads(exported["text"]), "file": exported["file"]}
     return row
 
 
@@ -62,9 +62,9 @@ def test_a_vector_names_the_dialect_that_was_written() -> None:
 
 @every_back
 @streamed_and_whole
-@pytest.mark.parametrize("says", [said("Up."), said(FENCE), Says(("Look",), (("c1", "look", {"at": "sky"}),))])
-def test_a_recorded_wire_comes_out_as_a_vector_that_passes(back: str, stream: bool, says: Says) -> None:
-    gateway, _ = recording(model(back, says), back, tools=Tools.NATIVE)
+@pytest.mark.parametrize("scripted", [said("Up."), said(FENCE), Says(("Look",), (("c1", "look", {"at": "sky"}),))])
+def test_a_recorded_wire_comes_out_as_a_vector_that_passes(back: str, stream: bool, scripted: Says) -> None:
+    gateway, _ = recording(model(back, scripted), back, tools=Tools.NATIVE)
     ask(gateway, "openai_chat", stream=stream)
     row = exported(gateway, "wire")
     assert row["file"] == f"tests/vectors/codecs/{back}.jsonl"
@@ -72,7 +72,7 @@ def test_a_recorded_wire_comes_out_as_a_vector_that_passes(back: str, stream: bo
     assert error is None
     assert response is not None
     assert_says(response, row)
-    assert [each["name"] for each in row["calls"]] == [name for _, name, _ in says.calls]
+    assert [each["name"] for each in row["calls"]] == [name for _, name, _ in scripted.calls]
 
 
 def test_a_step_without_an_answer_has_no_vector() -> None:

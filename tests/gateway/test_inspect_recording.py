@@ -124,8 +124,8 @@ def test_each_route_that_was_asked_is_a_step() -> None:
 
 
 def test_text_calls_beside_native_ones_do_not_show_as_run() -> None:
-    says = Says((FENCE,), (("c1", "look", {"at": "sky"}),))
-    gateway, _ = recording(model("openai_chat", says), tools=Tools.NATIVE)
+    scripted = Says((FENCE,), (("c1", "look", {"at": "sky"}),))
+    gateway, _ = recording(model("openai_chat", scripted), tools=Tools.NATIVE)
     ask(gateway, "openai_chat", stream=True)
     wrote = see(gateway, "exchanges/1")["steps"][0]["wrote"]
     assert [(made["id"], made["name"]) for made in wrote["calls"]] == [("c1", "look")]
@@ -135,8 +135,8 @@ def test_text_calls_beside_native_ones_do_not_show_as_run() -> None:
 BAD: list[tuple[bytes, str]] = [(b"{", "not JSON"), (b"[1]", "not a JSON object"), (b'{"model": "m"}', "messages")]
 
 
-@pytest.mark.parametrize(("body", "says"), BAD)
-def test_an_unreadable_request_is_shown_with_the_reason(body: bytes, says: str) -> None:
+@pytest.mark.parametrize(("body", "message"), BAD)
+def test_an_unreadable_request_is_shown_with_the_reason(body: bytes, message: str) -> None:
     gateway, _ = recording(ScriptedPeer([]))
     call(gateway, CHAT, body)
     (row,) = see(gateway, "exchanges?since=0")["rows"]
@@ -144,7 +144,7 @@ def test_an_unreadable_request_is_shown_with_the_reason(body: bytes, says: str) 
     assert "failed" in row["marks"]
     assert see(gateway, "exchanges/1")["client"]["size"] == len(body)
     assert see(gateway, "exchanges/1/wire/request")["text"] == body.decode()
-    assert says in row["error"]
+    assert message in row["error"]
 
 
 def test_garbage_of_a_provider_is_shown_as_it_came() -> None:
@@ -163,8 +163,8 @@ def test_an_exchange_is_shown_while_it_runs_and_once_abandoned() -> None:
         client = Client(gateway, CHAT, asking("openai_chat", stream=True)[1])
         serving = asyncio.ensure_future(client.run())
         await begun.wait()
-        during = (await _asked(gateway, "exchanges?since=0"))["rows"][0]
-        waiting = asyncio.ensure_future(_asked(gateway, f"exchanges?since={recorder.version}&wait=100"))
+        during = (await fetched(gateway, "exchanges?since=0"))["rows"][0]
+        waiting = asyncio.ensure_future(fetched(gateway, f"exchanges?since={recorder.version}&wait=100"))
         client.hang_up()
         await serving
         return during, (await waiting)["rows"][0]
@@ -174,7 +174,7 @@ def test_an_exchange_is_shown_while_it_runs_and_once_abandoned() -> None:
     assert after["number"] == during["number"]
 
 
-async def _asked(gateway: Any, path: str) -> Any:
+async def fetched(gateway: Any, path: str) -> Any:
     return (await Client(gateway, f"/inspect/api/{path}", method="GET", headers={"host": "localhost"}).run()).json
 
 
@@ -227,9 +227,9 @@ def test_the_oldest_go_first_when_all_are_too_large() -> None:
 def test_a_body_too_long_to_keep_is_cut_visibly() -> None:
     gateway, _ = recording(model("openai_chat", said("y" * 9000, size=500)), recorder=Recorder(longest=1000))
     reply = ask(gateway, "openai_chat", stream=True)
-    told = see(gateway, "exchanges/1/wire/response")
-    assert (told["cut"], told["size"]) == (True, len(reply.body))
-    assert reply.body.decode().startswith(told["text"])
+    wire = see(gateway, "exchanges/1/wire/response")
+    assert (wire["cut"], wire["size"]) == (True, len(reply.body))
+    assert reply.body.decode().startswith(wire["text"])
     assert see(gateway, "exchanges/1")["answer"]["response"]["text"] == "y" * 9000
 
 
@@ -247,14 +247,14 @@ CLIENT = "sk-of-the-client-0123456789"
 
 def everything(gateway: Any, recorder: Recorder) -> str:
     """All that the inspector can be made to say."""
-    told = [see(gateway, "exchanges?since=0")]
+    seen = [see(gateway, "exchanges?since=0")]
     for record in recorder:
-        told.append(see(gateway, f"exchanges/{record.number}"))
+        seen.append(see(gateway, f"exchanges/{record.number}"))
         wires = ["request", "response", *(f"{way}-{n}" for n in range(len(record.hops)) for way in ("sent", "got"))]
-        told += [see(gateway, f"exchanges/{record.number}/wire/{which}") for which in wires]
+        seen += [see(gateway, f"exchanges/{record.number}/wire/{which}") for which in wires]
         paths = ["export/curl", "export/curl?hop=0", "export/dialect", "export/wire"]
-        told += [look(gateway, f"exchanges/{record.number}/{path}").json for path in paths]
-    return json.dumps(told)
+        seen += [look(gateway, f"exchanges/{record.number}/{path}").json for path in paths]
+    return json.dumps(seen)
 
 
 @streamed_and_whole
@@ -268,8 +268,8 @@ def test_no_secret_is_kept_wherever_it_stood(stream: bool) -> None:
         call(gateway, f"{CHAT}?api_key=quite-secret&a=1", body, headers=headers)
     shown = everything(gateway, recorder)
     assert not [secret for secret in (SECRET, CLIENT, "abcdefgh", "t0psecret", "quite-secret") if secret in shown]
-    kept = [body.data for r in recorder for body in (r.request, r.response, *(b for h in r.hops for b in (h.sent, h.got)))]
-    assert not [data for data in kept if SECRET.encode() in data or CLIENT.encode() in data]
+    bodies = [body.data for r in recorder for body in (r.request, r.response, *(b for h in r.hops for b in (h.sent, h.got)))]
+    assert not [data for data in bodies if SECRET.encode() in data or CLIENT.encode() in data]
     assert all(dict(record.exchange.headers) == {} for record in recorder if record.exchange)
     assert "a=1" in next(iter(recorder)).query
 
@@ -300,16 +300,16 @@ def test_a_secret_is_hidden_while_it_still_arrives() -> None:
         client = Client(gateway, CHAT, asking("openai_chat", stream=True)[1])
         serving = asyncio.ensure_future(client.run())
         await begun.wait()
-        told = [await _asked(gateway, f"exchanges/1{path}") for path in ("", "/wire/got-0", "/wire/response")]
+        seen = [await fetched(gateway, f"exchanges/1{path}") for path in ("", "/wire/got-0", "/wire/response")]
         judged = await Client(gateway, "/inspect/api/exchanges/1/judge", {}, headers=JSON).run()
         client.hang_up()
         await serving
-        return [*told, judged.json]
+        return [*seen, judged.json]
 
-    whole, got, told, judged = asyncio.run(go())
+    whole, got, response, judged = asyncio.run(go())
     assert whole["row"]["live"]
-    assert SECRET not in json.dumps([whole, got, told])
-    assert (got["text"], told["text"]) == (WITHHELD.decode(), WITHHELD.decode())
+    assert SECRET not in json.dumps([whole, got, response])
+    assert (got["text"], response["text"]) == (WITHHELD.decode(), WITHHELD.decode())
     assert "still runs" in judged["error"]["message"]
 
 
@@ -383,7 +383,7 @@ def test_server_tools_stand_between_the_answers_that_called_them() -> None:
         memory = model("openai_chat", ECHO, said("It is blue."))
         async with alive(served(memory, servers=servers, observers=(recorder,))) as gateway:
             await Client(gateway, *asking("openai_chat", stream=False)).run()
-            return await _asked(gateway, "exchanges/1")
+            return await fetched(gateway, "exchanges/1")
 
     with serving(lab.app()) as url:
         whole = asyncio.run(go())

@@ -49,6 +49,6 @@ def test_a_file_turns_it_on_and_one_process_serves(tmp_path: Path) -> None:
             '[server]\ninspect = true\nworkers = 2\n[default]\nroute = "compatible/weak"\n'
             f'[providers.compatible]\nbase_url = "{upstream}/v1"\n'
         )
-        with serving_process("--config", str(file)) as (_, url, said):
+        with serving_process("--config", str(file)) as (_, url, printed):
             assert _get(f"{url}/inspect/api/about")[0] == 200
-    assert any("one process serves instead of 2" in line for line in said)
+    assert any("one process serves instead of 2" in line for line in printed)

@@ -70,8 +70,8 @@ def test_an_item_of_one_process_is_known_to_another(tmp_path: Path, stream: bool
 def test_an_item_is_known_only_to_its_own_key(tmp_path: Path, shared: bool) -> None:
     app = gateway(model("openai_chat", said("It is blue."), said("Because.")), tmp_path if shared else None)
     item = item_of(ask(app, "openai_responses", stream=False, headers=of("alice")), stream=False)
-    asked = [gateway(model("openai_chat"), tmp_path), app] if shared else [app]
-    for each in asked:
+    apps = [gateway(model("openai_chat"), tmp_path), app] if shared else [app]
+    for each in apps:
         reply = ask(each, "openai_responses", stream=False, input=[{"id": item["id"]}], headers=of("bob"))
         assert (reply.status, reply.json["error"]["code"]) == (400, "item_not_found")
     reply = ask(app, "openai_responses", stream=False, input=[USER, {"id": item["id"]}, USER], headers=of("alice"))
@@ -115,8 +115,8 @@ def test_dropped_reasoning_comes_back_from_another_process(tmp_path: Path) -> No
     answer = ask(
         gateway(model("openai_chat", thoughtful()), tmp_path), "openai_chat", stream=False, headers=of("alice")
     )
-    (told,) = answer.json["choices"]
-    bare = {key: told["message"][key] for key in ("role", "content", "tool_calls")}
+    (choices,) = answer.json["choices"]
+    bare = {key: choices["message"][key] for key in ("role", "content", "tool_calls")}
     history = [USER, bare, {"role": "tool", "tool_call_id": bare["tool_calls"][0]["id"], "content": "blue"}]
     thoughts = {}
     for name in KEYS:
@@ -128,13 +128,13 @@ def test_dropped_reasoning_comes_back_from_another_process(tmp_path: Path) -> No
 
 def test_everything_a_model_must_get_back_passes_through_the_file(tmp_path: Path) -> None:
     here, there = StateStores(tmp_path).learned.reasoning, StateStores(tmp_path).learned.reasoning
-    asked = [Message("user", "What is up?")]
+    question = [Message("user", "What is up?")]
     signed = WireFields("gemini", {"thought_signature": "AbC=", "nested": [{"n": 1}, None]})
     thought = Reasoning("hm \udcff", metadata={"signature": "s", "!": "kept"})
     own = ToolCall(id="functions.look:0", name="look", arguments={"at": "sky"}, metadata=signed)
-    here.remember(asked, Message("assistant", [thought, own]))
+    here.remember(question, Message("assistant", [thought, own]))
     echoed = Message("assistant", [ToolCall(id="functions_look_0", name="look", arguments={"at": "sky"})])
-    (_, filled) = there.refill([*asked, echoed])
+    (_, filled) = there.refill([*question, echoed])
     assert filled.parts == (thought, own)
     assert isinstance(filled.calls[0].metadata, WireFields)
 
@@ -144,37 +144,37 @@ def test_what_cannot_be_written_down_is_kept_in_memory_alone(tmp_path: Path) -> 
     deep: Any = 1
     for _ in range(400):
         deep = [deep]
-    asked, answer = [Message("user", "What time is it?")], Message("assistant", "Noon.")
+    question, answer = [Message("user", "What time is it?")], Message("assistant", "Noon.")
     for metadata in ({"deep": deep}, {"odd": object()}):
         turns = (Message("tool", [ToolResult(call_id="c", content="12:00", metadata=metadata)]),)
-        here.remember("", asked, answer, turns)
-        assert here.refill("", [*asked, answer]) == (*asked, *turns, answer)
-        there.refill("", [*asked, answer])
+        here.remember("", question, answer, turns)
+        assert here.refill("", [*question, answer]) == (*question, *turns, answer)
+        there.refill("", [*question, answer])
 
 
 def test_what_another_version_wrote_is_as_good_as_not_kept(tmp_path: Path) -> None:
     store, reasoning = Store(tmp_path / FILE), StateStores(tmp_path).learned.reasoning
-    asked = [Message("user", "What is up?"), Message("assistant", [ToolCall(id="c", name="look")])]
+    question = [Message("user", "What is up?"), Message("assistant", [ToolCall(id="c", name="look")])]
     for text in ("", "[]", '{"!":"tuple","is":["c",{},["no reasoning"]]}', '{"!":"Unknown"}'):
-        StateStores(tmp_path).learned.reasoning.remember(asked[:1], Message("assistant", [Reasoning("hm"), *asked[1].calls]))
+        StateStores(tmp_path).learned.reasoning.remember(question[:1], Message("assistant", [Reasoning("hm"), *question[1].calls]))
         with sqlite3.connect(store.path) as database:
             database.execute("UPDATE kept SET value = ?", (text.encode(),))
         database.close()
-        assert reasoning.refill(asked) == tuple(asked)
+        assert reasoning.refill(question) == tuple(question)
 
 
 def test_what_the_house_did_passes_through_the_file(tmp_path: Path) -> None:
     here, there = StateStores(tmp_path).memory, StateStores(tmp_path).memory
-    asked, answer = [Message("user", "What time is it?")], Message("assistant", "I look.\n\nNoon.")
+    question, answer = [Message("user", "What time is it?")], Message("assistant", "I look.\n\nNoon.")
     result = ToolResult(call_id="c", name="now", content=[Text("12:00"), Media(mime="image/png", data="AA==")])
     turns = (
         Message("assistant", [Reasoning("hm"), Text("I look."), ToolCall(id="c", name="now", raw="{}")]),
         Message("tool", [result]),
         Message("assistant", [Opaque(api="anthropic_messages", block={"type": "x"})]),
     )
-    here.remember("alice", asked, answer, turns)
-    assert there.refill("alice", [*asked, answer]) == (*asked, *turns, Message("assistant", "Noon."))
-    assert there.refill("bob", [*asked, answer]) == (*asked, answer)
+    here.remember("alice", question, answer, turns)
+    assert there.refill("alice", [*question, answer]) == (*question, *turns, Message("assistant", "Noon."))
+    assert there.refill("bob", [*question, answer]) == (*question, answer)
 
 
 # ── limits ───────────────────────────────────────────────────────────────────

@@ -59,10 +59,10 @@ def test_a_whole_file_is_served_as_it_was_meant(file: Path) -> None:
 
 def test_settings_left_behind_are_listed_without_their_keys() -> None:
     imported = convert(FILE)
-    told = "\n".join(imported.notices)
+    notices = "\n".join(imported.notices)
     for word in ("rpm", "tpm", "routing_strategy", "drop_params", "database_url", "'nobody'", "embedding", "GPT_KEY"):
-        assert word in told
-    assert LITERAL not in told + imported.toml + repr(imported)
+        assert word in notices
+    assert LITERAL not in notices + imported.toml + repr(imported)
     assert imported.environ == {"TEAM": "red", "GPT_KEY": LITERAL}
 
 
@@ -123,11 +123,11 @@ WRONG: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "says"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_what_is_no_such_file_says_what_is_wrong(text: str, says: str) -> None:
+@pytest.mark.parametrize(("text", "message"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
+def test_what_is_no_such_file_says_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(UsageError) as wrong:
         convert(text, "config.yaml")
-    assert says in str(wrong.value)
+    assert message in str(wrong.value)
     assert "\n" not in str(wrong.value)
 
 
@@ -172,13 +172,13 @@ def test_model_patterns_are_carried_over() -> None:
         row("*", "openrouter/*"),
     ]
     config = read(listed(*rows).data, {**ENVIRON, "GROQ_API_KEY": "g" * 12}).config
-    asked = {
+    routes = {
         "anthropic/claude-x": "anthropic/claude-x",
         "any-3": "groq/llama-3",
         "fixed/what": "groq/one",
         "else/x": "openrouter/",
     }
-    for name, goes in asked.items():
+    for name, goes in routes.items():
         (to,) = config.routes(name)
         assert f"{to.provider.name}/{to.model}" == goes
 
@@ -193,27 +193,27 @@ def test_exact_names_count_before_patterns_and_longer_ones_first() -> None:
 
 def test_other_names_of_models_are_models_too() -> None:
     aliases = {"small": "a", "both": ["a", "b"], "hidden": {"model": "b", "hidden": True}, "none": "c", "b": "a"}
-    told = listed(
+    notices = listed(
         row("a", "ollama/a"),
         row("b", "ollama/b"),
         router_settings={"model_group_alias": aliases, "fallbacks": {"a": ["b"]}},
     )
-    assert told.data["models"]["small"] == {"routes": ["ollama/a", "ollama/b"]}
-    assert told.data["models"]["both"] == {"routes": ["ollama/a", "ollama/b"]}
-    assert told.data["models"]["hidden"] == {"route": "ollama/b"}
-    assert "none" not in told.data["models"]
-    assert len([notice for notice in told.notices if "model_group_alias" in notice]) == 2
+    assert notices.data["models"]["small"] == {"routes": ["ollama/a", "ollama/b"]}
+    assert notices.data["models"]["both"] == {"routes": ["ollama/a", "ollama/b"]}
+    assert notices.data["models"]["hidden"] == {"route": "ollama/b"}
+    assert "none" not in notices.data["models"]
+    assert len([notice for notice in notices.notices if "model_group_alias" in notice]) == 2
 
 
 def test_two_deployments_of_one_provider_are_both_asked() -> None:
     hosts = [f"https://{where}.openai.azure.test/" for where in ("eu", "ca")]
     rows = [row("gpt", "azure/gpt-eu", api_base=h, api_key=f"os.environ/{n}") for n, h in zip("AB", hosts, strict=True)]
-    told = listed(*rows)
-    assert told.data["providers"]["azure-deployments-2"]["extends"] == "azure-deployments"
+    notices = listed(*rows)
+    assert notices.data["providers"]["azure-deployments-2"]["extends"] == "azure-deployments"
     environ = {**ENVIRON, "A": "a" * 12, "B": "b" * 12}
     with pytest.raises(UsageError, match="set OPENAI_API_VERSION"):
-        read(told.data, environ)
-    first, second = read(told.data, {**environ, "OPENAI_API_VERSION": "2024-10-21"}).config.routes("gpt")
+        read(notices.data, environ)
+    first, second = read(notices.data, {**environ, "OPENAI_API_VERSION": "2024-10-21"}).config.routes("gpt")
     assert second.request_url("/chat", "gpt-eu") == first.request_url("/chat", "gpt-eu").replace("//eu.", "//ca.")
     assert (second.provider.quirks, second.provider.requirements) == (
         first.provider.quirks,
@@ -223,9 +223,9 @@ def test_two_deployments_of_one_provider_are_both_asked() -> None:
 
 
 def test_a_provider_like_another_is_told_where_there_is_none() -> None:
-    for wrong, says in (
+    for wrong, mistakes in (
         ({"extends": "opnai"}, "take 'openai' or"),
         ({"extends": "openai", "api": "gemini"}, "leave one"),
     ):
-        with pytest.raises(UsageError, match=says):
+        with pytest.raises(UsageError, match=mistakes):
             read({"providers": {"x": wrong}, "models": {"m": {"route": "x/m"}}}, {"OPENAI_API_KEY": "k" * 12})

@@ -29,9 +29,9 @@ SECRET = "a-very-secret-key-of-the-provider"
 def as_before() -> Iterator[None]:
     """The loggers as they were."""
     loggers = [logging.getLogger(name) for name in (ROOT, *OTHERS)]
-    kept = [(logger, list(logger.handlers), logger.level, logger.propagate) for logger in loggers]
+    before = [(logger, list(logger.handlers), logger.level, logger.propagate) for logger in loggers]
     yield
-    for logger, handlers, level, propagate in kept:
+    for logger, handlers, level, propagate in before:
         logger.handlers[:], logger.propagate = handlers, propagate
         logger.setLevel(level)
 
@@ -55,10 +55,10 @@ def test_an_exchange_is_one_line_with_its_outcome(front: str, stream: bool) -> N
     gateway, out = logged(model("openai_chat", said(broken), said(slanted)), tools=Tools.TEXT)
     reply = ask(gateway, front, stream=stream, headers={"x-request-id": "mine-1"})
     assert reply.headers["x-request-id"] == "mine-1"
-    (told,) = lines(out)
-    assert told.pop("time").endswith("+00:00")
-    assert all(told.pop(name) >= 0 for name in ("seconds", "first_byte"))
-    assert told == {
+    (entries,) = lines(out)
+    assert entries.pop("time").endswith("+00:00")
+    assert all(entries.pop(name) >= 0 for name in ("seconds", "first_byte"))
+    assert entries == {
         "level": "info",
         "logger": ACCESS,
         "request_id": "mine-1",
@@ -89,9 +89,9 @@ def test_nothing_that_was_said_is_written() -> None:
 def test_a_failure_line_names_provider_and_kind_without_content() -> None:
     gateway, out = logged(ScriptedPeer([refusal(500, {"error": {"message": f"What is up? {SECRET}", "code": "boom"}})]))
     ask(gateway, "openai_chat", stream=False)
-    (told,) = lines(out)
-    assert (told["level"], told["status"], told["outcome"]) == ("error", 500, "server_error")
-    assert told["failures"] == [{"route": "compatible/m", "kind": "server_error", "status": 500, "code": "boom"}]
+    (entries,) = lines(out)
+    assert (entries["level"], entries["status"], entries["outcome"]) == ("error", 500, "server_error")
+    assert entries["failures"] == [{"route": "compatible/m", "kind": "server_error", "status": 500, "code": "boom"}]
     assert SECRET not in out.getvalue()
     assert "What is up?" not in out.getvalue()
 
@@ -111,9 +111,9 @@ def test_whatever_a_client_calls_itself_stays_one_line() -> None:
     gateway, out = logged(ScriptedPeer([DOWN]))
     body = {**ASKS["openai_chat"], "model": 'a"b\nlevel=fatal\u2028' + "m" * 10_000}
     call(gateway, PATHS["openai_chat"], body, headers={"x-request-id": "x" * 5000})
-    (told,) = lines(out)
+    (entries,) = lines(out)
     assert len(out.getvalue()) < 2000
-    assert told["model"].startswith('a"b\nlevel=fatal')
+    assert entries["model"].startswith('a"b\nlevel=fatal')
 
 
 def test_text_is_for_people_and_as_silent() -> None:
@@ -142,8 +142,8 @@ def test_the_servers_own_warnings_are_lines_of_the_same_form() -> None:
     _, out = logged(ScriptedPeer([]))
     logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
     logging.getLogger("uvicorn.error").info("chatter")
-    (told,) = lines(out)
-    assert (told["level"], told["logger"], told["message"]) == (
+    (entries,) = lines(out)
+    assert (entries["level"], entries["logger"], entries["message"]) == (
         "warning", "uvicorn.error", "Invalid HTTP request received.",
     )  # fmt: skip
 
@@ -159,11 +159,11 @@ ASKED: list[tuple[Server, dict[str, str], str, int]] = [
 
 @pytest.mark.parametrize(("server", "environ", "form", "level"), ASKED)
 def test_the_environment_counts_before_the_file(server: Server, environ: dict[str, str], form: str, level: int) -> None:
-    told = observers(server, GatewayConfig(), environ)
+    made = observers(server, GatewayConfig(), environ)
     assert logging.getLogger(ROOT).level == level
     (handler,) = logging.getLogger(ROOT).handlers
     assert getattr(handler.formatter, "_form", None) == form
-    assert [type(one) for one in told] == [Logs, Metrics]
+    assert [type(one) for one in made] == [Logs, Metrics]
 
 
 def test_what_is_turned_off_is_not_made() -> None:

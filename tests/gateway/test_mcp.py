@@ -66,7 +66,7 @@ def shown(memory: ScriptedPeer) -> list[str]:
 @pytest.fixture(scope="module")
 def replies(web: dict[str, Any]) -> dict[tuple[str, bool, str], tuple[Reply, list[Any]]]:
     """Every front, streamed and whole, in each of three ways, through one gateway with one server."""
-    told: dict[tuple[str, bool, str], tuple[Reply, list[Any]]] = {}
+    found: dict[tuple[str, bool, str], tuple[Reply, list[Any]]] = {}
     scripts = {"native": ECHO, "both": BOTH, "text": said(f"I ask.\n{FENCE}")}
 
     async def go() -> None:
@@ -79,10 +79,10 @@ def replies(web: dict[str, Any]) -> dict[tuple[str, bool, str], tuple[Reply, lis
                 for front in ("openai_chat", "openai_responses", "anthropic_messages", "ollama_chat", "gemini"):
                     for stream in (True, False):
                         reply = await ask(app, front, stream=stream)
-                        told[front, stream, way] = reply, sent(memory)["messages"]
+                        found[front, stream, way] = reply, sent(memory)["messages"]
 
     asyncio.run(go())
-    return told
+    return found
 
 
 @every_front
@@ -294,11 +294,11 @@ def test_servers_are_changed_while_it_runs_and_the_others_stay(web: dict[str, An
         await house.open()
         both = Mcp(servers={"a": {"mcpServers": {"a": web}}, "b": {"mcpServers": {"b": web}}})
         house.take(both)
-        told = (Attachment(server="a"), Attachment(server="b"))
-        await auntil(lambda: len(house.attached(told).tools["b"]) == 1)
-        assert list(house.attached(told).tools["a"]) == ["echo"]
+        attachments = (Attachment(server="a"), Attachment(server="b"))
+        await auntil(lambda: len(house.attached(attachments).tools["b"]) == 1)
+        assert list(house.attached(attachments).tools["a"]) == ["echo"]
         house.take(Mcp(servers={"b": both.servers["b"]}))
-        assert [list(tools) for tools in house.attached(told).tools.values()] == [[], ["echo"]]
+        assert [list(tools) for tools in house.attached(attachments).tools.values()] == [[], ["echo"]]
         await house.aclose()
 
     asyncio.run(go())
@@ -336,8 +336,8 @@ def test_only_servers_that_models_name_are_started() -> None:
         mcp={"max_turns": 3, "result_limit": 1000},
     )
     time = Attachment(server="time")
-    told = Attachment(server="files", run_on="client", tools=("read_*",), allow=("write_file",))
-    assert [config.attached(name) for name in ("a", "b", "c")] == [(time, told), (), (time,)]
+    attachments = Attachment(server="files", run_on="client", tools=("read_*",), allow=("write_file",))
+    assert [config.attached(name) for name in ("a", "b", "c")] == [(time, attachments), (), (time,)]
     assert set(config.mcp.servers) == {"time", "files"}
     assert (config.mcp.policy.max_turns, config.mcp.policy.result_limit) == (3, 1000)
 
@@ -369,11 +369,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("data", "says"), WRONG, ids=[says for _, says in WRONG])
-def test_what_is_wrong_with_the_settings_is_said(data: dict[str, Any], says: str) -> None:
+@pytest.mark.parametrize(("data", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_what_is_wrong_with_the_settings_is_said(data: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as wrong:
         settings(**data)
-    assert says in str(wrong.value)
+    assert message in str(wrong.value)
 
 
 def test_secrets_of_servers_are_not_shown() -> None:
@@ -386,16 +386,16 @@ def test_secrets_of_servers_are_not_shown() -> None:
 
 
 def test_each_server_tool_is_a_span_below_its_exchange(web: dict[str, Any]) -> None:
-    told, silent = Told(content=True), Told()
+    recorder, silent = Told(content=True), Told()
 
     async def go() -> None:
         memory = model("openai_chat", ECHO, said("It is blue."))
-        app = served(memory, servers={"lab": web}, observers=(told.tracing, silent.tracing))
+        app = served(memory, servers={"lab": web}, observers=(recorder.tracing, silent.tracing))
         async with alive(app):
             await ask(app)
 
     asyncio.run(go())
-    exchange, first, ran, second = told.spans
+    exchange, first, ran, second = recorder.spans
     assert [span.name for span in (first, ran, second)] == ["chat m", "execute_tool echo", "chat m"]
     assert ran.parent is not None
     assert ran.parent.span_id == exchange.context.span_id
@@ -407,15 +407,15 @@ def test_each_server_tool_is_a_span_below_its_exchange(web: dict[str, Any]) -> N
 
 
 def test_a_failed_or_abandoned_tool_marks_its_span() -> None:
-    told, record = Told(), ExchangeRecord()
+    recorder, record = Told(), ExchangeRecord()
     call = ToolCall(id="c", name="look", arguments={})
-    told.tracing.exchange_began(record)
-    told.tracing.tool_began(record, call)
+    recorder.tracing.exchange_began(record)
+    recorder.tracing.tool_began(record, call)
     failed = ToolResult(call_id="c", name="look", content="no", is_error=True, error_code="ENOENT")
-    told.tracing.tool_ended(record, call, failed)
-    told.tracing.tool_began(record, replace(call, id="d"))
-    told.tracing.exchange_ended(record)
-    assert [attributes(span).get("error.type") for span in told.spans[1:]] == ["ENOENT", "canceled"]
+    recorder.tracing.tool_ended(record, call, failed)
+    recorder.tracing.tool_began(record, replace(call, id="d"))
+    recorder.tracing.exchange_ended(record)
+    assert [attributes(span).get("error.type") for span in recorder.spans[1:]] == ["ENOENT", "canceled"]
 
 
 def test_a_failure_between_two_answers_keeps_what_was_done(web: dict[str, Any]) -> None:
@@ -427,9 +427,9 @@ def test_a_failure_between_two_answers_keeps_what_was_done(web: dict[str, Any]) 
         async with alive(app):
             reply = await ask(app)
             counted = (await Client(app, "/metrics", method="GET").run()).body.decode()
-        told = reply_of("openai_chat", reply, stream=False)
+        answer = reply_of("openai_chat", reply, stream=False)
         assert (reply.status, reply.headers["x-dragoman-server-tools"]) == (200, "wipe")
-        assert told.text.startswith("[wipe ran for this request")
+        assert answer.text.startswith("[wipe ran for this request")
         assert 'dragoman_upstream_requests_total{outcome="network",route="compatible/m"} 3.0' in counted
         assert "dragoman_reasks_total{" not in counted
 

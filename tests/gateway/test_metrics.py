@@ -59,9 +59,9 @@ def test_an_exchange_counts_once_with_all_it_came_to(front: str, stream: bool) -
     gateway = counting(model("openai_chat", CALLS))
     assert ask(gateway, front, stream=stream).status == 200
     found, shown = read(gateway), str(stream).lower()
-    (asked,) = of(found, "requests_total").items()
+    (counted,) = of(found, "requests_total").items()
     route = "route=compatible/m"
-    assert asked == ((f"front={front}", "model=m", route, "status=200", f"stream={shown}"), 1)
+    assert counted == ((f"front={front}", "model=m", route, "status=200", f"stream={shown}"), 1)
     assert of(found, "request_duration_seconds_count") == {(f"front={front}", "model=m", f"stream={shown}"): 1}
     assert of(found, "time_to_first_byte_seconds_count") == {(f"front={front}", "model=m", f"stream={shown}"): 1}
     assert of(found, "tokens_total") == {("model=m", route, "type=input"): 7, ("model=m", route, "type=output"): 5}
@@ -201,7 +201,7 @@ def test_the_form_is_the_one_that_was_asked_for(accept: str) -> None:
 
 
 def test_every_metric_says_what_it_is_in_a_sentence() -> None:
-    assert all(says.endswith(".") and kind in {"Counter", "Gauge", "Histogram"} for kind, says, _ in COUNTED.values())
+    assert all(script.endswith(".") and kind in {"Counter", "Gauge", "Histogram"} for kind, script, _ in COUNTED.values())
 
 
 SHARED = """
@@ -238,9 +238,9 @@ def test_an_answer_names_its_route_and_nothing_unprintable() -> None:
     for stream in (True, False):
         body = {**ASKS["openai_chat"], "model": name, "stream": stream}
         reply = call(gateway, PATHS["openai_chat"], json.dumps(body).encode())
-        told = reply.headers["x-dragoman-route"]
-        assert told.startswith("compatible/k?se??x-evil: 1?mmm")
-        assert len(told) <= 500
+        route = reply.headers["x-dragoman-route"]
+        assert route.startswith("compatible/k?se??x-evil: 1?mmm")
+        assert len(route) <= 500
 
 
 class Broken:
@@ -281,9 +281,9 @@ os._exit(9 if os.environ.get("KILLED") else 0)
 
 
 def test_requests_of_a_killed_process_are_no_longer_in_flight(tmp_path: Path) -> None:
-    told = []
+    seen = []
     for killed in ("1", "", ""):
         environ = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "KILLED": killed}
         ran = subprocess.run([sys.executable, "-c", BUSY], env=environ, capture_output=True, text=True, check=False)
-        told.append(ran.stdout)
-    assert all('dragoman_in_flight_requests{front="openai_chat"} 1.0' in each for each in told)
+        seen.append(ran.stdout)
+    assert all('dragoman_in_flight_requests{front="openai_chat"} 1.0' in each for each in seen)

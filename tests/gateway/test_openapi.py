@@ -57,7 +57,7 @@ def test_requests_near_the_schema_never_make_the_gateway_fail() -> None:
     schemathesis = pytest.importorskip("schemathesis")
     hypothesis = pytest.importorskip("hypothesis")
     schema = schemathesis.openapi.from_asgi("/openapi.json", gateway())
-    asked = []
+    operations = []
     for result in schema.get_all_operations():
         operation = result.ok()
 
@@ -71,5 +71,5 @@ def test_requests_near_the_schema_never_make_the_gateway_fail() -> None:
             assert response.status_code < 500, response.text
 
         never_fails()
-        asked.append(operation.label)
-    assert len(asked) == sum(map(len, document()["paths"].values()))
+        operations.append(operation.label)
+    assert len(operations) == sum(map(len, document()["paths"].values()))

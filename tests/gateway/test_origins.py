@@ -32,8 +32,8 @@ def gateway(**more: Any) -> tuple[Any, ScriptedPeer]:
 
 
 def ask(origin: str | None, app: Any, **headers: str) -> Reply:
-    told = {**headers, **({} if origin is None else {"origin": origin})}
-    return asyncio.run(Client(app, "/v1/chat/completions", ASKED, headers={"host": "127.0.0.1:4242", **told}).run())
+    sent = {**headers, **({} if origin is None else {"origin": origin})}
+    return asyncio.run(Client(app, "/v1/chat/completions", ASKED, headers={"host": "127.0.0.1:4242", **sent}).run())
 
 
 @pytest.mark.parametrize("origin", HERE)
@@ -113,8 +113,8 @@ def test_a_preflight_is_answered_with_what_may_be_sent() -> None:
 def test_origins_are_set_by_file_and_by_environment() -> None:
     written = {"server": {"cors_origins": ["https://a.test"]}, "default": {"route": "ollama"}}
     assert read(written, {}).config.cors_origins == ("https://a.test",)
-    told = read(written, {"DRAGOMAN_CORS_ORIGINS": "https://b.test, https://c.test"})
-    assert told.config.cors_origins == ("https://b.test", "https://c.test")
+    settings = read(written, {"DRAGOMAN_CORS_ORIGINS": "https://b.test, https://c.test"})
+    assert settings.config.cors_origins == ("https://b.test", "https://c.test")
 
 
 def test_an_origin_that_is_none_is_refused_with_an_example() -> None:

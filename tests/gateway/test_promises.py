@@ -129,11 +129,11 @@ WISHES: list[tuple[str, dict[str, Any], str, str]] = [
 def test_an_unsupported_parameter_stands_in_a_header(
     front: str, more: dict[str, Any], back: str, lost: str, stream: bool
 ) -> None:
-    says = LOOKS if "tool_choice" in more else said("hi")
-    reply = ask(app(model(back, says), back), front, stream=stream, **more)
+    scripted = LOOKS if "tool_choice" in more else said("hi")
+    reply = ask(app(model(back, scripted), back), front, stream=stream, **more)
     assert reply.status == 200
-    told = reply.headers["x-dragoman-unsupported-params"].split(",")
-    assert [field for field in told if field != "stream_options.include_usage"] == [lost]
+    header = reply.headers["x-dragoman-unsupported-params"].split(",")
+    assert [field for field in header if field != "stream_options.include_usage"] == [lost]
 
 
 @every_front
@@ -166,12 +166,12 @@ def test_log_probabilities_come_through_streamed_too(stream: bool) -> None:
     lines = [f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n".encode() for choice in choices]
     memory = model("openai_chat", Answer((*lines, b"data: [DONE]\n\n"), headers={"content-type": "text/event-stream"}))
     reply = ask(app(memory, stream=True), "openai_chat", stream=stream, logprobs=True)
-    told = (
+    frames = (
         [json.loads(line[6:]) for line in reply.body.decode().splitlines() if line.startswith("data: {")]
         if stream
         else [reply.json]
     )
-    found = [choice["logprobs"] for one in told for choice in one["choices"] if choice.get("logprobs")]
+    found = [choice["logprobs"] for one in frames for choice in one["choices"] if choice.get("logprobs")]
     assert found == [LOGPROBS]
 
 

@@ -69,8 +69,8 @@ def settings(text: str, environ: dict[str, str] | None = None) -> Any:
 
 
 def test_a_whole_file_comes_out_as_it_was_meant() -> None:
-    told = settings(FULL)
-    config = told.config
+    read = settings(FULL)
+    config = read.config
     first, second = config.routes("qwen")
     assert (first.provider.name, first.model, first.root()) == ("ollama", "qwen3:8b", "http://10.0.0.6:11434")
     assert (second.provider.name, second.model, second.root()) == ("box", "qwen3-32b", "http://10.0.0.5:8000/v1")
@@ -91,7 +91,7 @@ def test_a_whole_file_comes_out_as_it_was_meant() -> None:
     assert (key.name, key.per_minute) == ("alice", 60)
     assert key.sha256 == hashlib.sha256(b"alices-secret").hexdigest()
     assert (key.allows("qwen3"), key.allows("gpt")) == (True, False)
-    assert (told.server.host, told.server.port, told.server.workers) == ("0.0.0.0", 8080, 2)
+    assert (read.server.host, read.server.port, read.server.workers) == ("0.0.0.0", 8080, 2)
     assert [[each.server for each in config.attached(name)] for name in ("gpt", "qwen")] == [["time"], []]
 
 
@@ -116,11 +116,11 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("what", "text", "says"), WRONG, ids=[row[0] for row in WRONG])
-def test_what_is_wrong_is_said_with_its_place(what: str, text: str, says: list[str]) -> None:
+@pytest.mark.parametrize(("what", "text", "messages"), WRONG, ids=[row[0] for row in WRONG])
+def test_what_is_wrong_is_said_with_its_place(what: str, text: str, messages: list[str]) -> None:
     with pytest.raises(UsageError) as wrong:
         settings(text)
-    for words in says:
+    for words in messages:
         assert words in str(wrong.value)
     assert "plain-secret" not in str(wrong.value)
 

@@ -169,9 +169,9 @@ def test_frozen_tools_are_sent_as_others_are(name: str) -> None:
 def test_markers_on_the_tools_of_a_request_do_not_stay() -> None:
     claude = CODECS["anthropic_messages"]
     server = {"type": "web_search_20250305", "name": "web_search"}
-    asked = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+    request_body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
     for tools in ([server], [{"name": "f", "input_schema": SCHEMA}], [{"name": "f", "input_schema": SCHEMA}, server]):
-        body = {**asked, "tools": tools}
+        body = {**request_body, "tools": tools}
         modes: list[tuple[CacheMode, int]] = [("asked", 0), ("always", 1), ("asked", 0), ("never", 0), ("always", 1)]
         for mode, marks in modes:
             request = claude.decode_request(deepcopy(body))
@@ -241,19 +241,19 @@ def test_a_message_is_rendered_once_unless_it_is_long() -> None:
 class Behind:
     """What processes keep together; remembers what it was asked."""
 
-    def __init__(self, **kept: str) -> None:
-        self.kept = kept
-        self.asked: list[list[str]] = []
+    def __init__(self, **rows: str) -> None:
+        self.rows = rows
+        self.queries: list[list[str]] = []
 
     def holds(self) -> bool:
-        return bool(self.kept)
+        return bool(self.rows)
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        self.asked.append(list(keys))
-        return {key: self.kept[key] for key in keys if key in self.kept}
+        self.queries.append(list(keys))
+        return {key: self.rows[key] for key in keys if key in self.rows}
 
     def put(self, rows: Mapping[str, str]) -> None:
-        self.kept.update(rows)
+        self.rows.update(rows)
 
 
 def test_least_recently_used_values_go_first() -> None:
@@ -275,19 +275,19 @@ def test_backing_is_asked_once_for_what_is_missing() -> None:
     cache = BackedCache(100, len, behind)
     assert cache.holds()
     cache.put({"a": "1"})
-    assert behind.kept["a"] == "1"
+    assert behind.rows["a"] == "1"
     assert cache.get(["a"]) == {"a": "1"}
-    assert behind.asked == []
+    assert behind.queries == []
     assert cache.get(["a", "b", "c", "d", "b"]) == {"a": "1", "b": "2", "c": "3"}
     assert cache.get(["a", "b", "c"]) == {"a": "1", "b": "2", "c": "3"}
-    assert behind.asked == [["b", "c", "d"]]
+    assert behind.queries == [["b", "c", "d"]]
 
 
 def test_nothing_is_put_behind_where_there_is_nothing() -> None:
     behind = Behind()
     cache = BackedCache(100, len, behind)
     cache.put({})
-    assert (cache.holds(), cache.get([]), behind.asked) == (False, {}, [])
+    assert (cache.holds(), cache.get([]), behind.queries) == (False, {}, [])
 
 
 def test_an_object_is_remembered_by_its_identity() -> None:

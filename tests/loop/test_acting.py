@@ -40,7 +40,7 @@ SKY, SEA = {"at": "sky"}, {"at": "sea"}
 NOTE = {"path": "a", "text": "b"}
 
 
-def groups(memory: ScriptedPeer, says: list[Says], shop: Shop, policy: Policy | None = None) -> list[list[str]]:
+def groups(memory: ScriptedPeer, turns: list[Says], shop: Shop, policy: Policy | None = None) -> list[list[str]]:
     """The tools of each `RunTools` of a run, in order."""
     seen: list[list[str]] = []
     perform = memory.sync_performer()
@@ -61,8 +61,8 @@ def groups(memory: ScriptedPeer, says: list[Says], shop: Shop, policy: Policy | 
 @pytest.mark.requirement("weak-exathena-12")
 def test_only_read_only_neighbours_run_side_by_side() -> None:
     calls = [("look", SKY), ("look", SEA), ("write", NOTE), ("look", {"at": "me"}), ("write", {**NOTE, "path": "c"})]
-    says = [calling(*calls), said("Done.")]
-    got = groups(model("openai_chat", *says), says, Shop())
+    turns = [calling(*calls), said("Done.")]
+    got = groups(model("openai_chat", *turns), turns, Shop())
     assert got == [["look", "look"], ["write"], ["look"], ["write"]]
 
 
@@ -167,16 +167,16 @@ def test_permission_may_be_awaited_and_given_as_a_word() -> None:
 
 
 def test_edited_arguments_are_validated_and_shown_to_the_model() -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def approve(asking: ApprovalRequest) -> Decision:
-        asked.append(asking.problem)
+        requests.append(asking.problem)
         return Edited({"at": "sea", "times": "2"}) if asking.problem else Edited({"times": 1})
 
     got = play(calling(("look", SKY)), "Done.", policy=Policy(approve=approve))
     assert got.shop.ran == [("look", {"at": "sea", "times": 2})]
     assert '"at": "sea"' in got.results[0].text
-    assert "at" in asked[1]
+    assert "at" in requests[1]
     assert got.run.messages[1].calls[0].arguments == SKY
 
 
@@ -256,9 +256,9 @@ def test_a_hook_that_returns_nonsense_is_the_callers_mistake(policy: Policy) -> 
 # ── time and cancelling ──────────────────────────────────────────────────────
 
 
-def scripted(says: list[Says], answer: Any, policy: Policy) -> tuple[Played, Run]:
+def scripted(turns: list[Says], answer: Any, policy: Policy) -> tuple[Played, Run]:
     """A run in which `answer(effect)` may perform an effect, or raise, before the script does."""
-    shop, memory = Shop(), model("openai_chat", *says)
+    shop, memory = Shop(), model("openai_chat", *turns)
     perform, outcome = memory.sync_performer(), Outcome[Run]()
 
     def world(effect: Effect) -> Any:
@@ -273,8 +273,8 @@ def scripted(says: list[Says], answer: Any, policy: Policy) -> tuple[Played, Run
 
 def test_calls_left_over_by_the_timeout_are_answered() -> None:
     clock = iter(range(0, 1000, 4))
-    says = [calling(("look", SKY), ("write", NOTE), ("look", SEA)), said("Done.")]
-    got, run = scripted(says, lambda e: float(next(clock)) if isinstance(e, Now) else None, Policy(timeout=10))
+    turns = [calling(("look", SKY), ("write", NOTE), ("look", SEA)), said("Done.")]
+    got, run = scripted(turns, lambda e: float(next(clock)) if isinstance(e, Now) else None, Policy(timeout=10))
     assert run.end == Limit(Bound.SECONDS, 10)
     codes = [result.error_code for result in run.messages[2].results]
     assert codes == [None, ErrorCode.NOT_EXECUTED, ErrorCode.NOT_EXECUTED]
@@ -297,9 +297,9 @@ def cancelling_at(count: int) -> Any:
 
 @pytest.mark.parametrize("count", range(24))
 def test_a_run_cancelled_anywhere_has_every_call_answered(count: int) -> None:
-    says = [calling(("look", SKY), ("write", NOTE), ("nope", {})), calling(("look", SEA)), said("It is blue.")]
+    turns = [calling(("look", SKY), ("write", NOTE), ("nope", {})), calling(("look", SEA)), said("It is blue.")]
     policy = Policy(approve=lambda _: True, timeout=100)
-    got, run = scripted(says, cancelling_at(count), policy)
+    got, run = scripted(turns, cancelling_at(count), policy)
     if count < 20:
         assert isinstance(run.end, Interrupted)
     for at, message in enumerate(run.messages):
@@ -366,7 +366,7 @@ def test_a_long_result_is_shortened_and_can_be_continued() -> None:
     assert 'read_more(key="r1"' in first.text
     assert book[5000:5800] in second.text
     assert "go on with start" in second.text
-    assert [[tool.name for tool in request.tools] for request in got.asked] == [
+    assert [[tool.name for tool in request.tools] for request in got.requests] == [
         ["read"], ["read", "read_more"], ["read", "read_more"]
     ]  # fmt: skip
 
@@ -385,7 +385,7 @@ def test_a_tool_of_the_callers_own_keeps_its_name() -> None:
         return ToolSet(shop.make("read_more", {"type": "object"}, lambda _: "x" * 900))
 
     got = play(calling(("read_more", {})), "Done.", tools=tools, policy=Policy(result_limit=400))
-    assert [tool.name for tool in got.asked[1].tools] == ["read_more", "read_more_2"]
+    assert [tool.name for tool in got.requests[1].tools] == ["read_more", "read_more_2"]
 
 
 # ── the callers own mistakes ─────────────────────────────────────────────────
@@ -410,6 +410,6 @@ def test_a_request_that_offers_what_nothing_can_run_is_refused() -> None:
 
 def test_every_wrong_call_is_reported_to_the_model() -> None:
     got = play(calling(("nope", {})), "Done.")
-    (told,) = got.of(Corrected)
-    assert told.message is None
+    (correction,) = got.of(Corrected)
+    assert correction.message is None
     assert isinstance(got.of(ToolEnded)[0].result.content[0], Text)

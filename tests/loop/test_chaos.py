@@ -58,7 +58,7 @@ def test_a_model_that_errs_finishes_its_task(speak: str, rate: float) -> None:
         to = route(tools=Tools.TEXT, prompt_dialect=speak)
         request = Request(model="weak", messages=(Message("user", TASK),), stream=True)
         kit = tools(shop)
-        got = run(loop(request, lambda asked, to=to: turn(asked, to), kit, Policy()), memory.sync_performer())  # type: ignore[misc]
+        got = run(loop(request, lambda request, to=to: turn(request, to), kit, Policy()), memory.sync_performer())  # type: ignore[misc]
         assert got.done
         ran = Counter((name, next(iter(given.values()))) for name, given in shop.ran)
         assert set(ran) == MEANT

@@ -50,8 +50,8 @@ STORE = action(UPSERT, {"namespace": "project:metal", "items": ITEMS}, "need to 
 STORED = [(UPSERT, {"namespace": "project:metal", "items": ITEMS})]
 
 
-def talk(*says: str, **more: Any) -> Played:
-    return play(*says, tools=tools, messages=(TASK,), **more)
+def talk(*fragment: str, **more: Any) -> Played:
+    return play(*fragment, tools=tools, messages=(TASK,), **more)
 
 
 @pytest.mark.requirement("004-loop")
@@ -159,7 +159,7 @@ def test_a_demand_to_call_outlasts_an_answer_in_text() -> None:
     assert len(got.corrections) == 2
     assert got.shop.ran == STORED
     assert isinstance(got.run.end, FinalAction)
-    assert [request.tool_choice for request in got.asked] == [ToolChoice("required")] * 3 + [None]
+    assert [request.tool_choice for request in got.requests] == [ToolChoice("required")] * 3 + [None]
 
 
 def test_a_demand_that_is_never_met_ends_the_run() -> None:

@@ -339,15 +339,15 @@ def kinds_of(steps: list[Any]) -> list[str]:
 
 @both
 def test_a_finished_run_is_replayed_without_effects(face: Face, path: str) -> None:
-    office, heard, again = Office(), list[Any](), list[Any]()
-    run = face.run(script(), "Pay.", tools=office.tools, journal=path, on_event=heard.append)
+    office, first_steps, again = Office(), list[Any](), list[Any]()
+    run = face.run(script(), "Pay.", tools=office.tools, journal=path, on_event=first_steps.append)
     assert run.end == Answered()
     silent = ScriptedPeer([])
-    told = face.do(silent, "resume", path, tools=office.tools, on_event=again.append)
-    assert told == run
+    replayed = face.do(silent, "resume", path, tools=office.tools, on_event=again.append)
+    assert replayed == run
     assert silent.sent == []
     assert office.done == ["paid 1", "sent 1", "paid 2", "sent 2"]
-    assert kinds_of(again) == [kind for kind in kinds_of(heard) if kind != "RouteAsked"]
+    assert kinds_of(again) == [kind for kind in kinds_of(first_steps) if kind != "RouteAsked"]
 
 
 def test_a_journal_is_the_same_for_both_clients(path: str) -> None:
@@ -479,16 +479,16 @@ def test_an_interrupted_idempotent_tool_runs_again_with_its_key(face: Face, path
 
 
 def test_a_hook_that_answered_is_not_asked_again(path: str) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     async def approve(asking: ApprovalRequest) -> Any:
-        asked.append(asking.call.name)
+        requests.append(asking.call.name)
         return Edited({"n": 7}) if asking.call.name == "pay" else Denied("no letters")
 
     office, policy = Office(), Policy(approve=approve)
     run = NOW.run(model(API, both_tools(1), DONE), "Pay.", tools=office.tools, journal=path, policy=policy)
     assert NOW.do(ScriptedPeer([]), "resume", path, tools=office.tools, policy=policy) == run
-    assert asked == ["pay", "send"]
+    assert requests == ["pay", "send"]
     assert office.done == ["paid 7"]
 
 
@@ -501,9 +501,9 @@ def test_a_result_is_recorded_without_its_odd_metadata(face: Face, path: str) ->
 
     script = model(API, Says((), (("a", "pay", {"n": 1}),)), DONE)
     run = face.run(script, "Pay.", tools=[pay], journal=path)
-    told = face.do(ScriptedPeer([]), "resume", path, tools=[pay])
-    assert told.end == run.end == Answered()
-    assert [result.text for result in results(told)] == ["paid"]
+    replayed = face.do(ScriptedPeer([]), "resume", path, tools=[pay])
+    assert replayed.end == run.end == Answered()
+    assert [result.text for result in results(replayed)] == ["paid"]
 
 
 def test_a_conversation_that_cannot_be_recorded_is_refused(path: str) -> None:

@@ -42,7 +42,7 @@ def output(how: How = How.TOOL, **more: Any) -> Output:
 def test_output_by_tool_is_a_call_that_ends_the_run() -> None:
     got = play(calling(("look", {"at": "sky"})), calling(("final_answer", OSLO)), output=output())
     assert (got.run.end, got.run.value) == (Answered(), OSLO)
-    assert [tool.name for tool in got.asked[0].tools] == ["look", "write", "final_answer"]
+    assert [tool.name for tool in got.requests[0].tools] == ["look", "write", "final_answer"]
     assert "final_answer" in sent(got.memory)["messages"][0]["content"]
     assert got.run.messages[0].role == "user"
 
@@ -50,7 +50,7 @@ def test_output_by_tool_is_a_call_that_ends_the_run() -> None:
 def test_without_other_tools_the_call_is_demanded() -> None:
     got = play(calling(("final_answer", OSLO)), output=output(), tools=NONE)
     assert got.run.value == OSLO
-    assert got.asked[0].tool_choice == ToolChoice("named", "final_answer")
+    assert got.requests[0].tool_choice == ToolChoice("named", "final_answer")
 
 
 @pytest.mark.parametrize("to", [IN_TEXT, IN_PROTOCOL], ids=["fence", "protocol"])

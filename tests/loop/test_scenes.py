@@ -63,9 +63,9 @@ def test_a_call_in_text_runs_alike() -> None:
 
 def test_steps_are_told_in_the_order_of_things() -> None:
     got = play(calling(("look", {"at": "sky"}), ("write", {"path": "a", "text": "b"})), "Done.")
-    told = [type(s) for s in got.steps if isinstance(s, TurnStarted | TurnEnded | ToolStarted | ToolEnded)]
+    kinds = [type(s) for s in got.steps if isinstance(s, TurnStarted | TurnEnded | ToolStarted | ToolEnded)]
     two = [ToolStarted, ToolEnded] * 2
-    assert told == [TurnStarted, TurnEnded, *two, TurnStarted, TurnEnded]
+    assert kinds == [TurnStarted, TurnEnded, *two, TurnStarted, TurnEnded]
     assert [s.index for s in got.of(TurnStarted)] == [0, 1]
 
 
@@ -90,18 +90,18 @@ def test_an_unknown_native_tool_is_answered_with_near_names() -> None:
 @pytest.mark.parametrize("api", ["openai_chat", "anthropic_messages", "ollama_chat"])
 def test_a_wrong_call_is_answered_with_its_code_everywhere(api: str) -> None:
     got = play(calling(("lok", {"at": "sky"}), ("look", {"at": "sky"})), "Blue.", api=api)
-    told = json.dumps(sent(got.memory))
-    assert "[ERROR:UnknownTool]" in told
-    assert ('"is_error": true' in told) is (api == "anthropic_messages")
+    bodies = json.dumps(sent(got.memory))
+    assert "[ERROR:UnknownTool]" in bodies
+    assert ('"is_error": true' in bodies) is (api == "anthropic_messages")
     assert got.shop.ran == [("look", {"at": "sky"})]
 
 
 def test_every_failing_path_is_reported_with_schema_and_value() -> None:
     got = play(calling(("look", {"times": "many", "at": {"x": 1}})), "Blue.")
-    told = got.results[0]
-    assert told.error_code == ErrorCode.INVALID_ARGS
+    result = got.results[0]
+    assert result.error_code == ErrorCode.INVALID_ARGS
     for piece in ("$.times", "$.at", '"many"', '{"x": 1}', '"integer"', '"string"'):
-        assert piece in told.text
+        assert piece in result.text
     assert got.shop.ran == []
 
 
@@ -161,9 +161,9 @@ def test_a_wrong_call_in_text_is_answered_by_a_message() -> None:
     bad = '~~~tool_call\n{"name": "look", "arguments": {"times": 3}}\n~~~'
     got = play(f"I look.\n{bad}", FENCE, "Blue.", to=IN_TEXT)
     assert bad in got.run.messages[1].text
-    (told,) = got.corrections
-    assert told.startswith("[ERROR:InvalidArgs]")
-    assert '"at"' in told
+    (correction,) = got.corrections
+    assert correction.startswith("[ERROR:InvalidArgs]")
+    assert '"at"' in correction
     assert got.shop.ran == [("look", {"at": "sky"})]
     assert got.run.end == Answered()
 
@@ -172,11 +172,11 @@ def test_several_wrong_text_calls_share_one_message() -> None:
     bad = '~~~tool_call\n{"name": "look", "arguments": {"times": 3}}\n~~~'
     unknown = '~~~tool_call\n{"name": "lok", "arguments": {"at": "sea"}}\n~~~'
     got = play("\n".join([bad, FENCE, unknown]), "Blue.", to=IN_TEXT)
-    (told,) = got.corrections
-    assert "2 calls of your last answer were wrong" in told
-    assert "1. [ERROR:InvalidArgs]" in told
-    assert "2. [ERROR:UnknownTool]" in told
-    assert "Your other 1 call ran" in told
+    (correction,) = got.corrections
+    assert "2 calls of your last answer were wrong" in correction
+    assert "1. [ERROR:InvalidArgs]" in correction
+    assert "2. [ERROR:UnknownTool]" in correction
+    assert "Your other 1 call ran" in correction
     assert got.shop.ran == [("look", {"at": "sky"})]
 
 

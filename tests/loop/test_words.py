@@ -92,12 +92,12 @@ def test_the_value_at_a_path_is_found(path: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "place"),
     [('{"a": }', '{"a": ⟪HERE⟫}'), ('x {"a": "b', 'x {"a": "b⟪HERE⟫'), ('{"a": 1}', ""), ("no object", ""),
      ("{'a': 1, b: }", "{'a': 1, b: ⟪HERE⟫}")],
 )  # fmt: skip
-def test_the_place_where_json_breaks_is_shown(text: str, told: str) -> None:
-    assert break_of(text) == told
+def test_the_place_where_json_breaks_is_shown(text: str, place: str) -> None:
+    assert break_of(text) == place
 
 
 @given(st.text(max_size=200))
@@ -126,10 +126,10 @@ def test_an_example_never_copies_the_words_of_the_model() -> None:
 def test_many_tools_are_listed_nearest_first_and_not_without_end() -> None:
     tools = [Tool(name=f"tool_{n:03}") for n in range(300)]
     issue = Issue(kind=IssueKind.UNKNOWN_TOOL, message="m", name="tool_299x", correction="c")
-    told = answer(CallError(issue=issue, native=True), tools, 1)
-    assert "'tool_299'" in told
-    assert "240 more" in told
-    assert len(told) < 2000
+    message = answer(CallError(issue=issue, native=True), tools, 1)
+    assert "'tool_299'" in message
+    assert "240 more" in message
+    assert len(message) < 2000
 
 
 def test_corrections_say_the_same_each_time() -> None:
@@ -182,9 +182,9 @@ def test_refused_native_calls_keep_order_and_get_ids() -> None:
     good = [ToolCall(id="b", name="look"), ToolCall(id="d", name="look"), ToolCall(id="d", name="look")]
     issues = (refused("a", "look", '{"at"'), refused("c", "look", "{}"), refused("e", "look", "["))
     response = Response(message=Message("assistant", good), issues=issues)
-    told = transcribe(response, {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4})
-    assert [call.id for call in told.message.calls] == ["a", "b", "c", "d", "d_2", "e"]
-    assert set(told.native) == {"a", "c", "e"}
+    transcribed = transcribe(response, {"a": 0, "b": 1, "c": 2, "d": 3, "e": 4})
+    assert [call.id for call in transcribed.message.calls] == ["a", "b", "c", "d", "d_2", "e"]
+    assert set(transcribed.native) == {"a", "c", "e"}
 
 
 def test_an_answer_in_order_stays_the_message_it_is() -> None:
@@ -202,10 +202,10 @@ def test_text_meant_as_a_call_that_nothing_answers_stays(
 ) -> None:
     later = ToolCall(id="a", name="look", report=Report(span=(50, 60), verdict=Verdict.ACCEPTED))
     issue = Issue(kind=kind, message="m", raw="<bad>", span=(start, start + 5), correction="c")
-    told = transcribe(Response(message=Message("assistant", [Text("hm "), later]), issues=(issue,)), {})
-    assert [type(part).__name__ for part in told.message.parts] == ["Text", "ToolCall"]
-    assert told.message.text == text
-    assert told.in_text == (issue,)
+    transcribed = transcribe(Response(message=Message("assistant", [Text("hm "), later]), issues=(issue,)), {})
+    assert [type(part).__name__ for part in transcribed.message.parts] == ["Text", "ToolCall"]
+    assert transcribed.message.text == text
+    assert transcribed.in_text == (issue,)
     alone = transcribe(Response(message=Message("assistant"), issues=(issue,)), {})
     assert alone.message.text == "<bad>"
 
@@ -259,9 +259,9 @@ def test_without_tools_everything_is_an_answer(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_reading_an_answer_never_fails(text: str) -> None:
-    for said in (text, "{" + text, "Let me " + text, '{"action": ' + text):
-        read(Response(message=Message("assistant", said)), TOOLS)
-        announces(said or "x", ["look"])
+    for announcement in (text, "{" + text, "Let me " + text, '{"action": ' + text):
+        read(Response(message=Message("assistant", announcement)), TOOLS)
+        announces(announcement or "x", ["look"])
 
 
 # ── the guard ────────────────────────────────────────────────────────────────

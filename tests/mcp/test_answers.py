@@ -53,10 +53,10 @@ URL = {"mode": "url", "message": "Log in", "url": "https://h/login", "elicitatio
 def test_a_question_is_put_in_words_and_answered_or_declined(
     params: dict[str, Any], question: str, answer: JsonObject | None, action: str
 ) -> None:
-    asked: list[tuple[str, JsonObject]] = []
+    requests: list[tuple[str, JsonObject]] = []
 
     def elicit(message: str, schema: JsonObject) -> JsonObject | None:
-        asked.append((message, schema))
+        requests.append((message, schema))
         return answer
 
     kind = types.ElicitRequestURLParams if "url" in params else types.ElicitRequestFormParams
@@ -64,7 +64,7 @@ def test_a_question_is_put_in_words_and_answered_or_declined(
         ClientCallbacks(elicit=elicit).callbacks()["elicitation_callback"](None, kind.model_validate(params))
     )
     assert (result.action, result.content) == (action, answer)
-    [(message, schema)] = asked
+    [(message, schema)] = requests
     assert message == question
     assert schema["type"] == "object"
 

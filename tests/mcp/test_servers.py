@@ -187,7 +187,7 @@ def test_what_nobody_answers_is_told_to_the_server() -> None:
 
 def test_a_server_may_be_lent_the_clients_own_model(http: dict[str, Any]) -> None:
     with running(WeakModel()) as url, Client("weak", base_url=f"{url}/v1") as client:
-        callbacks = ClientCallbacks(sample=lambda asked: client.turn(messages=asked.messages, sampling=asked.sampling))
+        callbacks = ClientCallbacks(sample=lambda request: client.turn(messages=request.messages, sampling=request.sampling))
         with McpServers(config(lab=http), callbacks=callbacks) as opened:
             assert asyncio.run(call(opened, "think")).text.startswith("weak: I am a scripted model")
 
@@ -418,8 +418,8 @@ def test_dotted_names_work_with_the_json_protocol(http: dict[str, Any]) -> None:
         tools = opened.tools().only(name)
         with Client("weak", base_url=f"{url}/v1", tools=tools, prompt_dialect=DIALECTS["json_protocol"]) as client:
             run = client.run(f'Call {name} with namespace="project:metal" items=[{{"text": "comparison takeaways"}}].')
-    [asked, *_] = journal.exchanges
-    [system] = [message.text for message in asked.messages if message.role == "system"]
+    [exchange, *_] = journal.exchanges
+    [system] = [message.text for message in exchange.messages if message.role == "system"]
     assert name in system
     assert all(word in system for word in ('"namespace"', '"items"', '"required"'))
     [call] = [call for message in run.messages for call in message.calls]
@@ -437,11 +437,11 @@ def test_dotted_names_work_with_the_json_protocol(http: dict[str, Any]) -> None:
 def test_hints_become_what_the_loop_asks_for(http: dict[str, Any]) -> None:
     with McpServers(config(lab={**http, "alwaysAllow": ["fail"]})) as opened:
         tools = opened.tools()
-    asked = {name: (each.read_only, each.idempotent, each.approval) for name, each in tools.items()}
-    assert asked["echo"] == (True, True, Approval.POLICY)
-    assert asked["wipe"] == (False, False, Approval.ALWAYS)
-    assert asked["fail"] == (False, False, Approval.NEVER)
-    assert asked["shapes"] == (False, False, Approval.POLICY)
+    hints = {name: (each.read_only, each.idempotent, each.approval) for name, each in tools.items()}
+    assert hints["echo"] == (True, True, Approval.POLICY)
+    assert hints["wipe"] == (False, False, Approval.ALWAYS)
+    assert hints["fail"] == (False, False, Approval.NEVER)
+    assert hints["shapes"] == (False, False, Approval.POLICY)
 
 
 LISTED: list[tuple[JsonObject, str, JsonObject]] = [

@@ -91,12 +91,12 @@ CLIENT = ClientCredentials("https://idm.test/{realm}/oauth/token", id_env=("ID",
 
 
 def test_a_clients_id_and_key_are_exchanged_for_a_token() -> None:
-    asked = CLIENT.token_request("h&sh hush", {"client_id": "me", "realm": "acme"})
-    assert asked.url == "https://idm.test/acme/oauth/token"
-    assert asked.headers["content-type"] == "application/x-www-form-urlencoded"
+    exchange = CLIENT.token_request("h&sh hush", {"client_id": "me", "realm": "acme"})
+    assert exchange.url == "https://idm.test/acme/oauth/token"
+    assert exchange.headers["content-type"] == "application/x-www-form-urlencoded"
     form = {"grant_type": ["client_credentials"], "client_id": ["me"], "client_secret": ["h&sh hush"]}
-    assert parse_qs(asked.body.decode(), strict_parsing=True) == form
-    assert "hush" not in repr(asked)
+    assert parse_qs(exchange.body.decode(), strict_parsing=True) == form
+    assert "hush" not in repr(exchange)
 
 
 @pytest.mark.parametrize("realm", ["../../x", "a?b", "a#b", "a/b"])

@@ -149,9 +149,9 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "provider", "model"), MODELS)
-def test_a_model_may_name_its_provider_in_both_spellings(asked: str, provider: str | None, model: str) -> None:
-    found, rest = PROVIDERS.split(asked)
+@pytest.mark.parametrize(("name", "provider", "model"), MODELS)
+def test_a_model_may_name_its_provider_in_both_spellings(name: str, provider: str | None, model: str) -> None:
+    found, rest = PROVIDERS.split(name)
     assert (found and found.name, rest) == (provider, model)
 
 

@@ -221,18 +221,18 @@ KEYS = {"OPENROUTER_API_KEY": "k", "MINIMAX_API_KEY": "k", "AZURE_OPENAI_API_KEY
 OWN = '[{"type": "openrouter:web_search", "parameters": {"$odd": [1, {}]}}]'
 
 
-def _asked(name: str, asked: Request = ASK, **environ: str) -> tuple[dict[str, Any], Response]:
+def exchanged(name: str, request: Request = ASK, **environ: str) -> tuple[dict[str, Any], Response]:
     memory = model("openai_chat", said("hi"))
-    response = run(turn(asked, route_to(PROVIDERS[name], environ=KEYS | environ)), memory.sync_performer())
+    response = run(turn(request, route_to(PROVIDERS[name], environ=KEYS | environ)), memory.sync_performer())
     return sent(memory), response
 
 
 def test_openrouters_own_tools_go_out_word_for_word_after_ours() -> None:
-    body, response = _asked("openrouter", OPENROUTER_TOOLS=OWN)
+    body, response = exchanged("openrouter", OPENROUTER_TOOLS=OWN)
     assert [tool.get("function", {}).get("name") for tool in body["tools"]] == ["look", None]
     assert body["tools"][1] == {"type": "openrouter:web_search", "parameters": {"$odd": [1, {}]}}
     assert response.issues == ()
-    alone, _ = _asked("openrouter", Request(model="m", messages=ASK.messages), OPENROUTER_TOOLS=OWN)
+    alone, _ = exchanged("openrouter", Request(model="m", messages=ASK.messages), OPENROUTER_TOOLS=OWN)
     assert len(alone["tools"]) == 1
 
 
@@ -249,7 +249,7 @@ def test_openrouters_own_tools_are_called_by_the_caller() -> None:
 
 @pytest.mark.parametrize("written", ["{", "[1, 2", '{"a": 1}', "null", "3", "[" * 100_000], ids=len)
 def test_openrouters_odd_tools_are_reported_and_left_out(written: str) -> None:
-    body, response = _asked("openrouter", OPENROUTER_TOOLS=written)
+    body, response = exchanged("openrouter", OPENROUTER_TOOLS=written)
     assert [tool["function"]["name"] for tool in body["tools"]] == ["look"]
     (issue,) = response.issues
     assert issue.kind is IssueKind.WIRE_FAULT
@@ -257,9 +257,9 @@ def test_openrouters_odd_tools_are_reported_and_left_out(written: str) -> None:
 
 
 def test_openrouters_fallback_models_go_out_with_their_route() -> None:
-    body, _ = _asked("openrouter", OPENROUTER_FALLBACK_MODELS=" a/b , c/d:free,, ")
+    body, _ = exchanged("openrouter", OPENROUTER_FALLBACK_MODELS=" a/b , c/d:free,, ")
     assert (body["models"], body["route"]) == (["a/b", "c/d:free"], "fallback")
-    body, _ = _asked("openrouter")
+    body, _ = exchanged("openrouter")
     assert not {"models", "route"} & set(body)
 
 
@@ -377,8 +377,8 @@ def test_openrouters_calls_are_calls_and_stay_with_their_results() -> None:
 def test_openrouter_gets_no_result_without_its_call() -> None:
     memory = model("openai_chat", said("done"))
     orphan = Message("tool", [ToolResult(call_id="c1", name="look", content="blue")])
-    asked = Request(model="m", messages=(*ASK.messages, orphan), tools=(LOOK,))
-    run(turn(asked, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.sync_performer())
+    request = Request(model="m", messages=(*ASK.messages, orphan), tools=(LOOK,))
+    run(turn(request, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.sync_performer())
     messages = sent(memory)["messages"]
     ids = [call["id"] for message in messages for call in message.get("tool_calls", ())]
     assert [message["tool_call_id"] for message in messages if message["role"] == "tool"] == ids

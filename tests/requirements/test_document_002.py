@@ -12,7 +12,7 @@ from dragoman.codecs.shared.frames import Frame
 from dragoman.errors import ExtractError
 from dragoman.events import assemble
 from dragoman.types import Message, Request, Tool, ToolCall, ToolResult
-from tests.support.documents import READ_FILE, said
+from tests.support.documents import READ_FILE, calls_of
 
 PING = Tool(name="ping", description="Ping", parameters={"type": "object"}, metadata={"secret": "kept"})
 APIS = pytest.mark.parametrize("api", ["openai", "anthropic", "ollama"])
@@ -67,14 +67,14 @@ def test_openais_calls_are_decoded_from_json_text() -> None:
 @pytest.mark.requirement("002-decode-anthropic")
 def test_anthropics_calls_are_decoded_from_blocks() -> None:
     [call] = decode_tool_calls(ANTHROPIC, "anthropic")
-    assert (said([call]), call.id) == ([("search", {"query": "hello"})], "toolu_1")
+    assert (calls_of([call]), call.id) == ([("search", {"query": "hello"})], "toolu_1")
 
 
 @pytest.mark.requirement("002-decode-ollama")
 @pytest.mark.requirement("settled-ollama-ids")
 def test_ollamas_calls_are_decoded_and_given_ids() -> None:
     [call] = decode_tool_calls(OLLAMA, "ollama")
-    assert said([call]) == [("search", {"query": "hello"})]
+    assert calls_of([call]) == [("search", {"query": "hello"})]
     assert call.id
 
 
@@ -103,7 +103,7 @@ def test_undecodable_arguments_are_an_error_and_not_an_empty_call() -> None:
 @pytest.mark.parametrize("reason", ["stop", "tool_calls", "length"])
 def test_calls_are_decoded_whatever_the_reason_to_stop(reason: str) -> None:
     body = {"choices": [{"message": {"tool_calls": [CALL]}, "finish_reason": reason}]}
-    assert said(decode_tool_calls(body, "openai")) == [("search", {"query": "hello"})]
+    assert calls_of(decode_tool_calls(body, "openai")) == [("search", {"query": "hello"})]
 
 
 @pytest.mark.requirement("weak-llmcore-5")
@@ -122,7 +122,7 @@ def test_streamed_call_deltas_become_calls() -> None:
     decoder = CODECS["openai"].decode_stream()
     frames = [Frame(json.dumps({"choices": [{"index": 0, "delta": d}]})) for d in deltas]
     events = [e for frame in [*frames, Frame("[DONE]")] for e in decoder.feed(frame)] + decoder.close()
-    assert said(assemble(events).calls) == [("search", {"query": "hello"})]
+    assert calls_of(assemble(events).calls) == [("search", {"query": "hello"})]
 
 
 @APIS

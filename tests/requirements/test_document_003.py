@@ -12,7 +12,7 @@ from dragoman.dialects.writing.prompt import tool_prompt
 from dragoman.dialects.writing.render import render_result
 from dragoman.errors import ErrorCode
 from dragoman.types import Tool, ToolResult
-from tests.support.documents import READ_FILE, said
+from tests.support.documents import READ_FILE, calls_of
 
 ARGS = '{"path": "/tmp/foo"}'
 FOO = [("read_file", {"path": "/tmp/foo"})]
@@ -35,7 +35,7 @@ FOO = [("read_file", {"path": "/tmp/foo"})]
     ],
 )
 def test_an_xml_call_is_read_in_every_spelling(text: str) -> None:
-    assert said(parse(text).calls) == said(parse(text, tools=[READ_FILE]).calls) == FOO
+    assert calls_of(parse(text).calls) == calls_of(parse(text, tools=[READ_FILE]).calls) == FOO
 
 
 @pytest.mark.requirement("003-xml-call")
@@ -60,13 +60,13 @@ FORMS = {
 @pytest.mark.requirement("003-detection")
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 def test_which_form_a_call_has_is_detected(text: str) -> None:
-    assert said(parse(text, tools=[READ_FILE]).calls) == FOO
+    assert calls_of(parse(text, tools=[READ_FILE]).calls) == FOO
 
 
 # ── results ──────────────────────────────────────────────────────────────────
 
 
-def told(dialect: str, **fields: Any) -> str:
+def rendered(dialect: str, **fields: Any) -> str:
     result = ToolResult(call_id="c", name="read_file", content="body", **fields)
     return render_result(result, DIALECTS[dialect])
 
@@ -74,9 +74,9 @@ def told(dialect: str, **fields: Any) -> str:
 @pytest.mark.requirement("003-mark-text")
 @pytest.mark.parametrize("dialect", ["tool_call_fence", "hermes", "qwen3_coder", "kimi_k2"])
 def test_a_failure_in_text_is_headed_by_its_code(dialect: str) -> None:
-    assert "\n[ERROR:ENOENT] body" in told(dialect, is_error=True, error_code=ErrorCode.ENOENT)
-    assert "\n[ERROR] body" in told(dialect, is_error=True)
-    assert "ERROR" not in told(dialect)
+    assert "\n[ERROR:ENOENT] body" in rendered(dialect, is_error=True, error_code=ErrorCode.ENOENT)
+    assert "\n[ERROR] body" in rendered(dialect, is_error=True)
+    assert "ERROR" not in rendered(dialect)
 
 
 @pytest.mark.requirement("003-two-signals")
@@ -85,7 +85,7 @@ def test_that_it_failed_and_how_are_two_signals() -> None:
     coded = ToolResult(call_id="c", is_error=True, error_code="BusinessError:ItemNotFound")
     assert (plain.is_error, plain.error_code) == (True, None)
     assert (coded.is_error, coded.error_code) == (True, "BusinessError:ItemNotFound")
-    assert "ERROR" not in told("hermes", error_code="ENOENT"), "a code alone is no failure"
+    assert "ERROR" not in rendered("hermes", error_code="ENOENT"), "a code alone is no failure"
 
 
 @pytest.mark.requirement("003-two-signals")

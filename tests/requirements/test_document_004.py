@@ -14,7 +14,7 @@ from dragoman.dialects.writing.prompt import augment_system_prompt, tool_prompt
 from dragoman.dialects.writing.render import render_message, render_result
 from dragoman.events import PartEnded
 from dragoman.types import IssueKind, Message, Text, ToolResult
-from tests.support.documents import SEARCH, UPSERT, said
+from tests.support.documents import SEARCH, UPSERT, calls_of
 
 TOOLS = [UPSERT, SEARCH]
 PROTOCOL = DIALECTS["json_protocol"]
@@ -47,13 +47,13 @@ def final_value(text: str) -> Any:
 @pytest.mark.parametrize("strict", [False, True])
 def test_one_object_with_thought_and_action_is_a_call(strict: bool) -> None:
     found = read(ACTION, strict=strict)
-    assert said(found.calls) == STORED
+    assert calls_of(found.calls) == STORED
     assert (found.text, found.reasoning, found.issues) == ("", "need to upsert note", ())
 
 
 @pytest.mark.requirement("004-single-object")
 def test_it_is_found_without_being_asked_for_by_name() -> None:
-    assert said(parse(ACTION, tools=TOOLS).calls) == STORED
+    assert calls_of(parse(ACTION, tools=TOOLS).calls) == STORED
 
 
 @pytest.mark.requirement("004-final")
@@ -77,8 +77,8 @@ def test_a_final_answer_is_told_in_the_stream_too() -> None:
 
 @pytest.mark.requirement("004-results-back")
 def test_a_result_returns_as_json_with_role_and_name() -> None:
-    told = render_result(ToolResult(call_id="c", name=UPSERT.name, content='{ "upserted": 1 }'), PROTOCOL)
-    assert json.loads(told) == {"role": "tool", "name": UPSERT.name, "content": {"upserted": 1}}
+    rendered = render_result(ToolResult(call_id="c", name=UPSERT.name, content='{ "upserted": 1 }'), PROTOCOL)
+    assert json.loads(rendered) == {"role": "tool", "name": UPSERT.name, "content": {"upserted": 1}}
 
 
 # ── guardrails ───────────────────────────────────────────────────────────────
@@ -107,17 +107,17 @@ def test_extra_text_is_refused_in_strict_mode(text: str) -> None:
 @pytest.mark.requirement("weak-happy-thinking")
 @pytest.mark.parametrize("text", [f"Sure!\n{ACTION}", f"```json\n{ACTION}\n```", f"<think>hm</think>\n{ACTION}"])
 def test_text_around_an_action_is_tolerated_otherwise(text: str) -> None:
-    assert said(read(text).calls) == STORED
+    assert calls_of(read(text).calls) == STORED
 
 
 @pytest.mark.requirement("weak-happy-thinking")
 def test_reasoning_before_the_object_is_allowed_in_strict_mode() -> None:
-    assert said(read(f"<think>hm</think>\n{ACTION}", strict=True).calls) == STORED
+    assert calls_of(read(f"<think>hm</think>\n{ACTION}", strict=True).calls) == STORED
 
 
 @pytest.mark.requirement("004-thought-cap")
 def test_a_thought_of_two_hundred_characters_is_the_longest() -> None:
-    assert said(read(action(thought="x" * 200), strict=True).calls) == STORED
+    assert calls_of(read(action(thought="x" * 200), strict=True).calls) == STORED
     refused = read(action(thought="x" * 201), strict=True)
     assert refused.calls == ()
     assert "200 characters" in refused.issues[0].correction
@@ -152,15 +152,15 @@ def test_neither_action_nor_final_is_an_error_of_protocol(text: str) -> None:
 @pytest.mark.requirement("004-args-mismatch")
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(
-    ("args", "told"), [({"namespace": "p"}, '"items"'), ({"namespace": "p", "items": [{"txt": "a"}]}, '"text"')]
+    ("args", "message"), [({"namespace": "p"}, '"items"'), ({"namespace": "p", "items": [{"txt": "a"}]}, '"text"')]
 )
-def test_wrong_arguments_are_refused_with_their_schema(args: Any, told: str, strict: bool) -> None:
+def test_wrong_arguments_are_refused_with_their_schema(args: Any, message: str, strict: bool) -> None:
     found = read(action(args=args), strict=strict)
     assert found.calls == ()
     [issue] = found.issues
     assert issue.kind is IssueKind.INVALID_ARGUMENTS
     assert "Schema: {" in issue.correction
-    assert told in issue.correction
+    assert message in issue.correction
 
 
 @pytest.mark.requirement("004-args-mismatch")
@@ -180,8 +180,8 @@ FOUND = [(SEARCH.name, {"namespace": "project:metal", "query": {"text": "embeddi
 @pytest.mark.requirement("004-command-dotted")
 @pytest.mark.parametrize("text", [COMMAND, f"{COMMAND}\n", f"I look it up.\n{COMMAND}"])
 def test_a_command_line_is_a_call_with_dotted_name(text: str) -> None:
-    assert said(parse(text, tools=TOOLS, dialects="command").calls) == FOUND
-    assert said(parse(text, dialects="command").calls) == FOUND
+    assert calls_of(parse(text, tools=TOOLS, dialects="command").calls) == FOUND
+    assert calls_of(parse(text, dialects="command").calls) == FOUND
 
 
 @pytest.mark.requirement("004-command")
@@ -244,7 +244,7 @@ def test_the_example_session_works_to_its_final_answer() -> None:
     system = augment_system_prompt("You are a coding assistant.", TOOLS, dialect=PROTOCOL)
     assert system.startswith("You are a coding assistant.\n\n")
     first = read(ACTION, strict=True)
-    assert said(first.calls) == STORED
+    assert calls_of(first.calls) == STORED
     result = ToolResult(call_id=first.calls[0].id, name=UPSERT.name, content='{ "upserted": 1 }')
     assert json.loads(render_result(result, PROTOCOL))["content"] == {"upserted": 1}
     last = read(FINAL, strict=True)
@@ -281,15 +281,15 @@ def test_no_model_text_crashes_and_every_mistake_is_correctable(text: str, stric
 @pytest.mark.requirement("weak-happy-ids")
 def test_actions_get_ids_and_several_are_several_calls() -> None:
     calls = read(f"{ACTION}\n{ACTION}").calls
-    assert said(calls) == STORED * 2
+    assert calls_of(calls) == STORED * 2
     assert len({c.id for c in calls}) == 2
 
 
 @pytest.mark.requirement("weak-happy-role")
 def test_a_protocol_result_is_text_for_the_model() -> None:
     message = Message("tool", [ToolResult(call_id="c", name="f", content="x"), ToolResult(call_id="d", name="g")])
-    told = render_message(message, PROTOCOL)
-    assert [json.loads(line)["name"] for line in told.split("\n")] == ["f", "g"]
+    rendered = render_message(message, PROTOCOL)
+    assert [json.loads(line)["name"] for line in rendered.split("\n")] == ["f", "g"]
 
 
 @pytest.mark.requirement("weak-happy-thought")

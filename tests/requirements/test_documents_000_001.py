@@ -12,7 +12,7 @@ from dragoman.dialects.writing.prompt import augment_system_prompt
 from dragoman.errors import ExtractError
 from dragoman.turn.extract import Calls, extract
 from dragoman.types import IssueKind, ToolCall
-from tests.support.documents import READ_FILE, fence, said
+from tests.support.documents import READ_FILE, calls_of, fence
 
 CALL = '{"name": "read_file", "arguments": {"path": "/tmp/foo"}}'
 FOO = [("read_file", {"path": "/tmp/foo"})]
@@ -55,7 +55,7 @@ def test_openais_message_is_read_with_its_own_id() -> None:
 @pytest.mark.requirement("000-native-ollama")
 def test_ollamas_message_is_read_and_given_an_id() -> None:
     [call] = extract(OLLAMA)
-    assert (said([call]), bool(call.id)) == (FOO, True)
+    assert (calls_of([call]), bool(call.id)) == (FOO, True)
 
 
 @pytest.mark.requirement("000-native-anthropic")
@@ -69,7 +69,7 @@ def test_anthropics_blocks_are_read_with_their_own_ids() -> None:
 def test_every_native_shape_gives_the_same_kind_of_value(message: dict[str, Any]) -> None:
     [call] = extract(message)
     assert type(call) is ToolCall
-    assert said([call]) == FOO
+    assert calls_of([call]) == FOO
 
 
 # ── tagged calls ─────────────────────────────────────────────────────────────
@@ -77,13 +77,13 @@ def test_every_native_shape_gives_the_same_kind_of_value(message: dict[str, Any]
 
 @pytest.mark.requirement("000-fence")
 def test_a_fence_is_a_call() -> None:
-    assert said(parse(fence(CALL)).calls) == FOO
+    assert calls_of(parse(fence(CALL)).calls) == FOO
 
 
 @pytest.mark.requirement("000-fence-many")
 def test_several_fences_are_several_calls_in_order() -> None:
     text = fence('{"name": "a", "arguments": {}}') + "\n\n" + fence('{"name": "b", "arguments": {"x": 1}}')
-    assert said(parse(text).calls) == [("a", {}), ("b", {"x": 1})]
+    assert calls_of(parse(text).calls) == [("a", {}), ("b", {"x": 1})]
 
 
 @pytest.mark.requirement("000-fence-own-lines")
@@ -118,7 +118,7 @@ def test_a_malformed_block_is_an_error(body: str) -> None:
 @pytest.mark.requirement("001-tagged")
 def test_text_around_a_tagged_block_stays_text() -> None:
     read = parse(f"Sure, I'll read the file.\n\n{fence(CALL)}\n\nWait for it.")
-    assert said(read.calls) == FOO
+    assert calls_of(read.calls) == FOO
     assert " ".join(read.text.split()) == "Sure, I'll read the file. Wait for it."
 
 
@@ -128,13 +128,13 @@ def test_text_around_a_tagged_block_stays_text() -> None:
 @CLAIMS
 @pytest.mark.requirement("001-raw-bare")
 def test_a_bare_object_is_a_call(claim: bool) -> None:
-    assert said(extract({"text": CALL}, {"native_tool_calls": claim})) == FOO
+    assert calls_of(extract({"text": CALL}, {"native_tool_calls": claim})) == FOO
 
 
 @CLAIMS
 @pytest.mark.requirement("001-raw-fenced")
 def test_an_object_in_a_json_fence_is_a_call(claim: bool) -> None:
-    assert said(extract({"text": f"```json\n{CALL}\n```\n"}, {"native_tool_calls": claim})) == FOO
+    assert calls_of(extract({"text": f"```json\n{CALL}\n```\n"}, {"native_tool_calls": claim})) == FOO
 
 
 @pytest.mark.requirement("001-raw-needs-both")
@@ -154,7 +154,7 @@ def test_json_without_name_and_arguments_is_no_call(text: str) -> None:
 @pytest.mark.requirement("000-extract-fence")
 @pytest.mark.requirement("000-extract-text")
 def test_a_fence_is_found_whatever_the_provider_claims(claim: bool) -> None:
-    assert said(extract({"text": fence(CALL), "tool_calls": []}, {"native_tool_calls": claim})) == FOO
+    assert calls_of(extract({"text": fence(CALL), "tool_calls": []}, {"native_tool_calls": claim})) == FOO
 
 
 @pytest.mark.requirement("000-extract-array")
@@ -163,13 +163,13 @@ def test_a_fence_is_found_whatever_the_provider_claims(claim: bool) -> None:
 def test_an_array_of_calls_is_taken_before_any_text(claim: bool) -> None:
     both = {"text": f"{fence(CALL)}\n{CALL}", "tool_calls": [{"name": "n", "input": {}}]}
     found = extract(both, {"native_tool_calls": claim})
-    assert said(found) == [("n", {})]
+    assert calls_of(found) == [("n", {})]
 
 
 @pytest.mark.requirement("001-tier-order")
 def test_a_tagged_block_is_taken_before_raw_json() -> None:
     text = f'{{"name": "bare", "arguments": {{}}}}\n{fence(CALL)}'
-    assert said(extract({"text": text})) == FOO
+    assert calls_of(extract({"text": text})) == FOO
 
 
 @pytest.mark.requirement("000-extract-nothing")
@@ -190,7 +190,7 @@ def test_the_result_is_always_a_list(response: dict[str, Any]) -> None:
 
 @pytest.mark.requirement("001-capabilities-optional")
 def test_capabilities_may_be_left_out() -> None:
-    assert said(extract({"text": fence(CALL)})) == said(extract({"text": fence(CALL)}, {})) == FOO
+    assert calls_of(extract({"text": fence(CALL)})) == calls_of(extract({"text": fence(CALL)}, {})) == FOO
 
 
 # ── arguments ────────────────────────────────────────────────────────────────
@@ -199,19 +199,19 @@ def test_capabilities_may_be_left_out() -> None:
 @pytest.mark.requirement("000-arguments-map")
 @pytest.mark.parametrize("response", [in_text('{"x": 1}'), native({"x": 1})], ids=["text", "native"])
 def test_arguments_may_be_a_map(response: dict[str, Any]) -> None:
-    assert said(extract(response)) == [("t", {"x": 1})]
+    assert calls_of(extract(response)) == [("t", {"x": 1})]
 
 
 @pytest.mark.requirement("000-arguments-string")
 @pytest.mark.parametrize("response", [in_text(json.dumps('{"x": 1}')), native('{"x": 1}')], ids=["text", "native"])
 def test_arguments_may_be_a_json_string(response: dict[str, Any]) -> None:
-    assert said(extract(response)) == [("t", {"x": 1})]
+    assert calls_of(extract(response)) == [("t", {"x": 1})]
 
 
 @pytest.mark.requirement("000-arguments-empty")
 @pytest.mark.parametrize("response", [in_text('""'), native("")], ids=["text", "native"])
 def test_an_empty_string_is_no_arguments(response: dict[str, Any]) -> None:
-    assert said(extract(response)) == [("t", {})]
+    assert calls_of(extract(response)) == [("t", {})]
 
 
 @pytest.mark.requirement("000-arguments-else")

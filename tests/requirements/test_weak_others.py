@@ -14,7 +14,7 @@ from dragoman.errors import ExtractError
 from dragoman.schema.validation import faults
 from dragoman.turn.extract import extract
 from dragoman.types import IssueKind, Message, Tool, ToolResult
-from tests.support.documents import READ_FILE, fence, said
+from tests.support.documents import READ_FILE, calls_of, fence
 
 OPEN = {"type": "object"}
 A, B = Tool(name="a", parameters=OPEN), Tool(name="b", parameters=OPEN)
@@ -36,7 +36,7 @@ def test_arguments_that_are_no_object_never_run(arguments: str) -> None:
 @pytest.mark.requirement("weak-chatcli-11")
 @pytest.mark.parametrize(("given", "read"), [({"x": 1}, {"x": 1}), (None, {}), ("", {}), ('{"x": 1}', {"x": 1})])
 def test_object_arguments_count_and_none_are_none(given: Any, read: dict[str, Any]) -> None:
-    assert said(extract({"tool_calls": [{"id": "c", "name": "t", "arguments": given}]})) == [("t", read)]
+    assert calls_of(extract({"tool_calls": [{"id": "c", "name": "t", "arguments": given}]})) == [("t", read)]
 
 
 @pytest.mark.requirement("weak-llmcore-2")
@@ -45,7 +45,7 @@ def test_calls_count_whatever_the_finish_reason_says(finish: str | None) -> None
     call = {"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}
     openai = {"choices": [{"message": {"content": None, "tool_calls": [call]}, "finish_reason": finish}]}
     anthropic = {"content": [{"type": "tool_use", "id": "c", "name": "t", "input": {}}], "stop_reason": finish}
-    assert said(extract(openai)) == said(extract(anthropic)) == [("t", {})]
+    assert calls_of(extract(openai)) == calls_of(extract(anthropic)) == [("t", {})]
 
 
 @pytest.mark.requirement("weak-llmcore-5")
@@ -81,7 +81,7 @@ def test_what_the_prompt_shows_is_what_the_parser_reads(dialect: Dialect) -> Non
     kinds = {str: "string", int: "integer"}
     properties = {k: {"type": kinds[type(v)]} for k, v in call.arguments.items()}
     tool = Tool(name=call.name, parameters={"type": "object", "properties": properties})
-    assert said(parse(shown, dialects=[dialect], tools=[tool]).calls) == said([call])
+    assert calls_of(parse(shown, dialects=[dialect], tools=[tool]).calls) == calls_of([call])
 
 
 @pytest.mark.requirement("weak-chatcli-2")
@@ -90,7 +90,7 @@ def test_what_the_prompt_shows_is_what_the_parser_reads(dialect: Dialect) -> Non
     '<tool_call name="a">{"x": 1}</tool_call>',
 ])  # fmt: skip
 def test_bare_json_and_bodies_in_tags_keep_their_arguments(text: str) -> None:
-    assert said(extract({"text": text})) == [("a", {"x": 1})]
+    assert calls_of(extract({"text": text})) == [("a", {"x": 1})]
 
 
 @pytest.mark.requirement("weak-chatcli-3")
@@ -109,7 +109,7 @@ def test_a_name_inside_another_attribute_names_no_tool() -> None:
     read = parse('<tool_call args="name=evil x" name="a" />', tools=[tool])
     assert [c.name for c in read.calls] == ["a"]
     read = parse('<tool_call args=\'{"name": "evil"}\' name="a" />', tools=[A])
-    assert said(read.calls) == [("a", {"name": "evil"})]
+    assert calls_of(read.calls) == [("a", {"name": "evil"})]
 
 
 @pytest.mark.requirement("weak-chatcli-5")
@@ -118,13 +118,13 @@ def test_calls_keep_their_order_and_equal_ones_stay() -> None:
         '<tool_call>{"name": "b", "arguments": {}}</tool_call>\n<tool_call name="a" args=\'{"x": 1}\' />\n'
         '<tool_call>{"name": "a", "arguments": {"x": 1}}</tool_call>\n<tool_call>{"name": "a"}</tool_call>'
     )
-    assert said(parse(text, tools=[A, B]).calls) == [("b", {}), ("a", {"x": 1}), ("a", {"x": 1}), ("a", {})]
+    assert calls_of(parse(text, tools=[A, B]).calls) == [("b", {}), ("a", {"x": 1}), ("a", {"x": 1}), ("a", {})]
 
 
 @pytest.mark.requirement("weak-chatcli-6")
 def test_an_unclosed_tag_does_not_swallow_the_next_call() -> None:
     text = "<tool_call name=\"a\" args='{\"x\":1}'>\n<tool_call name=\"b\" args='{\"y\":2}'></tool_call>"
-    assert said(parse(text, tools=[A, B]).calls) == [("a", {"x": 1}), ("b", {"y": 2})]
+    assert calls_of(parse(text, tools=[A, B]).calls) == [("a", {"x": 1}), ("b", {"y": 2})]
 
 
 @pytest.mark.requirement("weak-chatcli-7")
@@ -132,7 +132,7 @@ def test_an_unclosed_tag_does_not_swallow_the_next_call() -> None:
 def test_letters_whose_case_changes_their_length_lose_nothing(word: str) -> None:
     text = f"{word} {word}\n<tool_call name=\"a\" args='{{\"x\": \"{word}\"}}' />\n{word}"
     read = parse(text, tools=[A])
-    assert said(read.calls) == [("a", {"x": word})]
+    assert calls_of(read.calls) == [("a", {"x": word})]
     assert read.text.split() == f"{word} {word} {word}".split()
 
 
@@ -143,7 +143,7 @@ def test_letters_whose_case_changes_their_length_lose_nothing(word: str) -> None
     '<tool_call name="a" args="{\\"x\\": \\"y]>\\"}" />',
 ])  # fmt: skip
 def test_attributes_are_read_whole(tag: str) -> None:
-    assert said(parse(tag, tools=[A]).calls) == [("a", {"x": "y]>"})]
+    assert calls_of(parse(tag, tools=[A]).calls) == [("a", {"x": "y]>"})]
 
 
 @pytest.mark.requirement("weak-chatcli-9")
@@ -171,8 +171,8 @@ def test_one_failure_hides_no_other_result() -> None:
         ToolResult(call_id="2", name="b", content="", is_error=True, error_code="Timeout"),
         ToolResult(call_id="3", name="a", content="drei"),
     ]
-    told = render_message(Message("tool", results), DIALECTS["hermes"])
-    inside = [line for line in told.split("\n") if not line.startswith("<")]
+    rendered = render_message(Message("tool", results), DIALECTS["hermes"])
+    inside = [line for line in rendered.split("\n") if not line.startswith("<")]
     assert inside == ["eins", "[ERROR:Timeout] ", "drei"]
 
 
@@ -181,7 +181,7 @@ def test_one_failure_hides_no_other_result() -> None:
 def test_ids_differ_within_an_answer_and_colliding_ones_are_renumbered() -> None:
     entries = [{"id": "xml_1", "name": "a", "input": {"n": n}} for n in range(3)]
     found = extract({"tool_calls": entries})
-    assert said(found) == [("a", {"n": n}) for n in range(3)]
+    assert calls_of(found) == [("a", {"n": n}) for n in range(3)]
     assert len({c.id for c in found}) == 3
 
 
@@ -200,7 +200,7 @@ def test_tools_that_providers_run_themselves_are_left_alone(response: dict[str, 
 @pytest.mark.requirement("settled-native-despite-claim")
 def test_native_calls_count_where_the_provider_denies_them() -> None:
     found = extract({"text": "x", "tool_calls": [{"name": "a", "input": {}}]}, {"native_tool_calls": False})
-    assert said(found) == [("a", {})]
+    assert calls_of(found) == [("a", {})]
 
 
 @pytest.mark.requirement("settled-ollama-ids")

@@ -276,8 +276,8 @@ LEAVES: list[Any] = [
 def _objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     extra = st.sampled_from([{}, {"additionalProperties": False}, {"additionalProperties": INT}, {"title": "T"}])
     return st.builds(
-        lambda properties, asked, more: {
-            "type": "object", "properties": properties, "required": [k for k in properties if k in asked], **more
+        lambda properties, required, more: {
+            "type": "object", "properties": properties, "required": [k for k in properties if k in required], **more
         },
         st.dictionaries(NAMES, inner, max_size=3), st.sets(NAMES), extra,
     )  # fmt: skip

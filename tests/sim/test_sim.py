@@ -328,8 +328,8 @@ def _http(url: str, body: object | None = None) -> tuple[int, str]:
 
 def _chat(**more: object) -> dict[str, object]:
     prompt = {"role": "system", "content": _system(HERMES).text}
-    asked = {"role": "user", "content": [{"type": "text", "text": "What is the weather in Oslo?"}]}
-    return {"model": "weak", "messages": [prompt, asked], **more}
+    question = {"role": "user", "content": [{"type": "text", "text": "What is the weather in Oslo?"}]}
+    return {"model": "weak", "messages": [prompt, question], **more}
 
 
 CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'

@@ -35,7 +35,7 @@ class Page:
         self._socket, self._count = socket, itertools.count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._session = ""
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.complaints: list[str] = []
         self._listening = asyncio.ensure_future(self._listen())
 
@@ -60,9 +60,9 @@ class Page:
 
     async def value(self, expression: str) -> Any:
         """What a script comes to."""
-        told = await self.command("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in told, told["exceptionDetails"]
-        return told["result"].get("value")
+        reply = await self.command("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in reply, reply["exceptionDetails"]
+        return reply["result"].get("value")
 
     async def until(self, expression: str) -> Any:
         """Wait until a script comes to something that counts as true."""
@@ -87,8 +87,8 @@ class Page:
 
     async def picture(self, path: Path) -> None:
         """What is seen, as a PNG."""
-        told = await self.command("Page.captureScreenshot", format="png")
-        path.write_bytes(base64.b64decode(told["data"]))
+        reply = await self.command("Page.captureScreenshot", format="png")
+        path.write_bytes(base64.b64decode(reply["data"]))
 
     async def command(self, method: str, **params: Any) -> dict[str, Any]:
         """One command of the protocol."""
@@ -106,24 +106,24 @@ class Page:
 
     async def _listen(self) -> None:
         async for message in self._socket:
-            told = json.loads(message.data)
-            waiting = self._waiting.pop(told.get("id", 0), None)
-            if waiting is not None and "error" in told:
-                waiting.set_exception(AssertionError(told["error"]))
+            event = json.loads(message.data)
+            waiting = self._waiting.pop(event.get("id", 0), None)
+            if waiting is not None and "error" in event:
+                waiting.set_exception(AssertionError(event["error"]))
             elif waiting is not None:
-                waiting.set_result(told["result"])
+                waiting.set_result(event["result"])
             else:
-                self._hear(told.get("method", ""), told.get("params", {}))
+                self._hear(event.get("method", ""), event.get("params", {}))
 
-    def _hear(self, method: str, told: dict[str, Any]) -> None:
+    def _hear(self, method: str, event: dict[str, Any]) -> None:
         if method == "Network.requestWillBeSent":
-            self.asked.append(told["request"]["url"])
+            self.requested.append(event["request"]["url"])
         elif method == "Runtime.exceptionThrown":
-            self.complaints.append(json.dumps(told["exceptionDetails"])[:2000])
-        elif method == "Runtime.consoleAPICalled" and told["type"] in {"error", "warning", "assert"}:
-            self.complaints.append(json.dumps(told["args"])[:2000])
-        elif method == "Log.entryAdded" and told["entry"]["level"] in {"error", "warning"}:
-            self.complaints.append(json.dumps(told["entry"])[:2000])
+            self.complaints.append(json.dumps(event["exceptionDetails"])[:2000])
+        elif method == "Runtime.consoleAPICalled" and event["type"] in {"error", "warning", "assert"}:
+            self.complaints.append(json.dumps(event["args"])[:2000])
+        elif method == "Log.entryAdded" and event["entry"]["level"] in {"error", "warning"}:
+            self.complaints.append(json.dumps(event["entry"])[:2000])
 
 
 @asynccontextmanager

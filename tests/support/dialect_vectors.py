@@ -61,7 +61,7 @@ def whole(v: dict[str, Any], dialects: Any = "auto") -> Parsed:
     return fold(stream(v, dialects, [v["text"]]))
 
 
-def told(parsed: Parsed) -> dict[str, Any]:
+def outcome(parsed: Parsed) -> dict[str, Any]:
     """What a vector says of a text."""
     return {
         "calls": [{"name": call.name, "arguments": dict(call.arguments)} for call in parsed.calls],
@@ -74,7 +74,7 @@ def told(parsed: Parsed) -> dict[str, Any]:
 
 
 def check(v: dict[str, Any], parsed: Parsed) -> None:
-    found = told(parsed)
+    found = outcome(parsed)
     wanted = {key: v.get(key, found[key]) for key in found}
     # as JSON text: 1 is not 1.0, nor true
     assert json.dumps(found, ensure_ascii=False) == json.dumps(wanted, ensure_ascii=False), v["id"]

@@ -42,7 +42,7 @@ SEARCH = Tool(
 )
 
 
-def said(calls: Iterable[ToolCall]) -> list[tuple[str, Any]]:
+def calls_of(calls: Iterable[ToolCall]) -> list[tuple[str, Any]]:
     """Names and arguments, in order."""
     return [(c.name, dict(c.arguments)) for c in calls]
 

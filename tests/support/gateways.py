@@ -103,13 +103,13 @@ def message_of(front: str, reply: Reply) -> str:
     body = reply.json
     if front == "ollama_chat":
         assert list(body) == ["error"]
-        told = body["error"]
+        error = body["error"]
     else:
         assert front != "anthropic_messages" or body["type"] == "error"
         assert isinstance(body["error"]["status" if front == "gemini" else "type"], str)
-        told = body["error"]["message"]
-    assert isinstance(told, str)
-    return told
+        error = body["error"]["message"]
+    assert isinstance(error, str)
+    return error
 
 
 PIECE = b'data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n'

@@ -91,22 +91,22 @@ class Lab:
 
     async def list(self, ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         start = int((params and params.cursor) or 0)
-        told: dict[str, Any] = {"tools": self.tools[start : start + PAGE]}
+        result: dict[str, Any] = {"tools": self.tools[start : start + PAGE]}
         if start + PAGE < len(self.tools):
-            told["nextCursor"] = str(start + PAGE)
-        return types.ListToolsResult.model_validate(told)
+            result["nextCursor"] = str(start + PAGE)
+        return types.ListToolsResult.model_validate(result)
 
     async def call(self, ctx: Any, params: types.CallToolRequestParams) -> Any:
         arguments = params.arguments or {}
         handler = getattr(self, f"do_{params.name.rpartition('.')[2]}", None)
         if handler is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-        told = await handler(ctx, arguments)
-        if isinstance(told, types.InputRequiredResult):
-            return told
-        if isinstance(told, str):
-            told = {"content": [{"type": "text", "text": told}]}
-        return types.CallToolResult.model_validate(told)
+        result = await handler(ctx, arguments)
+        if isinstance(result, types.InputRequiredResult):
+            return result
+        if isinstance(result, str):
+            result = {"content": [{"type": "text", "text": result}]}
+        return types.CallToolResult.model_validate(result)
 
     async def do_echo(self, ctx: Any, arguments: dict[str, Any]) -> str:
         return str(arguments["text"])
@@ -163,8 +163,8 @@ class Lab:
     async def need(self, ctx: Any, request: dict[str, Any], kind: type[Any]) -> Any:
         """What the client answers: as a request of ours before 2026-07-28, as input of the next try since then."""
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            asked = types.server_request_adapter.validate_python(request)
-            return await ctx.session.send_request(asked, kind)
+            question = types.server_request_adapter.validate_python(request)
+            return await ctx.session.send_request(question, kind)
         given = (ctx.params or {}).get("inputResponses")
         if given:
             return kind.model_validate(given["it"])

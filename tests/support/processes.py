@@ -26,14 +26,14 @@ def serving_process(*arguments: str, shell: Sequence[str] = (), **environ: str) 
     env = {**os.environ, **environ}
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stderr is not None
-        said = []
+        printed = []
         try:
             for line in process.stderr:
-                said.append(line)
+                printed.append(line)
                 if found := re.search(r"listening on (http://\S+)", line):
-                    yield process, found[1], said
+                    yield process, found[1], printed
                     return
-            raise AssertionError(f"it ended with {process.wait(LONG)} and said {''.join(said)}")
+            raise AssertionError(f"it ended with {process.wait(LONG)} and said {''.join(printed)}")
         finally:
             process.kill()
 

@@ -77,7 +77,7 @@ class Played:
         return [step.call.name for step in self.of(ToolStarted)]
 
     @property
-    def asked(self) -> list[Request]:
+    def requests(self) -> list[Request]:
         return [step.request for step in self.of(TurnStarted)]
 
     @property
@@ -94,7 +94,7 @@ IN_PROTOCOL = route(tools=Tools.TEXT, prompt_dialect="json_protocol", dialects="
 
 
 def play(
-    *says: Says | Answer | str,
+    *turns: Says | Answer | str,
     to: Route | None = None,
     api: str = "openai_chat",
     policy: Policy | None = None,
@@ -106,7 +106,7 @@ def play(
     **more: Any,
 ) -> Played:
     """Run once by each driver; both must tell the same steps and come to the same."""
-    script = [said(one) if isinstance(one, str) else one for one in says]
+    script = [said(one) if isinstance(one, str) else one for one in turns]
     target = to or route(api)
 
     def machine(into: Shop, known: Capabilities) -> Machine[Run]:
@@ -119,9 +119,9 @@ def play(
 
     first = _now(machine, model(api, *script), shop())
     second = asyncio.run(_awaited(machine, model(api, *script), shop()))
-    assert _told(first.steps) == _told(second.steps)
+    assert _comparable(first.steps) == _comparable(second.steps)
     assert first.shop.ran == second.shop.ran or sorted(map(repr, first.shop.ran)) == sorted(map(repr, second.shop.ran))
-    assert _told(first.run) == _told(second.run)
+    assert _comparable(first.run) == _comparable(second.run)
     check(first)
     return first
 
@@ -129,7 +129,7 @@ def play(
 TRACEBACK = re.compile(r"'traceback': (?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 
 
-def _told(what: Any) -> str:
+def _comparable(what: Any) -> str:
     """Everything but the traceback of a tool that failed, which says who ran it."""
     return TRACEBACK.sub("", repr(what))
 

@@ -60,15 +60,15 @@ class Wire:
     cache: bool = False
     images: str = "linked"
     result_media: bool = True
-    signed: Callable[[str], JsonObject] = lambda said: NOTHING
+    signed: Callable[[str], JsonObject] = lambda text: NOTHING
 
 
 def _signature(api: str) -> Callable[[str], JsonObject]:
-    return lambda said: WireFields(api, {"signature": "sig"})
+    return lambda text: WireFields(api, {"signature": "sig"})
 
 
-def _item(said: str) -> JsonObject:
-    item = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": said}]}
+def _item(text: str) -> JsonObject:
+    item = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": text}]}
     return WireFields("openai_responses", {"item": item})
 
 
@@ -217,14 +217,14 @@ tools = st.lists(
 @st.composite
 def results(draw: st.DrawFn, made: list[ToolCall], *, media: bool) -> Message:
     """One result for each call."""
-    told = []
+    parts = []
     for call in made:
         content: list[Text | Media] = [Text("ok " + draw(words))]
         content += draw(st.lists(inline, max_size=1)) if media else []
         code = draw(st.sampled_from([None, "ENOENT", "HTTP:404"]))
         failed = code is not None or draw(st.booleans())
-        told.append(ToolResult(call_id=call.id, name=call.name, content=content, is_error=failed, error_code=code))
-    return Message("tool", told)
+        parts.append(ToolResult(call_id=call.id, name=call.name, content=content, is_error=failed, error_code=code))
+    return Message("tool", parts)
 
 
 @st.composite
@@ -242,7 +242,7 @@ def conversations(draw: st.DrawFn, api: str) -> tuple[Message, ...]:
             spoken = [draw(texts), *(part for part in spoken if isinstance(part, Media))]
         messages.append(Message("user", spoken, cache=draw(cache) and len(messages) < 3))
         made = draw(calls(max_size=2))
-        thought = draw(words.map(lambda said: Reasoning(said, metadata=wire.signed(said))))
+        thought = draw(words.map(lambda text: Reasoning(text, metadata=wire.signed(text))))
         parts: list[Part] = [*([thought] if draw(st.booleans()) else []), Text(draw(words)), *made]
         messages.append(Message("assistant", parts))
         if made:

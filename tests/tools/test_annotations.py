@@ -95,7 +95,7 @@ class Points(Page[Point]):
 class Odd:
     shown: int
     hidden: int = field(default=1, init=False)
-    told: str = field(default="", metadata={"description": "What is told."})
+    described: str = field(default="", metadata={"description": "What is told."})
     extra: dataclasses.InitVar[int] = 2
     every: typing.ClassVar[int] = 5
 

@@ -16,7 +16,7 @@ BARE = '{"name": "t", "arguments": {"x": 1}}'
 TOOLS = [Tool(name="t", parameters={"type": "object", "properties": {"x": {"type": "integer"}}})]
 
 
-def said(calls: Calls) -> list[tuple[str, Any]]:
+def calls_of(calls: Calls) -> list[tuple[str, Any]]:
     return [(c.name, c.arguments) for c in calls]
 
 
@@ -67,7 +67,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_a_whole_body_of_an_api_gives_its_calls(body: dict[str, Any]) -> None:
-    assert said(extract(body)) == [("t", {"x": 1})]
+    assert calls_of(extract(body)) == [("t", {"x": 1})]
 
 
 EMPTY: list[dict[str, Any]] = [
@@ -89,19 +89,19 @@ def test_a_response_value_gives_its_calls_and_its_issues() -> None:
 
 
 def test_a_response_value_without_native_calls_is_read() -> None:
-    assert said(extract(Response(message=Message("assistant", FENCE), stop=Stop.END))) == [("t", {"x": 1})]
+    assert calls_of(extract(Response(message=Message("assistant", FENCE), stop=Stop.END))) == [("t", {"x": 1})]
 
 
 @pytest.mark.parametrize("claim", [True, False, None])
 @pytest.mark.parametrize("text", [FENCE, HERMES, BARE, f"```json\n{BARE}\n```", f"I call it.\n{BARE}"])
 def test_what_a_provider_claims_does_not_change_what_is_found(text: str, claim: bool | None) -> None:
-    assert said(extract({"text": text, "tool_calls": []}, {"native_tool_calls": claim})) == [("t", {"x": 1})]
+    assert calls_of(extract({"text": text, "tool_calls": []}, {"native_tool_calls": claim})) == [("t", {"x": 1})]
 
 
 def test_native_calls_come_before_anything_in_the_text() -> None:
     both = {"text": FENCE, "tool_calls": [{"id": "c", "name": "n", "input": {}}]}
     found = extract(both, {"native_tool_calls": False})
-    assert said(found) == [("n", {})]
+    assert calls_of(found) == [("n", {})]
 
 
 @pytest.mark.parametrize("response", [{"text": FENCE}, {"tool_calls": [OPENAI_CALL]}, {"tool_calls": [{"bad": 1}]}])
@@ -111,7 +111,7 @@ def test_nothing_is_taken_from_a_provider_that_runs_its_tools(response: dict[str
 
 def test_native_calls_are_held_to_the_declared_tools() -> None:
     found = extract({"tool_calls": [{"name": "t", "input": {}}, {"name": "rm", "input": {}}]}, tools=TOOLS)
-    assert said(found) == [("t", {})]
+    assert calls_of(found) == [("t", {})]
     [issue] = found.issues
     assert (issue.kind, issue.name) == (IssueKind.UNKNOWN_TOOL, "rm")
     assert "Available tools: t." in issue.correction
@@ -138,7 +138,7 @@ def test_native_calls_are_mended_and_refused_by_the_judges_rules() -> None:
 
 def test_any_providers_definitions_do_as_tools() -> None:
     wire = [{"type": "function", "function": {"name": "t", "parameters": {"type": "object"}}}]
-    assert said(extract({"text": BARE}, tools=wire)) == [("t", {"x": 1})]
+    assert calls_of(extract({"text": BARE}, tools=wire)) == [("t", {"x": 1})]
 
 
 @pytest.mark.parametrize("arguments", ["{not json", "[1, 2]", "5", "true", '"text"', [1], 5, True])
@@ -153,7 +153,7 @@ def test_a_bad_native_call_keeps_id_and_text(arguments: Any) -> None:
 
 def test_a_good_native_call_survives_a_bad_one() -> None:
     found = extract({"tool_calls": [{"name": "t", "arguments": "{"}, {"name": "t", "arguments": "{}"}, {"no": "name"}]})
-    assert said(found) == [("t", {})]
+    assert calls_of(found) == [("t", {})]
     assert [i.kind for i in found.issues] == [IssueKind.MALFORMED, IssueKind.MALFORMED]
 
 
@@ -169,7 +169,7 @@ def test_a_mended_native_call_keeps_its_raw_text() -> None:
 def test_the_last_call_of_a_cut_answer_does_not_run(cut: str) -> None:
     body = {"finish_reason": cut, "tool_calls": [OPENAI_CALL, {"id": "d", "name": "t", "arguments": '{"x": '}]}
     found = extract(body)
-    assert said(found) == [("t", {"x": 1})]
+    assert calls_of(found) == [("t", {"x": 1})]
     assert [i.kind for i in found.issues] == [IssueKind.TRUNCATED]
 
 

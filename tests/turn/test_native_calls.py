@@ -36,14 +36,14 @@ TOOLS = (LOOK, READ, OPEN, NONE)
 ARGUMENTS: dict[str, Any] = {"at": "sky", "n": 3, "deep": True, "tags": ["a"], "how": "fast", "to": {"x": 1.5}}
 
 
-def heard(pieces: list[str], name: str = "look", *, report: Report | None = None, **more: Any) -> list[Event]:
+def handled(pieces: list[str], name: str = "look", *, report: Report | None = None, **more: Any) -> list[Event]:
     natives = NativeCalls(Judge(more.pop("tools", TOOLS)), **more)
     events: list[Event] = [CallStarted(0, "c", name), *(CallDelta(0, p) for p in pieces), CallEnded(0, report)]
-    return [told for event in events for told in natives.handle(event)]
+    return [judged for event in events for judged in natives.handle(event)]
 
 
 def got(arguments: str, name: str = "look", **more: Any) -> Response:
-    return assemble(heard([arguments], name, **more))
+    return assemble(handled([arguments], name, **more))
 
 
 def deltas(events: list[Event]) -> str:
@@ -55,7 +55,7 @@ def deltas(events: list[Event]) -> str:
 
 @pytest.mark.parametrize("text", ['{"at": "sky"}', '{ "at":"\\u0041", "n" : 10000000000000000000001 }', '{"at":"x"}\n'])
 def test_arguments_that_fit_keep_their_spelling(text: str) -> None:
-    events = heard([text])
+    events = handled([text])
     assert deltas(events) == text
     assert events[-1] == CallEnded(0, None)
 
@@ -67,9 +67,9 @@ def test_other_events_pass() -> None:
 def test_a_text_is_told_while_it_comes() -> None:
     natives = NativeCalls(Judge(TOOLS))
     natives.handle(CallStarted(0, "c", "look"))
-    told = [natives.handle(CallDelta(0, piece)) for piece in ('{"at": "once', " upon", ' a time"', "}")]
-    assert all(told[:3])
-    assert told[1] == [CallDelta(0, " upon")]
+    judged = [natives.handle(CallDelta(0, piece)) for piece in ('{"at": "once', " upon", ' a time"', "}")]
+    assert all(judged[:3])
+    assert judged[1] == [CallDelta(0, " upon")]
 
 
 # ── what is mended ───────────────────────────────────────────────────────────
@@ -95,7 +95,7 @@ MENDED: list[tuple[str, str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("text", "wanted"), [m[1:] for m in MENDED], ids=[m[0] for m in MENDED])
 def test_arguments_are_mended_and_typed_by_the_schema(text: str, wanted: dict[str, Any]) -> None:
-    whole, pieces = got(text), assemble(heard(list(text)))
+    whole, pieces = got(text), assemble(handled(list(text)))
     (call,) = whole.calls
     assert call.arguments == wanted
     assert call.report is not None
@@ -150,15 +150,15 @@ REFUSED: list[tuple[str, str, str, IssueKind, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "text", "kind", "told"), [r[1:] for r in REFUSED],
+@pytest.mark.parametrize(("name", "text", "kind", "message"), [r[1:] for r in REFUSED],
                          ids=[r[0] for r in REFUSED])  # fmt: skip
-def test_what_cannot_run_is_refused_and_told(name: str, text: str, kind: IssueKind, told: str) -> None:
-    for events in (heard([text], name), heard(list(text), name)):
+def test_what_cannot_run_is_refused_and_told(name: str, text: str, kind: IssueKind, message: str) -> None:
+    for events in (handled([text], name), handled(list(text), name)):
         response = assemble(events)
         assert response.calls == ()
         (issue,) = response.issues
         assert (issue.kind, issue.call_id, issue.raw) == (kind, "c", text)
-        assert told in issue.correction
+        assert message in issue.correction
         assert isinstance(json.loads(deltas(events)), dict)
         (ended,) = [event for event in events if isinstance(event, CallEnded)]
         assert ended.report is not None
@@ -167,7 +167,7 @@ def test_what_cannot_run_is_refused_and_told(name: str, text: str, kind: IssueKi
 
 def test_a_call_the_wire_gave_up_is_told_once() -> None:
     broken = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="malformed")
-    events = heard(['{"at": "x', '"}'], report=broken)
+    events = handled(['{"at": "x', '"}'], report=broken)
     assert not any(isinstance(event, IssueReported) for event in events)
     assert events[-1] == CallEnded(0, broken)
     assert json.loads(deltas(events)) == {"at": "x"}
@@ -207,7 +207,7 @@ def test_any_pieces_come_to_the_same_and_what_runs_fits(value: dict[str, Any], n
     text = json.dumps(value)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=5)))
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True) if a < b]
-    events, whole = heard(pieces, name), heard([text], name)
+    events, whole = handled(pieces, name), handled([text], name)
     one, two = assemble(events), assemble(whole)
     assert one.message == two.message
     assert one.issues == two.issues
@@ -215,7 +215,7 @@ def test_any_pieces_come_to_the_same_and_what_runs_fits(value: dict[str, Any], n
     assert len(one.calls) + len(one.issues) == 1
     tool = next(tool for tool in TOOLS if tool.name == name)
     for call in one.calls:
-        assert assemble(heard([json.dumps(call.arguments)], name)).message == one.message
+        assert assemble(handled([json.dumps(call.arguments)], name)).message == one.message
         assert not Judge(TOOLS).known(call.name) or call.name == tool.name
 
 
@@ -224,10 +224,10 @@ def test_any_pieces_come_to_the_same_and_what_runs_fits(value: dict[str, Any], n
 APIS = ("openai_chat", "anthropic_messages", "ollama_chat")
 
 
-def asked(api: str, says: Says, *, stream: bool = True, tools: tuple[Tool, ...] = TOOLS, **more: Any) -> Response:
+def answered_natively(api: str, scripted: Says, *, stream: bool = True, tools: tuple[Tool, ...] = TOOLS, **more: Any) -> Response:
     route = Route(provider=COMPATIBLE[api], base_url="http://model.test", tools=more.pop("mode", None))
     request = Request(model="m", messages=(Message("user", "go"),), tools=tools, stream=stream, **more)
-    return run(turn(request, route), model(api, says).sync_performer())
+    return run(turn(request, route), model(api, scripted).sync_performer())
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -236,36 +236,36 @@ def test_a_damaged_native_call_is_mended_or_reported(api: str, stream: bool) -> 
     calls = (
         ("a1", "functions.look", {"at": "sky", "n": "3"}), ("a2", "lock", {"at": "sea"}), ("a3", "look", {"n": 1}),
     )  # fmt: skip
-    response = asked(api, Says((), calls), stream=stream)
+    response = answered_natively(api, Says((), calls), stream=stream)
     assert [(c.name, c.arguments) for c in response.calls] == [("look", {"at": "sky", "n": 3})]
     assert [issue.kind for issue in response.issues] == [IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS]
     assert response.stop is Stop.TOOL_CALLS
 
 
 def test_an_answer_of_impossible_calls_alone_ends() -> None:
-    response = asked("openai_chat", Says((), (("a1", "lock", {}),)))
+    response = answered_natively("openai_chat", Says((), (("a1", "lock", {}),)))
     assert (response.calls, response.stop) == ((), Stop.END)
 
 
 def test_a_renamed_tool_is_judged_under_its_own_name() -> None:
     odd = Tool(name="fs.look at", parameters=LOOK.parameters)
-    response = asked("anthropic_messages", Says((), (("a1", "fs_look_at", {"at": "x", "n": "3"}),)), tools=(odd,))
+    response = answered_natively("anthropic_messages", Says((), (("a1", "fs_look_at", {"at": "x", "n": "3"}),)), tools=(odd,))
     assert [(c.name, c.arguments) for c in response.calls] == [("fs.look at", {"at": "x", "n": 3})]
-    response = asked("anthropic_messages", Says((), (("a1", "fs_look_at", {}),)), tools=(odd,))
+    response = answered_natively("anthropic_messages", Says((), (("a1", "fs_look_at", {}),)), tools=(odd,))
     assert [issue.name for issue in response.issues if issue.kind is IssueKind.INVALID_ARGUMENTS] == ["fs.look at"]
 
 
 def test_a_native_call_beside_text_tools_is_judged_too() -> None:
-    response = asked("openai_chat", Says((), (("a1", "look", {"at": "x", "n": "3"}),)), mode=Tools.TEXT)
+    response = answered_natively("openai_chat", Says((), (("a1", "look", {"at": "x", "n": "3"}),)), mode=Tools.TEXT)
     assert [c.arguments for c in response.calls] == [{"at": "x", "n": 3}]
 
 
 def test_a_call_made_against_the_callers_word_does_not_run() -> None:
-    says = Says(("No.",), (("a1", "look", {"at": "x"}),))
-    response = asked("openai_chat", says, tool_choice=ToolChoice("none"))
+    scripted = Says(("No.",), (("a1", "look", {"at": "x"}),))
+    response = answered_natively("openai_chat", scripted, tool_choice=ToolChoice("none"))
     assert response.calls == ()
     assert [issue.kind for issue in response.issues] == [IssueKind.NOT_ALLOWED]
 
 
 def test_without_native_calls_nothing_is_told_of_them() -> None:
-    assert asked("openai_chat", said("hello")).issues == ()
+    assert answered_natively("openai_chat", said("hello")).issues == ()

@@ -106,20 +106,20 @@ def pair(*ids: str) -> list[Message]:
 
 
 def test_a_turn_of_several_calls_becomes_turns_of_one() -> None:
-    told = one_by_one([ASK, *pair("a", "b"), Message("user", "and?")])
-    assert [message.role for message in told.messages] == ["user", "assistant", "tool", "assistant", "tool", "user"]
-    assert [[call.id for call in message.calls] for message in told.messages] == [[], ["a"], [], ["b"], [], []]
-    assert [[result.text for result in message.results] for message in told.messages[2:5:2]] == [["of a"], ["of b"]]
-    assert (told.messages[1].text, told.messages[1].reasoning) == ("on it", "hm")
-    assert told.messages[3].text == told.messages[3].reasoning == ""
-    assert [issue.kind for issue in told.issues] == [IssueKind.HISTORY]
+    messages = one_by_one([ASK, *pair("a", "b"), Message("user", "and?")])
+    assert [message.role for message in messages.messages] == ["user", "assistant", "tool", "assistant", "tool", "user"]
+    assert [[call.id for call in message.calls] for message in messages.messages] == [[], ["a"], [], ["b"], [], []]
+    assert [[result.text for result in message.results] for message in messages.messages[2:5:2]] == [["of a"], ["of b"]]
+    assert (messages.messages[1].text, messages.messages[1].reasoning) == ("on it", "hm")
+    assert messages.messages[3].text == messages.messages[3].reasoning == ""
+    assert [issue.kind for issue in messages.issues] == [IssueKind.HISTORY]
 
 
 def test_what_the_user_says_with_the_results_comes_after_them() -> None:
     spoken, answered = pair("a", "b")
-    told = one_by_one([spoken, Message("user", [*answered.parts, Text("hurry")])])
-    assert [message.role for message in told.messages] == ["assistant", "tool", "assistant", "tool", "user"]
-    assert told.messages[-1].text == "hurry"
+    messages = one_by_one([spoken, Message("user", [*answered.parts, Text("hurry")])])
+    assert [message.role for message in messages.messages] == ["assistant", "tool", "assistant", "tool", "user"]
+    assert messages.messages[-1].text == "hurry"
 
 
 IDS = st.lists(st.sampled_from("abc"), max_size=3)
@@ -136,15 +136,15 @@ TALK = st.lists(
 @given(TALK)
 def test_one_by_one_loses_nothing_and_is_settled_once(talk: list[Message]) -> None:
     before = repair(talk).messages
-    told = one_by_one(before)
-    assert all(len(message.calls) <= 1 for message in told.messages)
+    messages = one_by_one(before)
+    assert all(len(message.calls) <= 1 for message in messages.messages)
     for kind in ("calls", "results"):
         count = sum(len(getattr(message, kind)) for message in before)
-        assert sum(len(getattr(message, kind)) for message in told.messages) == count
-    assert "".join(m.text for m in told.messages) == "".join(m.text for m in before)
-    assert one_by_one(told.messages).messages == told.messages
-    assert repair(told.messages).issues == ()
-    assert bool(told.issues) is (told.messages != before)
+        assert sum(len(getattr(message, kind)) for message in messages.messages) == count
+    assert "".join(m.text for m in messages.messages) == "".join(m.text for m in before)
+    assert one_by_one(messages.messages).messages == messages.messages
+    assert repair(messages.messages).issues == ()
+    assert bool(messages.issues) is (messages.messages != before)
 
 
 # ── the way back ─────────────────────────────────────────────────────────────
@@ -175,9 +175,9 @@ MODELS = ("m", "llama3.1", "mistral-small-3.2", "kimi-k2-thinking", "claude-sonn
 
 @given(TALK, st.sampled_from([row for row in PROVIDERS.values() if row.name != "stackspot"]), st.sampled_from(MODELS))
 def test_what_is_ready_stays_as_it_is(talk: list[Message], place: Provider, model: str) -> None:
-    asked = Request(model=model, messages=repair([*talk, ASK]).messages, tools=(WILD, Tool(name="look")))
-    once = prepare(asked, place, profile(model))
+    request = Request(model=model, messages=repair([*talk, ASK]).messages, tools=(WILD, Tool(name="look")))
+    once = prepare(request, place, profile(model))
     again = prepare(once.request, place, profile(model))
     assert again.request == once.request
     assert not [issue for issue in again.issues if issue.kind is IssueKind.HISTORY]
-    assert prepare(asked, place, profile(model)) == once
+    assert prepare(request, place, profile(model)) == once

@@ -90,7 +90,7 @@ class Model:
         return assemble(events)
 
 
-def told(model: Model, request: Request = ASKED, **more: Any) -> tuple[Response, list[Event]]:
+def reasked(model: Model, request: Request = ASKED, **more: Any) -> tuple[Response, list[Event]]:
     events: list[Event] = []
 
     machine = reask(request, model, **more)
@@ -103,14 +103,14 @@ def told(model: Model, request: Request = ASKED, **more: Any) -> tuple[Response,
 
 def test_a_good_answer_passes_as_it_is() -> None:
     answer = said("I will look.", call(path="a"))
-    response, events = told(Model(answer))
+    response, events = reasked(Model(answer))
     assert response == answer
     assert assemble(events) == response
 
 
 def test_a_broken_call_is_asked_for_again_and_told_once() -> None:
     model = Model(said("I will look.", issues=[BROKEN]), said("Sorry!", call(path="a")))
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert [c.arguments for c in response.calls] == [{"path": "a"}]
     assert response.text == "I will look."
     assert response.stop is Stop.TOOL_CALLS
@@ -131,16 +131,16 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("what", "wrong", "says"), WRONG, ids=[row[0] for row in WRONG])
-def test_a_wrong_native_call_is_asked_for_again(what: str, wrong: ToolCall, says: str) -> None:
+@pytest.mark.parametrize(("what", "wrong", "message"), WRONG, ids=[row[0] for row in WRONG])
+def test_a_wrong_native_call_is_asked_for_again(what: str, wrong: ToolCall, message: str) -> None:
     model = Model(said(wrong), said(call(path="a")))
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert response.calls == (call(path="a"),)
-    assert says in model.asked[1].messages[-1].text
+    assert message in model.asked[1].messages[-1].text
 
 
 def test_types_only_spelt_otherwise_are_mended_without_asking() -> None:
-    response, _ = told(Model(said(call(path="a", lines="3"))))
+    response, _ = reasked(Model(said(call(path="a", lines="3"))))
     (made,) = response.calls
     assert made.arguments == {"path": "a", "lines": 3}
     assert made.report is not None
@@ -150,14 +150,14 @@ def test_types_only_spelt_otherwise_are_mended_without_asking() -> None:
 def test_good_calls_beside_a_broken_one_are_kept_once() -> None:
     good = call(path="a")
     model = Model(said(good, issues=[BROKEN]), said(call(path="a", call_id="again"), call(path="b", call_id="c2")))
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert response.calls == (good, call(path="b", call_id="c2"))
     assert 'read_file {"path": "a"}' in model.asked[1].messages[-1].text
 
 
 def test_a_spent_budget_ends_in_words_without_broken_calls() -> None:
     model = Model(*[said("Well.", issues=[BROKEN]) for _ in range(3)])
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert response.calls == ()
     assert response.stop is Stop.END
     assert response.text.startswith("Well.\n\n[The call of 'read_file' was not run: the call is broken.]")
@@ -167,32 +167,32 @@ def test_a_spent_budget_ends_in_words_without_broken_calls() -> None:
 
 
 def test_a_model_that_answers_instead_of_correcting_is_heard() -> None:
-    response, _ = told(Model(said(issues=[BROKEN]), said("It is not there.")))
+    response, _ = reasked(Model(said(issues=[BROKEN]), said("It is not there.")))
     assert (response.text, response.calls, response.stop) == ("It is not there.", (), Stop.END)
 
 
 def test_a_failed_reask_leaves_the_answer() -> None:
     down = ProviderError("it is down", status=503, kind=ErrorKind.SERVER)
-    response, _ = told(Model(said("Hm.", issues=[BROKEN]), down))
+    response, _ = reasked(Model(said("Hm.", issues=[BROKEN]), down))
     assert "was not run" in response.text
 
 
 def test_a_failure_of_the_first_answer_is_raised() -> None:
     with pytest.raises(ProviderError, match="it is down"):
-        told(Model(ProviderError("it is down", status=503)))
+        reasked(Model(ProviderError("it is down", status=503)))
 
 
 def test_a_call_cut_by_the_client_limit_is_final() -> None:
     limited = Request(model="m", tools=(READ,), sampling=Sampling(max_tokens=5))
     model = Model(said("x", stop=Stop.LENGTH, issues=[CUT]))
-    response, _ = told(model, limited)
+    response, _ = reasked(model, limited)
     assert (len(model.asked), response.stop) == (1, Stop.LENGTH)
     assert CUT.raw in response.text
 
 
 def test_a_call_cut_by_the_model_is_asked_for_smaller() -> None:
     model = Model(said("x", stop=Stop.LENGTH, issues=[CUT]), said(call(path="a")))
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert response.calls == (call(path="a"),)
     assert "Smaller." in model.asked[1].messages[-1].text
 
@@ -200,7 +200,7 @@ def test_a_call_cut_by_the_model_is_asked_for_smaller() -> None:
 @pytest.mark.parametrize("stop", [Stop.REFUSED, Stop.FILTERED, Stop.PAUSE])
 def test_an_answer_that_was_refused_is_not_asked_for_again(stop: Stop) -> None:
     model = Model(said("no", stop=stop, issues=[BROKEN]))
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert (len(model.asked), response.stop) == (1, stop)
 
 
@@ -213,38 +213,38 @@ def demanding(mode: Any, name: str = "", **more: Any) -> Request:
 
 def test_a_demanded_call_is_asked_for_until_it_comes() -> None:
     model = Model(said("I could read it."), said(call(path="a")))
-    response, _ = told(model, demanding("required"))
+    response, _ = reasked(model, demanding("required"))
     assert response.calls == (call(path="a"),)
     assert "must be answered by a call" in model.asked[1].messages[-1].text
 
 
 def test_a_named_call_is_that_one_and_no_other() -> None:
     model = Model(said(call("list_files")), said(call(path="a")))
-    response, _ = told(model, demanding("named", "read_file"))
+    response, _ = reasked(model, demanding("named", "read_file"))
     assert response.calls == (call(path="a"),)
 
 
 def test_a_demand_never_met_is_an_error() -> None:
     model = Model(*[said("no") for _ in range(3)])
     with pytest.raises(ProviderError, match=r"did not give a call.*asked 3 times") as failed:
-        told(model, demanding("required"))
+        reasked(model, demanding("required"))
     assert failed.value.status == 422
 
 
 def test_no_call_is_told_where_none_was_wanted() -> None:
-    response, _ = told(Model(said("x", call(path="a"))), demanding("none"))
+    response, _ = reasked(Model(said("x", call(path="a"))), demanding("none"))
     assert (response.calls, response.text, response.stop) == ((), "x", Stop.END)
 
 
 def test_an_unwanted_call_alone_is_asked_for_as_text() -> None:
     model = Model(said(call(path="a")), said("It says hello."))
-    response, _ = told(model, demanding("none"))
+    response, _ = reasked(model, demanding("none"))
     assert (response.calls, response.text, response.stop) == ((), "It says hello.", Stop.END)
     assert "Answer in text." in model.asked[1].messages[-1].text
 
 
 def test_an_unwanted_call_becomes_words_at_the_end() -> None:
-    response, _ = told(Model(*[said(call(path="a"))] * 3), demanding("none"))
+    response, _ = reasked(Model(*[said(call(path="a"))] * 3), demanding("none"))
     assert response.calls == ()
     assert "allows no calls" in response.text
     assert response.stop is Stop.END
@@ -253,7 +253,7 @@ def test_an_unwanted_call_becomes_words_at_the_end() -> None:
 def test_only_a_tool_that_is_allowed_is_called() -> None:
     choice = ToolChoice("auto", allowed=("read_file",))
     model = Model(said(call("list_files")), said(call(path="a")))
-    response, _ = told(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
+    response, _ = reasked(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
     assert response.calls == (call(path="a"),)
     assert "only read_file" in model.asked[1].messages[-1].text
 
@@ -261,14 +261,14 @@ def test_only_a_tool_that_is_allowed_is_called() -> None:
 def test_a_call_of_a_forbidden_tool_becomes_words() -> None:
     choice = ToolChoice("auto", allowed=("read_file",))
     model = Model(*[said(call("list_files"))] * 3)
-    response, _ = told(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
+    response, _ = reasked(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
     assert response.calls == ()
     assert "'list_files' may not be called" in response.text
 
 
 def test_the_first_of_parallel_calls_counts_for_one() -> None:
     one = Request(model="m", tools=(READ,), parallel=False)
-    response, _ = told(Model(said(call(path="a"), call(path="b", call_id="c2"))), one)
+    response, _ = reasked(Model(said(call(path="a"), call(path="b", call_id="c2"))), one)
     assert response.calls == (call(path="a"),)
     assert [i.kind for i in response.issues] == [IssueKind.NOT_ALLOWED]
 
@@ -280,13 +280,13 @@ VALUES = ['{"n": 3}', '```json\n{"n": 3}\n```', 'Here: {"n": 3}', '{"n": "3",}']
 
 @pytest.mark.parametrize("text", VALUES)
 def test_an_answer_of_a_form_is_the_value_alone(text: str) -> None:
-    response, _ = told(Model(said(text)), FORMED)
+    response, _ = reasked(Model(said(text)), FORMED)
     assert response.text == '{"n": 3}'
 
 
 def test_a_wrong_form_is_asked_for_again_unseen() -> None:
     model = Model(said("three"), said('{"m": 3}'), said('{"n": 3}'))
-    response, events = told(model, FORMED)
+    response, events = reasked(model, FORMED)
     assert [e.text for e in events if isinstance(e, TextDelta)] == ['{"n": 3}']
     assert "'n'" in model.asked[2].messages[-1].text or '"n"' in model.asked[2].messages[-1].text
     assert response.stop is Stop.END
@@ -297,19 +297,19 @@ def test_words_instead_of_a_form_are_shown_when_cut(stop: Stop) -> None:
     limited = Request(model="m", output_schema=FORM, sampling=Sampling(max_tokens=9))
     marked = Text("I cannot.", metadata={"type": "refusal"})
     model = Model(said(marked, stop=stop))
-    response, _ = told(model, limited)
+    response, _ = reasked(model, limited)
     assert (response.message.parts, response.stop, len(model.asked)) == ((marked,), stop, 1)
 
 
 def test_metadata_of_a_form_stays_with_its_value() -> None:
     signed = Text('```json\n{"n": 3}\n```', metadata={"thought_signature": "s"})
-    response, _ = told(Model(said(signed)), FORMED)
+    response, _ = reasked(Model(said(signed)), FORMED)
     assert response.message.parts == (Text('{"n": 3}', metadata={"thought_signature": "s"}),)
 
 
 def test_a_form_that_is_never_kept_is_an_error() -> None:
     with pytest.raises(ProviderError, match="an answer of the form asked for"):
-        told(Model(*[said("three")] * 3), FORMED)
+        reasked(Model(*[said("three")] * 3), FORMED)
 
 
 # ── answers without an end ───────────────────────────────────────────────────
@@ -329,19 +329,19 @@ def test_a_broken_answer_is_not_shown_as_ended() -> None:
 
 
 def test_calls_complete_before_a_break_are_handed_on() -> None:
-    response, _ = told(Model(unended("I read.", call(path="a"))))
+    response, _ = reasked(Model(unended("I read.", call(path="a"))))
     assert (response.calls, response.stop) == ((call(path="a"),), Stop.TOOL_CALLS)
 
 
 def test_a_value_complete_before_a_break_is_handed_on() -> None:
-    response, _ = told(Model(unended('{"n": 3}')), FORMED)
+    response, _ = reasked(Model(unended('{"n": 3}')), FORMED)
     assert response.text == '{"n": 3}'
 
 
 def test_tokens_spent_before_any_text_are_no_call() -> None:
     spent = Issue(kind=IssueKind.TRUNCATED, message="the answer reached max_tokens before anything was said")
     model = Model(said(stop=Stop.LENGTH, issues=[spent]))
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert (response.text, response.stop, len(model.asked)) == ("", Stop.LENGTH, 1)
 
 
@@ -350,14 +350,14 @@ def test_tokens_spent_before_any_text_are_no_call() -> None:
 
 def test_text_streams_and_calls_wait_for_the_end() -> None:
     answer: list[Event] = [Started("m"), TextDelta("a"), *list(replay(said(call(path="a"))))[1:-1], TextDelta("b"), Ended(Stop.END)]
-    _, events = told(Model(answer))
+    _, events = reasked(Model(answer))
     kinds = [type(e) for e in events]
     assert kinds.index(CallStarted) > max(i for i, e in enumerate(events) if isinstance(e, TextDelta))
 
 
 def test_a_call_found_to_stand_in_reasoning_is_withheld() -> None:
     answer: list[Event] = [*list(replay(said("so", call(path="a"))))[:-1], Reclassified(), TextDelta("Done."), Ended(Stop.END)]
-    response, events = told(Model(answer))
+    response, events = reasked(Model(answer))
     assert response.calls == ()
     assert not any(isinstance(e, CallStarted | CallEnded) for e in events)
     assert (response.reasoning, response.text) == ("so", "Done.")
@@ -365,7 +365,7 @@ def test_a_call_found_to_stand_in_reasoning_is_withheld() -> None:
 
 def test_fragments_may_be_told_early_where_that_is_wanted() -> None:
     answer = list(replay(said(call(path="a"))))
-    _, events = told(Model(answer), whole_calls=False)
+    _, events = reasked(Model(answer), whole_calls=False)
     assert events == [*answer[:-1], Ended(Stop.TOOL_CALLS, COST)]
 
 
@@ -387,7 +387,7 @@ def test_no_wrong_call_passes_and_events_fold_to_responses(
 ) -> None:
     model = Model(*[_mixed(parts) for parts in answers])
     try:
-        response, events = told(model, request)
+        response, events = reasked(model, request)
     except ProviderError as error:
         if error.code != "demand_not_met":
             raise
@@ -401,7 +401,7 @@ def test_no_wrong_call_passes_and_events_fold_to_responses(
 
 def test_reasoning_of_the_first_answer_is_told() -> None:
     answer: list[Event] = [Started("m"), ReasoningDelta("hm"), TextDelta("ok"), IssueReported(BROKEN), Ended(Stop.END)]
-    response, _ = told(Model(answer, said(call(path="a"))))
+    response, _ = reasked(Model(answer, said(call(path="a"))))
     assert (response.reasoning, response.text) == ("hm", "ok")
 
 
@@ -411,18 +411,18 @@ def test_run_gives_the_same_response() -> None:
 
 def test_calls_of_several_answers_get_ids_of_their_own() -> None:
     model = Model(said(call(path="a"), issues=[BROKEN]), said(call(path="b")))
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert [(c.id, c.arguments["path"]) for c in response.calls] == [("c1", "a"), ("c1_2", "b")]
 
 
 def test_calls_that_differ_late_are_both_made() -> None:
     long = "x" * 400
     model = Model(said(call(path=f"{long}a"), issues=[BROKEN]), said(call(path=f"{long}b", call_id="c2")))
-    response, _ = told(model)
+    response, _ = reasked(model)
     assert [c.arguments["path"][-1] for c in response.calls] == ["a", "b"]
 
 
 def test_text_of_a_form_that_was_reasoning_is_shown_as_that() -> None:
     answer: list[Event] = [Started("m"), TextDelta("Let me count."), Reclassified(), TextDelta('{"n": 3}'), Ended(Stop.END)]
-    response, _ = told(Model(answer), FORMED)
+    response, _ = reasked(Model(answer), FORMED)
     assert (response.reasoning, response.text) == ("Let me count.", '{"n": 3}')

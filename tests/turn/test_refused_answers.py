@@ -30,8 +30,8 @@ ADD = Tool(
 
 
 def failed(written: Any, **more: Any) -> dict[str, Any]:
-    said = "Failed to call a function. Please adjust your prompt."
-    return {"error": {"message": said, "type": "invalid_request_error", "code": "tool_use_failed",
+    message = "Failed to call a function. Please adjust your prompt."
+    return {"error": {"message": message, "type": "invalid_request_error", "code": "tool_use_failed",
                       "failed_generation": written, **more}}  # fmt: skip
 
 
@@ -126,9 +126,9 @@ def test_a_body_that_is_deep_or_cut_is_no_generation() -> None:
 @pytest.mark.skipif(not ERRORS.exists(), reason="the recorded errors are not here")
 def test_what_was_recorded_is_recovered_or_refused_with_its_reason() -> None:
     rows = [json.loads(line) for line in ERRORS.read_text(encoding="utf-8").splitlines()]
-    asked = [row for row in rows if "failed_generation" in json.dumps(row["response"])]
-    assert asked
-    for row in asked:
+    refusals = [row for row in rows if "failed_generation" in json.dumps(row["response"])]
+    assert refusals
+    for row in refusals:
         tools = tuple(Tool(name=t["function"]["name"], parameters=t["function"]["parameters"])
                       for t in row["request"]["tools"])  # fmt: skip
         response = ask(refusal(row["status"], row["response"]), tools=tools)

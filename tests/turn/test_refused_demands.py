@@ -30,7 +30,7 @@ FORM = OutputSchema(schema=SCHEMA, name="count", strict=True)
 VALUE = said('{"n": 3}')
 
 
-def asked(**more: Any) -> Request:
+def demanding(**more: Any) -> Request:
     return Request(model="m", messages=(Message("user", "What is up?"),), **more)
 
 
@@ -57,7 +57,7 @@ CHOICES = [
 @pytest.mark.parametrize(("status", "words"), CHOICES)
 def test_a_call_the_wire_cannot_demand_is_demanded_in_words(status: int, words: str) -> None:
     no = refusal(status, {"error": {"message": words}})
-    memory, response = answers(asked(tools=(LOOK, STOP), tool_choice=ToolChoice("required")), no, SKY, SKY, times=2)
+    memory, response = answers(demanding(tools=(LOOK, STOP), tool_choice=ToolChoice("required")), no, SKY, SKY, times=2)
     assert [call.name for call in response.calls] == ["look"]
     assert [sent(memory, i)["tool_choice"] for i in range(3)] == ["required", "auto", "auto"]
     assert ["must call at least one tool" in str(sent(memory, i)["messages"]) for i in range(3)] == [False, True, True]
@@ -65,7 +65,7 @@ def test_a_call_the_wire_cannot_demand_is_demanded_in_words(status: int, words: 
 
 def test_a_refused_named_call_falls_back_to_words() -> None:
     no = refusal(400, {"error": {"message": CHOICES[0][1]}})
-    memory, _ = answers(asked(tools=(LOOK, STOP), tool_choice=ToolChoice("named", "look")), no, no, SKY)
+    memory, _ = answers(demanding(tools=(LOOK, STOP), tool_choice=ToolChoice("named", "look")), no, no, SKY)
     assert [sent(memory, i)["tool_choice"] for i in (1, 2)] == ["required", "auto"]
     assert [[tool["function"]["name"] for tool in sent(memory, i)["tools"]] for i in (1, 2)] == [["look"], ["look"]]
     assert "must call the tool `look`" in str(sent(memory, 2)["messages"])
@@ -73,13 +73,13 @@ def test_a_refused_named_call_falls_back_to_words() -> None:
 
 @pytest.mark.parametrize("api", UPSTREAMS)
 def test_a_choice_the_wire_lacks_is_put_in_words(api: str) -> None:
-    memory, _ = answers(asked(tools=(LOOK,), tool_choice=ToolChoice("required")), SKY, api=api)
+    memory, _ = answers(demanding(tools=(LOOK,), tool_choice=ToolChoice("required")), SKY, api=api)
     in_words = "must call at least one tool" in str(sent(memory))
     assert in_words is (api == "ollama_chat")
 
 
 def test_only_allowed_tools_go_where_the_wire_cannot_say() -> None:
-    request = asked(tools=(LOOK, STOP), tool_choice=ToolChoice("required", allowed=("look",)))
+    request = demanding(tools=(LOOK, STOP), tool_choice=ToolChoice("required", allowed=("look",)))
     memory, _ = answers(request, SKY)
     assert [tool["function"]["name"] for tool in sent(memory)["tools"]] == ["look"]
     assert sent(memory)["tool_choice"] == "required"
@@ -133,7 +133,7 @@ def test_a_refused_form_is_put_in_words_and_remembered(
     status: int, body: Any, tools: tuple[Tool, ...]
 ) -> None:
     no = refusal(status, body)
-    memory, response = answers(asked(tools=tools, output_schema=FORM), no, VALUE, VALUE, times=2)
+    memory, response = answers(demanding(tools=tools, output_schema=FORM), no, VALUE, VALUE, times=2)
     assert response.text == '{"n": 3}'
     assert [sent(memory, i)["response_format"]["type"] for i in range(3)] == [
         "json_schema",
@@ -146,7 +146,7 @@ def test_a_refused_form_is_put_in_words_and_remembered(
 
 def test_a_form_wholly_refused_is_put_in_words_alone() -> None:
     no = refusal(400, {"error": {"message": "response_format is not supported"}})
-    memory, _ = answers(asked(output_schema=FORM), no, no, VALUE)
+    memory, _ = answers(demanding(output_schema=FORM), no, no, VALUE)
     assert ["response_format" in sent(memory, i) for i in range(3)] == [True, True, False]
 
 
@@ -157,7 +157,7 @@ def test_one_schema_that_is_refused_says_nothing_of_the_next() -> None:
     memory, learned = model("openai_chat", no, VALUE, VALUE), Capabilities()
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     for form in (FORM, OutputSchema(schema={**SCHEMA, "title": "other"})):
-        run(turn(asked(output_schema=form), to, learned), memory.sync_performer())
+        run(turn(demanding(output_schema=form), to, learned), memory.sync_performer())
     assert [sent(memory, i)["response_format"]["type"] for i in range(3)] == [
         "json_schema",
         "json_object",
@@ -170,23 +170,23 @@ WORDLESS = {"anthropic_messages", "bedrock_converse", "bedrock_invoke", "stacksp
 
 @pytest.mark.parametrize("api", CODECS)
 def test_a_json_demand_the_wire_lacks_becomes_words(api: str) -> None:
-    request = asked(output_schema=OutputSchema())
-    told = format_instruction(request, CODECS[api], Quirks(), frozenset())
-    assert (told.output_schema is None) is (api in WORDLESS)
-    assert ("JSON object" in str(told.messages)) is (api in WORDLESS)
+    request = demanding(output_schema=OutputSchema())
+    instruction = format_instruction(request, CODECS[api], Quirks(), frozenset())
+    assert (instruction.output_schema is None) is (api in WORDLESS)
+    assert ("JSON object" in str(instruction.messages)) is (api in WORDLESS)
 
 
 def test_a_form_the_place_leaves_out_becomes_words() -> None:
     minimax = PROVIDERS["minimax"]
-    told = format_instruction(asked(output_schema=FORM), CODECS[minimax.codec], minimax.quirks, frozenset())
-    assert told.output_schema is None
-    assert '"integer"' in told.messages[0].text
+    instruction = format_instruction(demanding(output_schema=FORM), CODECS[minimax.codec], minimax.quirks, frozenset())
+    assert instruction.output_schema is None
+    assert '"integer"' in instruction.messages[0].text
 
 
 def test_a_form_on_the_wire_allows_calls_in_text() -> None:
     memory = model("openai_chat", said('~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'))
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", tools=Tools.TEXT)
-    response = run(turn(asked(tools=(LOOK,), output_schema=FORM), to), memory.sync_performer())
+    response = run(turn(demanding(tools=(LOOK,), output_schema=FORM), to), memory.sync_performer())
     assert [call.name for call in response.calls] == ["look"]
     assert "response_format" not in sent(memory)
     assert "It must fit this JSON Schema" in str(sent(memory)["messages"])
@@ -204,13 +204,13 @@ ELSE = [
 
 @pytest.mark.parametrize(("words", "kind", "status"), ELSE)
 def test_other_refusals_are_about_no_demand(words: str, kind: ErrorKind, status: int) -> None:
-    request = asked(tools=(LOOK,), tool_choice=ToolChoice("required"), output_schema=FORM)
+    request = demanding(tools=(LOOK,), tool_choice=ToolChoice("required"), output_schema=FORM)
     assert refused_demand(ProviderError(words, status=status, kind=kind), request) == ""
 
 
 def test_a_demand_that_was_not_made_was_not_refused() -> None:
     error = ProviderError("tool_choice and response_format", status=400, kind=ErrorKind.BAD_REQUEST)
-    assert refused_demand(error, asked(tools=(LOOK,))) == ""
+    assert refused_demand(error, demanding(tools=(LOOK,))) == ""
 
 
 NO_TOOLS = [

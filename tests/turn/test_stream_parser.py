@@ -40,14 +40,14 @@ def native(index: int = 0, at: str = "sea", report: Report | None = None) -> lis
     ]
 
 
-def heard(events: list[Event], *, native: bool = True, listens: bool = True, **parser: Any) -> list[Event]:
+def handled(events: list[Event], *, native: bool = True, listens: bool = True, **parser: Any) -> list[Event]:
     reader = Parser(tools=[LOOK], ids=lambda i: f"t{i}", **parser) if listens else None
     stream = TextCallStream(reader, native=native)
-    return [told for event in events for told in stream.handle(event)]
+    return [emitted for event in events for emitted in stream.handle(event)]
 
 
 def answer(events: list[Event], **more: Any) -> Response:
-    return assemble(heard(events, **more))
+    return assemble(handled(events, **more))
 
 
 def spelled(text: str) -> list[Event]:
@@ -65,7 +65,7 @@ def test_a_call_in_the_text_is_a_call(native_too: bool) -> None:
 
 def test_without_a_parser_text_is_text() -> None:
     events: list[Event] = [TextDelta(TAGGED), Ended(Stop.END)]
-    assert heard(events, listens=False) == events
+    assert handled(events, listens=False) == events
 
 
 def test_text_that_may_be_shown_is_shown_at_once() -> None:
@@ -85,9 +85,9 @@ def test_a_text_call_on_a_native_route_waits_alone() -> None:
 
 def test_a_call_on_a_text_route_is_emitted_at_once() -> None:
     stream = TextCallStream(Parser(tools=[LOOK]), native=False)
-    told = [e for piece in spelled(TAGGED + "\nAnd so.\n") for e in stream.handle(piece)]
-    assert isinstance(told[0], CallStarted)
-    assert any(isinstance(e, CallEnded) for e in told)
+    emitted = [e for piece in spelled(TAGGED + "\nAnd so.\n") for e in stream.handle(piece)]
+    assert isinstance(emitted[0], CallStarted)
+    assert any(isinstance(e, CallEnded) for e in emitted)
 
 
 def test_native_calls_present_means_native() -> None:
@@ -111,7 +111,7 @@ def test_a_native_call_is_numbered_after_text_calls() -> None:
 
 def test_parallel_native_calls_keep_their_numbers() -> None:
     events = [*native(0), *native(1, "moon"), Ended(Stop.TOOL_CALLS)]
-    assert heard(events) == events
+    assert handled(events) == events
 
 
 def test_the_end_of_a_part_does_not_split_buffered_text() -> None:
@@ -147,10 +147,10 @@ STOPS: list[tuple[str, list[Event], Stop | None, Stop | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("events", "said", "told"), [s[1:] for s in STOPS], ids=[s[0] for s in STOPS])
-def test_the_end_says_what_really_happened(events: list[Event], said: Stop | None, told: Stop | None) -> None:
+@pytest.mark.parametrize(("events", "claimed", "stop"), [s[1:] for s in STOPS], ids=[s[0] for s in STOPS])
+def test_the_end_says_what_really_happened(events: list[Event], claimed: Stop | None, stop: Stop | None) -> None:
     for native_too in (True, False):
-        assert answer([*events, Ended(said)], native=native_too).stop is told
+        assert answer([*events, Ended(claimed)], native=native_too).stop is stop
 
 
 def test_a_cut_call_never_runs_and_keeps_its_text() -> None:
@@ -177,8 +177,8 @@ def test_what_was_neutralised_comes_back_however_it_is_cut(text: str, data: st.D
     cuts = sorted(data.draw(st.lists(st.integers(0, len(safe)), max_size=4)))
     pieces = [safe[a:b] for a, b in zip([0, *cuts], [*cuts, len(safe)], strict=True)]
     restorer = Restorer()
-    told = [restorer.handle(TextDelta(piece)) for piece in pieces]
-    assert "".join(e.text for e in told if isinstance(e, TextDelta)) == text
+    emitted = [restorer.handle(TextDelta(piece)) for piece in pieces]
+    assert "".join(e.text for e in emitted if isinstance(e, TextDelta)) == text
 
 
 def test_every_stream_is_restored_by_itself() -> None:

@@ -25,8 +25,8 @@ def request(*messages: Message, **more: object) -> Request:
 
 
 def test_tools_leave_the_wire_and_stand_in_the_system_message() -> None:
-    asked = request(Message("system", "Be brief."), ASK, tool_choice=ToolChoice("auto"), parallel=True)
-    sent = to_text(asked, style())
+    given = request(Message("system", "Be brief."), ASK, tool_choice=ToolChoice("auto"), parallel=True)
+    sent = to_text(given, style())
     assert (sent.tools, sent.tool_choice, sent.parallel) == ((), None, None)
     system, user = sent.messages
     assert system.text.startswith("Be brief.\n\n")
@@ -52,8 +52,8 @@ def test_choosing_no_tool_tells_none() -> None:
 
 
 def test_a_request_without_tools_is_left_alone() -> None:
-    asked = Request(model="m", messages=(Message("system", "Be brief."), ASK))
-    assert to_text(asked, style()) == asked
+    given = Request(model="m", messages=(Message("system", "Be brief."), ASK))
+    assert to_text(given, style()) == given
 
 
 @pytest.mark.parametrize("name", SPOKEN)
@@ -61,9 +61,9 @@ def test_past_calls_are_told_as_the_model_would_write_them(name: str) -> None:
     past = Message("assistant", [Reasoning("hm"), CALL])
     results = Message("tool", [ToolResult(call_id="c1", name="look", content="blue")])
     sent = to_text(request(ASK, past, results), style(name))
-    _, _, told, answer = sent.messages
-    assert [type(p) for p in told.parts] == [Reasoning, Text]
-    parsed = parse(told.text, tools=[LOOK], dialects=name)
+    _, _, messages, answer = sent.messages
+    assert [type(p) for p in messages.parts] == [Reasoning, Text]
+    parsed = parse(messages.text, tools=[LOOK], dialects=name)
     assert [(c.name, c.arguments) for c in parsed.calls] == [("look", {"at": "sky"})]
     assert answer.role == "user"
     assert "blue" in answer.text
@@ -113,8 +113,8 @@ def test_a_nonce_stands_in_the_prompt() -> None:
 
 
 def test_cache_marks_stay() -> None:
-    asked = request(Message("system", "s", cache=True), Message("user", "a", cache=True), Message("user", "b"))
-    sent = to_text(asked, style())
+    given = request(Message("system", "s", cache=True), Message("user", "a", cache=True), Message("user", "b"))
+    sent = to_text(given, style())
     assert [m.cache for m in sent.messages] == [True, True]
 
 
@@ -128,9 +128,9 @@ def test_the_order_of_tools_leaves_a_conversation_unchanged() -> None:
 def test_text_tools_drop_native_fields_and_report_hosted_tools() -> None:
     own = {"type": "web_search_20250305", "name": "web_search"}
     extra = {"tools": [None, own], "tool_choice": {"type": "any"}, "toolConfig": {}, "top_a": 1}
-    asked = request(ASK, extra=extra)
-    assert to_text(asked, style()).extra == {"top_a": 1}
-    (issue,) = left_out(asked)
+    given = request(ASK, extra=extra)
+    assert to_text(given, style()).extra == {"top_a": 1}
+    (issue,) = left_out(given)
     assert "web_search_20250305" in issue.message
     assert left_out(request(ASK)) == ()
 

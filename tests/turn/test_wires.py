@@ -62,8 +62,8 @@ def route(place: str, **more: Any) -> Route:
 def ask(
     memory: ScriptedPeer, to: Route, messages: Sequence[Message], learned: Capabilities | None = None, **more: Any
 ) -> Response:
-    asked = {"model": "m", "tools": (READ, LOOK), **more}
-    return run(turn(Request(messages=tuple(messages), **asked), to, learned), memory.sync_performer())
+    fields = {"model": "m", "tools": (READ, LOOK), **more}
+    return run(turn(Request(messages=tuple(messages), **fields), to, learned), memory.sync_performer())
 
 
 def sent(place: str, messages: Sequence[Message], **more: Any) -> tuple[dict[str, Any], tuple[Issue, ...]]:
@@ -96,10 +96,10 @@ def test_a_call_returns_under_the_names_of_the_caller(place: str, stream: bool) 
     assert (call.name, call.arguments) == (ODD, {"path": "x"})
     again = ask(memory, route(place), [ASK, first.message, result(call)], tools=(READ,), stream=stream)
     assert again.calls[0].name == ODD
-    _, told = said_in(api, memory)
-    ((call_id, name),), ((answers, text, _),) = told.calls, told.results
+    _, wire = said_in(api, memory)
+    ((call_id, name),), ((answers, text, _),) = wire.calls, wire.results
     assert (answers, text) == (call_id, "blue")
-    assert [name] == told.tools
+    assert [name] == wire.tools
     requirements = PROVIDERS[place].wire_requirements
     assert requirements.names.allows(name)
     assert requirements.ids.allows(call_id)
@@ -122,20 +122,20 @@ HISTORY = (
 @everywhere
 def test_a_torn_history_goes_out_whole(place: str) -> None:
     body, issues = sent(place, HISTORY)
-    told = read(place, body)
-    assert [text for _, text, _ in told.results] == ["one", told.results[1][1], "two"]
-    assert "No result of this call was recorded" in told.results[1][1]
-    assert [answers for answers, _, _ in told.results] == [call_id for call_id, _ in told.calls]
+    wire = read(place, body)
+    assert [text for _, text, _ in wire.results] == ["one", wire.results[1][1], "two"]
+    assert "No result of this call was recorded" in wire.results[1][1]
+    assert [answers for answers, _, _ in wire.results] == [call_id for call_id, _ in wire.calls]
     assert "orphan" not in json.dumps(body)
     wire_requirements = PROVIDERS[place].wire_requirements
-    assert all(wire_requirements.ids.allows(call_id) and call_id for call_id, _ in told.calls)
-    assert all(wire_requirements.names.allows(name) for name in told.tools)
-    assert {name for _, name in told.calls} <= set(told.tools)
+    assert all(wire_requirements.ids.allows(call_id) and call_id for call_id, _ in wire.calls)
+    assert all(wire_requirements.names.allows(name) for name in wire.tools)
+    assert {name for _, name in wire.calls} <= set(wire.tools)
     if wire_requirements.unique:
-        assert len({call_id for call_id, _ in told.calls}) == len(told.calls)
-    said = [issue.message for issue in issues if issue.kind is IssueKind.HISTORY]
-    assert any("has no result" in message for message in said)
-    assert any("answers no call" in message for message in said)
+        assert len({call_id for call_id, _ in wire.calls}) == len(wire.calls)
+    reported = [issue.message for issue in issues if issue.kind is IssueKind.HISTORY]
+    assert any("has no result" in message for message in reported)
+    assert any("answers no call" in message for message in reported)
 
 
 @everywhere
@@ -171,10 +171,10 @@ NAMES: list[tuple[str, tuple[str, ...]]] = [
 @pytest.mark.parametrize(("place", "names"), NAMES, ids=[n[0] for n in NAMES])
 def test_names_are_written_as_each_wire_allows(place: str, names: tuple[str, ...]) -> None:
     body, issues = sent(place, [ASK], tools_=(LOOK, READ, FAR))
-    told = read(place, body).tools
-    assert sorted(set(told) - {told_name for told_name in told if told_name.startswith("a_")}) == sorted(names)
-    assert len(set(told)) == 3
-    assert all(PROVIDERS[place].wire_requirements.names.allows(name) for name in told)
+    wire = read(place, body).tools
+    assert sorted(set(wire) - {told_name for told_name in wire if told_name.startswith("a_")}) == sorted(names)
+    assert len(set(wire)) == 3
+    assert all(PROVIDERS[place].wire_requirements.names.allows(name) for name in wire)
     assert (place == "ollama") or any("comes back in your names" in issue.message for issue in issues)
 
 
@@ -192,9 +192,9 @@ IDS = [
 @pytest.mark.parametrize(("place", "call_id", "pattern"), IDS, ids=[f"{i[0]} {i[1][:16]}" for i in IDS])
 def test_ids_are_written_as_each_wire_allows(place: str, call_id: str, pattern: str) -> None:
     call = ToolCall(id=call_id, name="look")
-    told = read(place, sent(place, [ASK, Message("assistant", [call]), result(call)])[0])
-    assert re.fullmatch(pattern, told.calls[0][0])
-    assert told.results[0][0] == told.calls[0][0]
+    wire = read(place, sent(place, [ASK, Message("assistant", [call]), result(call)])[0])
+    assert re.fullmatch(pattern, wire.calls[0][0])
+    assert wire.results[0][0] == wire.calls[0][0]
 
 
 def test_kimi_gets_its_own_ids() -> None:
@@ -226,10 +226,10 @@ def test_any_history_answers_each_call_once(
     talk: list[Message], place: str
 ) -> None:
     body, _ = sent(place, [*talk, ASK], tools_=(READ, LOOK, FAR))
-    told = read(place, body)
-    assert [answers for answers, _, _ in told.results] == [call_id for call_id, _ in told.calls]
-    assert all(call_id for call_id, _ in told.calls)
-    assert {name for _, name in told.calls} <= set(told.tools)
+    wire = read(place, body)
+    assert [answers for answers, _, _ in wire.results] == [call_id for call_id, _ in wire.calls]
+    assert all(call_id for call_id, _ in wire.calls)
+    assert {name for _, name in wire.calls} <= set(wire.tools)
     again, _ = sent(place, [*talk, ASK], tools_=(FAR, READ, LOOK))
     assert again == body, "the order of tools changes nothing"
 
@@ -245,8 +245,8 @@ PAIR = (ASK, Message("assistant", [ToolCall(id="c1", name=ODD, arguments={"path"
 def test_a_history_with_calls_declares_its_tools(place: str, choice: ToolChoice | None) -> None:
     memory = calling(PROVIDERS[place].codec, "c9", {"path": "x"}, stream=False)
     response = ask(memory, route(place), PAIR, tools=(), tool_choice=choice)
-    (told,) = said_in(PROVIDERS[place].codec, memory)
-    assert told.tools == ["fs_read_file_x"]
+    (wire,) = said_in(PROVIDERS[place].codec, memory)
+    assert wire.tools == ["fs_read_file_x"]
     assert response.calls == (), "what is declared for the history's sake is not offered"
 
 
@@ -431,12 +431,12 @@ def test_media_are_tried_everywhere() -> None:
 @pytest.mark.parametrize(("place", "where"), MEDIA, ids=[m[0] for m in MEDIA])
 def test_an_image_in_a_result_reaches_the_model(place: str, where: str) -> None:
     body, _ = sent(place, [*PAIR[:2], SEEN])
-    told = json.dumps(body)
-    assert told.count("aGk=") == 1
+    written = json.dumps(body)
+    assert written.count("aGk=") == 1
     ((_, text, _),) = read(place, body).results
     assert text == "see:"
     assert ("aGk=" in json.dumps(_result_of(body))) is (where == "inside")
-    assert told.index("see:") < told.index("aGk=")
+    assert written.index("see:") < written.index("aGk=")
 
 
 def _result_of(value: Any) -> Any:
@@ -460,8 +460,8 @@ def test_media_follow_the_results_that_cannot_hold_them() -> None:
     answers = Message("tool", [ToolResult(call_id="a", name="look", content=[IMAGE]),
                                ToolResult(call_id="b", name="look", content="two")])  # fmt: skip
     for place in ("openai", "gemini", "cohere", "vllm"):
-        told = json.dumps(sent(place, [ASK, calls, answers], model="gemini-2.5-pro")[0])
-        assert told.index('"two"') < told.index("aGk=")
+        written = json.dumps(sent(place, [ASK, calls, answers], model="gemini-2.5-pro")[0])
+        assert written.index('"two"') < written.index("aGk=")
 
 
 @pytest.mark.parametrize(("model", "inside"), [("gemini-3-pro", True), ("gemini-2.5-flash", False)])
@@ -480,11 +480,11 @@ MARK = re.compile(r'"cache_control"|"cachePoint"')
 
 def talk(turns: int, *, asked: Sequence[int] = ()) -> list[Message]:
     """A conversation of so many tool turns; `asked` are the places where the caller asks for a marker."""
-    told: list[Message] = [Message("system", "Be brief."), Message("system", "And kind."), ASK]
+    messages: list[Message] = [Message("system", "Be brief."), Message("system", "And kind."), ASK]
     for n in range(turns):
         call = ToolCall(id=f"c{n}", name="look", arguments={"n": n})
-        told += [Message("assistant", [call]), Message("tool", [ToolResult(call_id=call.id, content=f"r{n}")])]
-    return [replace_cache(message, at in asked) for at, message in enumerate(told)]
+        messages += [Message("assistant", [call]), Message("tool", [ToolResult(call_id=call.id, content=f"r{n}")])]
+    return [replace_cache(message, at in asked) for at, message in enumerate(messages)]
 
 
 def replace_cache(message: Message, cache: bool) -> Message:
