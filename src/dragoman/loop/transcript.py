@@ -68,9 +68,12 @@ def transcribe(response: Response, order: Mapping[str, int]) -> Transcript:
         _insert(parts, call, order.get(id_, len(order)), order)
     for issue in in_text:
         _put_back(parts, issue)
-    message, parts = response.message, _distinct(parts)
+    return Transcript(_with_parts(response.message, _distinct(parts)), native, in_text)
+
+
+def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
     same = len(parts) == len(message.parts) and all(map(is_, parts, message.parts))
-    return Transcript(message if same else message.with_parts(parts), native, in_text)
+    return message if same else message.with_parts(parts)
 
 
 def _is_native(issue: Issue, made: Container[str]) -> bool:

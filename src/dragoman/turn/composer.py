@@ -58,10 +58,9 @@ class AnswerComposer:
 
     def stream(self, event: Event) -> list[Event]:
         """Emit what of an answer's `event` may go out now."""
-        kind = type(event)
-        if kind is TextDelta:
-            return self._stream_text(event)  # type: ignore[arg-type]
-        if kind is ReasoningDelta:
+        if type(event) is TextDelta:
+            return self._stream_text(event)
+        if type(event) is ReasoningDelta:
             self._hidden = False
             return self.emit(event)
         match event:
