@@ -266,6 +266,8 @@ class _Elements:
         if tag is not None:
             key = declared_key(self.draft, tag["key"], self.out.given)
             return True, self.draft.tool is None or self.draft.shape.has(key)
+        if src.ends_within(self.closers, ahead):  # the text may have ended while the next sign was awaited
+            return True, True
         return bool(self.a.called and (yield from self.a._named(ahead))), True
 
     def call_may_end(self, ahead: int) -> Need[bool]:
