@@ -45,10 +45,15 @@ def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
     return same[0] if len(same) == 1 and same[0] not in given else written
 
 
+def is_name(draft: Draft, key: str) -> bool:
+    """May this be an argument's name?  A declared one may be anything, and one that markup of its own spells out."""
+    return NO_KEY.search(key) is None or draft.spelt_out or draft.shape.has(key)
+
+
 def take_key(draft: Draft, written: str, given: Collection[str]) -> str:
     """`declared_key`, with its edit; what is no name, and none of the tool's, is refused (judge-rules.md E)."""
     key = declared_key(draft, written, given)
-    if NO_KEY.search(key) and not (draft.spelt_out or draft.shape.has(key)):
+    if not is_name(draft, key):
         raise Broken(f"{key[:40]!r} is no argument's name")
     if key != written:
         draft.edits.append(Edit("key", "$", written[:80], key))

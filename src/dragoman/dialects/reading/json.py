@@ -18,7 +18,7 @@ from ...types import Edit, IssueKind
 from ..judge.candidate import Draft
 from ..judge.judge import BENIGN
 from ..spec import JsonCall, Listing
-from .arguments import ECHO, TEXT, take_key, unwrapped, wrappers
+from .arguments import ECHO, TEXT, is_name, take_key, unwrapped, wrappers
 from .call import Attempt, Mismatch
 from .exact import object_at, wanted
 
@@ -122,6 +122,8 @@ def _as_written(src: Source, draft: Draft, reader: Relaxed) -> bool:
     """Take the object that stands here, if all of it has come and it needs nothing."""
     found = object_at(src.buf, src.pos)
     if found is None or not wanted(draft.tool).fit(found[0]) or not reader.would_end(found[2]):
+        return False
+    if not all(is_name(draft, key) for key in found[0]):
         return False
     draft.write(found[1])
     src.pos = found[2]
