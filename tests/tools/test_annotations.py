@@ -281,7 +281,7 @@ TABLE: list[tuple[Any, Any, Any, Any]] = [
         "items": {"type": "array", "items": INTEGER}, "first": {"type": ["integer", "null"], "default": None}}},
      {"items": [1], "first": 2}, Page([1], 2)),
     (Odd, {"type": "object", "additionalProperties": False, "required": ["shown"], "properties": {
-        "shown": INTEGER, "told": {"type": "string", "description": "What is told.", "default": ""}, "extra": {"type": "integer", "default": 2}}},
+        "shown": INTEGER, "described": {"type": "string", "description": "What is told.", "default": ""}, "extra": {"type": "integer", "default": 2}}},
      {"shown": 1, "extra": 9}, Odd(1, extra=9)),
     (Movie, {"type": "object", "additionalProperties": False, "required": ["title", "stars"], "properties": {
         "title": STRING, "year": INTEGER, "stars": NUMBER}}, {"title": "A", "stars": 4}, {"title": "A", "stars": 4.0}),
