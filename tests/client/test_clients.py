@@ -43,7 +43,7 @@ from dragoman.tools import Context, ToolSet, tool
 from dragoman.types import Message, Sampling, Tool, ToolChoice
 from tests.support.both_clients import LATER, NOW, URL, Face, both
 from tests.support.peer import peer
-from tests.support.upstreams import Says, answered, chat_whole, model, refusal, said, sent
+from tests.support.upstreams import ScriptedReply, answered, chat_whole, model, refusal, sent, text_reply
 
 API = "openai_chat"
 KEY = "sk-very-secret-key-0123456789"
@@ -62,13 +62,13 @@ async def write(text: str, context: Context) -> dict[str, Any]:
     return {"written": len(text)}
 
 
-def calls(*made: tuple[str, dict[str, Any]]) -> Says:
-    return Says(("I see.",), tuple((f"id{at}", name, arguments) for at, (name, arguments) in enumerate(made)))
+def calls(*made: tuple[str, dict[str, Any]]) -> ScriptedReply:
+    return ScriptedReply(("I see.",), tuple((f"id{at}", name, arguments) for at, (name, arguments) in enumerate(made)))
 
 
 LOOKS = calls(("look", {"at": "the sky"}))
 WRITES = calls(("write", {"text": "blue"}))
-DONE = said("It is blue.")
+DONE = text_reply("It is blue.")
 
 
 # ── run ──────────────────────────────────────────────────────────────────────
@@ -158,14 +158,14 @@ class Colour:
 
 @both
 def test_a_value_of_the_wanted_type_comes_back(face: Face) -> None:
-    script = model(API, Says((), (("v", "final_answer", {"name": "azure", "blue": True}),)))
+    script = model(API, ScriptedReply((), (("v", "final_answer", {"name": "azure", "blue": True}),)))
     assert face.run(script, "What colour?", output_type=Colour).value == Colour("azure", blue=True)
 
 
 @both
 def test_a_value_of_a_json_schema_comes_back(face: Face) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    script = model(API, Says((), (("v", "final_answer", {"n": 3}),)))
+    script = model(API, ScriptedReply((), (("v", "final_answer", {"n": 3}),)))
     assert face.run(script, "How many?", output_type=schema).value == {"n": 3}
 
 
@@ -241,7 +241,7 @@ def test_a_client_refuses_what_it_does_not_know(made: Any) -> None:
 @both
 def test_a_conversation_goes_on(face: Face) -> None:
     first = face.run(model(API, LOOKS, DONE), "What colour?", tools=[look], system="Be brief.")
-    memory = model(API, said("Sure."))
+    memory = model(API, text_reply("Sure."))
     second = face.run(memory, "Sure?", messages=first.messages, tools=[look])
     assert second.messages[: len(first.messages)] == first.messages
     assert [message["role"] for message in sent(memory)["messages"]] == [
@@ -389,7 +389,7 @@ def test_health_is_shared_by_runs_and_can_be_reset() -> None:
 
 def test_routes_may_be_ready_made_beside_named_ones() -> None:
     ready = Route(provider=COMPATIBLE[API], base_url=URL, model="x", tools=Tools.TEXT)
-    memory = model(API, said('~~~tool_call\n{"name": "look", "arguments": {"at": "it"}}\n~~~'), DONE)
+    memory = model(API, text_reply('~~~tool_call\n{"name": "look", "arguments": {"at": "it"}}\n~~~'), DONE)
     run = NOW.run(memory, "Look.", tools=[look], model=ready)
     assert run.end == Answered()
     assert "tools" not in sent(memory, 0)

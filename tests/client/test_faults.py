@@ -23,12 +23,12 @@ from dragoman.tools import Context, tool
 from tests.support.both_clients import LATER, NOW, Face, both
 from tests.support.clocks import LONG
 from tests.support.peer import Exchange, peer, refusing_port
-from tests.support.upstreams import Says, chat_stream, chat_whole, model, refusal, said
+from tests.support.upstreams import ScriptedReply, chat_stream, chat_whole, model, refusal, text_reply
 
 API = "openai_chat"
 QUICK = Rules(first=0.0, brief=1.0)
-ADDS = Says(("Adding.",), (("id0", "add", {"n": 3}),))
-DONE = said("Three.")
+ADDS = ScriptedReply(("Adding.",), (("id0", "add", {"n": 3}),))
+DONE = text_reply("Three.")
 
 
 @dataclass
@@ -89,18 +89,18 @@ async def works(context: Context) -> str:
     return "worked"
 
 
-def asks(*names: str, **arguments: Any) -> Says:
-    return Says(("Now.",), tuple((f"id{at}", name, dict(arguments)) for at, name in enumerate(names)))
+def asks(*names: str, **arguments: Any) -> ScriptedReply:
+    return ScriptedReply(("Now.",), tuple((f"id{at}", name, dict(arguments)) for at, name in enumerate(names)))
 
 
 DOWN = refusal(503, {"error": {"message": "later"}})
 CUT = Answer(
-    (*chat_stream(Says(("One two three", "four")))[:2], ProviderError("broke off; try again", kind=ErrorKind.NETWORK)),
+    (*chat_stream(ScriptedReply(("One two three", "four")))[:2], ProviderError("broke off; try again", kind=ErrorKind.NETWORK)),
     headers={"content-type": "text/event-stream"},
 )
-LENGTH = Says(("I will call",), stop="length")
-HERMES = said('<tool_call>\n{"name": "look", "arguments": {"at": "it",}}\n</tool_call>')
-WRONG = said('<tool_call>\n{"name": "lok", "arguments": {"at": "it"}}\n</tool_call>')
+LENGTH = ScriptedReply(("I will call",), stop="length")
+HERMES = text_reply('<tool_call>\n{"name": "look", "arguments": {"at": "it",}}\n</tool_call>')
+WRONG = text_reply('<tool_call>\n{"name": "lok", "arguments": {"at": "it"}}\n</tool_call>')
 UNFIT = asks("look", where="there")
 
 
@@ -112,11 +112,11 @@ async def denies(_: Any) -> bool:
     return False
 
 
-Script = tuple[Says | Answer, ...]
+Script = tuple[ScriptedReply | Answer, ...]
 SCENARIOS: list[tuple[str, Script, dict[str, Any]]] = [
     ("an answer", (DONE,), {}),
     ("one call", (asks("look", at="sky"), DONE), {}),
-    ("calls side by side", (Says((), (("a", "look", {"at": "x"}), ("b", "listen", {"to": "y"}))), DONE), {}),
+    ("calls side by side", (ScriptedReply((), (("a", "look", {"at": "x"}), ("b", "listen", {"to": "y"}))), DONE), {}),
     ("progress", (asks("works"), DONE), {}),
     ("a tool that fails", (asks("breaks"), DONE), {}),
     ("one after the other", (asks("works", "breaks", "works"), DONE), {}),
@@ -134,14 +134,14 @@ SCENARIOS: list[tuple[str, Script, dict[str, Any]]] = [
     ("a break after a tool ran", (asks("works"), CUT), {}),
     ("an approval denied", (asks("look", at="it"), DONE), {"policy": Policy(approve=denies)}),
     ("a hook that breaks", (asks("look", at="it"), DONE), {"policy": Policy(approve=raising)}),
-    ("a value", (Says((), (("v", "final_answer", {"value": 3}),)),), {"output_type": int}),
+    ("a value", (ScriptedReply((), (("v", "final_answer", {"value": 3}),)),), {"output_type": int}),
     (
         "a value that does not fit",
-        (said("three"), Says((), (("v", "final_answer", {"value": 3}),))),
+        (text_reply("three"), ScriptedReply((), (("v", "final_answer", {"value": 3}),))),
         {"output_type": int},
     ),
     ("garbage", (Answer((b"<html>",), headers={"content-type": "text/html"}),) * 9, {}),
-    ("an empty answer", (said(""), said("")), {}),
+    ("an empty answer", (text_reply(""), text_reply("")), {}),
 ]
 
 
@@ -159,7 +159,7 @@ def test_both_clients_give_the_same_steps_and_run(script: Script, more: dict[str
 SLOW = refusal(429, {"error": {"message": "slow down"}}, **{"retry-after": "1"})
 lines = st.sampled_from([
     asks("works"), asks("breaks", "works"), asks("look", at="it"), asks("nothing"), UNFIT, HERMES, WRONG, LENGTH, DONE,
-    DOWN, SLOW, CUT, said(""), said("I will look now:"), Answer((b"<html>",), headers={"content-type": "text/html"}),
+    DOWN, SLOW, CUT, text_reply(""), text_reply("I will look now:"), Answer((b"<html>",), headers={"content-type": "text/html"}),
     Answer(status=ProviderError("cannot reach it; try again", kind=ErrorKind.NETWORK)),
 ])  # fmt: skip
 
@@ -185,21 +185,21 @@ def test_any_script_ends_typed_and_runs_no_tool_twice(script: list[Any]) -> None
 # ── a provider that breaks after a tool has run ──────────────────────────────
 
 
-def answers(it: Exchange, says: Says) -> None:
+def answers(it: Exchange, reply: ScriptedReply) -> None:
     """A whole answer, or a stream, as it was asked for."""
     if b'"stream":true' in it.request.replace(b" ", b""):
         it.head()
-        it.say(b"".join(chat_stream(says)))
+        it.say(b"".join(chat_stream(reply)))
     else:
-        it.whole(chat_whole(says), headers="content-type: application/json\r\n")
+        it.whole(chat_whole(reply), headers="content-type: application/json\r\n")
 
 
 CHUNKED = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
-def begins(it: Exchange, says: Says, frames: int) -> None:
+def begins(it: Exchange, reply: ScriptedReply, frames: int) -> None:
     """A stream that is reset after so many of its frames."""
-    data = b"".join(chat_stream(says)[:frames])
+    data = b"".join(chat_stream(reply)[:frames])
     it.say(CHUNKED + b"%x\r\n%s\r\n" % (len(data), data))
     it.reset()
 
@@ -209,7 +209,7 @@ def resets(it: Exchange) -> None:
 
 
 def breaks_off(it: Exchange) -> None:
-    begins(it, Says(("Half an ", "answer.")), 2)
+    begins(it, ScriptedReply(("Half an ", "answer.")), 2)
 
 
 def slow_down(headers: str = "") -> Callable[[Exchange], None]:
@@ -379,7 +379,7 @@ def test_a_tool_that_breaks_has_a_typed_result(
 
     function: Any = {"raises": raises, "is killed": is_killed, "hangs": hangs}[what]
     counter = Counter()
-    script = Says((), (("a", what.replace(" ", "_"), {}), ("b", "add", {"n": 3})))
+    script = ScriptedReply((), (("a", what.replace(" ", "_"), {}), ("b", "add", {"n": 3})))
     run = face.run(model(API, script, DONE), "Go.", tools=[function, counter.tool()])
     assert run.end == Answered()
     bad, good = results(run)

@@ -21,7 +21,7 @@ from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.schema.validation import faults
-from tests.support.upstreams import Says, answered, refusal, said
+from tests.support.upstreams import ScriptedReply, answered, refusal, text_reply
 
 CALL = '<tool_call>\n{"name": "get_door_code", "arguments": {"door": 7}}\n</tool_call>'
 SIZES = (2_000, 4_000, 8_000)
@@ -53,25 +53,25 @@ class Deployment:
         written = b'prompt_tokens": ' + counted
         return replace(reply, pieces=tuple(piece.replace(b'prompt_tokens": 7', written) for piece in pieces))
 
-    def _says(self, body: dict[str, Any]) -> Says:
+    def _says(self, body: dict[str, Any]) -> ScriptedReply:
         prompt = "\n".join(str(m["content"]) for m in body["messages"])
         if "secret word" in prompt:
             kept = prompt[-self.reads :]
             word = kept.partition("word is ")[2].partition(".")[0] if "word is " in kept else "sorry"
-            return said(word)
+            return text_reply(word)
         if "colour" in prompt.lower() and "response_format" in body:
-            return said('{"colour": "ultramarine-42"}' if self.schema else "blue")
+            return text_reply('{"colour": "ultramarine-42"}' if self.schema else "blue")
         native = bool(body.get("tools"))
         if "both at once" in prompt and self.parallel and (native or "door" in prompt):
             return self._calls(native, 3, 5)
         if "door 7" in prompt or (self.forced and "Say hello" in prompt and (native or "get_door_code" in prompt)):
             return self._calls(native, 7)
-        return said("Hello.") if native else Says(("Hello ", "there, ", "how are you?"))
+        return text_reply("Hello.") if native else ScriptedReply(("Hello ", "there, ", "how are you?"))
 
-    def _calls(self, native: bool, *doors: int) -> Says:
+    def _calls(self, native: bool, *doors: int) -> ScriptedReply:
         if native and self.tools == "native":
-            return Says(calls=tuple((f"c{n}", "get_door_code", {"door": n}) for n in doors))
-        return said("\n".join(CALL.replace("7", str(n)) for n in doors))
+            return ScriptedReply(calls=tuple((f"c{n}", "get_door_code", {"door": n}) for n in doors))
+        return text_reply("\n".join(CALL.replace("7", str(n)) for n in doors))
 
 
 def examined(deployment: Callable[[Open], Answer], **route: Any) -> dict[str, ProbeResult]:
@@ -252,7 +252,7 @@ class Reader:
         kept = prompt[-4 * self.window :]
         word = kept.partition("word is ")[2].partition(".")[0] if self.finds else ""
         whole, read = len(prompt) // 4 + self.template, min(len(prompt) // 4 + self.template, self.window)
-        reply = answered("openai_chat", said(word or "I do not know"), json.loads(sent.body))
+        reply = answered("openai_chat", text_reply(word or "I do not know"), json.loads(sent.body))
         number = {"read": str(read), "all": str(whole), "nothing": "0"}[self.counts].encode()
         pieces = [piece for piece in reply.pieces if isinstance(piece, bytes)]
         written = tuple(piece.replace(b'prompt_tokens": 7', b'prompt_tokens": ' + number) for piece in pieces)

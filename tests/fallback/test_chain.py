@@ -35,7 +35,7 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.turn.capabilities import Capabilities
 from dragoman.types import IssueKind, Message, Request, Response, Tool
-from tests.support.upstreams import Says, answered, chat_stream, refusal, said
+from tests.support.upstreams import ScriptedReply, answered, chat_stream, refusal, text_reply
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}})
 SLOW_DOWN = {"error": {"message": "slow down", "code": "rate_limit_exceeded"}}
@@ -43,9 +43,9 @@ DOWN = refusal(503, {"error": {"message": "out of order"}})
 BAD_KEY = refusal(401, {"error": {"message": "who are you", "code": "invalid_api_key"}})
 TOO_LONG = refusal(400, {"error": {"message": "too much", "code": "context_length_exceeded"}})
 GONE = Answer(status=ProviderError("cannot reach it; is it running?", kind=ErrorKind.NETWORK))
-HELLO = said("Hello.")
+HELLO = text_reply("Hello.")
 USUAL = Rules()
-Scripted = Says | Answer
+Scripted = ScriptedReply | Answer
 
 
 def route(name: str, **more: Any) -> Route:
@@ -324,7 +324,7 @@ BREAK = ProviderError("it broke off; try again", kind=ErrorKind.NETWORK)
 
 def broken(after: int) -> Answer:
     """A streamed answer that breaks after so many of its frames."""
-    frames = chat_stream(Says(("One ", "two ", "three.")))[:after]
+    frames = chat_stream(ScriptedReply(("One ", "two ", "three.")))[:after]
     return Answer((*frames, BREAK), headers={"content-type": "text/event-stream"})
 
 

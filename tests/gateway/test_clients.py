@@ -20,27 +20,27 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim.loopback import serving
 from tests.support.gateways import FUNCTION, SCHEMA, app
-from tests.support.upstreams import UPSTREAMS, Says, model, refusal, said, sent
+from tests.support.upstreams import UPSTREAMS, ScriptedReply, model, refusal, sent, text_reply
 
 PROMPT = "What is up, and what is down?"
-NATIVE = Says(("I look.",), (("a1", "look", {"at": "sky"}), ("a2", "look", {"at": "sea"})))
+NATIVE = ScriptedReply(("I look.",), (("a1", "look", {"at": "sky"}), ("a2", "look", {"at": "sea"})))
 CALLS = [("look", {"at": "sky"}), ("look", {"at": "sea"})]
 ANSWER = "Blue above, blue below."
 
 
-def in_fences() -> Says:
-    return said("I look.\n" + "\n".join(f"~~~tool_call\n{json.dumps(call)}\n~~~" for call in written()))
+def in_fences() -> ScriptedReply:
+    return text_reply("I look.\n" + "\n".join(f"~~~tool_call\n{json.dumps(call)}\n~~~" for call in written()))
 
 
-def in_hermes() -> Says:
-    return said("I look.\n" + "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in written()), size=3)
+def in_hermes() -> ScriptedReply:
+    return text_reply("I look.\n" + "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in written()), size=3)
 
 
 def written() -> list[dict[str, Any]]:
     return [{"name": name, "arguments": arguments} for name, arguments in CALLS]
 
 
-WAYS: dict[str, tuple[Says, dict[str, Any]]] = {
+WAYS: dict[str, tuple[ScriptedReply, dict[str, Any]]] = {
     "native": (NATIVE, {"tools": Tools.NATIVE}),
     "fence": (in_fences(), {"tools": Tools.TEXT}),
     "hermes": (in_hermes(), {"tools": Tools.TEXT, "prompt_dialect": "hermes"}),
@@ -156,7 +156,7 @@ def test_a_client_calls_two_tools_and_gets_its_answer(
     stage: Stage, client: str, back: str, way: str, stream: bool
 ) -> None:
     scripted, _ = WAYS[way]
-    stage.plays = memory = model(back, scripted, said(ANSWER))
+    stage.plays = memory = model(back, scripted, text_reply(ANSWER))
     text, calls, answer = CLIENTS[client](stage.url, f"{back}-{way}", stream)
     assert text.strip() == "I look."
     assert calls == CALLS
@@ -169,7 +169,7 @@ def test_a_client_calls_two_tools_and_gets_its_answer(
 @every_client
 def test_a_model_that_refuses_tools_is_served_all_the_same(stage: Stage, client: str) -> None:
     no = refusal(400, {"error": {"message": "m does not support tools"}})
-    stage.plays = model("openai_chat", no, in_fences(), said(ANSWER), in_fences(), said(ANSWER))
+    stage.plays = model("openai_chat", no, in_fences(), text_reply(ANSWER), in_fences(), text_reply(ANSWER))
     with serving(app(stage.plays)) as url:  # a gateway of its own, that has learnt nothing yet
         assert CLIENTS[client](url, "m", True)[1:] == (CALLS, ANSWER)
 
@@ -246,7 +246,7 @@ def test_models_are_listed_and_tokens_counted(stage: Stage) -> None:
 
 def test_anthropics_own_tool_runner_finishes_the_task(stage: Stage) -> None:
     """It asks for message threads first; told that there are none, it goes on without."""
-    stage.plays = memory = model("openai_chat", in_fences(), said(ANSWER))
+    stage.plays = memory = model("openai_chat", in_fences(), text_reply(ANSWER))
     looked: list[str] = []
 
     @anthropic.beta_tool

@@ -37,7 +37,7 @@ from tests.support.gateways import (
     message_of,
     row,
 )
-from tests.support.upstreams import model, refusal, said
+from tests.support.upstreams import model, refusal, text_reply
 
 ROUTE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
 
@@ -92,7 +92,7 @@ def test_no_key_and_no_digest_of_one_is_shown() -> None:
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize("key", ["", "sk-wrong-key-of-mallory"])
 def test_without_a_right_key_nobody_is_asked_in_any_shape(front: str, stream: bool, key: str) -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     reply = ask(app(memory, config=held()), front, stream=stream, headers=bearer(key) if key else {})
     assert reply.status == 401
     assert "key" in message_of(front, reply)
@@ -102,7 +102,7 @@ def test_without_a_right_key_nobody_is_asked_in_any_shape(front: str, stream: bo
 
 @every_front
 def test_a_key_opens_only_the_models_it_is_for(front: str) -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     assert ask(app(memory, config=held(models=("m*",))), front, stream=False, headers=bearer()).status == 200
     reply = ask(app(memory, config=held(models=("qwen*",))), front, stream=False, headers=bearer())
     assert reply.status == 403
@@ -154,7 +154,7 @@ def test_a_key_sees_the_models_it_may_ask_for() -> None:
 
 
 def test_the_clients_key_never_reaches_the_provider() -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     ask(app(memory, config=held(), key="sk-of-the-provider"), "openai_chat", stream=False, headers=bearer())
     (opened,) = memory.sent
     assert KEY not in str(dict(opened.headers))
@@ -211,7 +211,7 @@ def test_each_key_has_a_minute_of_its_own() -> None:
 
 @every_front
 def test_one_request_too_many_is_refused_with_retry_after(front: str) -> None:
-    gateway = app(model("openai_chat", said("hi"), said("hi")), config=held(per_minute=1))
+    gateway = app(model("openai_chat", text_reply("hi"), text_reply("hi")), config=held(per_minute=1))
     assert ask(gateway, front, stream=False, headers=bearer()).status == 200
     reply = ask(gateway, front, stream=False, headers=bearer())
     assert reply.status == 429

@@ -34,7 +34,7 @@ from tests.support.asgi import call
 from tests.support.clocks import LONG
 from tests.support.gateways import ASKS, PATHS, asking, every_front, message_of
 from tests.support.peer import Exchange, peer
-from tests.support.upstreams import model, said
+from tests.support.upstreams import model, text_reply
 
 ONE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://one.test", model="one")
 TWO = Route(provider=COMPATIBLE["openai_chat"], base_url="http://two.test", model="two")
@@ -127,7 +127,7 @@ def test_probes_of_a_sound_gateway_answer_200(path: str) -> None:
 
 @every_front
 def test_a_draining_gateway_refuses_new_requests_in_every_shape(front: str) -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     gateway = Gateway(GatewayConfig(default=ONE), memory)
     row = next(row for row in FRONTS if row.codec is CODECS[front])
     gateway.drain()

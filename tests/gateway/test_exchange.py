@@ -26,7 +26,7 @@ from tests.support.gateways import (
     read,
     streamed_and_whole,
 )
-from tests.support.upstreams import Says, model, refusal, said, sent
+from tests.support.upstreams import ScriptedReply, model, refusal, sent, text_reply
 
 USED = {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "sky"}}
 OLLAMA_CALL = {"function": {"name": "look", "arguments": {"at": "sky"}}}
@@ -42,10 +42,10 @@ STREAM_TYPES = {front: "application/x-ndjson" if front == "ollama_chat" else "te
 @pytest.mark.parametrize("way", ["native", "fence", "hermes", "leak"])
 def test_every_front_gets_its_calls_over_every_back(front: str, back: str, stream: bool, way: str) -> None:
     scripted = {
-        "native": Says(("I look.",), (("a1", "look", {"at": "sky"}), ("a2", "look", {"at": "sea"}))),
-        "fence": said(f"I look.\n{FENCE}\n{FENCE.replace('sky', 'sea')}"),
-        "hermes": said(f"I look.\n{HERMES}\n{HERMES.replace('sky', 'sea')}"),
-        "leak": said(f"I look.\n{HERMES}\n{HERMES.replace('sky', 'sea')}"),
+        "native": ScriptedReply(("I look.",), (("a1", "look", {"at": "sky"}), ("a2", "look", {"at": "sea"}))),
+        "fence": text_reply(f"I look.\n{FENCE}\n{FENCE.replace('sky', 'sea')}"),
+        "hermes": text_reply(f"I look.\n{HERMES}\n{HERMES.replace('sky', 'sea')}"),
+        "leak": text_reply(f"I look.\n{HERMES}\n{HERMES.replace('sky', 'sea')}"),
     }[way]
     speak = "hermes" if way == "hermes" else "tool_call_fence"
     mode = Tools.TEXT if way in {"fence", "hermes"} else Tools.NATIVE
@@ -64,7 +64,7 @@ def test_every_front_gets_its_calls_over_every_back(front: str, back: str, strea
 @every_back
 @streamed_and_whole
 def test_every_front_gets_plain_text_over_every_back(front: str, back: str, stream: bool) -> None:
-    reply = ask(app(model(back, said("It is blue.")), back), front, stream=stream)
+    reply = ask(app(model(back, text_reply("It is blue.")), back), front, stream=stream)
     got = read(front, reply, stream=stream)
     assert (got.text, got.calls) == ("It is blue.", ())
     assert got.usage is not None
@@ -73,7 +73,7 @@ def test_every_front_gets_plain_text_over_every_back(front: str, back: str, stre
 
 @every_front
 def test_streams_carry_the_headers_that_keep_proxies_from_buffering(front: str) -> None:
-    reply = ask(app(model("openai_chat", said("hi"))), front, stream=True, headers={"x-request-id": "mine-1"})
+    reply = ask(app(model("openai_chat", text_reply("hi"))), front, stream=True, headers={"x-request-id": "mine-1"})
     assert reply.headers["content-type"].startswith(STREAM_TYPES[front])
     assert reply.headers["cache-control"] == "no-cache"
     assert reply.headers["x-accel-buffering"] == "no"
@@ -82,7 +82,7 @@ def test_streams_carry_the_headers_that_keep_proxies_from_buffering(front: str) 
 
 @every_front
 def test_text_leaves_with_the_read_that_brought_it(front: str) -> None:
-    reply = ask(app(model("openai_chat", Says(("Once ", "upon ", "a time")))), front, stream=True)
+    reply = ask(app(model("openai_chat", ScriptedReply(("Once ", "upon ", "a time")))), front, stream=True)
     carrying = [n for n, p in enumerate(reply.pieces) if any(w in p for w in (b"Once", b"upon", b"a time"))]
     assert len(carrying) >= 3
     assert carrying[:3] == [carrying[0] + n for n in range(3)]
@@ -90,14 +90,14 @@ def test_text_leaves_with_the_read_that_brought_it(front: str) -> None:
 
 def test_ollama_streams_where_the_client_does_not_say() -> None:
     body = {k: v for k, v in ASKS["ollama_chat"].items() if k != "stream"}
-    reply = call(app(model("openai_chat", said("hi"))), "/api/chat", body)
+    reply = call(app(model("openai_chat", text_reply("hi"))), "/api/chat", body)
     assert reply.headers["content-type"] == "application/x-ndjson"
 
 
 @every_front
 def test_a_whole_answer_says_what_its_calls_went_through(front: str) -> None:
     mended = HERMES.replace('"sky"}', '"sky",}')
-    reply = ask(app(model("openai_chat", said(mended)), tools=Tools.TEXT), front, stream=False)
+    reply = ask(app(model("openai_chat", text_reply(mended)), tools=Tools.TEXT), front, stream=False)
     assert reply.headers["x-dragoman-dialect"] == "hermes"
     assert reply.headers["x-dragoman-tier"] == "tagged"
     assert "comma" in reply.headers["x-dragoman-edits"]
@@ -106,7 +106,7 @@ def test_a_whole_answer_says_what_its_calls_went_through(front: str) -> None:
 
 
 def test_native_calls_say_so() -> None:
-    reply = ask(app(model("openai_chat", Says(calls=(("a", "look", {"at": "sky"}),)))), "openai_chat", stream=False)
+    reply = ask(app(model("openai_chat", ScriptedReply(calls=(("a", "look", {"at": "sky"}),)))), "openai_chat", stream=False)
     assert reply.headers["x-dragoman-tier"] == "native"
     assert "x-dragoman-edits" not in reply.headers
 
@@ -114,7 +114,7 @@ def test_native_calls_say_so() -> None:
 @every_front
 @streamed_and_whole
 def test_a_call_that_may_not_run_stays_text(front: str, stream: bool) -> None:
-    cut = said('<tool_call>\n{"name": "look", "arguments": {"at": "/do not', stop="length")
+    cut = text_reply('<tool_call>\n{"name": "look", "arguments": {"at": "/do not', stop="length")
     gateway = app(model("openai_chat", cut), tools=Tools.TEXT, config={"reasks": 0})
     got = read(front, ask(gateway, front, stream=stream), stream=stream)
     assert got.calls == ()
@@ -126,9 +126,9 @@ def test_a_call_that_may_not_run_stays_text(front: str, stream: bool) -> None:
 @every_front
 @streamed_and_whole
 def test_a_broken_call_is_asked_for_again_first(front: str, stream: bool) -> None:
-    broken = said('I will look. <tool_call>\n{"name": "look", "arguments": {"at": 7, "with": }}\n</tool_call>')
-    unknown = said('<tool_call>\n{"name": "see", "arguments": {}}\n</tool_call>')
-    memory = model("openai_chat", broken, unknown, said(f"Sorry. {HERMES}"))
+    broken = text_reply('I will look. <tool_call>\n{"name": "look", "arguments": {"at": 7, "with": }}\n</tool_call>')
+    unknown = text_reply('<tool_call>\n{"name": "see", "arguments": {}}\n</tool_call>')
+    memory = model("openai_chat", broken, unknown, text_reply(f"Sorry. {HERMES}"))
     reply = ask(app(memory, tools=Tools.TEXT), front, stream=stream)
     got = read(front, reply, stream=stream)
     assert called(got) == [("look", {"at": "sky"})]
@@ -140,7 +140,7 @@ def test_a_broken_call_is_asked_for_again_first(front: str, stream: bool) -> Non
 @every_front
 @streamed_and_whole
 def test_an_unmet_demand_is_reported_in_words_of_the_api(front: str, stream: bool) -> None:
-    memory = model("openai_chat", *[said("No.")] * 3)
+    memory = model("openai_chat", *[text_reply("No.")] * 3)
     must: dict[str, dict[str, Any]] = {
         "anthropic_messages": {"tool_choice": {"type": "any"}},
         "gemini": {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}},
@@ -155,7 +155,7 @@ def test_an_unmet_demand_is_reported_in_words_of_the_api(front: str, stream: boo
 
 
 def test_arguments_may_be_streamed_as_they_come() -> None:
-    scripted = said(FENCE.replace("sky", "s" * 200))
+    scripted = text_reply(FENCE.replace("sky", "s" * 200))
     for early, least in ((True, 10), (False, 1)):
         gateway = app(model("openai_chat", scripted), tools=Tools.TEXT, config={"stream_arguments": early})
         reply = ask(gateway, "openai_chat", stream=True)
@@ -194,7 +194,7 @@ def test_a_conversation_of_several_turns_comes_through(front: str) -> None:
             {"role": "tool", "tool_name": "look", "content": "blue"},
         ],
     }  # fmt: skip
-    memory = model("openai_chat", said("It is blue."))
+    memory = model("openai_chat", text_reply("It is blue."))
     field = {"openai_responses": "input", "gemini": "contents"}.get(front, "messages")
     reply = ask(app(memory, tools=Tools.TEXT), front, stream=False, **{field: turns[front]})
     assert read(front, reply, stream=False).text == "It is blue."
@@ -209,7 +209,7 @@ def test_a_conversation_of_several_turns_comes_through(front: str) -> None:
 
 @streamed_and_whole
 def test_a_client_of_responses_may_refer_to_earlier_items(stream: bool) -> None:
-    memory = model("openai_chat", said("It is blue."), said("Because."))
+    memory = model("openai_chat", text_reply("It is blue."), text_reply("Because."))
     gateway = app(memory)
     reply = ask(gateway, "openai_responses", stream=stream)
     done = [json.loads(line[6:]) for line in reply.body.decode().splitlines() if line.startswith("data: ")]
@@ -221,7 +221,7 @@ def test_a_client_of_responses_may_refer_to_earlier_items(stream: bool) -> None:
 
 
 def test_what_a_client_keeps_itself_is_not_kept_here() -> None:
-    gateway = app(model("openai_chat", said("It is blue.")))
+    gateway = app(model("openai_chat", text_reply("It is blue.")))
     (item,) = ask(gateway, "openai_responses", stream=False, store=False).json["output"]
     again = ask(gateway, "openai_responses", stream=False, input=[USER, {"type": "item_reference", "id": item["id"]}])
     assert again.json["error"]["code"] == "item_not_found"
@@ -237,7 +237,7 @@ def test_a_reference_to_an_unknown_item_is_refused_with_advice() -> None:
 @streamed_and_whole
 def test_a_prompt_is_completed(stream: bool) -> None:
     body = {"model": "m", "prompt": "What is up?", "stream": stream}
-    reply = call(app(model("openai_chat", said("It is blue."))), "/api/generate", body)
+    reply = call(app(model("openai_chat", text_reply("It is blue."))), "/api/generate", body)
     lines = [json.loads(line) for line in reply.body.splitlines()]
     assert "".join(line["response"] for line in lines) == "It is blue."
     assert lines[-1]["done"] is True
@@ -245,7 +245,7 @@ def test_a_prompt_is_completed(stream: bool) -> None:
 
 @pytest.mark.parametrize("name", ["m", "org/m", "tuned:m"])
 def test_gemini_names_the_model_in_the_path(name: str) -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     reply = call(app(memory), f"/v1beta/models/{name}:generateContent", ASKS["gemini"])
     assert reply.json["candidates"][0]["content"]["parts"] == [{"text": "hi"}]
     assert sent(memory)["model"] == name
@@ -254,7 +254,7 @@ def test_gemini_names_the_model_in_the_path(name: str) -> None:
 @every_front
 def test_a_model_that_refuses_tools_is_served_in_text(front: str) -> None:
     no = refusal(400, {"error": {"message": "this model does not support tools"}})
-    memory = model("openai_chat", no, said(FENCE), said(FENCE))
+    memory = model("openai_chat", no, text_reply(FENCE), text_reply(FENCE))
     gateway = app(memory)
     for _ in range(2):
         assert called(read(front, ask(gateway, front, stream=True), stream=True)) == [("look", {"at": "sky"})]
@@ -311,13 +311,13 @@ SPELLINGS = [
 @pytest.mark.parametrize(("path", "front"), SPELLINGS)
 def test_base_urls_with_and_without_a_version_both_work(path: str, front: str) -> None:
     odd = {"anthropic-beta": "from-the-future", "x-stainless-lang": "python", "authorization": "Bearer whatever"}
-    reply = call(app(model("openai_chat", said("hi"))), path, {**ASKS[front], "stream": False}, headers=odd)
+    reply = call(app(model("openai_chat", text_reply("hi"))), path, {**ASKS[front], "stream": False}, headers=odd)
     assert read(front, reply, stream=False).text == "hi"
 
 
 def test_models_may_be_routed_by_name() -> None:
     here, there = (Route(provider=COMPATIBLE["openai_chat"], base_url=f"http://{h}", model="x") for h in ("a", "b"))
-    memory = model("openai_chat", said("hi"), said("hi"))
+    memory = model("openai_chat", text_reply("hi"), text_reply("hi"))
     gateway = create_app(GatewayConfig(models={"one": here, "two": there}), memory)
     for name in ("one", "two"):
         assert ask(gateway, "openai_chat", stream=False, model=name).status == 200
@@ -333,6 +333,6 @@ def test_big_integers_keep_every_digit() -> None:
     block = {"type": "tool_use", "id": "c1", "name": "look", "input": {"n": number}}
     body["messages"] = [USER, {"role": "assistant", "content": [block]}, {
         "role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}]}]  # fmt: skip
-    memory = model("anthropic_messages", said("hi"))
+    memory = model("anthropic_messages", text_reply("hi"))
     assert call(app(memory, "anthropic_messages"), "/v1/messages", body).status == 200
     assert str(number).encode() in memory.sent[0].body

@@ -38,7 +38,7 @@ from tests.support.gateways import (
     message_of,
 )
 from tests.support.peer import Exchange, peer, refusing_port
-from tests.support.upstreams import model, refusal, said, sent
+from tests.support.upstreams import model, refusal, sent, text_reply
 
 KEY = "a-very-secret-key"
 
@@ -91,13 +91,13 @@ TOOLS: list[tuple[str, list[dict[str, Any]], str]] = [
 @pytest.mark.parametrize("front", ["openai_chat", "ollama_chat"])
 @pytest.mark.parametrize(("tools", "words"), [t[1:] for t in TOOLS], ids=[t[0] for t in TOOLS])
 def test_broken_tools_are_the_callers_mistake(front: str, tools: list[dict[str, Any]], words: str) -> None:
-    reply = ask(app(model("openai_chat", said("hi"))), front, stream=False, tools=tools)
+    reply = ask(app(model("openai_chat", text_reply("hi"))), front, stream=False, tools=tools)
     assert reply.status == 400
     assert words in message_of(front, reply)
 
 
 def test_a_broken_schema_is_mended_beside_the_other_tools() -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     odd = schema({"type": "object", "properties": {"at": {"type": "strange", "description": "where"}}})
     assert ask(app(memory), "openai_chat", stream=False, tools=odd).status == 200
     assert sent(memory)["tools"][0]["function"]["parameters"]["properties"] == {"at": {"description": "where"}}
@@ -135,7 +135,7 @@ def test_an_unknown_address_says_what_is_served() -> None:
 
 def test_half_a_surrogate_pair_is_taken_as_clients_mean_it() -> None:
     body = b'{"model": "m", "messages": [{"role": "user", "content": "cut \\ud83d"}]}'
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     assert call(app(memory), "/v1/chat/completions", body).status == 200
     assert b"cut \\ud83d" in memory.sent[0].body
 
@@ -244,7 +244,7 @@ def test_only_event_streams_may_hold_comments(front: str, stream: bool) -> None:
     said_by_path = {"model": "m", "stream": stream} if front == "gemini" else {}
     services = ExchangeServices(config=GatewayConfig(default=to))
     exchange = Served(served, body, services, RequestOptions(said_by_path))
-    run(exchange.steps(), model("openai_chat", said("hi")).sync_performer())
+    run(exchange.steps(), model("openai_chat", text_reply("hi")).sync_performer())
     assert exchange.pings is (stream and front != "ollama_chat")
 
 

@@ -17,7 +17,7 @@ from dragoman.providers.spec import Tools
 from tests.support.asgi import Client, Reply, call
 from tests.support.gateways import FENCE, KEY, PATHS, ask, asking, bearer, every_front, row
 from tests.support.inspecting import HERE, JSON, look, recording, see, tell
-from tests.support.upstreams import model, said
+from tests.support.upstreams import model, text_reply
 
 OTHER = "sk-a-key-of-bob"
 SLANTED = FENCE.replace('"sky"}}', '"sky",}}')
@@ -25,7 +25,7 @@ SLANTED = FENCE.replace('"sky"}}', '"sky",}}')
 
 def answered(*texts: str, **more: Any) -> Any:
     """A gateway that has served one exchange for each text."""
-    gateway, _ = recording(model("openai_chat", *map(said, texts)), tools=Tools.TEXT, **more)
+    gateway, _ = recording(model("openai_chat", *map(text_reply, texts)), tools=Tools.TEXT, **more)
     for _ in texts:
         ask(gateway, "openai_chat", stream=True)
     return gateway
@@ -106,7 +106,7 @@ def test_what_does_something_takes_json_only() -> None:
 
 def keyed(**more: Any) -> Any:
     access = (row(**more), row(OTHER, "bob"))
-    gateway, _ = recording(model("openai_chat", said("for alice"), said("for bob")), config={"access": access})
+    gateway, _ = recording(model("openai_chat", text_reply("for alice"), text_reply("for bob")), config={"access": access})
     for key in (KEY, OTHER):
         call(gateway, PATHS["openai_chat"], asking("openai_chat", stream=False)[1], headers=bearer(key))
     call(gateway, PATHS["openai_chat"], {}, headers=bearer("sk-nobody"))
@@ -143,7 +143,7 @@ def test_a_key_that_may_inspect_sees_everything() -> None:
 
 def test_a_replayed_request_carries_the_key_of_whoever_replays() -> None:
     access = (row(inspect=True), row(OTHER, "bob"))
-    memory = model("openai_chat", said("one"), said("two"))
+    memory = model("openai_chat", text_reply("one"), text_reply("two"))
     gateway, recorder = recording(memory, config={"access": access})
     call(gateway, PATHS["openai_chat"], asking("openai_chat", stream=False)[1], headers=bearer(OTHER))
     repeat(gateway, recorder, 1, **bearer(KEY))
@@ -164,7 +164,7 @@ def test_only_what_changed_is_told_again() -> None:
 
 def test_whoever_waits_is_told_as_soon_as_something_happens() -> None:
     async def go() -> Reply:
-        gateway, _ = recording(model("openai_chat", said("Up.")))
+        gateway, _ = recording(model("openai_chat", text_reply("Up.")))
         waiting = asyncio.ensure_future(
             Client(gateway, f"{API}/exchanges?since=0&wait=2", method="GET", headers=HERE).run()
         )
@@ -243,7 +243,7 @@ def test_judged_otherwise_it_comes_to_something_else() -> None:
 
 
 def test_a_long_text_becomes_few_enough_steps_to_show() -> None:
-    gateway, _ = recording(model("openai_chat", said("word " * 60_000, size=60_000)), tools=Tools.TEXT)
+    gateway, _ = recording(model("openai_chat", text_reply("word " * 60_000, size=60_000)), tools=Tools.TEXT)
     ask(gateway, "openai_chat", stream=True)
     assert len(judged(gateway, chunk=1)["stages"]) <= 2001
 
@@ -277,7 +277,7 @@ def repeat(gateway: Any, recorder: Any, number: int, **headers: str) -> Any:
 
 @every_front
 def test_a_request_is_asked_again_as_it_was(front: str) -> None:
-    memory = model("openai_chat", said("one"), said("two"))
+    memory = model("openai_chat", text_reply("one"), text_reply("two"))
     gateway, recorder = recording(memory)
     ask(gateway, front, stream=True)
     again = repeat(gateway, recorder, 1)
@@ -290,7 +290,7 @@ def test_a_request_is_asked_again_as_it_was(front: str) -> None:
 
 
 def test_a_request_that_was_cut_is_not_asked_again() -> None:
-    gateway, _ = recording(model("openai_chat", said("Up.")), recorder=Recorder(longest=10))
+    gateway, _ = recording(model("openai_chat", text_reply("Up.")), recorder=Recorder(longest=10))
     ask(gateway, "openai_chat", stream=False)
     reply = tell(gateway, "exchanges/1/again", {})
     assert reply.status == 400

@@ -23,7 +23,7 @@ from tests.support.chromium import Page, page, skip_without
 from tests.support.dialect_vectors import check, whole
 from tests.support.gateways import ASKS, FENCE, KEY, row
 from tests.support.inspecting import SECRET, recording
-from tests.support.upstreams import model, said
+from tests.support.upstreams import model, text_reply
 
 pytestmark = skip_without
 
@@ -138,7 +138,7 @@ def test_model_text_is_shown_exactly_and_never_as_markup(tmp_path: Path) -> None
             assert await seen.value("window.evil") is None
             assert await seen.value("document.querySelectorAll('main script, main img').length") == 0
 
-    gateway, _ = recording(model("openai_chat", said(text)), tools=Tools.TEXT)
+    gateway, _ = recording(model("openai_chat", text_reply(text)), tools=Tools.TEXT)
     with serving(gateway) as url:
         asyncio.run(post(url, {**ASKS["openai_chat"], "stream": True}))
         asyncio.run(go())
@@ -146,7 +146,7 @@ def test_model_text_is_shown_exactly_and_never_as_markup(tmp_path: Path) -> None
 
 def test_large_lists_and_texts_stay_few_elements(tmp_path: Path) -> None:
     long = f"{'All work and no play. ' * 48_000}\n{FENCE}"
-    gateway, recorder = recording(model("openai_chat", said(long, size=4000)), tools=Tools.TEXT)
+    gateway, recorder = recording(model("openai_chat", text_reply(long, size=4000)), tools=Tools.TEXT)
 
     async def go() -> None:
         async with opened(url, tmp_path) as seen:
@@ -182,7 +182,7 @@ async def _refused(session: aiohttp.ClientSession, url: str) -> None:
 
 def test_the_list_filters_by_verdict_and_walks_by_keys(tmp_path: Path) -> None:
     slanted = FENCE.replace('"sky"}}', '"sky",}}')
-    gateway, _ = recording(model("openai_chat", said("Plain."), said(slanted), said("Zebra.")), tools=Tools.TEXT)
+    gateway, _ = recording(model("openai_chat", text_reply("Plain."), text_reply(slanted), text_reply("Zebra.")), tools=Tools.TEXT)
 
     async def go() -> None:
         async with opened(url, tmp_path) as seen:
@@ -213,7 +213,7 @@ def test_the_list_filters_by_verdict_and_walks_by_keys(tmp_path: Path) -> None:
 
 
 def test_the_page_asks_for_a_key_and_keeps_it(tmp_path: Path) -> None:
-    gateway, _ = recording(model("openai_chat", said("Up.")), config={"access": (row(),)})
+    gateway, _ = recording(model("openai_chat", text_reply("Up.")), config={"access": (row(),)})
 
     async def go() -> None:
         async with page(tmp_path) as seen:

@@ -19,7 +19,7 @@ from tests.support.gateways import FENCE, PATHS, ask, asking, every_back, stream
 from tests.support.inspecting import SECRET, look, recording, see
 from tests.support.recordings import assert_says
 from tests.support.recordings import read as read_wire
-from tests.support.upstreams import Says, model, refusal, said
+from tests.support.upstreams import ScriptedReply, model, refusal, text_reply
 
 CHAT = PATHS["openai_chat"]
 
@@ -34,7 +34,7 @@ def exported(gateway: Any, form: str, number: int = 1) -> dict[str, Any]:
 @pytest.mark.parametrize("name", list(DIALECTS))
 def test_a_recorded_text_comes_out_as_a_vector_that_passes(name: str) -> None:
     chosen = [*vectors(name)[:2], *(v for v in vectors(name) if not v["calls"])][:3]
-    texts = [said(v["text"], size=40, stop=v.get("finish") or "stop") for v in chosen]
+    texts = [text_reply(v["text"], size=40, stop=v.get("finish") or "stop") for v in chosen]
     gateway, _ = recording(model("openai_chat", *texts), tools=Tools.TEXT, dialects=name, config={"reasks": 0})
     for number, v in enumerate(chosen, 1):
         tools = [{"type": "function", "function": tool} for tool in v["tools"]]
@@ -53,7 +53,7 @@ def test_a_recorded_text_comes_out_as_a_vector_that_passes(name: str) -> None:
 
 def test_a_vector_names_the_dialect_that_was_written() -> None:
     hermes = '<tool_call>\n{"name": "look", "arguments": {"at": "sky"}}\n</tool_call>'
-    gateway, _ = recording(model("openai_chat", said(hermes), said("Nothing.")), tools=Tools.TEXT)
+    gateway, _ = recording(model("openai_chat", text_reply(hermes), text_reply("Nothing.")), tools=Tools.TEXT)
     for _ in range(2):
         ask(gateway, "openai_chat", stream=True)
     assert exported(gateway, "dialect")["file"].endswith("/hermes.jsonl")
@@ -62,8 +62,8 @@ def test_a_vector_names_the_dialect_that_was_written() -> None:
 
 @every_back
 @streamed_and_whole
-@pytest.mark.parametrize("scripted", [said("Up."), said(FENCE), Says(("Look",), (("c1", "look", {"at": "sky"}),))])
-def test_a_recorded_wire_comes_out_as_a_vector_that_passes(back: str, stream: bool, scripted: Says) -> None:
+@pytest.mark.parametrize("scripted", [text_reply("Up."), text_reply(FENCE), ScriptedReply(("Look",), (("c1", "look", {"at": "sky"}),))])
+def test_a_recorded_wire_comes_out_as_a_vector_that_passes(back: str, stream: bool, scripted: ScriptedReply) -> None:
     gateway, _ = recording(model(back, scripted), back, tools=Tools.NATIVE)
     ask(gateway, "openai_chat", stream=stream)
     row = exported(gateway, "wire")
@@ -76,7 +76,7 @@ def test_a_recorded_wire_comes_out_as_a_vector_that_passes(back: str, stream: bo
 
 
 def test_a_step_without_an_answer_has_no_vector() -> None:
-    gateway, _ = recording(model("openai_chat", refusal(500, {"error": "down"}), said("Up.")))
+    gateway, _ = recording(model("openai_chat", refusal(500, {"error": "down"}), text_reply("Up.")))
     call(gateway, CHAT, {"model": "m", "messages": [{"role": "user", "content": "Hi."}]})
     call(gateway, CHAT, {"model": "m", "messages": [{"role": "user", "content": "Hi."}]})
     refused = look(gateway, "exchanges/1/export/wire")
@@ -87,7 +87,7 @@ def test_a_step_without_an_answer_has_no_vector() -> None:
 
 
 def test_a_command_says_the_same_without_keys() -> None:
-    gateway, _ = recording(model("openai_chat", said("It's up.")))
+    gateway, _ = recording(model("openai_chat", text_reply("It's up.")))
     body = {**asking("openai_chat", stream=False)[1], "user": "O'Brien"}
     call(gateway, f"{CHAT}?key=sk-secret-123", body, headers={"authorization": "Bearer sk-secret-456", "accept": "*/*"})
     client, upstream = (see(gateway, f"exchanges/1/export/{form}")["text"] for form in ("curl", "curl?hop=0"))

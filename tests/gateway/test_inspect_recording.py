@@ -37,7 +37,7 @@ from tests.support.gateways import (
 )
 from tests.support.inspecting import JSON, SECRET, look, recording, see
 from tests.support.mcp_gateways import ECHO, alive, served
-from tests.support.upstreams import Says, model, refusal, said
+from tests.support.upstreams import ScriptedReply, model, refusal, text_reply
 
 BROKEN, SLANTED = FENCE.replace('"look"', '"lok_at_it"'), FENCE.replace('"sky"}}', '"sky",}}')
 CHAT = PATHS["openai_chat"]
@@ -47,7 +47,7 @@ CHAT = PATHS["openai_chat"]
 @every_back
 @streamed_and_whole
 def test_both_wires_are_kept_byte_for_byte(front: str, back: str, stream: bool) -> None:
-    memory = model(back, said(FENCE))
+    memory = model(back, text_reply(FENCE))
     gateway, recorder = recording(memory, back, tools=Tools.TEXT)
     reply = ask(gateway, front, stream=stream)
     (record,), (hop,) = list(recorder), next(iter(recorder)).hops
@@ -65,14 +65,14 @@ def test_both_wires_are_kept_byte_for_byte(front: str, back: str, stream: bool) 
 
 @every_front
 def test_an_exchange_is_served_as_it_would_be_without(front: str) -> None:
-    plain = ask(app(model("openai_chat", said(SLANTED)), tools=Tools.TEXT), front, stream=True)
-    gateway, _ = recording(model("openai_chat", said(SLANTED)), tools=Tools.TEXT)
+    plain = ask(app(model("openai_chat", text_reply(SLANTED)), tools=Tools.TEXT), front, stream=True)
+    gateway, _ = recording(model("openai_chat", text_reply(SLANTED)), tools=Tools.TEXT)
     assert ask(gateway, front, stream=True).pieces == plain.pieces
 
 
 def test_spans_add_up_to_the_text_and_name_verdicts() -> None:
     text = f"<think>\nhm</think>\nFirst.\n{SLANTED}\nNot `{FENCE}`, though."
-    gateway, _ = recording(model("openai_chat", said(text)), tools=Tools.TEXT)
+    gateway, _ = recording(model("openai_chat", text_reply(text)), tools=Tools.TEXT)
     ask(gateway, "openai_chat", stream=True)
     wrote = see(gateway, "exchanges/1")["steps"][0]["wrote"]
     assert "".join(text[start:end] for start, end, *_ in wrote["spans"]) == wrote["text"] == text
@@ -83,7 +83,7 @@ def test_spans_add_up_to_the_text_and_name_verdicts() -> None:
 
 
 def test_a_reask_is_a_step_that_says_what_was_wrong() -> None:
-    gateway, _ = recording(model("openai_chat", said(BROKEN), said(SLANTED)), tools=Tools.TEXT)
+    gateway, _ = recording(model("openai_chat", text_reply(BROKEN), text_reply(SLANTED)), tools=Tools.TEXT)
     ask(gateway, "openai_chat", stream=True)
     (row,) = see(gateway, "exchanges?since=0")["rows"]
     assert set(row["marks"]) == {"mended", "refused", "reasked", "calls"}
@@ -94,7 +94,7 @@ def test_a_reask_is_a_step_that_says_what_was_wrong() -> None:
 
 
 def test_additions_to_a_prompt_are_told_apart() -> None:
-    gateway, _ = recording(model("openai_chat", said("Up.")), tools=Tools.TEXT)
+    gateway, _ = recording(model("openai_chat", text_reply("Up.")), tools=Tools.TEXT)
     system = {"role": "system", "content": "Be brief."}
     call(gateway, CHAT, {**ASKS["openai_chat"], "messages": [system, *ASKS["openai_chat"]["messages"]]})
     sent = see(gateway, "exchanges/1")["steps"][0]["sent"]
@@ -104,7 +104,7 @@ def test_additions_to_a_prompt_are_told_apart() -> None:
 
 def test_a_refusal_of_native_tools_shows_as_two_steps() -> None:
     down = refusal(400, {"error": {"message": "model does not support tools"}})
-    gateway, _ = recording(model("openai_chat", down, said(FENCE)), tools=Tools.BOTH)
+    gateway, _ = recording(model("openai_chat", down, text_reply(FENCE)), tools=Tools.BOTH)
     ask(gateway, "openai_chat", stream=True)
     first, second = see(gateway, "exchanges/1")["steps"]
     assert (first["status"], first["tools_as"], second["tools_as"]) == (400, "native", "text")
@@ -114,7 +114,7 @@ def test_a_refusal_of_native_tools_shows_as_two_steps() -> None:
 def test_each_route_that_was_asked_is_a_step() -> None:
     one = Route(provider=COMPATIBLE["openai_chat"], base_url="http://one.test", tools=Tools.TEXT)
     two = Route(provider=COMPATIBLE["openai_chat"], base_url="http://two.test", tools=Tools.TEXT, model="other")
-    gateway, _ = recording(model("openai_chat", DOWN, DOWN, DOWN, said(FENCE)), config={"default": [one, two]})
+    gateway, _ = recording(model("openai_chat", DOWN, DOWN, DOWN, text_reply(FENCE)), config={"default": [one, two]})
     ask(gateway, "openai_chat", stream=False)
     (row,) = see(gateway, "exchanges?since=0")["rows"]
     steps = see(gateway, "exchanges/1")["steps"]
@@ -124,7 +124,7 @@ def test_each_route_that_was_asked_is_a_step() -> None:
 
 
 def test_text_calls_beside_native_ones_do_not_show_as_run() -> None:
-    scripted = Says((FENCE,), (("c1", "look", {"at": "sky"}),))
+    scripted = ScriptedReply((FENCE,), (("c1", "look", {"at": "sky"}),))
     gateway, _ = recording(model("openai_chat", scripted), tools=Tools.NATIVE)
     ask(gateway, "openai_chat", stream=True)
     wrote = see(gateway, "exchanges/1")["steps"][0]["wrote"]
@@ -158,7 +158,7 @@ def test_garbage_of_a_provider_is_shown_as_it_came() -> None:
 def test_an_exchange_is_shown_while_it_runs_and_once_abandoned() -> None:
     async def go() -> tuple[dict[str, Any], dict[str, Any]]:
         begun, more = asyncio.Event(), asyncio.Event()
-        slow = model("openai_chat", said("one two three"))
+        slow = model("openai_chat", text_reply("one two three"))
         gateway, recorder = recording(_Paused(slow, begun, more))  # type: ignore[arg-type]
         client = Client(gateway, CHAT, asking("openai_chat", stream=True)[1])
         serving = asyncio.ensure_future(client.run())
@@ -205,7 +205,7 @@ class _Paused:
 
 
 def test_the_oldest_go_first_when_there_are_too_many() -> None:
-    gateway, recorder = recording(model("openai_chat", *[said("Up.")] * 5), recorder=Recorder(most=3))
+    gateway, recorder = recording(model("openai_chat", *[text_reply("Up.")] * 5), recorder=Recorder(most=3))
     for _ in range(5):
         ask(gateway, "openai_chat", stream=False)
     assert [record.number for record in recorder] == [3, 4, 5]
@@ -216,7 +216,7 @@ def test_the_oldest_go_first_when_there_are_too_many() -> None:
 
 def test_the_oldest_go_first_when_all_are_too_large() -> None:
     gateway, recorder = recording(
-        model("openai_chat", *[said("x" * 3000, size=3000)] * 20), recorder=Recorder(most_bytes=100_000)
+        model("openai_chat", *[text_reply("x" * 3000, size=3000)] * 20), recorder=Recorder(most_bytes=100_000)
     )
     for _ in range(20):
         ask(gateway, "openai_chat", stream=False)
@@ -225,7 +225,7 @@ def test_the_oldest_go_first_when_all_are_too_large() -> None:
 
 
 def test_a_body_too_long_to_keep_is_cut_visibly() -> None:
-    gateway, _ = recording(model("openai_chat", said("y" * 9000, size=500)), recorder=Recorder(longest=1000))
+    gateway, _ = recording(model("openai_chat", text_reply("y" * 9000, size=500)), recorder=Recorder(longest=1000))
     reply = ask(gateway, "openai_chat", stream=True)
     wire = see(gateway, "exchanges/1/wire/response")
     assert (wire["cut"], wire["size"]) == (True, len(reply.body))
@@ -234,7 +234,7 @@ def test_a_body_too_long_to_keep_is_cut_visibly() -> None:
 
 
 def test_what_is_cleared_is_gone_and_costs_nothing() -> None:
-    gateway, recorder = recording(model("openai_chat", said("Up.")))
+    gateway, recorder = recording(model("openai_chat", text_reply("Up.")))
     ask(gateway, "openai_chat", stream=False)
     assert call(gateway, "/inspect/api/exchanges", method="DELETE", headers={"host": "[::1]:1"}).status == 200
     assert (list(recorder), recorder.size) == ([], 0)
@@ -260,7 +260,7 @@ def everything(gateway: Any, recorder: Recorder) -> str:
 @streamed_and_whole
 def test_no_secret_is_kept_wherever_it_stood(stream: bool) -> None:
     echo = f"Your key is {SECRET} and yours {CLIENT}."
-    memory = model("openai_chat", said(echo, size=len(echo)), refusal(401, {"error": f"bad key {SECRET}"}))
+    memory = model("openai_chat", text_reply(echo, size=len(echo)), refusal(401, {"error": f"bad key {SECRET}"}))
     gateway, recorder = recording(memory)
     body = {**asking("openai_chat", stream=stream)[1], "user": CLIENT}
     for _ in range(2):
@@ -276,7 +276,7 @@ def test_no_secret_is_kept_wherever_it_stood(stream: bool) -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "br"])
 def test_a_packed_request_is_kept_unpacked_or_not_at_all(coding: str) -> None:
-    gateway, recorder = recording(model("openai_chat", said("Up.")))
+    gateway, recorder = recording(model("openai_chat", text_reply("Up.")))
     body = json.dumps({**asking("openai_chat", stream=False)[1], "user": SECRET}).encode()
     call(gateway, CHAT, gzip.compress(body), headers={"content-encoding": coding})
     shown = see(gateway, "exchanges/1/wire/request")["text"]
@@ -285,7 +285,7 @@ def test_a_packed_request_is_kept_unpacked_or_not_at_all(coding: str) -> None:
 
 
 def test_a_secret_in_pieces_is_withheld_with_its_bytes() -> None:
-    gateway, recorder = recording(model("openai_chat", said(f"It is {SECRET}.", size=3)))
+    gateway, recorder = recording(model("openai_chat", text_reply(f"It is {SECRET}.", size=3)))
     ask(gateway, "openai_chat", stream=True)
     assert SECRET not in everything(gateway, recorder)
     (record,) = recorder
@@ -295,7 +295,7 @@ def test_a_secret_in_pieces_is_withheld_with_its_bytes() -> None:
 def test_a_secret_is_hidden_while_it_still_arrives() -> None:
     async def go() -> list[Any]:
         begun, more = asyncio.Event(), asyncio.Event()
-        paused = _Paused(model("openai_chat", said(f"It is {SECRET}.", size=3)), begun, more, reads=15)
+        paused = _Paused(model("openai_chat", text_reply(f"It is {SECRET}.", size=3)), begun, more, reads=15)
         gateway, _ = recording(paused)  # type: ignore[arg-type]
         client = Client(gateway, CHAT, asking("openai_chat", stream=True)[1])
         serving = asyncio.ensure_future(client.run())
@@ -380,7 +380,7 @@ def test_server_tools_stand_between_the_answers_that_called_them() -> None:
 
     async def go() -> Any:
         servers = {"lab": {"url": f"{url}/mcp", "type": "http"}}
-        memory = model("openai_chat", ECHO, said("It is blue."))
+        memory = model("openai_chat", ECHO, text_reply("It is blue."))
         async with alive(served(memory, servers=servers, observers=(recorder,))) as gateway:
             await Client(gateway, *asking("openai_chat", stream=False)).run()
             return await fetched(gateway, "exchanges/1")

@@ -27,7 +27,7 @@ from tests.support.asgi import Reply, call
 from tests.support.clocks import LONG
 from tests.support.gateways import USER, ask, streamed_and_whole
 from tests.support.gateways import read as answer_of
-from tests.support.upstreams import model, said, sent
+from tests.support.upstreams import model, sent, text_reply
 
 KEYS = {"alice": "sk-of-alice", "bob": "sk-of-bob"}
 
@@ -55,7 +55,7 @@ def item_of(reply: Reply, *, stream: bool) -> dict[str, Any]:
 
 @streamed_and_whole
 def test_an_item_of_one_process_is_known_to_another(tmp_path: Path, stream: bool) -> None:
-    memory = model("openai_chat", said("It is blue."), said("Because."), said("Because."))
+    memory = model("openai_chat", text_reply("It is blue."), text_reply("Because."), text_reply("Because."))
     item = item_of(
         ask(gateway(memory, tmp_path), "openai_responses", stream=stream, headers=of("alice")), stream=stream
     )
@@ -68,7 +68,7 @@ def test_an_item_of_one_process_is_known_to_another(tmp_path: Path, stream: bool
 
 @pytest.mark.parametrize("shared", [True, False], ids=["several processes", "one process"])
 def test_an_item_is_known_only_to_its_own_key(tmp_path: Path, shared: bool) -> None:
-    app = gateway(model("openai_chat", said("It is blue."), said("Because.")), tmp_path if shared else None)
+    app = gateway(model("openai_chat", text_reply("It is blue."), text_reply("Because.")), tmp_path if shared else None)
     item = item_of(ask(app, "openai_responses", stream=False, headers=of("alice")), stream=False)
     apps = [gateway(model("openai_chat"), tmp_path), app] if shared else [app]
     for each in apps:
@@ -79,7 +79,7 @@ def test_an_item_is_known_only_to_its_own_key(tmp_path: Path, shared: bool) -> N
 
 
 def test_one_reference_among_thousands_that_is_not_known_is_named(tmp_path: Path) -> None:
-    app = gateway(model("openai_chat", said("It is blue.")), tmp_path)
+    app = gateway(model("openai_chat", text_reply("It is blue.")), tmp_path)
     item = item_of(ask(app, "openai_responses", stream=False, headers=of("alice")), stream=False)
     given = [{"id": item["id"]}, *({"id": f"msg_{n}"} for n in range(5000))]
     error = ask(app, "openai_responses", stream=False, input=given, headers=of("alice")).json["error"]
@@ -88,7 +88,7 @@ def test_one_reference_among_thousands_that_is_not_known_is_named(tmp_path: Path
 
 def test_a_file_that_cannot_be_used_breaks_no_request(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / FILE).mkdir()
-    app = gateway(model("openai_chat", said("It is blue."), said("Because.")), tmp_path)
+    app = gateway(model("openai_chat", text_reply("It is blue."), text_reply("Because.")), tmp_path)
     with caplog.at_level(logging.WARNING, "dragoman.gateway"):
         item = item_of(ask(app, "openai_responses", stream=False, headers=of("alice")), stream=False)
         turns = [USER, {"id": item["id"]}, USER]
@@ -120,7 +120,7 @@ def test_dropped_reasoning_comes_back_from_another_process(tmp_path: Path) -> No
     history = [USER, bare, {"role": "tool", "tool_call_id": bare["tool_calls"][0]["id"], "content": "blue"}]
     thoughts = {}
     for name in KEYS:
-        memory = model("openai_chat", said("It is blue."))
+        memory = model("openai_chat", text_reply("It is blue."))
         ask(gateway(memory, tmp_path), "openai_chat", stream=False, messages=history, headers=of(name))
         thoughts[name] = sent(memory)["messages"][1].get("reasoning_content")
     assert thoughts == {"alice": "I must look.", "bob": None}
@@ -181,7 +181,7 @@ def test_what_the_house_did_passes_through_the_file(tmp_path: Path) -> None:
 
 
 def test_a_limit_of_a_key_holds_for_all_processes_together(tmp_path: Path) -> None:
-    apps = [gateway(model("openai_chat", *[said("hi")] * 3), tmp_path, per_minute=3) for _ in range(2)]
+    apps = [gateway(model("openai_chat", *[text_reply("hi")] * 3), tmp_path, per_minute=3) for _ in range(2)]
     statuses = [ask(apps[n % 2], "openai_chat", stream=False, headers=of("alice")).status for n in range(6)]
     assert statuses == [200] * 3 + [429] * 3
     assert ask(apps[0], "openai_chat", stream=False, headers=of("bob")).status == 200

@@ -20,7 +20,7 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from tests.support.asgi import call
 from tests.support.gateways import ASKS, DOWN, FENCE, KEY, PATHS, ask, bearer, every_front, held
-from tests.support.upstreams import model, refusal, said
+from tests.support.upstreams import model, refusal, text_reply
 
 SECRET = "a-very-secret-key-of-the-provider"
 
@@ -52,7 +52,7 @@ def lines(out: io.StringIO) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 def test_an_exchange_is_one_line_with_its_outcome(front: str, stream: bool) -> None:
     broken, slanted = FENCE.replace('"look"', '"lok_at_it"'), FENCE.replace('"sky"}}', '"sky",}}')
-    gateway, out = logged(model("openai_chat", said(broken), said(slanted)), tools=Tools.TEXT)
+    gateway, out = logged(model("openai_chat", text_reply(broken), text_reply(slanted)), tools=Tools.TEXT)
     reply = ask(gateway, front, stream=stream, headers={"x-request-id": "mine-1"})
     assert reply.headers["x-request-id"] == "mine-1"
     (entries,) = lines(out)
@@ -81,7 +81,7 @@ def test_an_exchange_is_one_line_with_its_outcome(front: str, stream: bool) -> N
 
 
 def test_nothing_that_was_said_is_written() -> None:
-    gateway, out = logged(model("openai_chat", said("It is blue.")))
+    gateway, out = logged(model("openai_chat", text_reply("It is blue.")))
     ask(gateway, "openai_chat", stream=False)
     assert [word for word in ("What is up?", "It is blue.", "Look.", "sky") if word in out.getvalue()] == []
 
@@ -97,7 +97,7 @@ def test_a_failure_line_names_provider_and_kind_without_content() -> None:
 
 
 def test_a_refused_client_is_logged_without_its_key() -> None:
-    gateway, out = logged(model("openai_chat", said("hi")), config=held())
+    gateway, out = logged(model("openai_chat", text_reply("hi")), config=held())
     ask(gateway, "openai_chat", stream=False, headers=bearer("sk-wrong-key-of-mallory"))
     ask(gateway, "openai_chat", stream=False, headers=bearer())
     refused, served = lines(out)

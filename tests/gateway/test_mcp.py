@@ -32,10 +32,10 @@ from tests.support.clocks import auntil
 from tests.support.gateways import ASKS, asking, called, every_front, streamed_and_whole
 from tests.support.gateways import read as reply_of
 from tests.support.mcp_gateways import ECHO, LAB, alive, served
-from tests.support.spans import Told, attributes
-from tests.support.upstreams import Says, model, said, sent
+from tests.support.spans import TracingRecorder, attributes
+from tests.support.upstreams import ScriptedReply, model, sent, text_reply
 
-BOTH = Says(("So.",), (("l1", "look", {"at": "sky"}), ("e1", "echo", {"text": "blue"})))
+BOTH = ScriptedReply(("So.",), (("l1", "look", {"at": "sky"}), ("e1", "echo", {"text": "blue"})))
 FENCE = '~~~tool_call\n{"name": "echo", "arguments": {"text": "blue"}}\n~~~'
 
 
@@ -67,11 +67,11 @@ def shown(memory: ScriptedPeer) -> list[str]:
 def replies(web: dict[str, Any]) -> dict[tuple[str, bool, str], tuple[Reply, list[Any]]]:
     """Every front, streamed and whole, in each of three ways, through one gateway with one server."""
     found: dict[tuple[str, bool, str], tuple[Reply, list[Any]]] = {}
-    scripts = {"native": ECHO, "both": BOTH, "text": said(f"I ask.\n{FENCE}")}
+    scripts = {"native": ECHO, "both": BOTH, "text": text_reply(f"I ask.\n{FENCE}")}
 
     async def go() -> None:
         for way, script in scripts.items():
-            turns = [each for _ in range(10) for each in (script, said("It is blue."))]
+            turns = [each for _ in range(10) for each in (script, text_reply("It is blue."))]
             memory = model("openai_chat", *turns)
             mode = Tools.TEXT if way == "text" else Tools.NATIVE
             servers = {"lab": LAB if way == "native" else web}
@@ -125,7 +125,7 @@ def test_the_clients_own_call_beside_it_is_handed_on(
 @streamed_and_whole
 def test_it_is_the_same_over_every_back(back: str, stream: bool, web: dict[str, Any]) -> None:
     async def go() -> None:
-        memory = model(back, BOTH, said("It is blue."), said("Done."))
+        memory = model(back, BOTH, text_reply("It is blue."), text_reply("Done."))
         to = Route(provider=COMPATIBLE[back], base_url="http://model.test")
         mcp = Mcp(servers={"lab": {"mcpServers": {"lab": web}}}, every=(Attachment(server="lab"),))
         async with alive(create_app(GatewayConfig(default=to, mcp=mcp), memory)) as app:
@@ -142,7 +142,7 @@ def test_it_is_the_same_over_every_back(back: str, stream: bool, web: dict[str, 
 @every_front
 def test_calls_beside_server_tools_come_whole_despite_streamed_arguments(front: str, web: dict[str, Any]) -> None:
     async def go() -> None:
-        memory = model("openai_chat", BOTH, said("It is blue."))
+        memory = model("openai_chat", BOTH, text_reply("It is blue."))
         to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
         mcp = Mcp(servers={"lab": {"mcpServers": {"lab": web}}}, every=(Attachment(server="lab"),))
         async with alive(create_app(GatewayConfig(default=to, mcp=mcp, stream_arguments=True), memory)) as app:
@@ -157,7 +157,7 @@ def test_calls_beside_server_tools_come_whole_despite_streamed_arguments(front: 
 
 def test_writing_tools_run_only_when_allowed_by_name(web: dict[str, Any]) -> None:
     async def go(*attachments: Attachment, **row: Any) -> list[str]:
-        memory = model("openai_chat", said("hi"))
+        memory = model("openai_chat", text_reply("hi"))
         async with alive(served(memory, *attachments, servers={"lab": {**web, **row}})) as app:
             await ask(app)
         return offered(memory)
@@ -187,7 +187,7 @@ def test_an_allowed_destructive_tool_runs_and_is_reported(
     caplog.set_level(logging.INFO, "dragoman.access")
 
     async def go() -> None:
-        memory = model("openai_chat", Says((), (("w", "wipe", {"text": "it"}),)), said("Gone."))
+        memory = model("openai_chat", ScriptedReply((), (("w", "wipe", {"text": "it"}),)), text_reply("Gone."))
         async with alive(served(memory, Attachment(server="lab", allow=("wipe",)), servers={"lab": web})) as app:
             reply = await ask(app)
             counted = (await Client(app, "/metrics", method="GET").run()).body.decode()
@@ -202,7 +202,7 @@ def test_an_allowed_destructive_tool_runs_and_is_reported(
 
 def test_the_model_remembers_tool_results_in_the_next_request(web: dict[str, Any]) -> None:
     async def go() -> None:
-        memory = model("openai_chat", ECHO, said("It is blue."), said("As I said."))
+        memory = model("openai_chat", ECHO, text_reply("It is blue."), text_reply("As I said."))
         async with alive(served(memory, servers={"lab": web})) as app:
             first = reply_of("openai_chat", await ask(app), stream=False)
             turns = [
@@ -230,7 +230,7 @@ def test_a_client_gets_comments_while_a_tool_runs() -> None:
             return ""
 
     async def go(url: str) -> None:
-        memory = model("openai_chat", Says(("I wait.",), (("s", "slow", {}),)))
+        memory = model("openai_chat", ScriptedReply(("I wait.",), (("s", "slow", {}),)))
         to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
         mcp = Mcp(
             servers={"lab": {"mcpServers": {"lab": {"url": url}}}}, every=(Attachment(server="lab", allow=("slow",)),)
@@ -257,7 +257,7 @@ def test_a_server_that_cannot_start_is_logged_and_left_out(
     web: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def go() -> None:
-        memory = model("openai_chat", said("hi"))
+        memory = model("openai_chat", text_reply("hi"))
         servers = {"lab": web, "gone": {"command": "/nowhere/at/all"}}
         async with alive(served(memory, Attachment(server="gone"), Attachment(server="lab"), servers=servers)) as app:
             assert (await ask(app)).status == 200
@@ -274,8 +274,8 @@ def test_a_server_that_dies_comes_back(
     monkeypatch.setattr(houses, "EVERY", 0.01)
 
     async def go() -> None:
-        dies = Says((), (("d", "die", {}),))
-        memory = model("openai_chat", dies, said("It died."), said("hi"))
+        dies = ScriptedReply((), (("d", "die", {}),))
+        memory = model("openai_chat", dies, text_reply("It died."), text_reply("hi"))
         async with alive(served(memory, Attachment(server="lab", allow=("die",)))) as app:
             assert reply_of("openai_chat", await ask(app), stream=False).text == "It died."
             assert "[ERROR:ECONNRESET]" in shown(memory)[0]
@@ -306,7 +306,7 @@ def test_servers_are_changed_while_it_runs_and_the_others_stay(web: dict[str, An
 
 def test_servers_of_new_settings_are_reached_while_it_runs(web: dict[str, Any]) -> None:
     async def go() -> None:
-        memory = model("openai_chat", said("hi"))
+        memory = model("openai_chat", text_reply("hi"))
         gateway = Gateway(GatewayConfig(), memory)
         await gateway.open()
         mcp = Mcp(servers={"lab": {"mcpServers": {"lab": web}}}, every=(Attachment(server="lab"),))
@@ -386,10 +386,10 @@ def test_secrets_of_servers_are_not_shown() -> None:
 
 
 def test_each_server_tool_is_a_span_below_its_exchange(web: dict[str, Any]) -> None:
-    recorder, silent = Told(content=True), Told()
+    recorder, silent = TracingRecorder(content=True), TracingRecorder()
 
     async def go() -> None:
-        memory = model("openai_chat", ECHO, said("It is blue."))
+        memory = model("openai_chat", ECHO, text_reply("It is blue."))
         app = served(memory, servers={"lab": web}, observers=(recorder.tracing, silent.tracing))
         async with alive(app):
             await ask(app)
@@ -407,7 +407,7 @@ def test_each_server_tool_is_a_span_below_its_exchange(web: dict[str, Any]) -> N
 
 
 def test_a_failed_or_abandoned_tool_marks_its_span() -> None:
-    recorder, record = Told(), ExchangeRecord()
+    recorder, record = TracingRecorder(), ExchangeRecord()
     call = ToolCall(id="c", name="look", arguments={})
     recorder.tracing.exchange_began(record)
     recorder.tracing.tool_began(record, call)
@@ -420,7 +420,7 @@ def test_a_failed_or_abandoned_tool_marks_its_span() -> None:
 
 def test_a_failure_between_two_answers_keeps_what_was_done(web: dict[str, Any]) -> None:
     async def go() -> None:
-        wiping = Says((), (("w", "wipe", {"text": "it"}),))
+        wiping = ScriptedReply((), (("w", "wipe", {"text": "it"}),))
         down = Answer(status=ProviderError("cannot reach it; is it running?", kind=ErrorKind.NETWORK))
         memory = model("openai_chat", wiping, down, down, down)
         app = served(memory, Attachment(server="lab", allow=("wipe",)), servers={"lab": web})

@@ -25,10 +25,10 @@ from dragoman.providers.rows import COMPATIBLE, Tools
 from tests.support import places
 from tests.support.asgi import Client, call
 from tests.support.gateways import ASKS, DOWN, FENCE, PATHS, PIECE, Slow, ask, asking, bearer, every_front, held
-from tests.support.upstreams import Says, model, refusal, said
+from tests.support.upstreams import ScriptedReply, model, refusal, text_reply
 
 ROUTE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-CALLS = Says((), (("a1", "look", {"at": "sky"}),))
+CALLS = ScriptedReply((), (("a1", "look", {"at": "sky"}),))
 
 
 def counting(memory: Any, *, config: dict[str, Any] | None = None, **route: Any) -> Any:
@@ -72,7 +72,7 @@ def test_an_exchange_counts_once_with_all_it_came_to(front: str, stream: bool) -
 
 def test_calls_count_by_dialect_tier_and_verdict() -> None:
     slanted = FENCE.replace('"sky"}}', '"sky",}}')
-    gateway = counting(model("openai_chat", said(FENCE), said(slanted)), tools=Tools.TEXT)
+    gateway = counting(model("openai_chat", text_reply(FENCE), text_reply(slanted)), tools=Tools.TEXT)
     for _ in range(2):
         ask(gateway, "openai_chat", stream=False)
     found = read(gateway)
@@ -85,7 +85,7 @@ def test_calls_count_by_dialect_tier_and_verdict() -> None:
 
 def test_refusals_and_reasks_count_by_kind() -> None:
     broken = FENCE.replace('"look"', '"lok_at_it"')
-    gateway = counting(model("openai_chat", said(broken), said(FENCE)), tools=Tools.TEXT)
+    gateway = counting(model("openai_chat", text_reply(broken), text_reply(FENCE)), tools=Tools.TEXT)
     assert ask(gateway, "openai_chat", stream=False).status == 200
     found = read(gateway)
     assert of(found, "issues_total")["kind=unknown_tool",] == 1
@@ -98,7 +98,7 @@ def test_a_chain_counts_failures_by_kind_and_resting_routes() -> None:
     one = Route(provider=COMPATIBLE["openai_chat"], base_url="http://one.test", model="one")
     two = Route(provider=COMPATIBLE["openai_chat"], base_url="http://two.test", model="two")
     config = GatewayConfig(models={"m": (one, two)}, rules=Rules(retries=1))
-    gateway = create_app(config, model("openai_chat", DOWN, DOWN, said("hi")), observers=[Metrics()])
+    gateway = create_app(config, model("openai_chat", DOWN, DOWN, text_reply("hi")), observers=[Metrics()])
     reply = ask(gateway, "openai_chat", stream=False)
     assert reply.headers["x-dragoman-route"] == "compatible/two"
     found = read(gateway)
@@ -154,7 +154,7 @@ def test_a_client_that_hangs_up_counts_as_closed() -> None:
 
 
 def test_invented_model_names_share_a_label_until_one_answers() -> None:
-    gateway = counting(model("openai_chat", *(refusal(404, {}) for _ in range(50)), said("hi")))
+    gateway = counting(model("openai_chat", *(refusal(404, {}) for _ in range(50)), text_reply("hi")))
     for number in range(50):
         call(gateway, PATHS["openai_chat"], {**ASKS["openai_chat"], "model": f"made-up-{number}"})
     assert {key[1] for key in of(read(gateway), "requests_total")} == {f"model={OTHER}"}
@@ -164,7 +164,7 @@ def test_invented_model_names_share_a_label_until_one_answers() -> None:
 
 def test_even_models_that_answer_have_a_bounded_number_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "MOST_NAMES", 5)
-    gateway = counting(model("openai_chat", *(said("hi") for _ in range(8))))
+    gateway = counting(model("openai_chat", *(text_reply("hi") for _ in range(8))))
     for number in range(8):
         call(gateway, PATHS["openai_chat"], {**ASKS["openai_chat"], "model": f"m{number}"})
     assert len({key[1] for key in of(read(gateway), "requests_total")}) == 5 + 1
@@ -211,10 +211,10 @@ from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.route import Route
 from tests.support.asgi import call
-from tests.support.upstreams import model, said
+from tests.support.upstreams import model, text_reply
 child = os.fork()
 to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
-gateway = create_app(GatewayConfig(default=to), model("openai_chat", said("hi")), observers=[Metrics()])
+gateway = create_app(GatewayConfig(default=to), model("openai_chat", text_reply("hi")), observers=[Metrics()])
 call(gateway, "/v1/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "hi"}]})
 if child:
     os.waitpid(child, 0)
@@ -234,7 +234,7 @@ def test_several_processes_count_together(tmp_path: Path) -> None:
 
 def test_an_answer_names_its_route_and_nothing_unprintable() -> None:
     name = "käse\r\nx-evil: 1\u2028" + "m" * 1000
-    gateway = counting(model("openai_chat", said("hi"), said("hi")))
+    gateway = counting(model("openai_chat", text_reply("hi"), text_reply("hi")))
     for stream in (True, False):
         body = {**ASKS["openai_chat"], "model": name, "stream": stream}
         reply = call(gateway, PATHS["openai_chat"], json.dumps(body).encode())

@@ -15,7 +15,7 @@ from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, Reply
-from tests.support.upstreams import model, said
+from tests.support.upstreams import model, text_reply
 
 HERE = ["http://localhost:3000", "http://127.0.0.1:8080", "http://app.localhost", "http://[::1]:5173", "app://obsidian.md",
         "vscode-webview://1a2b", "http://0.0.0.0:3000", "tauri://localhost"]  # fmt: skip
@@ -26,7 +26,7 @@ ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hello?"}]}
 
 
 def gateway(**more: Any) -> tuple[Any, ScriptedPeer]:
-    peer = model("openai_chat", said("Hello."))
+    peer = model("openai_chat", text_reply("Hello."))
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
     return create_app(GatewayConfig(default=route, **more), peer), peer
 

@@ -12,9 +12,9 @@ from dragoman.io.scripted import Answer
 from dragoman.providers.rows import Tools
 from tests.support.asgi import call
 from tests.support.gateways import FENCE, FUNCTION, app, ask, called, every_back, every_front, read, streamed_and_whole
-from tests.support.upstreams import UPSTREAMS, Says, model, said, sent
+from tests.support.upstreams import UPSTREAMS, ScriptedReply, model, sent, text_reply
 
-LOOKS = Says(calls=(("a1", "look", {"at": "sky"}),))
+LOOKS = ScriptedReply(calls=(("a1", "look", {"at": "sky"}),))
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 JSON: dict[str, dict[str, Any]] = {
     "openai_chat": {"response_format": {"type": "json_schema", "json_schema": {"name": "r", "schema": SCHEMA}}},
@@ -42,7 +42,7 @@ NONE: dict[str, dict[str, Any]] = {
 @every_back
 @streamed_and_whole
 def test_a_value_cut_by_the_client_limit_arrives_so_far(front: str, back: str, stream: bool) -> None:
-    memory = model(back, said('{"n": 1', stop="length"))
+    memory = model(back, text_reply('{"n": 1', stop="length"))
     reply = ask(app(memory, back), front, stream=stream, **{**JSON[front], **LIMITS[front]})
     assert read(front, reply, stream=stream).text == '{"n": 1'
     assert len(memory.sent) == 1
@@ -54,7 +54,7 @@ def test_a_stream_the_provider_left_open_ends_in_error(front: str, back: str) ->
     wire = UPSTREAMS[back]
     pieces = [
         piece
-        for piece in wire.stream(said("Half an answer"))
+        for piece in wire.stream(text_reply("Half an answer"))
         if b"Half" in piece or b"ans" in piece or b"start" in piece
     ]
     memory = model(back, Answer(tuple(pieces), headers={"content-type": wire.kind}))
@@ -66,7 +66,7 @@ def test_a_stream_the_provider_left_open_ends_in_error(front: str, back: str) ->
 
 @every_front
 def test_a_whole_answer_of_an_open_stream_is_a_failure(front: str) -> None:
-    half = [piece for piece in UPSTREAMS["openai_chat"].stream(said("Half")) if b"Half" in piece]
+    half = [piece for piece in UPSTREAMS["openai_chat"].stream(text_reply("Half")) if b"Half" in piece]
     memory = model("openai_chat", Answer(tuple(half), headers={"content-type": "text/event-stream"}))
     reply = ask(app(memory), front, stream=False)
     assert reply.status == 502
@@ -77,7 +77,7 @@ def test_a_whole_answer_of_an_open_stream_is_a_failure(front: str) -> None:
 @every_back
 @streamed_and_whole
 def test_tool_choice_none_gets_an_answer_in_text(front: str, back: str, stream: bool) -> None:
-    memory = model(back, LOOKS, said("It is blue."))
+    memory = model(back, LOOKS, text_reply("It is blue."))
     got = read(front, ask(app(memory, back), front, stream=stream, **NONE[front]), stream=stream)
     assert (got.text, got.calls) == ("It is blue.", ())
 
@@ -129,7 +129,7 @@ WISHES: list[tuple[str, dict[str, Any], str, str]] = [
 def test_an_unsupported_parameter_stands_in_a_header(
     front: str, more: dict[str, Any], back: str, lost: str, stream: bool
 ) -> None:
-    scripted = LOOKS if "tool_choice" in more else said("hi")
+    scripted = LOOKS if "tool_choice" in more else text_reply("hi")
     reply = ask(app(model(back, scripted), back), front, stream=stream, **more)
     assert reply.status == 200
     header = reply.headers["x-dragoman-unsupported-params"].split(",")
@@ -139,14 +139,14 @@ def test_an_unsupported_parameter_stands_in_a_header(
 @every_front
 @streamed_and_whole
 def test_nothing_is_said_to_be_lost_where_nothing_was(front: str, stream: bool) -> None:
-    reply = ask(app(model("openai_chat", said("hi"))), front, stream=stream)
+    reply = ask(app(model("openai_chat", text_reply("hi"))), front, stream=stream)
     assert "x-dragoman-unsupported-params" not in reply.headers
 
 
 @pytest.mark.parametrize("field", ["raw", "suffix", "template", "context"])
 def test_completion_only_parameters_are_reported_lost_in_a_chat(field: str) -> None:
     value: Any = {"raw": True, "context": [1, 2]}.get(field, "x")
-    memory = model("ollama_chat", said("hi"))
+    memory = model("ollama_chat", text_reply("hi"))
     body = {"model": "m", "prompt": "def f(", field: value, "stream": False}
     reply = call(app(memory, "ollama_chat"), "/api/generate", body)
     assert reply.headers["x-dragoman-unsupported-params"] == field

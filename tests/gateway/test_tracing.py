@@ -17,23 +17,23 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from tests.support.asgi import Client
 from tests.support.gateways import DOWN, FENCE, PIECE, Slow, ask, asking, every_front
-from tests.support.spans import Told, attributes
-from tests.support.upstreams import Says, model, said
+from tests.support.spans import TracingRecorder, attributes
+from tests.support.upstreams import ScriptedReply, model, text_reply
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
-def traced(memory: Any, told: Told, **route: Any) -> Any:
+def traced(memory: Any, recorder: TracingRecorder, **route: Any) -> Any:
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test:8000", **route)
-    return create_app(GatewayConfig(default=to), memory, observers=[told.tracing])
+    return create_app(GatewayConfig(default=to), memory, observers=[recorder.tracing])
 
 
 @every_front
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 def test_an_exchange_is_a_span_and_its_asking_one_below(front: str, stream: bool) -> None:
-    told = Told()
-    ask(traced(model("openai_chat", said("It is blue.")), told), front, stream=stream)
-    exchange, asking = told.spans
+    recorder = TracingRecorder()
+    ask(traced(model("openai_chat", text_reply("It is blue.")), recorder), front, stream=stream)
+    exchange, asking = recorder.spans
     assert (exchange.name, exchange.kind) == (f"exchange {front}", SpanKind.SERVER)
     assert (asking.name, asking.kind) == ("chat m", SpanKind.CLIENT)
     assert asking.parent is not None
@@ -58,10 +58,10 @@ def test_an_exchange_is_a_span_and_its_asking_one_below(front: str, stream: bool
 
 
 def test_the_trace_of_a_client_continues_at_the_provider() -> None:
-    told, memory = Told(), model("openai_chat", said("hi"))
+    recorder, memory = TracingRecorder(), model("openai_chat", text_reply("hi"))
     headers = {"traceparent": PARENT, "tracestate": "vendor=1"}
-    ask(traced(memory, told), "openai_chat", stream=False, headers=headers)
-    exchange, asking = told.spans
+    ask(traced(memory, recorder), "openai_chat", stream=False, headers=headers)
+    exchange, asking = recorder.spans
     assert exchange.parent is not None
     assert f"{exchange.context.trace_id:032x}-{exchange.parent.span_id:016x}" in PARENT
     (sent,) = memory.sent
@@ -70,7 +70,7 @@ def test_the_trace_of_a_client_continues_at_the_provider() -> None:
 
 
 def test_without_tracing_a_trace_is_passed_on_unchanged() -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", key="sk-0123456789")
     gateway = create_app(GatewayConfig(default=to), memory)
     ask(gateway, "openai_chat", stream=False, headers={"traceparent": PARENT, "tracestate": "vendor=1"})
@@ -87,9 +87,9 @@ def test_what_is_no_trace_is_not_passed_on(parent: str) -> None:
 def test_each_reask_is_a_span_with_its_verdicts() -> None:
     broken = FENCE.replace('"look"', '"lok_at_it"')
     slanted = FENCE.replace('"sky"}}', '"sky",}}')
-    told, memory = Told(), model("openai_chat", said(broken), said(slanted))
-    ask(traced(memory, told, tools=Tools.TEXT), "openai_chat", stream=False)
-    exchange, first, again = told.spans
+    recorder, memory = TracingRecorder(), model("openai_chat", text_reply(broken), text_reply(slanted))
+    ask(traced(memory, recorder, tools=Tools.TEXT), "openai_chat", stream=False)
+    exchange, first, again = recorder.spans
     assert [attributes(span)["dragoman.reask"] for span in (first, again)] == [0, 1]
     assert attributes(first)["dragoman.issues"] == ("unknown_tool",)
     judged = attributes(again)
@@ -102,20 +102,20 @@ def test_each_reask_is_a_span_with_its_verdicts() -> None:
 
 
 def test_a_failure_is_told_by_its_kind_alone() -> None:
-    told = Told()
-    ask(traced(model("openai_chat", DOWN), told), "openai_chat", stream=False)
-    for span in told.spans:
+    recorder = TracingRecorder()
+    ask(traced(model("openai_chat", DOWN), recorder), "openai_chat", stream=False)
+    for span in recorder.spans:
         assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, "network")
         assert attributes(span)["error.type"] == "network"
         assert not span.events
 
 
 def test_a_client_that_hangs_up_leaves_no_span_open() -> None:
-    told = Told()
+    recorder = TracingRecorder()
 
     async def go() -> None:
         slow = Slow()
-        client = Client(traced(slow, told), *asking("openai_chat", stream=True))
+        client = Client(traced(slow, recorder), *asking("openai_chat", stream=True))
         running = asyncio.ensure_future(client.run())
         slow.pieces.put_nowait(PIECE)
         await client.until(b"Hello")
@@ -123,28 +123,28 @@ def test_a_client_that_hangs_up_leaves_no_span_open() -> None:
         await running
 
     asyncio.run(go())
-    assert [attributes(span).get("http.response.status_code") for span in told.spans] == [499, None]
-    assert told.tracing._spans == {}
+    assert [attributes(span).get("http.response.status_code") for span in recorder.spans] == [499, None]
+    assert recorder.tracing._spans == {}
 
 
 SAID = ("What is up?", "I look.", "sky", "Look.")
 
 
 def test_nothing_that_was_said_is_in_a_span() -> None:
-    told = Told()
-    says = Says(("I look.",), (("a1", "look", {"at": "sky"}),))
-    ask(traced(model("openai_chat", says), told), "openai_chat", stream=False)
-    shown = " ".join(span.to_json() for span in told.spans)
+    recorder = TracingRecorder()
+    scripted = ScriptedReply(("I look.",), (("a1", "look", {"at": "sky"}),))
+    ask(traced(model("openai_chat", scripted), recorder), "openai_chat", stream=False)
+    shown = " ".join(span.to_json() for span in recorder.spans)
     assert [word for word in SAID if word in shown] == []
 
 
 @pytest.mark.parametrize("value", ["true", "SPAN_ONLY", "span_and_event"])
 def test_unless_the_environment_asks_for_it(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CAPTURE, value)
-    told = Told()
-    says = Says(("I look.",), (("a1", "look", {"at": "sky"}),))
-    ask(traced(model("openai_chat", says), told), "openai_chat", stream=False)
-    known = attributes(told.spans[1])
+    recorder = TracingRecorder()
+    scripted = ScriptedReply(("I look.",), (("a1", "look", {"at": "sky"}),))
+    ask(traced(model("openai_chat", scripted), recorder), "openai_chat", stream=False)
+    known = attributes(recorder.spans[1])
     assert json.loads(known["gen_ai.input.messages"]) == [
         {"role": "user", "parts": [{"type": "text", "content": "What is up?"}]}
     ]
@@ -159,15 +159,15 @@ def test_unless_the_environment_asks_for_it(value: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("value", ["", "false", "no_content", "event_only"])
 def test_and_only_then(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CAPTURE, value)
-    told = Told()
-    ask(traced(model("openai_chat", said("hi")), told), "openai_chat", stream=False)
-    assert "gen_ai.input.messages" not in attributes(told.spans[1])
+    recorder = TracingRecorder()
+    ask(traced(model("openai_chat", text_reply("hi")), recorder), "openai_chat", stream=False)
+    assert "gen_ai.input.messages" not in attributes(recorder.spans[1])
 
 
 def test_time_and_tokens_are_measured_by_the_conventions_names() -> None:
-    told = Told()
-    ask(traced(model("openai_chat", said("hi")), told), "openai_chat", stream=False)
-    points = told.points
+    recorder = TracingRecorder()
+    ask(traced(model("openai_chat", text_reply("hi")), recorder), "openai_chat", stream=False)
+    points = recorder.points
     (took,) = points["gen_ai.client.operation.duration"]
     assert took.count == 1
     used = {point.attributes["gen_ai.token.type"]: point.sum for point in points["gen_ai.client.token.usage"]}

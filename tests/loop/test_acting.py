@@ -33,14 +33,14 @@ from dragoman.loop import (
 from dragoman.tools import Approval, ToolSet
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Request, Text, ToolCall, ToolResult
-from tests.support.scenes import LOOK, TASK, Played, Says, Shop, calling, play, route, said
+from tests.support.scenes import LOOK, TASK, Played, ScriptedReply, Shop, calling, play, route, text_reply
 from tests.support.upstreams import model
 
 SKY, SEA = {"at": "sky"}, {"at": "sea"}
 NOTE = {"path": "a", "text": "b"}
 
 
-def groups(memory: ScriptedPeer, turns: list[Says], shop: Shop, policy: Policy | None = None) -> list[list[str]]:
+def groups(memory: ScriptedPeer, turns: list[ScriptedReply], shop: Shop, policy: Policy | None = None) -> list[list[str]]:
     """The tools of each `RunTools` of a run, in order."""
     seen: list[list[str]] = []
     perform = memory.sync_performer()
@@ -61,7 +61,7 @@ def groups(memory: ScriptedPeer, turns: list[Says], shop: Shop, policy: Policy |
 @pytest.mark.requirement("weak-exathena-12")
 def test_only_read_only_neighbours_run_side_by_side() -> None:
     calls = [("look", SKY), ("look", SEA), ("write", NOTE), ("look", {"at": "me"}), ("write", {**NOTE, "path": "c"})]
-    turns = [calling(*calls), said("Done.")]
+    turns = [calling(*calls), text_reply("Done.")]
     got = groups(model("openai_chat", *turns), turns, Shop())
     assert got == [["look", "look"], ["write"], ["look"], ["write"]]
 
@@ -101,7 +101,7 @@ def test_a_tool_has_its_own_timeout_within_the_run() -> None:
     seen: list[float | None] = []
 
     def watch(own: float | None, policy: Policy) -> None:
-        shop, memory = Shop(), model("openai_chat", calling(("t", {})), said("Done."))
+        shop, memory = Shop(), model("openai_chat", calling(("t", {})), text_reply("Done."))
         tools = ToolSet(shop.make("t", {"type": "object"}, lambda _: 1, timeout=own))
         perform = memory.sync_performer()
 
@@ -256,7 +256,7 @@ def test_a_hook_that_returns_nonsense_is_the_callers_mistake(policy: Policy) -> 
 # ── time and cancelling ──────────────────────────────────────────────────────
 
 
-def scripted(turns: list[Says], answer: Any, policy: Policy) -> tuple[Played, Run]:
+def scripted(turns: list[ScriptedReply], answer: Any, policy: Policy) -> tuple[Played, Run]:
     """A run in which `answer(effect)` may perform an effect, or raise, before the script does."""
     shop, memory = Shop(), model("openai_chat", *turns)
     perform, outcome = memory.sync_performer(), Outcome[Run]()
@@ -273,7 +273,7 @@ def scripted(turns: list[Says], answer: Any, policy: Policy) -> tuple[Played, Ru
 
 def test_calls_left_over_by_the_timeout_are_answered() -> None:
     clock = iter(range(0, 1000, 4))
-    turns = [calling(("look", SKY), ("write", NOTE), ("look", SEA)), said("Done.")]
+    turns = [calling(("look", SKY), ("write", NOTE), ("look", SEA)), text_reply("Done.")]
     got, run = scripted(turns, lambda e: float(next(clock)) if isinstance(e, Now) else None, Policy(timeout=10))
     assert run.end == Limit(Bound.SECONDS, 10)
     codes = [result.error_code for result in run.messages[2].results]
@@ -297,7 +297,7 @@ def cancelling_at(count: int) -> Any:
 
 @pytest.mark.parametrize("count", range(24))
 def test_a_run_cancelled_anywhere_has_every_call_answered(count: int) -> None:
-    turns = [calling(("look", SKY), ("write", NOTE), ("nope", {})), calling(("look", SEA)), said("It is blue.")]
+    turns = [calling(("look", SKY), ("write", NOTE), ("nope", {})), calling(("look", SEA)), text_reply("It is blue.")]
     policy = Policy(approve=lambda _: True, timeout=100)
     got, run = scripted(turns, cancelling_at(count), policy)
     if count < 20:
@@ -330,7 +330,7 @@ def test_what_was_said_before_a_cancel_stays_in_the_conversation() -> None:
         if reads > 3 and not isinstance(effect, Close):
             raise Cancelled
 
-    _, run = scripted([said("It is a long story that begins")], answer, Policy())
+    _, run = scripted([text_reply("It is a long story that begins")], answer, Policy())
     assert isinstance(run.end, Interrupted)
     assert run.messages[-1].role == "assistant"
     assert "It is a long story".startswith(run.messages[-1].text)
@@ -345,7 +345,7 @@ def test_hooks_are_effects_that_drivers_may_await() -> None:
             seen.append(effect)
         return None
 
-    scripted([calling(("look", SKY)), said("Done.")], answer, Policy(approve=lambda _: True))
+    scripted([calling(("look", SKY)), text_reply("Done.")], answer, Policy(approve=lambda _: True))
     (one,) = seen
     assert isinstance(one.arguments[0], ApprovalRequest)
 

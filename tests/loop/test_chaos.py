@@ -16,7 +16,7 @@ from dragoman.sim import FaultKind, WeakModel
 from dragoman.tools import ToolSet
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request
-from tests.support.scenes import Says, Shop, route
+from tests.support.scenes import ScriptedReply, Shop, route
 from tests.support.upstreams import answered
 
 FILES = {"january.txt": "rent 700.50\nfood 212.35\n", "february.txt": "rent 700.50\nfood 187.90\n"}
@@ -45,7 +45,7 @@ def script(model: WeakModel) -> Any:
     def answer(sent: Open) -> Answer:
         body = json.loads(sent.body)
         reply = model.reply([Message(m["role"], m["content"] or "") for m in body["messages"]])
-        return answered("openai_chat", Says(reply.chunks, stop=reply.finish), body)
+        return answered("openai_chat", ScriptedReply(reply.chunks, stop=reply.finish), body)
 
     return answer
 

@@ -55,10 +55,10 @@ from dragoman.types import (
 from tests.support.both_clients import NOW, Face, both
 from tests.support.journalled import KEY, PAYMENTS
 from tests.support.places import ROOT
-from tests.support.upstreams import Says, model, refusal, said
+from tests.support.upstreams import ScriptedReply, model, refusal, text_reply
 
 API = "openai_chat"
-DONE = said("All is paid.")
+DONE = text_reply("All is paid.")
 
 # ── values ───────────────────────────────────────────────────────────────────
 
@@ -278,7 +278,7 @@ def test_a_full_disk_stops_a_run_before_its_effects(path: str) -> None:
             [store] = [each for each in gc.get_objects() if isinstance(each, JournalStore) and each.path == path]
             store._database.execute("PRAGMA max_page_count=1")
 
-    wide = Says(("x" * 20_000,), (("pay1", "pay", {"n": 1}), ("send1", "send", {"n": 1})))
+    wide = ScriptedReply(("x" * 20_000,), (("pay1", "pay", {"n": 1}), ("send1", "send", {"n": 1})))
     with pytest.raises(JournalError, match="make room, or see to the disk, then resume the run"):
         NOW.run(model(API, both_tools(1), wide, DONE), "Pay.", tools=office.tools, journal=path, on_event=fill)
     done = list(office.done)
@@ -320,8 +320,8 @@ class Office:
         return [pay, send]
 
 
-def both_tools(n: int) -> Says:
-    return Says(("Next.",), ((f"pay{n}", "pay", {"n": n}), (f"send{n}", "send", {"n": n})))
+def both_tools(n: int) -> ScriptedReply:
+    return ScriptedReply(("Next.",), ((f"pay{n}", "pay", {"n": n}), (f"send{n}", "send", {"n": n})))
 
 
 def script() -> ScriptedPeer:
@@ -499,7 +499,7 @@ def test_a_result_is_recorded_without_its_odd_metadata(face: Face, path: str) ->
         """Pay."""
         return ToolResult(call_id="", content=[Text("paid", metadata={"a": object()})], metadata={"b": object()})
 
-    script = model(API, Says((), (("a", "pay", {"n": 1}),)), DONE)
+    script = model(API, ScriptedReply((), (("a", "pay", {"n": 1}),)), DONE)
     run = face.run(script, "Pay.", tools=[pay], journal=path)
     replayed = face.do(ScriptedPeer([]), "resume", path, tools=[pay])
     assert replayed.end == run.end == Answered()
@@ -593,7 +593,7 @@ def test_system_prompt_sampling_and_form_of_the_answer_are_kept(path: str) -> No
     wanted = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     broken = model(API, refusal(401, {"error": "no"}))
     NOW.run(broken, "How many?", system="Brief.", sampling=Sampling(top_p=0.5), output_type=wanted, journal=path)
-    memory = model(API, Says((), (("v", "final_answer", {"n": 3}),)))
+    memory = model(API, ScriptedReply((), (("v", "final_answer", {"n": 3}),)))
     run = NOW.do(memory, "resume", path)
     body = json.loads(memory.sent[0].body)
     assert run.value == {"n": 3}

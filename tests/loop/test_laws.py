@@ -16,7 +16,7 @@ from dragoman.loop import How, Output, Policy, Run, loop
 from dragoman.turn.machine import turn
 from dragoman.types import Request
 from tests.support.scenes import IN_TEXT, TASK, Played, Shop, calling, play, raw_calls, route
-from tests.support.upstreams import model, said
+from tests.support.upstreams import model, text_reply
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def test_text_calls_run_only_when_right(turns: list[tuple[list[Attempt], bool]])
     script = []
     for calls, cut in turns:
         written = [fenced(a, cut and n == len(calls)) for n, a in enumerate(calls, 1)]
-        script.append(said("\n".join(written), stop="length" if cut else "stop", size=3))
+        script.append(text_reply("\n".join(written), stop="length" if cut else "stop", size=3))
     got = play(*script, "Done.", to=IN_TEXT, policy=Policy(max_corrections=9, max_stalled_turns=9))
     assert got.run.done
     assert got.run.turns == len(turns) + 1
@@ -138,7 +138,7 @@ STOPS = st.sampled_from(["stop", "stop", "length", "content_filter"])
 def test_whatever_text_a_model_writes_the_run_ends_in_order(
     turns: list[tuple[str, str]], in_text: bool, how: How | None
 ) -> None:
-    script = [said(text, stop=stop, size=7) for text, stop in turns]
+    script = [text_reply(text, stop=stop, size=7) for text, stop in turns]
     output = None if how is None else Output(schema={"type": "object", "required": ["n"]}, how=how)
     got = play(*script, to=IN_TEXT if in_text else None, policy=Policy(max_turns=5), output=output)
     assert got.run.turns <= 5
@@ -146,7 +146,7 @@ def test_whatever_text_a_model_writes_the_run_ends_in_order(
 
 
 def test_a_replayed_run_gives_the_same_steps() -> None:
-    script = [calling(("look", {"at": "a"}), ("nope", {})), said(""), calling(("write", {"path": "a", "text": "b"}))]
+    script = [calling(("look", {"at": "a"}), ("nope", {})), text_reply(""), calling(("write", {"path": "a", "text": "b"}))]
     got: list[tuple[Effect, Any]] = []
 
     def machine(shop: Shop) -> Any:
@@ -157,7 +157,7 @@ def test_a_replayed_run_gives_the_same_steps() -> None:
         outcome: Outcome[Run] = Outcome()
         return list(drive(machine(shop), world, outcome)), outcome.value
 
-    memory: ScriptedPeer = model("openai_chat", *script, said("Done."))
+    memory: ScriptedPeer = model("openai_chat", *script, text_reply("Done."))
     perform = memory.sync_performer()
 
     def recording(effect: Effect) -> Any:

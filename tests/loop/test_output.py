@@ -12,7 +12,7 @@ from dragoman.errors import ErrorCode, UsageError
 from dragoman.loop import Answered, Bound, How, Limit, Output, Policy
 from dragoman.tools import ToolSet
 from dragoman.types import ToolChoice
-from tests.support.scenes import IN_PROTOCOL, IN_TEXT, Shop, calling, play, said, sent
+from tests.support.scenes import IN_PROTOCOL, IN_TEXT, Shop, calling, play, sent, text_reply
 
 CITY = {
     "type": "object",
@@ -128,7 +128,7 @@ def test_a_value_other_than_an_object_is_wrapped(schema: Any) -> None:
 
 
 def test_an_answer_that_was_cut_is_no_value() -> None:
-    got = play(said('{"name": "Oslo", "people": 70', stop="length"), GOOD, output=output(How.PROMPT), tools=NONE)
+    got = play(text_reply('{"name": "Oslo", "people": 70', stop="length"), GOOD, output=output(How.PROMPT), tools=NONE)
     assert len(got.corrections) == 1
     assert got.run.value == OSLO
 

@@ -26,7 +26,19 @@ from dragoman.loop import (
 from dragoman.providers.spec import Tools
 from dragoman.tools import ToolSet
 from dragoman.types import IssueKind, Text, Tool, ToolCall
-from tests.support.scenes import IN_TEXT, LOOK, Played, Says, Shop, calling, play, raw_call, route, said, sent
+from tests.support.scenes import (
+    IN_TEXT,
+    LOOK,
+    Played,
+    ScriptedReply,
+    Shop,
+    calling,
+    play,
+    raw_call,
+    route,
+    sent,
+    text_reply,
+)
 
 FENCE = '~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'
 
@@ -182,7 +194,7 @@ def test_several_wrong_text_calls_share_one_message() -> None:
 
 def test_a_cut_text_call_does_not_run_but_earlier_ones() -> None:
     got = play(
-        said(FENCE + '\n~~~tool_call\n{"name": "look", "arguments": {"at": "th', stop="length"), "Ok.", to=IN_TEXT
+        text_reply(FENCE + '\n~~~tool_call\n{"name": "look", "arguments": {"at": "th', stop="length"), "Ok.", to=IN_TEXT
     )
     assert got.shop.ran == [("look", {"at": "sky"})]
     assert got.corrections[0].startswith("[ERROR:Truncated]")
@@ -256,7 +268,7 @@ def test_a_final_tool_that_fails_ends_nothing() -> None:
 
 
 def test_a_refusal_ends_the_run_without_its_calls() -> None:
-    got = play(Says(("I will not.",), (("c0", "look", {"at": "sky"}),), "content_filter"))
+    got = play(ScriptedReply(("I will not.",), (("c0", "look", {"at": "sky"}),), "content_filter"))
     assert isinstance(got.run.end, Refused)
     assert got.run.end.reason == "I will not."
     assert got.shop.ran == []
@@ -314,21 +326,21 @@ def test_an_answer_is_no_announcement(text: str) -> None:
 
 
 def test_cut_text_ends_the_run_unless_it_may_continue() -> None:
-    cut = said("The sky is ", stop="length")
+    cut = text_reply("The sky is ", stop="length")
     assert play(cut).run.end == Limit(Bound.LENGTH, 0)
     got = play(cut, "blue.", policy=Policy(continuations=1))
     assert (got.run.end, got.run.text) == (Answered(), "The sky is blue.")
 
 
 def test_reasoning_without_room_for_an_answer_is_asked_again() -> None:
-    cut = said("<think>Hmm, hmm", stop="length")
+    cut = text_reply("<think>Hmm, hmm", stop="length")
     got = play(cut, "Blue.")
     assert (got.run.end, got.run.text) == (Answered(), "Blue.")
     assert play(cut, cut, policy=Policy(nudges=1)).run.end == Limit(Bound.LENGTH)
 
 
 def test_a_paused_turn_goes_on_without_a_word() -> None:
-    got = play(said("Searching… ", stop="pause_turn"), "Blue.", api="anthropic_messages")
+    got = play(text_reply("Searching… ", stop="pause_turn"), "Blue.", api="anthropic_messages")
     assert got.run.end == Answered()
     assert got.corrections == []
     assert roles(got) == ["user", "assistant", "assistant"]

@@ -21,7 +21,7 @@ from dragoman.providers.sigv4 import Credentials, Scope, sign
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.types import Media, Message, Request, Response, Text, Tool, ToolCall, ToolResult
-from tests.support.upstreams import model, refusal, said
+from tests.support.upstreams import model, refusal, text_reply
 
 SECRET = "a-very-secret-key"
 ASK = Request(model="m", messages=(Message("user", "hi"),))
@@ -41,8 +41,8 @@ SPOKEN = refusal(200, {"message": "hello"})
 """StackSpot's answer, whole."""
 
 
-def ask(memory: ScriptedPeer, route: Route, learned: Capabilities, asked: Request = ASK) -> Response:
-    return run(turn(asked, route, learned), memory.sync_performer())
+def ask(memory: ScriptedPeer, route: Route, learned: Capabilities, request: Request = ASK) -> Response:
+    return run(turn(request, route, learned), memory.sync_performer())
 
 
 # ── tokens ───────────────────────────────────────────────────────────────────
@@ -174,10 +174,10 @@ def test_a_bedrock_request_is_signed_over_its_bytes() -> None:
     answer = {"output": {"message": {"role": "assistant", "content": [{"text": "hello"}]}}, "stopReason": "end_turn"}
     memory = ScriptedPeer([refusal(200, answer)])
     memory.slept.append(THEN)
-    asked = Request(
+    request = Request(
         model="us.anthropic.claude-sonnet-4-5-20250929-v1:0", messages=ASK.messages, tools=(Tool(name="f"),)
     )
-    assert run(turn(asked, route_to(PROVIDERS["bedrock"], environ=AWS)), memory.sync_performer()).text == "hello"
+    assert run(turn(request, route_to(PROVIDERS["bedrock"], environ=AWS)), memory.sync_performer()).text == "hello"
     (opened,) = memory.sent
     host = "https://bedrock-runtime.eu-west-1.amazonaws.com"
     assert opened.url == f"{host}/model/us.anthropic.claude-sonnet-4-5-20250929-v1:0/converse"
@@ -225,8 +225,8 @@ def test_copilot_is_told_of_the_request(messages: list[Message], wanted: dict[st
 
 @pytest.mark.parametrize("tools", [Tools.NATIVE, Tools.TEXT])
 def test_results_told_in_text_are_results_still(tools: Tools) -> None:
-    memory = model("openai_chat", said("ok"))
-    asked = replace(ASK, messages=(USER, CALL, Message("tool", [DONE])), tools=(Tool(name="look"),))
-    run(turn(asked, replace(COPILOT, tools=tools)), memory.sync_performer())
+    memory = model("openai_chat", text_reply("ok"))
+    request = replace(ASK, messages=(USER, CALL, Message("tool", [DONE])), tools=(Tool(name="look"),))
+    run(turn(request, replace(COPILOT, tools=tools)), memory.sync_performer())
     assert memory.sent[0].headers["x-initiator"] == "agent"
     assert memory.sent[0].headers["openai-intent"] == "conversation-edits"

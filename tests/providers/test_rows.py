@@ -20,7 +20,7 @@ from dragoman.providers.rows import COMPATIBLE, PROVIDERS, ROWS, Tools
 from dragoman.providers.spec import Provider, Signal
 from dragoman.turn.machine import turn
 from dragoman.types import IssueKind, Message, Request, Response, Tool, ToolResult
-from tests.support.upstreams import Says, model, refusal, said, sent
+from tests.support.upstreams import ScriptedReply, model, refusal, sent, text_reply
 
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 
@@ -105,7 +105,7 @@ def test_apis_that_others_serve_have_compatible_rows() -> None:
 
 def test_a_provider_that_speaks_openais_api_is_one_row() -> None:
     mine = Provider(name="mine", codec="openai_chat", base_url="https://mine.test/v1", auth=KeyHeader(env=("MINE",)))
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     assert run(turn(ASK, route_to(mine, environ={"MINE": "k"})), memory.sync_performer()).text == "hi"
     assert memory.sent[0].url == "https://mine.test/v1/chat/completions"
     assert memory.sent[0].headers["authorization"] == "Bearer k"
@@ -222,7 +222,7 @@ OWN = '[{"type": "openrouter:web_search", "parameters": {"$odd": [1, {}]}}]'
 
 
 def exchanged(name: str, request: Request = ASK, **environ: str) -> tuple[dict[str, Any], Response]:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     response = run(turn(request, route_to(PROVIDERS[name], environ=KEYS | environ)), memory.sync_performer())
     return sent(memory), response
 
@@ -238,11 +238,11 @@ def test_openrouters_own_tools_go_out_word_for_word_after_ours() -> None:
 
 def test_openrouters_own_tools_are_called_by_the_caller() -> None:
     own = json.dumps([{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}])
-    memory = model("openai_chat", Says((), (("c1", "search", {"q": "x"}), ("c2", "look", {}))))
+    memory = model("openai_chat", ScriptedReply((), (("c1", "search", {"q": "x"}), ("c2", "look", {}))))
     route = route_to(PROVIDERS["openrouter"], environ=KEYS | {"OPENROUTER_TOOLS": own})
     response = run(turn(ASK, route), memory.sync_performer())
     assert [(call.name, call.arguments) for call in response.calls] == [("search", {"q": "x"}), ("look", {})]
-    memory = model("openai_chat", Says((), (("c1", "search", {"q": "x"}),)))
+    memory = model("openai_chat", ScriptedReply((), (("c1", "search", {"q": "x"}),)))
     response = run(turn(ASK, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.sync_performer())
     assert [(i.kind, i.name) for i in response.issues] == [(IssueKind.UNKNOWN_TOOL, "search")]
 
@@ -281,7 +281,7 @@ def test_a_variable_may_choose_another_row(name: str, environ: dict[str, str], w
 
 def test_minimax_may_be_reached_by_anthropics_api() -> None:
     environ = {"MINIMAX_API_KEY": "k", "MINIMAX_API_COMPAT": "anthropic"}
-    memory = model("anthropic_messages", Says((), (("c1", "look", {}),)))
+    memory = model("anthropic_messages", ScriptedReply((), (("c1", "look", {}),)))
     response = run(turn(ASK, route_to(PROVIDERS["minimax"], environ=environ)), memory.sync_performer())
     assert [call.name for call in response.calls] == ["look"]
     (opened,) = memory.sent
@@ -362,7 +362,7 @@ def test_addresses_are_filled_from_the_environment() -> None:
 
 @pytest.mark.requirement("weak-chatcli-13")
 def test_openrouters_calls_are_calls_and_stay_with_their_results() -> None:
-    memory = model("openai_chat", Says((), (("c1", "look", {}),)), said("done"))
+    memory = model("openai_chat", ScriptedReply((), (("c1", "look", {}),)), text_reply("done"))
     route = route_to(PROVIDERS["openrouter"], environ=KEYS)
     first = run(turn(ASK, route), memory.sync_performer())
     (call,) = first.calls
@@ -375,7 +375,7 @@ def test_openrouters_calls_are_calls_and_stay_with_their_results() -> None:
 
 @pytest.mark.requirement("weak-chatcli-13")
 def test_openrouter_gets_no_result_without_its_call() -> None:
-    memory = model("openai_chat", said("done"))
+    memory = model("openai_chat", text_reply("done"))
     orphan = Message("tool", [ToolResult(call_id="c1", name="look", content="blue")])
     request = Request(model="m", messages=(*ASK.messages, orphan), tools=(LOOK,))
     run(turn(request, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.sync_performer())

@@ -22,7 +22,7 @@ from dragoman.providers.rows import COMPATIBLE
 from dragoman.types import Response
 from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG
-from tests.support.upstreams import UPSTREAMS, Says, answered
+from tests.support.upstreams import UPSTREAMS, ScriptedReply, answered
 
 SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
 FENCE = '~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'
@@ -174,7 +174,7 @@ def bearer(key: str = KEY) -> dict[str, str]:
 
 
 DOWN = Answer(status=ProviderError("cannot reach it; is it running?", kind=ErrorKind.NETWORK))
-CALLS = Says(("I look.",), (("a1", "look", {"at": "sky"}),))
+CALLS = ScriptedReply(("I look.",), (("a1", "look", {"at": "sky"}),))
 
 
 def always(sent: Open) -> Answer:

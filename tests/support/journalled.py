@@ -26,7 +26,7 @@ from dragoman.loop import Policy, Run
 from dragoman.loop.journal import JournalStore
 from dragoman.tools import Context, tool
 
-from .upstreams import Says, answered, said
+from .upstreams import ScriptedReply, answered, text_reply
 
 API = "openai_chat"
 PAYMENTS = 3
@@ -53,9 +53,9 @@ def script(request: Open) -> Answer:
     done = sum(message["role"] == "tool" for message in body["messages"])
     turn = done // 3
     if turn == PAYMENTS:
-        return answered(API, said("All is paid."), body)
+        return answered(API, text_reply("All is paid."), body)
     calls = (("look", {"n": turn}), ("pay", {"n": turn}), ("send", {"n": turn}))
-    return answered(API, Says(("Next.",), tuple((f"{turn}{name}", name, args) for name, args in calls)), body)
+    return answered(API, ScriptedReply(("Next.",), tuple((f"{turn}{name}", name, args) for name, args in calls)), body)
 
 
 def tools_for(effects: Path, clock: Clock) -> list[Any]:

@@ -16,11 +16,11 @@ from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support import places
-from tests.support.upstreams import Says
+from tests.support.upstreams import ScriptedReply
 
 ROOT = str(places.ROOT)
 LAB: dict[str, Any] = {"command": sys.executable, "args": ["-m", "tests.support.mcp_lab"], "cwd": ROOT}
-ECHO = Says(("I ask.",), (("e1", "echo", {"text": "blue"}),))
+ECHO = ScriptedReply(("I ask.",), (("e1", "echo", {"text": "blue"}),))
 
 
 def served(

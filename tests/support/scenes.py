@@ -20,9 +20,9 @@ from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request, Response, Tool, ToolResult
 
-from .upstreams import Says, model, said, sent
+from .upstreams import ScriptedReply, model, sent, text_reply
 
-__all__ = ["Says", "said", "sent"]
+__all__ = ["ScriptedReply", "sent", "text_reply"]
 
 TASK = Message("user", "What is up?")
 PATH = {"type": "string"}
@@ -94,7 +94,7 @@ IN_PROTOCOL = route(tools=Tools.TEXT, prompt_dialect="json_protocol", dialects="
 
 
 def play(
-    *turns: Says | Answer | str,
+    *turns: ScriptedReply | Answer | str,
     to: Route | None = None,
     api: str = "openai_chat",
     policy: Policy | None = None,
@@ -106,7 +106,7 @@ def play(
     **more: Any,
 ) -> Played:
     """Run once by each driver; both must tell the same steps and come to the same."""
-    script = [said(one) if isinstance(one, str) else one for one in turns]
+    script = [text_reply(one) if isinstance(one, str) else one for one in turns]
     target = to or route(api)
 
     def machine(into: Shop, known: Capabilities) -> Machine[Run]:
@@ -179,6 +179,6 @@ def raw_calls(calls: Sequence[tuple[str, str]], stop: str = "tool_calls") -> Ans
     return Answer((*frames, b"data: [DONE]\n\n"), headers={"content-type": "text/event-stream"})
 
 
-def calling(*calls: tuple[str, JsonObject], text: str = "") -> Says:
+def calling(*calls: tuple[str, JsonObject], text: str = "") -> ScriptedReply:
     """An answer that makes native calls."""
-    return Says((text,) if text else (), tuple((f"c{n}", name, given) for n, (name, given) in enumerate(calls)))
+    return ScriptedReply((text,) if text else (), tuple((f"c{n}", name, given) for n, (name, given) in enumerate(calls)))

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from dragoman.gateway.telemetry.tracing import Tracing
 
 
-class Told:
+class TracingRecorder:
     """What was told to a tracing of its own."""
 
     def __init__(self, **more: Any) -> None:

@@ -12,7 +12,7 @@ from dragoman.io.scripted import Answer, ScriptedPeer
 
 
 @dataclass(frozen=True)
-class Says:
+class ScriptedReply:
     """What the model says: text in pieces, then native calls (id, name, arguments), then why it stopped."""
 
     text: tuple[str, ...] = ()
@@ -20,9 +20,9 @@ class Says:
     stop: str = "stop"
 
 
-def said(text: str, *, size: int = 4, stop: str = "stop") -> Says:
+def text_reply(text: str, *, size: int = 4, stop: str = "stop") -> ScriptedReply:
     """Text in pieces of `size` characters."""
-    return Says(tuple(text[i : i + size] for i in range(0, len(text), size)), stop=stop)
+    return ScriptedReply(tuple(text[i : i + size] for i in range(0, len(text), size)), stop=stop)
 
 
 def _sse(data: Any, event: str = "") -> bytes:
@@ -38,33 +38,33 @@ def _chat_chunk(delta: Mapping[str, Any], finish: str | None = None) -> bytes:
     return _sse({"id": "u1", "object": "chat.completion.chunk", "created": 1, "model": "up", "choices": [choice]})
 
 
-def _chat_calls(says: Says) -> list[dict[str, Any]]:
+def _chat_calls(reply: ScriptedReply) -> list[dict[str, Any]]:
     return [
         {"index": i, "id": id_, "type": "function", "function": {"name": name, "arguments": json.dumps(args)}}
-        for i, (id_, name, args) in enumerate(says.calls)
+        for i, (id_, name, args) in enumerate(reply.calls)
     ]
 
 
-def chat_stream(says: Says) -> list[bytes]:
+def chat_stream(reply: ScriptedReply) -> list[bytes]:
     """`POST /v1/chat/completions`, streamed."""
-    calls = [_chat_chunk({"tool_calls": [call]}) for call in _chat_calls(says)]
+    calls = [_chat_chunk({"tool_calls": [call]}) for call in _chat_calls(reply)]
     usage = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}}
     return [
         _chat_chunk({"role": "assistant", "content": ""}),
-        *(_chat_chunk({"content": piece}) for piece in says.text),
+        *(_chat_chunk({"content": piece}) for piece in reply.text),
         *calls,
-        _chat_chunk({}, "tool_calls" if calls and says.stop == "stop" else says.stop),
+        _chat_chunk({}, "tool_calls" if calls and reply.stop == "stop" else reply.stop),
         _sse(usage),
         b"data: [DONE]\n\n",
     ]
 
 
-def chat_whole(says: Says) -> bytes:
+def chat_whole(reply: ScriptedReply) -> bytes:
     """The same, whole."""
-    message: dict[str, Any] = {"role": "assistant", "content": "".join(says.text) or None}
-    if says.calls:
-        message["tool_calls"] = _chat_calls(says)
-    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if says.calls else says.stop}
+    message: dict[str, Any] = {"role": "assistant", "content": "".join(reply.text) or None}
+    if reply.calls:
+        message["tool_calls"] = _chat_calls(reply)
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.calls else reply.stop}
     usage = {"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 12}
     body = {"id": "u1", "object": "chat.completion", "created": 1, "model": "up", "choices": [choice], "usage": usage}
     return json.dumps(body).encode()
@@ -79,24 +79,24 @@ def _event(kind: str, **data: Any) -> bytes:
     return _sse({"type": kind, **data}, kind)
 
 
-def messages_stream(says: Says) -> list[bytes]:
+def messages_stream(reply: ScriptedReply) -> list[bytes]:
     """`POST /v1/messages`, streamed."""
     out = [_event("message_start", message={**_message([]), "stop_reason": None})]
     index = 0
-    if says.text:
+    if reply.text:
         out.append(_event("content_block_start", index=0, content_block={"type": "text", "text": ""}))
         out += [
-            _event("content_block_delta", index=0, delta={"type": "text_delta", "text": piece}) for piece in says.text
+            _event("content_block_delta", index=0, delta={"type": "text_delta", "text": piece}) for piece in reply.text
         ]
         out.append(_event("content_block_stop", index=0))
         index = 1
-    for at, (id_, name, args) in enumerate(says.calls, index):
+    for at, (id_, name, args) in enumerate(reply.calls, index):
         block = {"type": "tool_use", "id": id_, "name": name, "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(args)}
         out.append(_event("content_block_start", index=at, content_block=block))
         out.append(_event("content_block_delta", index=at, delta=delta))
         out.append(_event("content_block_stop", index=at))
-    stop = "tool_use" if says.calls else _ANTHROPIC_STOPS.get(says.stop, says.stop)
+    stop = "tool_use" if reply.calls else _ANTHROPIC_STOPS.get(reply.stop, reply.stop)
     out.append(_event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 5}))
     return [*out, _event("message_stop")]
 
@@ -106,11 +106,11 @@ def _message(content: list[dict[str, Any]]) -> dict[str, Any]:
     return {"id": "u1", "type": "message", "role": "assistant", "model": "up", "content": content, "usage": usage}
 
 
-def messages_whole(says: Says) -> bytes:
+def messages_whole(reply: ScriptedReply) -> bytes:
     """The same, whole."""
-    content: list[dict[str, Any]] = [{"type": "text", "text": "".join(says.text)}] if says.text else []
-    content += [{"type": "tool_use", "id": id_, "name": name, "input": dict(args)} for id_, name, args in says.calls]
-    stop = "tool_use" if says.calls else _ANTHROPIC_STOPS.get(says.stop, says.stop)
+    content: list[dict[str, Any]] = [{"type": "text", "text": "".join(reply.text)}] if reply.text else []
+    content += [{"type": "tool_use", "id": id_, "name": name, "input": dict(args)} for id_, name, args in reply.calls]
+    stop = "tool_use" if reply.calls else _ANTHROPIC_STOPS.get(reply.stop, reply.stop)
     return json.dumps({**_message(content), "stop_reason": stop, "stop_sequence": None}).encode()
 
 
@@ -124,22 +124,22 @@ def _ollama(content: str, *, calls: Sequence[Any] = (), **more: Any) -> dict[str
     return {"model": "up", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": False, **more}
 
 
-def _ollama_end(says: Says, content: str = "", calls: Sequence[Any] = ()) -> dict[str, Any]:
+def _ollama_end(reply: ScriptedReply, content: str = "", calls: Sequence[Any] = ()) -> dict[str, Any]:
     return _ollama(
-        content, calls=calls, done=True, done_reason=says.stop, prompt_eval_count=7, eval_count=5, total_duration=1
+        content, calls=calls, done=True, done_reason=reply.stop, prompt_eval_count=7, eval_count=5, total_duration=1
     )
 
 
-def ollama_stream(says: Says) -> list[bytes]:
+def ollama_stream(reply: ScriptedReply) -> list[bytes]:
     """`POST /api/chat`, streamed."""
-    lines = [_ollama(piece) for piece in says.text]
-    lines += [_ollama("", calls=says.calls)] if says.calls else []
-    return [json.dumps(line).encode() + b"\n" for line in [*lines, _ollama_end(says)]]
+    lines = [_ollama(piece) for piece in reply.text]
+    lines += [_ollama("", calls=reply.calls)] if reply.calls else []
+    return [json.dumps(line).encode() + b"\n" for line in [*lines, _ollama_end(reply)]]
 
 
-def ollama_whole(says: Says) -> bytes:
+def ollama_whole(reply: ScriptedReply) -> bytes:
     """The same, whole."""
-    return json.dumps(_ollama_end(says, "".join(says.text), says.calls)).encode()
+    return json.dumps(_ollama_end(reply, "".join(reply.text), reply.calls)).encode()
 
 
 # ── any of them ──────────────────────────────────────────────────────────────
@@ -149,8 +149,8 @@ def ollama_whole(says: Says) -> bytes:
 class Upstream:
     """One wire: how it streams, how it answers whole, the content types, and where its requests keep the tools."""
 
-    stream: Callable[[Says], Iterable[bytes]]
-    whole: Callable[[Says], bytes]
+    stream: Callable[[ScriptedReply], Iterable[bytes]]
+    whole: Callable[[ScriptedReply], bytes]
     kind: str
 
 
@@ -161,21 +161,21 @@ UPSTREAMS: Mapping[str, Upstream] = {
 }
 
 
-def answered(api: str, says: Says, body: Mapping[str, Any]) -> Answer:
+def answered(api: str, reply: ScriptedReply, body: Mapping[str, Any]) -> Answer:
     """What that wire answers a request with this body."""
     wire = UPSTREAMS[api]
     if body.get("stream", api == "ollama_chat"):
-        return Answer(tuple(wire.stream(says)), headers={"content-type": wire.kind})
-    return Answer((wire.whole(says),), headers={"content-type": "application/json"})
+        return Answer(tuple(wire.stream(reply)), headers={"content-type": wire.kind})
+    return Answer((wire.whole(reply),), headers={"content-type": "application/json"})
 
 
-def model(api: str, *turns: Says | Answer) -> ScriptedPeer:
+def model(api: str, *turns: ScriptedReply | Answer) -> ScriptedPeer:
     """A model that says these things, one after the other."""
     script = iter(turns)
 
     def answer(sent: Open) -> Answer:
-        says = next(script)
-        return says if isinstance(says, Answer) else answered(api, says, json.loads(sent.body))
+        reply = next(script)
+        return reply if isinstance(reply, Answer) else answered(api, reply, json.loads(sent.body))
 
     return ScriptedPeer(answer)
 

@@ -12,7 +12,15 @@ from dragoman.codecs.shared.frames import Frame, FrameKind, writers
 from dragoman.effects import Open
 from dragoman.io.scripted import Answer, ScriptedPeer
 
-from .upstreams import Says, chat_stream, chat_whole, messages_stream, messages_whole, ollama_stream, ollama_whole
+from .upstreams import (
+    ScriptedReply,
+    chat_stream,
+    chat_whole,
+    messages_stream,
+    messages_whole,
+    ollama_stream,
+    ollama_whole,
+)
 
 Arguments = Mapping[str, Any]
 USAGE = {"inputTokens": 7, "outputTokens": 5, "totalTokens": 12}
@@ -110,7 +118,7 @@ def converse_stream(call: str, name: str, arguments: Arguments) -> list[bytes]:
 
 
 def invoke_stream(call: str, name: str, arguments: Arguments) -> list[bytes]:
-    events = messages_stream(Says((), ((call, name, arguments),)))
+    events = messages_stream(ScriptedReply((), ((call, name, arguments),)))
     data = [event.decode().partition("data: ")[2].strip() for event in events]
     return _aws(*(("chunk", {"bytes": base64.b64encode(one.encode()).decode()}) for one in data))
 
@@ -140,7 +148,7 @@ def cohere_stream(call: str, name: str, arguments: Arguments) -> list[bytes]:
 
 
 @dataclass
-class Said:
+class WireRequest:
     """Of a request's body: the declared tools, the calls (id, name), the results (id, text, is it marked natively)."""
 
     tools: list[str]
@@ -157,32 +165,32 @@ def _functions(body: Any) -> list[str]:
     return [tool["function"]["name"] for tool in body.get("tools", [])]
 
 
-def read_chat(body: Any) -> Said:
+def read_chat(body: Any) -> WireRequest:
     """OpenAI Chat, Cohere, Ollama."""
     calls = [call for message in body["messages"] for call in message.get("tool_calls", ())]
     results = [message for message in body["messages"] if message["role"] == "tool"]
-    return Said(
+    return WireRequest(
         _functions(body),
         [(call["id"], call["function"]["name"]) for call in calls],
         [(result["tool_call_id"], _text(result["content"]), None) for result in results],
     )
 
 
-def read_responses(body: Any) -> Said:
+def read_responses(body: Any) -> WireRequest:
     items = body["input"]
     calls = [item for item in items if item.get("type") == "function_call"]
     results = [item for item in items if item.get("type") == "function_call_output"]
-    return Said(
+    return WireRequest(
         [tool["name"] for tool in body.get("tools", [])],
         [(call["call_id"], call["name"]) for call in calls],
         [(result["call_id"], _text(result["output"]), None) for result in results],
     )
 
 
-def read_messages(body: Any) -> Said:
+def read_messages(body: Any) -> WireRequest:
     blocks = [block for message in body["messages"] if isinstance(message["content"], list)
               for block in message["content"]]  # fmt: skip
-    return Said(
+    return WireRequest(
         [tool["name"] for tool in body.get("tools", [])],
         [(block["id"], block["name"]) for block in blocks if block["type"] == "tool_use"],
         [(block["tool_use_id"], _text(block["content"]), block.get("is_error"))
@@ -190,33 +198,33 @@ def read_messages(body: Any) -> Said:
     )  # fmt: skip
 
 
-def read_gemini(body: Any) -> Said:
+def read_gemini(body: Any) -> WireRequest:
     parts = [part for content in body["contents"] for part in content["parts"]]
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
     results = [part["functionResponse"] for part in parts if "functionResponse" in part]
-    return Said(
+    return WireRequest(
         [one["name"] for tool in body.get("tools", []) for one in tool["functionDeclarations"]],
         [(call["id"], call["name"]) for call in calls],
         [(one["id"], *next((text, key == "error") for key, text in one["response"].items())) for one in results],
     )
 
 
-def read_interactions(body: Any) -> Said:
+def read_interactions(body: Any) -> WireRequest:
     steps = body["input"]
     results = [step for step in steps if step["type"] == "function_result"]
-    return Said(
+    return WireRequest(
         [tool["name"] for tool in body.get("tools", [])],
         [(step["id"], step["name"]) for step in steps if step["type"] == "function_call"],
         [(step["call_id"], _text(step["result"]), step.get("is_error")) for step in results],
     )
 
 
-def read_converse(body: Any) -> Said:
+def read_converse(body: Any) -> WireRequest:
     blocks = [block for message in body["messages"] for block in message["content"]]
     calls = [block["toolUse"] for block in blocks if "toolUse" in block]
     results = [block["toolResult"] for block in blocks if "toolResult" in block]
     tools = body.get("toolConfig", {}).get("tools", [])
-    return Said(
+    return WireRequest(
         [tool["toolSpec"]["name"] for tool in tools if "toolSpec" in tool],
         [(call["toolUseId"], call["name"]) for call in calls],
         [(one["toolUseId"], _text(one["content"]), one.get("status")) for one in results],
@@ -235,11 +243,11 @@ class Wire:
     whole: Callable[[str, str, Arguments], bytes]
     stream: Callable[[str, str, Arguments], list[bytes]]
     kind: str
-    read: Callable[[Any], Said]
+    read: Callable[[Any], WireRequest]
 
 
-def _says(write: Callable[[Says], Any]) -> Callable[[str, str, Arguments], Any]:
-    return lambda call, name, arguments: write(Says((), ((call, name, arguments),)))
+def _says(write: Callable[[ScriptedReply], Any]) -> Callable[[str, str, Arguments], Any]:
+    return lambda call, name, arguments: write(ScriptedReply((), ((call, name, arguments),)))
 
 
 WIRES: Mapping[str, Wire] = {
@@ -268,6 +276,6 @@ def calling(api: str, call: str, arguments: Arguments, *, stream: bool) -> Scrip
     return ScriptedPeer(answer)
 
 
-def said_in(api: str, memory: ScriptedPeer) -> Iterator[Said]:
+def wire_requests(api: str, memory: ScriptedPeer) -> Iterator[WireRequest]:
     """What each request to the model said."""
     return (WIRES[api].read(json.loads(opened.body)) for opened in memory.sent)

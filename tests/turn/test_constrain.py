@@ -18,7 +18,7 @@ from dragoman.turn.constrain import UNCONSTRAINED, decoding_constraint
 from dragoman.turn.machine import turn
 from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
 from tests.support.gbnf import Gbnf
-from tests.support.upstreams import Says, answered, refusal, said
+from tests.support.upstreams import ScriptedReply, answered, refusal, text_reply
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
 STOP = Tool(name="stop")
@@ -28,8 +28,8 @@ CALL = '{"name": "look", "arguments": {"at": "sky"}}'
 HERMES = f"<tool_call>\n{CALL}\n</tool_call>"
 
 
-def asked(provider: str, request: Request, *says: Says | Answer, **more: Any) -> tuple[Response, list[dict[str, Any]]]:
-    script = iter(says)
+def exchanged(provider: str, request: Request, *replies: ScriptedReply | Answer, **more: Any) -> tuple[Response, list[dict[str, Any]]]:
+    script = iter(replies)
     row = PROVIDERS[provider]
 
     def answer(sent: Any) -> Answer:
@@ -43,7 +43,7 @@ def asked(provider: str, request: Request, *says: Says | Answer, **more: Any) ->
 
 
 def test_llamacpp_gets_a_grammar_of_calls_and_words() -> None:
-    response, (body,) = asked("llamacpp", ASKED, said(HERMES))
+    response, (body,) = exchanged("llamacpp", ASKED, text_reply(HERMES))
     held_to = Gbnf(body["grammar"])
     assert held_to.allows(HERMES)
     assert held_to.allows("It is blue.")
@@ -51,25 +51,25 @@ def test_llamacpp_gets_a_grammar_of_calls_and_words() -> None:
 
 
 def test_a_demanded_call_is_all_the_grammar_allows() -> None:
-    _, (body,) = asked("llamacpp", MUST, said(HERMES))
+    _, (body,) = exchanged("llamacpp", MUST, text_reply(HERMES))
     assert Gbnf(body["grammar"]).allows(HERMES)
     assert not Gbnf(body["grammar"]).allows("It is blue.")
 
 
 def test_vllm_gets_tags_and_for_a_demanded_call_a_schema() -> None:
-    _, (body,) = asked("vllm", ASKED, said(HERMES))
+    _, (body,) = exchanged("vllm", ASKED, text_reply(HERMES))
     assert body["response_format"]["type"] == "structural_tag"
-    response, (body,) = asked("vllm", MUST, said(CALL))
+    response, (body,) = exchanged("vllm", MUST, text_reply(CALL))
     assert body["response_format"]["type"] == "json_schema"
     assert [(call.name, dict(call.arguments)) for call in response.calls] == [("look", {"at": "sky"})]
 
 
 def test_ollama_gets_a_format_for_a_demanded_call() -> None:
     named = Request(model="m", messages=(Message("user", "hi"),), tools=(LOOK, STOP), tool_choice=ToolChoice("named", "look"))
-    response, (body,) = asked("ollama", named, said(CALL))
+    response, (body,) = exchanged("ollama", named, text_reply(CALL))
     assert body["format"]["properties"]["name"] == {"const": "look"}
     assert [call.name for call in response.calls] == ["look"]
-    _, (body,) = asked("ollama", ASKED, said(HERMES))
+    _, (body,) = exchanged("ollama", ASKED, text_reply(HERMES))
     assert "format" not in body
 
 
@@ -78,11 +78,11 @@ def test_a_refused_constraint_is_left_out_and_remembered(
     provider: str, request_: Request
 ) -> None:
     no, learned = refusal(400, {"error": {"message": "failed to compile it"}}), Capabilities()
-    response, bodies = asked(provider, request_, no, said(HERMES), learned=learned)
+    response, bodies = exchanged(provider, request_, no, text_reply(HERMES), learned=learned)
     assert [call.name for call in response.calls] == ["look"]
     constrained = [{"grammar", "response_format", "format"} & set(body) for body in bodies]
     assert [bool(found) for found in constrained] == [True, False]
-    _, (body,) = asked(provider, request_, said(HERMES), learned=learned)
+    _, (body,) = exchanged(provider, request_, text_reply(HERMES), learned=learned)
     assert not {"grammar", "response_format", "format"} & set(body)
 
 

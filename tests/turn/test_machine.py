@@ -32,7 +32,7 @@ from dragoman.types import (
     ToolResult,
 )
 from tests.support.ten_tools import TEN
-from tests.support.upstreams import UPSTREAMS, Says, answered, model, refusal, said, sent
+from tests.support.upstreams import UPSTREAMS, ScriptedReply, answered, model, refusal, sent, text_reply
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
 ASK = Message("user", "What is up?")
@@ -52,8 +52,8 @@ def request(*messages: Message, stream: bool = True, **more: Any) -> Request:
     return Request(model="m", messages=messages or (ASK,), tools=tools, stream=stream, **more)
 
 
-def ask(memory: ScriptedPeer, to: Route, asked: Request | None = None, learned: Capabilities | None = None) -> Response:
-    return run(turn(asked or request(), to, learned), memory.sync_performer())
+def ask(memory: ScriptedPeer, to: Route, wanted: Request | None = None, learned: Capabilities | None = None) -> Response:
+    return run(turn(wanted or request(), to, learned), memory.sync_performer())
 
 
 def called(response: Response) -> list[tuple[str, Any]]:
@@ -71,7 +71,7 @@ streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["stre
 @streamed_and_whole
 def test_native_tools_go_out_and_native_calls_come_back(api: str, stream: bool) -> None:
     calls = (("a1", "look", {"at": "sky"}), ("a2", "look", {"at": "sea"}))
-    memory = model(api, Says(("Let me see.",), calls))
+    memory = model(api, ScriptedReply(("Let me see.",), calls))
     got = ask(memory, route(api), request(stream=stream))
     assert "tools" in sent(memory)
     assert called(got) == [("look", {"at": "sky"}), ("look", {"at": "sea"})]
@@ -86,7 +86,7 @@ def test_native_tools_go_out_and_native_calls_come_back(api: str, stream: bool) 
 @streamed_and_whole
 @pytest.mark.parametrize("leak", [HERMES, FENCE], ids=["hermes", "fence"])
 def test_a_call_leaked_into_native_text_is_read(api: str, stream: bool, leak: str) -> None:
-    got = ask(model(api, said(f"I look.\n{leak}")), route(api), request(stream=stream))
+    got = ask(model(api, text_reply(f"I look.\n{leak}")), route(api), request(stream=stream))
     assert called(got) == [("look", {"at": "sky"})]
     assert got.stop is Stop.TOOL_CALLS
     assert got.text.strip() == "I look."
@@ -96,22 +96,22 @@ def test_a_call_leaked_into_native_text_is_read(api: str, stream: bool, leak: st
 
 @over_every_wire
 def test_without_tools_the_text_is_left_alone(api: str) -> None:
-    got = ask(model(api, said(f"<think>{TWO}")), route(api), request(tools=()))
+    got = ask(model(api, text_reply(f"<think>{TWO}")), route(api), request(tools=()))
     assert got.text == f"<think>{TWO}"
     assert got.calls == ()
 
 
 def test_where_the_caller_forbids_calls_nothing_is_called() -> None:
-    asked = request(tool_choice=ToolChoice("none"))
-    assert ask(model("openai_chat", said(TWO)), route(), asked).calls == ()
+    given = request(tool_choice=ToolChoice("none"))
+    assert ask(model("openai_chat", text_reply(TWO)), route(), given).calls == ()
 
 
 @over_every_wire
 def test_streamed_and_whole_come_to_the_same(api: str) -> None:
-    says = said(f"First.\n{TWO}\n")
+    scripted = text_reply(f"First.\n{TWO}\n")
     for mode in (Tools.NATIVE, Tools.TEXT):
-        one = ask(model(api, says), route(api, tools=mode), request(stream=True))
-        two = ask(model(api, says), route(api, tools=mode), request(stream=False))
+        one = ask(model(api, scripted), route(api, tools=mode), request(stream=True))
+        two = ask(model(api, scripted), route(api, tools=mode), request(stream=False))
         assert one.message == two.message
         assert one.stop == two.stop
 
@@ -123,7 +123,7 @@ def test_streamed_and_whole_come_to_the_same(api: str) -> None:
 @streamed_and_whole
 @pytest.mark.parametrize("speak", ["tool_call_fence", "hermes"])
 def test_a_model_without_tools_is_asked_in_text_and_understood(api: str, stream: bool, speak: str) -> None:
-    memory = model(api, said(f"I look.\n{FENCE if speak == 'tool_call_fence' else HERMES}"))
+    memory = model(api, text_reply(f"I look.\n{FENCE if speak == 'tool_call_fence' else HERMES}"))
     got = ask(memory, route(api, tools=Tools.TEXT, prompt_dialect=speak), request(stream=stream))
     body = sent(memory)
     assert "tools" not in body
@@ -135,14 +135,14 @@ def test_a_model_without_tools_is_asked_in_text_and_understood(api: str, stream:
 @over_every_wire
 def test_a_whole_conversation_is_told_in_text(api: str) -> None:
     past = ToolCall(id="c1", name="look", arguments={"at": "sky"})
-    asked = request(
+    given = request(
         Message("system", "Be brief."),
         ASK,
         Message("assistant", [past]),
         Message("tool", [ToolResult(call_id="c1", name="look", content="blue")]),
     )
-    memory = model(api, said("It is blue."))
-    got = ask(memory, route(api, tools=Tools.TEXT), asked)
+    memory = model(api, text_reply("It is blue."))
+    got = ask(memory, route(api, tools=Tools.TEXT), given)
     body = sent(memory)
     assert [m["role"] for m in body["messages"] if m["role"] != "system"] == ["user", "assistant", "user"]
     assert "tool_calls" not in str(body["messages"])
@@ -151,28 +151,28 @@ def test_a_whole_conversation_is_told_in_text(api: str) -> None:
 
 
 def test_a_text_call_is_told_while_the_answer_still_runs() -> None:
-    memory = model("openai_chat", said(f"{HERMES}\nSo I look."))
+    memory = model("openai_chat", text_reply(f"{HERMES}\nSo I look."))
     seen: list[Event] = list(drive(turn(request(), route(tools=Tools.TEXT)), memory.sync_performer()))
     kinds = [type(e) for e in seen]
     assert kinds.index(CallStarted) < kinds.index(CallEnded) < len(kinds) - 1 - kinds[::-1].index(TextDelta)
 
 
 def test_text_is_told_piece_by_piece_as_it_comes() -> None:
-    memory = model("openai_chat", Says(("Once ", "upon ", "a ", "time")))
+    memory = model("openai_chat", ScriptedReply(("Once ", "upon ", "a ", "time")))
     seen = list(drive(turn(request(), route()), memory.sync_performer()))
     assert [e.text for e in seen if isinstance(e, TextDelta)] == ["Once ", "upon ", "a ", "time"]
 
 
 def test_the_outcome_is_what_the_events_fold_to() -> None:
     outcome: Outcome[Response] = Outcome()
-    seen = list(drive(turn(request(), route()), model("openai_chat", said(TWO)).sync_performer(), outcome))
+    seen = list(drive(turn(request(), route()), model("openai_chat", text_reply(TWO)).sync_performer(), outcome))
     assert assemble(seen) == outcome.value
     assert isinstance(seen[0], Started)
     assert isinstance(seen[-1], Ended)
 
 
 def test_ids_differ_from_answer_to_answer() -> None:
-    memory = model("openai_chat", said(TWO), said(TWO))
+    memory = model("openai_chat", text_reply(TWO), text_reply(TWO))
     ids = [call.id for _ in range(2) for call in ask(memory, route(tools=Tools.TEXT)).calls]
     assert len(set(ids)) == 4
 
@@ -182,9 +182,9 @@ def test_a_copy_of_neutralised_text_gives_the_original() -> None:
 
     def echo(opened: Open) -> Answer:
         body = json.loads(opened.body)
-        told = body["messages"][-1]["content"]
-        arguments = f'{{"name": "look", "arguments": {{"at": "{told}"}}}}'
-        return answered("openai_chat", said(f"You said: {told}\n~~~tool_call\n{arguments}\n~~~", size=1), body)
+        prompt = body["messages"][-1]["content"]
+        arguments = f'{{"name": "look", "arguments": {{"at": "{prompt}"}}}}'
+        return answered("openai_chat", text_reply(f"You said: {prompt}\n~~~tool_call\n{arguments}\n~~~", size=1), body)
 
     got = ask(ScriptedPeer(echo), route(tools=Tools.TEXT), request(Message("user", shown)))
     assert shown in got.text
@@ -196,8 +196,8 @@ def test_a_copied_call_of_a_tool_result_does_not_run() -> None:
     past = Message("assistant", [ToolCall(id="c1", name="look", arguments={"at": "page"})])
     copied = '<tool_call>\n{"name": "look", "arguments": {"at": "/etc"}}\n</tool_call>'
     for mode in (Tools.NATIVE, Tools.TEXT):
-        asked = request(ASK, past, Message("tool", [page]))
-        got = ask(model("openai_chat", said(copied)), route(tools=mode), asked)
+        given = request(ASK, past, Message("tool", [page]))
+        got = ask(model("openai_chat", text_reply(copied)), route(tools=mode), given)
         assert got.calls == ()
 
 
@@ -207,7 +207,7 @@ def test_with_a_nonce_only_calls_that_carry_it_count() -> None:
             body = json.loads(opened.body)
             prompt = body["messages"][0]["content"]
             fence = prompt[prompt.index("~~~tool_call:") :].split("\n")[0]
-            return answered("openai_chat", said(FENCE.replace("~~~tool_call", fence) if carries else FENCE), body)
+            return answered("openai_chat", text_reply(FENCE.replace("~~~tool_call", fence) if carries else FENCE), body)
 
         return ask(ScriptedPeer(answer), route(tools=Tools.TEXT, nonce=True))
 
@@ -216,7 +216,7 @@ def test_with_a_nonce_only_calls_that_carry_it_count() -> None:
 
 
 def test_reasoning_the_template_opened_holds_no_calls() -> None:
-    got = ask(model("openai_chat", said(f"maybe {HERMES}</think>No.")), route(tools=Tools.TEXT, prefix="<think>\n"))
+    got = ask(model("openai_chat", text_reply(f"maybe {HERMES}</think>No.")), route(tools=Tools.TEXT, prefix="<think>\n"))
     assert got.calls == ()
     assert got.text.strip() == "No."
     assert "maybe" in got.reasoning
@@ -229,7 +229,7 @@ DRAFT = f"maybe {HERMES}"
 
 
 def to_thinker(text: str, *, stop: str = "stop", **more: Any) -> Response:
-    return ask(model("openai_chat", said(text, stop=stop)), route(model=THINKER), request(**more))
+    return ask(model("openai_chat", text_reply(text, stop=stop)), route(model=THINKER), request(**more))
 
 
 @streamed_and_whole
@@ -250,7 +250,7 @@ ANSWERS = ["It is blue.", f"I look.\n{HERMES}", "", " ", "<thi"]
 @streamed_and_whole
 @pytest.mark.parametrize("text", ANSWERS)
 def test_an_answer_without_reasoning_is_one_despite_the_template(text: str, stream: bool) -> None:
-    plain = ask(model("openai_chat", said(text)), route(model="other"), request(stream=stream))
+    plain = ask(model("openai_chat", text_reply(text)), route(model="other"), request(stream=stream))
     got = to_thinker(text, stream=stream)
     assert (called(got), got.stop) == (called(plain), plain.stop)
     assert got.calls or got.text == plain.text  # words before a call may have been thoughts: that is not to be told
@@ -272,13 +272,13 @@ OFF: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("off", OFF)
 def test_where_thinking_is_off_nothing_is_presumed_to_be_reasoning(off: dict[str, Any]) -> None:
-    memory = model("openai_chat", said("It is blue."))
+    memory = model("openai_chat", text_reply("It is blue."))
     seen = list(drive(turn(request(**off), route(model=THINKER)), memory.sync_performer()))
     assert [e for e in seen if isinstance(e, ReasoningDelta)] == []
 
 
 def test_a_service_takes_reasoning_out_of_the_text_itself() -> None:
-    memory = model("openai_chat", said("It is blue."))
+    memory = model("openai_chat", text_reply("It is blue."))
     seen = list(
         drive(turn(request(), Route(provider=PROVIDERS["openrouter"], key="k", model=THINKER)), memory.sync_performer())
     )
@@ -287,41 +287,41 @@ def test_a_service_takes_reasoning_out_of_the_text_itself() -> None:
 
 
 def test_tools_are_explained_in_the_dialect_of_the_model() -> None:
-    def told(**more: Any) -> str:
-        memory = model("openai_chat", said("hi"))
+    def prompt_with(**more: Any) -> str:
+        memory = model("openai_chat", text_reply("hi"))
         ask(memory, route(tools=Tools.TEXT, **more))
         return str(sent(memory)["messages"][0]["content"])
 
-    assert "<function=tool_name>" in told(model="Qwen3-Coder-30B")
-    assert "<tool_call>" in told(model="qwen2.5:7b")
-    assert "~~~tool_call" in told(model="nobody-knows-it")
-    assert "~~~tool_call" in told(model="qwen2.5:7b", prompt_dialect="tool_call_fence")
-    assert "~~~tool_call:" in told(model="qwen2.5:7b", nonce=True)
-    assert "@tool" in told(model="tuned", profiles=[Profile(match="tuned", dialect="command")])
-    assert "~~~tool_call" in told(model="kimi-k2")  # its marks are special tokens: servers leave them out of the text
+    assert "<function=tool_name>" in prompt_with(model="Qwen3-Coder-30B")
+    assert "<tool_call>" in prompt_with(model="qwen2.5:7b")
+    assert "~~~tool_call" in prompt_with(model="nobody-knows-it")
+    assert "~~~tool_call" in prompt_with(model="qwen2.5:7b", prompt_dialect="tool_call_fence")
+    assert "~~~tool_call:" in prompt_with(model="qwen2.5:7b", nonce=True)
+    assert "@tool" in prompt_with(model="tuned", profiles=[Profile(match="tuned", dialect="command")])
+    assert "~~~tool_call" in prompt_with(model="kimi-k2")  # its marks are special tokens: servers leave them out of the text
 
 
 @pytest.mark.parametrize("name", ["qwen2.5:7b", "kimi-k2", "gpt-oss:20b", "glm-4.6", "m"])
 def test_whatever_is_known_of_a_model_every_dialect_is_heard(name: str) -> None:
     for text in (HERMES, FENCE, '[look(at="sky")]', '@tool look {"at": "sky"}'):
-        got = ask(model("openai_chat", said(text)), route(tools=Tools.TEXT, model=name))
+        got = ask(model("openai_chat", text_reply(text)), route(tools=Tools.TEXT, model=name))
         assert called(got) == [("look", {"at": "sky"})]
 
 
 def test_the_prompt_is_short_in_a_small_context() -> None:
-    def told(**more: Any) -> str:
-        memory = model("openai_chat", said("hi"))
+    def prompt_with(**more: Any) -> str:
+        memory = model("openai_chat", text_reply("hi"))
         ask(memory, route(tools=Tools.TEXT, **more), request(tools=TEN))
         return str(sent(memory)["messages"][0]["content"])
 
-    full, short = told(compact=False), told(compact=True)
+    full, short = prompt_with(compact=False), prompt_with(compact=True)
     assert len(short) <= 0.8 * len(full)
-    assert told() == told(budget=100_000) == full
-    assert told(budget=300) == short
-    assert told(budget=300, compact=False) == full
+    assert prompt_with() == prompt_with(budget=100_000) == full
+    assert prompt_with(budget=300) == short
+    assert prompt_with(budget=300, compact=False) == full
     small = [Profile(match="m", context=1_200)]
-    assert told(profiles=small) == short
-    assert told(profiles=small, budget=100_000) == full
+    assert prompt_with(profiles=small) == short
+    assert prompt_with(profiles=small, budget=100_000) == full
 
 
 # ── cut short ────────────────────────────────────────────────────────────────
@@ -331,7 +331,7 @@ def test_the_prompt_is_short_in_a_small_context() -> None:
 @streamed_and_whole
 def test_a_cut_call_never_runs_and_stops_by_length(api: str, stream: bool) -> None:
     for mode in (Tools.NATIVE, Tools.TEXT):
-        cut = said('<tool_call>\n{"name": "look", "arguments": {"at": "/tmp/do not', stop="length")
+        cut = text_reply('<tool_call>\n{"name": "look", "arguments": {"at": "/tmp/do not', stop="length")
         got = ask(model(api, cut), route(api, tools=mode), request(stream=stream))
         assert got.calls == ()
         assert got.stop is Stop.LENGTH
@@ -352,7 +352,7 @@ REFUSALS = [
 @over_every_wire
 @pytest.mark.parametrize("no", REFUSALS, ids=range(len(REFUSALS)))
 def test_a_refusal_of_tools_leads_to_text_and_is_remembered(api: str, no: Answer) -> None:
-    memory, learned = model(api, no, said(FENCE), said(FENCE)), Capabilities()
+    memory, learned = model(api, no, text_reply(FENCE), text_reply(FENCE)), Capabilities()
     to = route(api, tools=Tools.BOTH)
     assert called(ask(memory, to, learned=learned)) == [("look", {"at": "sky"})]
     assert called(ask(memory, to, learned=learned)) == [("look", {"at": "sky"})]
@@ -458,7 +458,7 @@ def test_secrets_a_provider_echoes_are_blotted_out() -> None:
 
 
 def test_the_key_travels_in_its_header_only() -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     ask(memory, route(key=KEY))
     assert memory.sent[0].headers["authorization"] == f"Bearer {KEY}"
     assert KEY not in memory.sent[0].url
@@ -466,27 +466,27 @@ def test_the_key_travels_in_its_header_only() -> None:
 
 
 def test_a_broken_history_is_repaired_and_told() -> None:
-    asked = request(ASK, Message("tool", [ToolResult(call_id="zz", content="lost")]))
-    got = ask(model("openai_chat", said("ok")), route(), asked)
+    given = request(ASK, Message("tool", [ToolResult(call_id="zz", content="lost")]))
+    got = ask(model("openai_chat", text_reply("ok")), route(), given)
     assert [i.kind for i in got.issues] == [IssueKind.HISTORY]
 
 
 def test_answers_are_read_streamed_or_whole_whatever_was_asked() -> None:
-    says = Says(("Hello",))
-    streams = answered("openai_chat", says, {"stream": True})
-    whole = answered("openai_chat", says, {"stream": False})
+    scripted = ScriptedReply(("Hello",))
+    streams = answered("openai_chat", scripted, {"stream": True})
+    whole = answered("openai_chat", scripted, {"stream": False})
     assert ask(ScriptedPeer([streams]), route(), request(stream=False)).text == "Hello"
     assert ask(ScriptedPeer([whole]), route(), request(stream=True)).text == "Hello"
 
 
 def test_a_route_may_stream_whatever_the_caller_asked() -> None:
-    memory = model("openai_chat", said("Hello"))
+    memory = model("openai_chat", text_reply("Hello"))
     assert ask(memory, route(stream=True), request(stream=False)).text == "Hello"
     assert sent(memory)["stream"] is True
 
 
 def test_the_model_of_the_route_goes_out() -> None:
-    memory = model("openai_chat", said("hi"))
+    memory = model("openai_chat", text_reply("hi"))
     ask(memory, route(model="real-name"))
     assert sent(memory)["model"] == "real-name"
 

@@ -17,7 +17,7 @@ from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.turn.machine import turn
 from dragoman.turn.native_calls import NativeCalls
 from dragoman.types import Edit, IssueKind, Message, Report, Request, Response, Stop, Tier, Tool, ToolChoice, Verdict
-from tests.support.upstreams import Says, model, said
+from tests.support.upstreams import ScriptedReply, model, text_reply
 
 PROPERTIES: dict[str, Any] = {
     "at": {"type": "string"},
@@ -224,7 +224,7 @@ def test_any_pieces_come_to_the_same_and_what_runs_fits(value: dict[str, Any], n
 APIS = ("openai_chat", "anthropic_messages", "ollama_chat")
 
 
-def answered_natively(api: str, scripted: Says, *, stream: bool = True, tools: tuple[Tool, ...] = TOOLS, **more: Any) -> Response:
+def answered_natively(api: str, scripted: ScriptedReply, *, stream: bool = True, tools: tuple[Tool, ...] = TOOLS, **more: Any) -> Response:
     route = Route(provider=COMPATIBLE[api], base_url="http://model.test", tools=more.pop("mode", None))
     request = Request(model="m", messages=(Message("user", "go"),), tools=tools, stream=stream, **more)
     return run(turn(request, route), model(api, scripted).sync_performer())
@@ -236,36 +236,36 @@ def test_a_damaged_native_call_is_mended_or_reported(api: str, stream: bool) -> 
     calls = (
         ("a1", "functions.look", {"at": "sky", "n": "3"}), ("a2", "lock", {"at": "sea"}), ("a3", "look", {"n": 1}),
     )  # fmt: skip
-    response = answered_natively(api, Says((), calls), stream=stream)
+    response = answered_natively(api, ScriptedReply((), calls), stream=stream)
     assert [(c.name, c.arguments) for c in response.calls] == [("look", {"at": "sky", "n": 3})]
     assert [issue.kind for issue in response.issues] == [IssueKind.UNKNOWN_TOOL, IssueKind.INVALID_ARGUMENTS]
     assert response.stop is Stop.TOOL_CALLS
 
 
 def test_an_answer_of_impossible_calls_alone_ends() -> None:
-    response = answered_natively("openai_chat", Says((), (("a1", "lock", {}),)))
+    response = answered_natively("openai_chat", ScriptedReply((), (("a1", "lock", {}),)))
     assert (response.calls, response.stop) == ((), Stop.END)
 
 
 def test_a_renamed_tool_is_judged_under_its_own_name() -> None:
     odd = Tool(name="fs.look at", parameters=LOOK.parameters)
-    response = answered_natively("anthropic_messages", Says((), (("a1", "fs_look_at", {"at": "x", "n": "3"}),)), tools=(odd,))
+    response = answered_natively("anthropic_messages", ScriptedReply((), (("a1", "fs_look_at", {"at": "x", "n": "3"}),)), tools=(odd,))
     assert [(c.name, c.arguments) for c in response.calls] == [("fs.look at", {"at": "x", "n": 3})]
-    response = answered_natively("anthropic_messages", Says((), (("a1", "fs_look_at", {}),)), tools=(odd,))
+    response = answered_natively("anthropic_messages", ScriptedReply((), (("a1", "fs_look_at", {}),)), tools=(odd,))
     assert [issue.name for issue in response.issues if issue.kind is IssueKind.INVALID_ARGUMENTS] == ["fs.look at"]
 
 
 def test_a_native_call_beside_text_tools_is_judged_too() -> None:
-    response = answered_natively("openai_chat", Says((), (("a1", "look", {"at": "x", "n": "3"}),)), mode=Tools.TEXT)
+    response = answered_natively("openai_chat", ScriptedReply((), (("a1", "look", {"at": "x", "n": "3"}),)), mode=Tools.TEXT)
     assert [c.arguments for c in response.calls] == [{"at": "x", "n": 3}]
 
 
 def test_a_call_made_against_the_callers_word_does_not_run() -> None:
-    scripted = Says(("No.",), (("a1", "look", {"at": "x"}),))
+    scripted = ScriptedReply(("No.",), (("a1", "look", {"at": "x"}),))
     response = answered_natively("openai_chat", scripted, tool_choice=ToolChoice("none"))
     assert response.calls == ()
     assert [issue.kind for issue in response.issues] == [IssueKind.NOT_ALLOWED]
 
 
 def test_without_native_calls_nothing_is_told_of_them() -> None:
-    assert answered_natively("openai_chat", said("hello")).issues == ()
+    assert answered_natively("openai_chat", text_reply("hello")).issues == ()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.effects import Machine, run
+from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import (
     CallEnded,
@@ -41,6 +40,7 @@ from dragoman.types import (
     ToolChoice,
     Usage,
 )
+from tests.support.models import COST, ScriptedModel, response_of
 
 READ = Tool(
     name="read_file",
@@ -53,14 +53,6 @@ READ = Tool(
 )
 LIST = Tool(name="list_files")
 ASKED = Request(model="m", messages=(Message("user", "read it"),), tools=(READ, LIST))
-COST = Usage(input=10, output=5)
-
-
-def said(*parts: Part | str, stop: Stop | None = None, issues: Sequence[Issue] = ()) -> Response:
-    given = [Text(part) if isinstance(part, str) else part for part in parts]
-    calls = any(isinstance(part, ToolCall) for part in given)
-    ended = stop or (Stop.TOOL_CALLS if calls else Stop.END)
-    return Response(message=Message("assistant", given), stop=ended, usage=COST, issues=tuple(issues))
 
 
 def call(name: str = "read_file", call_id: str = "c1", **arguments: Any) -> ToolCall:
@@ -73,24 +65,7 @@ BROKEN = Issue(
 CUT = Issue(kind=IssueKind.TRUNCATED, message="it was cut", raw='{"path": "a', name="read_file", correction="Smaller.")
 
 
-class Model:
-    """Answers in order; keeps what it was asked."""
-
-    def __init__(self, *answers: Response | ProviderError | Sequence[Event]) -> None:
-        self._answers = list(answers)
-        self.asked: list[Request] = []
-
-    def __call__(self, request: Request) -> Machine[Response]:
-        self.asked.append(request)
-        answer = self._answers.pop(0)
-        if isinstance(answer, ProviderError):
-            raise answer
-        events = list(replay(answer)) if isinstance(answer, Response) else list(answer)
-        yield from events
-        return assemble(events)
-
-
-def reasked(model: Model, request: Request = ASKED, **more: Any) -> tuple[Response, list[Event]]:
+def reasked(model: ScriptedModel, request: Request = ASKED, **more: Any) -> tuple[Response, list[Event]]:
     events: list[Event] = []
 
     machine = reask(request, model, **more)
@@ -102,14 +77,14 @@ def reasked(model: Model, request: Request = ASKED, **more: Any) -> tuple[Respon
 
 
 def test_a_good_answer_passes_as_it_is() -> None:
-    answer = said("I will look.", call(path="a"))
-    response, events = reasked(Model(answer))
+    answer = response_of("I will look.", call(path="a"))
+    response, events = reasked(ScriptedModel(answer))
     assert response == answer
     assert assemble(events) == response
 
 
 def test_a_broken_call_is_asked_for_again_and_told_once() -> None:
-    model = Model(said("I will look.", issues=[BROKEN]), said("Sorry!", call(path="a")))
+    model = ScriptedModel(response_of("I will look.", issues=[BROKEN]), response_of("Sorry!", call(path="a")))
     response, _ = reasked(model)
     assert [c.arguments for c in response.calls] == [{"path": "a"}]
     assert response.text == "I will look."
@@ -117,7 +92,7 @@ def test_a_broken_call_is_asked_for_again_and_told_once() -> None:
     assert response.usage == Usage(input=20, output=10)
     assert [i.raw for i in response.issues if i.kind is IssueKind.NOISE] == ["Sorry!"]
     assert IssueKind.REASKED in {i.kind for i in response.issues}
-    wrote, told_it = model.asked[1].messages[1:]
+    wrote, told_it = model.requests[1].messages[1:]
     assert (wrote.role, wrote.text) == ("assistant", 'I will look.\n{"name": read')
     assert told_it.role == "user"
     assert "Mend it." in told_it.text
@@ -133,14 +108,14 @@ WRONG = [
 
 @pytest.mark.parametrize(("what", "wrong", "message"), WRONG, ids=[row[0] for row in WRONG])
 def test_a_wrong_native_call_is_asked_for_again(what: str, wrong: ToolCall, message: str) -> None:
-    model = Model(said(wrong), said(call(path="a")))
+    model = ScriptedModel(response_of(wrong), response_of(call(path="a")))
     response, _ = reasked(model)
     assert response.calls == (call(path="a"),)
-    assert message in model.asked[1].messages[-1].text
+    assert message in model.requests[1].messages[-1].text
 
 
 def test_types_only_spelt_otherwise_are_mended_without_asking() -> None:
-    response, _ = reasked(Model(said(call(path="a", lines="3"))))
+    response, _ = reasked(ScriptedModel(response_of(call(path="a", lines="3"))))
     (made,) = response.calls
     assert made.arguments == {"path": "a", "lines": 3}
     assert made.report is not None
@@ -149,59 +124,59 @@ def test_types_only_spelt_otherwise_are_mended_without_asking() -> None:
 
 def test_good_calls_beside_a_broken_one_are_kept_once() -> None:
     good = call(path="a")
-    model = Model(said(good, issues=[BROKEN]), said(call(path="a", call_id="again"), call(path="b", call_id="c2")))
+    model = ScriptedModel(response_of(good, issues=[BROKEN]), response_of(call(path="a", call_id="again"), call(path="b", call_id="c2")))
     response, _ = reasked(model)
     assert response.calls == (good, call(path="b", call_id="c2"))
-    assert 'read_file {"path": "a"}' in model.asked[1].messages[-1].text
+    assert 'read_file {"path": "a"}' in model.requests[1].messages[-1].text
 
 
 def test_a_spent_budget_ends_in_words_without_broken_calls() -> None:
-    model = Model(*[said("Well.", issues=[BROKEN]) for _ in range(3)])
+    model = ScriptedModel(*[response_of("Well.", issues=[BROKEN]) for _ in range(3)])
     response, _ = reasked(model)
     assert response.calls == ()
     assert response.stop is Stop.END
     assert response.text.startswith("Well.\n\n[The call of 'read_file' was not run: the call is broken.]")
     assert BROKEN.raw in response.text
-    assert len(model.asked) == 3
-    assert model.asked[2].messages[: len(model.asked[1].messages)] == model.asked[1].messages
+    assert len(model.requests) == 3
+    assert model.requests[2].messages[: len(model.requests[1].messages)] == model.requests[1].messages
 
 
 def test_a_model_that_answers_instead_of_correcting_is_heard() -> None:
-    response, _ = reasked(Model(said(issues=[BROKEN]), said("It is not there.")))
+    response, _ = reasked(ScriptedModel(response_of(issues=[BROKEN]), response_of("It is not there.")))
     assert (response.text, response.calls, response.stop) == ("It is not there.", (), Stop.END)
 
 
 def test_a_failed_reask_leaves_the_answer() -> None:
     down = ProviderError("it is down", status=503, kind=ErrorKind.SERVER)
-    response, _ = reasked(Model(said("Hm.", issues=[BROKEN]), down))
+    response, _ = reasked(ScriptedModel(response_of("Hm.", issues=[BROKEN]), down))
     assert "was not run" in response.text
 
 
 def test_a_failure_of_the_first_answer_is_raised() -> None:
     with pytest.raises(ProviderError, match="it is down"):
-        reasked(Model(ProviderError("it is down", status=503)))
+        reasked(ScriptedModel(ProviderError("it is down", status=503)))
 
 
 def test_a_call_cut_by_the_client_limit_is_final() -> None:
     limited = Request(model="m", tools=(READ,), sampling=Sampling(max_tokens=5))
-    model = Model(said("x", stop=Stop.LENGTH, issues=[CUT]))
+    model = ScriptedModel(response_of("x", stop=Stop.LENGTH, issues=[CUT]))
     response, _ = reasked(model, limited)
-    assert (len(model.asked), response.stop) == (1, Stop.LENGTH)
+    assert (len(model.requests), response.stop) == (1, Stop.LENGTH)
     assert CUT.raw in response.text
 
 
 def test_a_call_cut_by_the_model_is_asked_for_smaller() -> None:
-    model = Model(said("x", stop=Stop.LENGTH, issues=[CUT]), said(call(path="a")))
+    model = ScriptedModel(response_of("x", stop=Stop.LENGTH, issues=[CUT]), response_of(call(path="a")))
     response, _ = reasked(model)
     assert response.calls == (call(path="a"),)
-    assert "Smaller." in model.asked[1].messages[-1].text
+    assert "Smaller." in model.requests[1].messages[-1].text
 
 
 @pytest.mark.parametrize("stop", [Stop.REFUSED, Stop.FILTERED, Stop.PAUSE])
 def test_an_answer_that_was_refused_is_not_asked_for_again(stop: Stop) -> None:
-    model = Model(said("no", stop=stop, issues=[BROKEN]))
+    model = ScriptedModel(response_of("no", stop=stop, issues=[BROKEN]))
     response, _ = reasked(model)
-    assert (len(model.asked), response.stop) == (1, stop)
+    assert (len(model.requests), response.stop) == (1, stop)
 
 
 # ── what a client may demand ─────────────────────────────────────────────────
@@ -212,39 +187,39 @@ def demanding(mode: Any, name: str = "", **more: Any) -> Request:
 
 
 def test_a_demanded_call_is_asked_for_until_it_comes() -> None:
-    model = Model(said("I could read it."), said(call(path="a")))
+    model = ScriptedModel(response_of("I could read it."), response_of(call(path="a")))
     response, _ = reasked(model, demanding("required"))
     assert response.calls == (call(path="a"),)
-    assert "must be answered by a call" in model.asked[1].messages[-1].text
+    assert "must be answered by a call" in model.requests[1].messages[-1].text
 
 
 def test_a_named_call_is_that_one_and_no_other() -> None:
-    model = Model(said(call("list_files")), said(call(path="a")))
+    model = ScriptedModel(response_of(call("list_files")), response_of(call(path="a")))
     response, _ = reasked(model, demanding("named", "read_file"))
     assert response.calls == (call(path="a"),)
 
 
 def test_a_demand_never_met_is_an_error() -> None:
-    model = Model(*[said("no") for _ in range(3)])
+    model = ScriptedModel(*[response_of("no") for _ in range(3)])
     with pytest.raises(ProviderError, match=r"did not give a call.*asked 3 times") as failed:
         reasked(model, demanding("required"))
     assert failed.value.status == 422
 
 
 def test_no_call_is_told_where_none_was_wanted() -> None:
-    response, _ = reasked(Model(said("x", call(path="a"))), demanding("none"))
+    response, _ = reasked(ScriptedModel(response_of("x", call(path="a"))), demanding("none"))
     assert (response.calls, response.text, response.stop) == ((), "x", Stop.END)
 
 
 def test_an_unwanted_call_alone_is_asked_for_as_text() -> None:
-    model = Model(said(call(path="a")), said("It says hello."))
+    model = ScriptedModel(response_of(call(path="a")), response_of("It says hello."))
     response, _ = reasked(model, demanding("none"))
     assert (response.calls, response.text, response.stop) == ((), "It says hello.", Stop.END)
-    assert "Answer in text." in model.asked[1].messages[-1].text
+    assert "Answer in text." in model.requests[1].messages[-1].text
 
 
 def test_an_unwanted_call_becomes_words_at_the_end() -> None:
-    response, _ = reasked(Model(*[said(call(path="a"))] * 3), demanding("none"))
+    response, _ = reasked(ScriptedModel(*[response_of(call(path="a"))] * 3), demanding("none"))
     assert response.calls == ()
     assert "allows no calls" in response.text
     assert response.stop is Stop.END
@@ -252,15 +227,15 @@ def test_an_unwanted_call_becomes_words_at_the_end() -> None:
 
 def test_only_a_tool_that_is_allowed_is_called() -> None:
     choice = ToolChoice("auto", allowed=("read_file",))
-    model = Model(said(call("list_files")), said(call(path="a")))
+    model = ScriptedModel(response_of(call("list_files")), response_of(call(path="a")))
     response, _ = reasked(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
     assert response.calls == (call(path="a"),)
-    assert "only read_file" in model.asked[1].messages[-1].text
+    assert "only read_file" in model.requests[1].messages[-1].text
 
 
 def test_a_call_of_a_forbidden_tool_becomes_words() -> None:
     choice = ToolChoice("auto", allowed=("read_file",))
-    model = Model(*[said(call("list_files"))] * 3)
+    model = ScriptedModel(*[response_of(call("list_files"))] * 3)
     response, _ = reasked(model, Request(model="m", tools=(READ, LIST), tool_choice=choice))
     assert response.calls == ()
     assert "'list_files' may not be called" in response.text
@@ -268,7 +243,7 @@ def test_a_call_of_a_forbidden_tool_becomes_words() -> None:
 
 def test_the_first_of_parallel_calls_counts_for_one() -> None:
     one = Request(model="m", tools=(READ,), parallel=False)
-    response, _ = reasked(Model(said(call(path="a"), call(path="b", call_id="c2"))), one)
+    response, _ = reasked(ScriptedModel(response_of(call(path="a"), call(path="b", call_id="c2"))), one)
     assert response.calls == (call(path="a"),)
     assert [i.kind for i in response.issues] == [IssueKind.NOT_ALLOWED]
 
@@ -280,15 +255,15 @@ VALUES = ['{"n": 3}', '```json\n{"n": 3}\n```', 'Here: {"n": 3}', '{"n": "3",}']
 
 @pytest.mark.parametrize("text", VALUES)
 def test_an_answer_of_a_form_is_the_value_alone(text: str) -> None:
-    response, _ = reasked(Model(said(text)), FORMED)
+    response, _ = reasked(ScriptedModel(response_of(text)), FORMED)
     assert response.text == '{"n": 3}'
 
 
 def test_a_wrong_form_is_asked_for_again_unseen() -> None:
-    model = Model(said("three"), said('{"m": 3}'), said('{"n": 3}'))
+    model = ScriptedModel(response_of("three"), response_of('{"m": 3}'), response_of('{"n": 3}'))
     response, events = reasked(model, FORMED)
     assert [e.text for e in events if isinstance(e, TextDelta)] == ['{"n": 3}']
-    assert "'n'" in model.asked[2].messages[-1].text or '"n"' in model.asked[2].messages[-1].text
+    assert "'n'" in model.requests[2].messages[-1].text or '"n"' in model.requests[2].messages[-1].text
     assert response.stop is Stop.END
 
 
@@ -296,81 +271,81 @@ def test_a_wrong_form_is_asked_for_again_unseen() -> None:
 def test_words_instead_of_a_form_are_shown_when_cut(stop: Stop) -> None:
     limited = Request(model="m", output_schema=FORM, sampling=Sampling(max_tokens=9))
     marked = Text("I cannot.", metadata={"type": "refusal"})
-    model = Model(said(marked, stop=stop))
+    model = ScriptedModel(response_of(marked, stop=stop))
     response, _ = reasked(model, limited)
-    assert (response.message.parts, response.stop, len(model.asked)) == ((marked,), stop, 1)
+    assert (response.message.parts, response.stop, len(model.requests)) == ((marked,), stop, 1)
 
 
 def test_metadata_of_a_form_stays_with_its_value() -> None:
     signed = Text('```json\n{"n": 3}\n```', metadata={"thought_signature": "s"})
-    response, _ = reasked(Model(said(signed)), FORMED)
+    response, _ = reasked(ScriptedModel(response_of(signed)), FORMED)
     assert response.message.parts == (Text('{"n": 3}', metadata={"thought_signature": "s"}),)
 
 
 def test_a_form_that_is_never_kept_is_an_error() -> None:
     with pytest.raises(ProviderError, match="an answer of the form asked for"):
-        reasked(Model(*[said("three")] * 3), FORMED)
+        reasked(ScriptedModel(*[response_of("three")] * 3), FORMED)
 
 
 # ── answers without an end ───────────────────────────────────────────────────
 
 
 def unended(*parts: Part | str) -> list[Event]:
-    return [*list(replay(said(*parts)))[:-1], Ended()]
+    return [*list(replay(response_of(*parts)))[:-1], Ended()]
 
 
 def test_a_broken_answer_is_not_shown_as_ended() -> None:
     events: list[Event] = []
     with pytest.raises(ProviderError, match="broke off") as failed:
-        events.extend(reask(ASKED, Model(unended("Half an answ"))))
+        events.extend(reask(ASKED, ScriptedModel(unended("Half an answ"))))
     assert [e.text for e in events if isinstance(e, TextDelta)] == ["Half an answ"]
     assert not any(isinstance(e, Ended) for e in events)
     assert failed.value.retryable
 
 
 def test_calls_complete_before_a_break_are_handed_on() -> None:
-    response, _ = reasked(Model(unended("I read.", call(path="a"))))
+    response, _ = reasked(ScriptedModel(unended("I read.", call(path="a"))))
     assert (response.calls, response.stop) == ((call(path="a"),), Stop.TOOL_CALLS)
 
 
 def test_a_value_complete_before_a_break_is_handed_on() -> None:
-    response, _ = reasked(Model(unended('{"n": 3}')), FORMED)
+    response, _ = reasked(ScriptedModel(unended('{"n": 3}')), FORMED)
     assert response.text == '{"n": 3}'
 
 
 def test_tokens_spent_before_any_text_are_no_call() -> None:
     spent = Issue(kind=IssueKind.TRUNCATED, message="the answer reached max_tokens before anything was said")
-    model = Model(said(stop=Stop.LENGTH, issues=[spent]))
+    model = ScriptedModel(response_of(stop=Stop.LENGTH, issues=[spent]))
     response, _ = reasked(model)
-    assert (response.text, response.stop, len(model.asked)) == ("", Stop.LENGTH, 1)
+    assert (response.text, response.stop, len(model.requests)) == ("", Stop.LENGTH, 1)
 
 
 # ── what is told, and when ───────────────────────────────────────────────────
 
 
 def test_text_streams_and_calls_wait_for_the_end() -> None:
-    answer: list[Event] = [Started("m"), TextDelta("a"), *list(replay(said(call(path="a"))))[1:-1], TextDelta("b"), Ended(Stop.END)]
-    _, events = reasked(Model(answer))
+    answer: list[Event] = [Started("m"), TextDelta("a"), *list(replay(response_of(call(path="a"))))[1:-1], TextDelta("b"), Ended(Stop.END)]
+    _, events = reasked(ScriptedModel(answer))
     kinds = [type(e) for e in events]
     assert kinds.index(CallStarted) > max(i for i, e in enumerate(events) if isinstance(e, TextDelta))
 
 
 def test_a_call_found_to_stand_in_reasoning_is_withheld() -> None:
-    answer: list[Event] = [*list(replay(said("so", call(path="a"))))[:-1], Reclassified(), TextDelta("Done."), Ended(Stop.END)]
-    response, events = reasked(Model(answer))
+    answer: list[Event] = [*list(replay(response_of("so", call(path="a"))))[:-1], Reclassified(), TextDelta("Done."), Ended(Stop.END)]
+    response, events = reasked(ScriptedModel(answer))
     assert response.calls == ()
     assert not any(isinstance(e, CallStarted | CallEnded) for e in events)
     assert (response.reasoning, response.text) == ("so", "Done.")
 
 
 def test_fragments_may_be_told_early_where_that_is_wanted() -> None:
-    answer = list(replay(said(call(path="a"))))
-    _, events = reasked(Model(answer), whole_calls=False)
+    answer = list(replay(response_of(call(path="a"))))
+    _, events = reasked(ScriptedModel(answer), whole_calls=False)
     assert events == [*answer[:-1], Ended(Stop.TOOL_CALLS, COST)]
 
 
 def _mixed(parts: list[Any]) -> Response:
-    return said(*[p for p in parts if not isinstance(p, Issue)], issues=[p for p in parts if isinstance(p, Issue)])
+    return response_of(*[p for p in parts if not isinstance(p, Issue)], issues=[p for p in parts if isinstance(p, Issue)])
 
 
 PARTS: st.SearchStrategy[list[Any]] = st.lists(
@@ -385,7 +360,7 @@ PARTS: st.SearchStrategy[list[Any]] = st.lists(
 def test_no_wrong_call_passes_and_events_fold_to_responses(
     answers: list[list[Any]], request: Request
 ) -> None:
-    model = Model(*[_mixed(parts) for parts in answers])
+    model = ScriptedModel(*[_mixed(parts) for parts in answers])
     try:
         response, events = reasked(model, request)
     except ProviderError as error:
@@ -401,28 +376,28 @@ def test_no_wrong_call_passes_and_events_fold_to_responses(
 
 def test_reasoning_of_the_first_answer_is_told() -> None:
     answer: list[Event] = [Started("m"), ReasoningDelta("hm"), TextDelta("ok"), IssueReported(BROKEN), Ended(Stop.END)]
-    response, _ = reasked(Model(answer, said(call(path="a"))))
+    response, _ = reasked(ScriptedModel(answer, response_of(call(path="a"))))
     assert (response.reasoning, response.text) == ("hm", "ok")
 
 
 def test_run_gives_the_same_response() -> None:
-    assert run(reask(ASKED, Model(said("x"))), lambda _: None) == said("x")
+    assert run(reask(ASKED, ScriptedModel(response_of("x"))), lambda _: None) == response_of("x")
 
 
 def test_calls_of_several_answers_get_ids_of_their_own() -> None:
-    model = Model(said(call(path="a"), issues=[BROKEN]), said(call(path="b")))
+    model = ScriptedModel(response_of(call(path="a"), issues=[BROKEN]), response_of(call(path="b")))
     response, _ = reasked(model)
     assert [(c.id, c.arguments["path"]) for c in response.calls] == [("c1", "a"), ("c1_2", "b")]
 
 
 def test_calls_that_differ_late_are_both_made() -> None:
     long = "x" * 400
-    model = Model(said(call(path=f"{long}a"), issues=[BROKEN]), said(call(path=f"{long}b", call_id="c2")))
+    model = ScriptedModel(response_of(call(path=f"{long}a"), issues=[BROKEN]), response_of(call(path=f"{long}b", call_id="c2")))
     response, _ = reasked(model)
     assert [c.arguments["path"][-1] for c in response.calls] == ["a", "b"]
 
 
 def test_text_of_a_form_that_was_reasoning_is_shown_as_that() -> None:
     answer: list[Event] = [Started("m"), TextDelta("Let me count."), Reclassified(), TextDelta('{"n": 3}'), Ended(Stop.END)]
-    response, _ = reasked(Model(answer), FORMED)
+    response, _ = reasked(ScriptedModel(answer), FORMED)
     assert (response.reasoning, response.text) == ("Let me count.", '{"n": 3}')

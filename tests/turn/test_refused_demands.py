@@ -20,21 +20,21 @@ from dragoman.turn.machine import turn
 from dragoman.turn.prepare import only_allowed
 from dragoman.turn.rejections import refused_demand, refuses_tools
 from dragoman.types import Message, OutputSchema, Request, Response, Tool, ToolChoice
-from tests.support.upstreams import UPSTREAMS, Says, model, refusal, said, sent
+from tests.support.upstreams import UPSTREAMS, ScriptedReply, model, refusal, sent, text_reply
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
 STOP = Tool(name="stop")
-SKY = Says(calls=(("a1", "look", {"at": "sky"}),))
+SKY = ScriptedReply(calls=(("a1", "look", {"at": "sky"}),))
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 FORM = OutputSchema(schema=SCHEMA, name="count", strict=True)
-VALUE = said('{"n": 3}')
+VALUE = text_reply('{"n": 3}')
 
 
 def demanding(**more: Any) -> Request:
     return Request(model="m", messages=(Message("user", "What is up?"),), **more)
 
 
-def answers(request: Request, *turns: Says | Answer, api: str = "openai_chat", times: int = 1) -> tuple[Any, Response]:
+def answers(request: Request, *turns: ScriptedReply | Answer, api: str = "openai_chat", times: int = 1) -> tuple[Any, Response]:
     memory, learned = model(api, *turns), Capabilities()
     to = Route(provider=COMPATIBLE[api], base_url="http://model.test")
     for _ in range(times):
@@ -184,7 +184,7 @@ def test_a_form_the_place_leaves_out_becomes_words() -> None:
 
 
 def test_a_form_on_the_wire_allows_calls_in_text() -> None:
-    memory = model("openai_chat", said('~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'))
+    memory = model("openai_chat", text_reply('~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'))
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", tools=Tools.TEXT)
     response = run(turn(demanding(tools=(LOOK,), output_schema=FORM), to), memory.sync_performer())
     assert [call.name for call in response.calls] == ["look"]

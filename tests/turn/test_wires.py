@@ -37,7 +37,7 @@ from dragoman.types import (
     ToolResult,
 )
 from tests.support.upstreams import refusal
-from tests.support.wires import WIRES, Said, calling, said_in
+from tests.support.wires import WIRES, WireRequest, calling, wire_requests
 
 PLACES = (
     "openai", "openai-responses", "anthropic", "gemini", "bedrock", "bedrock-invoke", "ollama", "cohere", "mistral",
@@ -75,7 +75,7 @@ def sent(place: str, messages: Sequence[Message], **more: Any) -> tuple[dict[str
     return body, response.issues
 
 
-def read(place: str, body: Any) -> Said:
+def read(place: str, body: Any) -> WireRequest:
     return WIRES[PROVIDERS[place].codec].read(body)
 
 
@@ -96,7 +96,7 @@ def test_a_call_returns_under_the_names_of_the_caller(place: str, stream: bool) 
     assert (call.name, call.arguments) == (ODD, {"path": "x"})
     again = ask(memory, route(place), [ASK, first.message, result(call)], tools=(READ,), stream=stream)
     assert again.calls[0].name == ODD
-    _, wire = said_in(api, memory)
+    _, wire = wire_requests(api, memory)
     ((call_id, name),), ((answers, text, _),) = wire.calls, wire.results
     assert (answers, text) == (call_id, "blue")
     assert [name] == wire.tools
@@ -245,7 +245,7 @@ PAIR = (ASK, Message("assistant", [ToolCall(id="c1", name=ODD, arguments={"path"
 def test_a_history_with_calls_declares_its_tools(place: str, choice: ToolChoice | None) -> None:
     memory = calling(PROVIDERS[place].codec, "c9", {"path": "x"}, stream=False)
     response = ask(memory, route(place), PAIR, tools=(), tool_choice=choice)
-    (wire,) = said_in(PROVIDERS[place].codec, memory)
+    (wire,) = wire_requests(PROVIDERS[place].codec, memory)
     assert wire.tools == ["fs_read_file_x"]
     assert response.calls == (), "what is declared for the history's sake is not offered"
 
