@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import lru_cache
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Need: TypeAlias = Generator[None, None, T]
@@ -21,12 +21,22 @@ Sink: TypeAlias = Callable[[str], object]
 SPACE = re.compile(r"[ \t\r\n\f\v\u00a0\ufeff]*")
 
 
+class Tap(NamedTuple):
+    """Where a reader waits in the middle of a run: text in which `search` finds nothing may be given to `sink` at once.
+
+    `run` matches what else may be given to it, where more may than what `search` passes.
+    """
+
+    search: Callable[[str], object]
+    sink: Sink
+    run: Callable[[str], re.Match[str] | None] | None = None
+
+
 class Source:
     """The text received so far and a place in it.
 
     `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
-    `tap` is set by a reader that waits in the middle of a run: text in which `tap[0]` finds nothing may be given to
-    `tap[1]` straight away, as the reader itself would.  `reread` counts what readers read a second time.
+    `tap` is set by a reader that waits in the middle of a run.  `reread` counts what readers read a second time.
     """
 
     __slots__ = ("_holds", "_kept", "base", "buf", "eof", "pos", "reread", "tap")
@@ -36,7 +46,7 @@ class Source:
         self.reread = 0
         self._holds: list[int] = []
         self._kept: list[str] = []
-        self.tap: tuple[Callable[[str], object], Sink] | None = None
+        self.tap: Tap | None = None
 
     @property
     def at(self) -> int:
@@ -59,15 +69,19 @@ class Source:
     def run(self, text: str) -> bool:
         """Give `text` to the waiting reader's tap.  False: it needs the reader itself."""
         tap = self.tap
-        if tap is None or not text or self.pos != len(self.buf) or tap[0](text) is not None:
+        if tap is None or not text or self.pos != len(self.buf) or tap.search(text) is not None:
             return False
+        self.passed(text)
+        tap.sink(text)
+        return True
+
+    def passed(self, text: str) -> None:
+        """`text` followed what was read, and was taken without the reader."""
         if self._holds:
             start = self._holds[0] - self.base
-            self._kept.append(self.buf[start:] if start > 0 else self.buf)
-        self.base += len(self.buf)
-        self.buf, self.pos = text, len(text)
-        tap[1](text)
-        return True
+            self._kept += [self.buf[start:] if start > 0 else self.buf, text]
+        self.base += len(self.buf) + len(text)
+        self.buf, self.pos = "", 0
 
     def hold(self) -> int:
         """From here on remember what is read, for `held` and `rewind`.  Returns the number of holds."""
@@ -148,7 +162,7 @@ class Source:
         A sink that may raise must not be `tapped`: what it raises belongs into the reader.
         """
         pattern, prefixes, longest, lead = finder(markers)
-        tap = (lead, sink) if tapped else None
+        tap = Tap(lead, sink) if tapped else None
         while True:
             found = pattern.search(self.buf, self.pos)
             if found is not None and (self.eof or not may_be_longer(found, self.buf, prefixes, longest)):

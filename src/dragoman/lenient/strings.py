@@ -15,7 +15,7 @@ from functools import lru_cache
 from ..types import Edit
 from .damaged import ends_of
 from .notation import INNER_PYTHON, JSON, Broken, Cut, Form
-from .source import Need, Sink, Source
+from .source import Need, Sink, Source, Tap
 from .string_ends import StringEnds
 
 HEX4 = re.compile(r"[0-9a-fA-F]{4}")
@@ -161,7 +161,7 @@ class StringReader(StringEnds):
                     if not quote:
                         return
                     raise Cut
-                src.tap = (marks.search, out) if begun else None
+                src.tap = Tap(marks.search, out, None if drive else marks.run) if begun else None
                 yield
                 src.tap = None
                 continue

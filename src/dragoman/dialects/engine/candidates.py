@@ -460,7 +460,8 @@ class Trial:
     def _inner(self) -> Need[tuple[Attempt | None, str]]:
         """One candidate inside a fence, told nothing of yet."""
         src, t = self.src, self.table
-        yield from src.peek(t.longest)
+        while not src.eof and src.buf[src.pos : src.pos + t.longest].casefold() in t.prefixes:
+            yield
         found = t.marker.match(src.buf, src.pos)
         rows = t.rows.get(found.group().casefold(), ()) if found else ()
         for row in (*rows, *(yield from named_rows(self.judge.declared, t.forms, src))):

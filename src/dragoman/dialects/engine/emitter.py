@@ -105,15 +105,28 @@ class Teller:
             self._show(text)
 
     def _show(self, text: str) -> None:
+        self._shown(text)
+        self.emit(TextDelta(text))
+
+    def _shown(self, text: str) -> None:
         self.context.add(text)
         self._fresh = self._fresh and text.isspace()
         if self.seen_call and not text.isspace():
             self._prose_since_call, self._unclosed = True, None
-        self.emit(TextDelta(text))
 
     def _think(self, text: str) -> None:
-        self._reasoning_tail = (self._reasoning_tail + text)[-80:] if len(text) < 80 else text[-80:]
+        self._thought(text)
         self.emit(ReasoningDelta(text))
+
+    def _thought(self, text: str) -> None:
+        self._reasoning_tail = (self._reasoning_tail + text)[-80:] if len(text) < 80 else text[-80:]
+
+    def passed(self, text: str) -> None:
+        """`text` was told without us, while nothing was pending."""
+        if self.reasoning:
+            self._thought(text)
+        else:
+            self._shown(text)
 
     def tell(self, text: str) -> None:
         """Text behind which nothing is looked for any more."""

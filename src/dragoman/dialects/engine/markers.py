@@ -6,11 +6,11 @@ Knows rows and marker spellings; does not read text, and no tool.  Tables are ca
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...lenient.source import prefixes_of
 from ..reading.compiled import Form, Row
@@ -56,6 +56,9 @@ LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_resu
 
 NONE: frozenset[str] = frozenset()
 
+Match: TypeAlias = Callable[[str, int], re.Match[str] | None]
+"""A pattern's own `match`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Marks:
@@ -95,13 +98,18 @@ class Table(Marks):
     """What the scanner needs, for one set of dialects.
 
     `lead` finds a character that begins a marker, or may, `line_lead` a line that begins with one that begins a `line` marker,
-    `any_lead` either character anywhere.
+    `any_lead` either character anywhere.  Behind the first character of a line, `stop_lead` finds one that may matter,
+    and `stops`, by that character, whether it does as far as the text goes; empty where any word may matter.
     """
 
     lead: re.Pattern[str]
     line_lead: re.Pattern[str]
     any_lead: re.Pattern[str]
     run_lead: re.Pattern[str]
+    named_first: tuple[Form, ...]
+    named_inline: tuple[Form, ...]
+    stop_lead: re.Pattern[str]
+    stops: Mapping[str, Match]
     marker: re.Pattern[str]
     prefixes: frozenset[str]
     longest: int
@@ -234,16 +242,44 @@ def _build(marks: Marks) -> Table:
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
     anywhere, first = [*_begun(every - marks.line), *named], "|".join([*_begun(every & marks.line), *lines])
+    stops = _stops([*_begun(every - marks.line, WAIT), *named], first)
     return Table(
         **{f.name: getattr(marks, f.name) for f in fields(Marks)},
         lead=re.compile("|".join(anywhere) or r"(?!)"),
         line_lead=re.compile(rf"\n[ \t\r]*(?={first})" if first else r"(?!)"),
         any_lead=re.compile("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
         run_lead=re.compile("|".join((*anywhere, r"\n"))),
+        named_first=tuple(marks.forms),
+        named_inline=tuple(f for f in marks.forms if f in marks.inline),
+        stop_lead=_stop_lead(every - marks.line, stops),
+        stops=stops,
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
         longest=max(map(len, ordered), default=1),
     )
+
+
+def _stops(anywhere: list[str], first: str) -> dict[str, Match]:
+    """For each character that may begin a marker behind the first of a line: does it, as far as the text goes?"""
+    by_sign: dict[str, list[str]] = {}
+    for pattern in anywhere:
+        sign = pattern[1] if pattern[0] == "\\" else pattern[0]
+        if pattern[0] in "[(":
+            return {}
+        by_sign.setdefault(sign, []).append(pattern)
+    if first:
+        by_sign["\n"] = [rf"\n[ \t\r]*(?:\Z|(?={first}))"]
+    return {sign: re.compile("|".join(patterns)).match for sign, patterns in by_sign.items()}
+
+
+def _stop_lead(markers: frozenset[str], stops: Mapping[str, Match]) -> re.Pattern[str]:
+    """Finds one of the signs of `stops`; a letter only with what may be a marker's second character behind it."""
+    letters = {c for c in stops if c.isalnum()}
+    signs = re.escape("".join(sorted(stops)))
+    rest = _so_far({m[1:LOOK] for m in markers if m[0].isalnum()})
+    if not letters or not rest:
+        return re.compile(f"[{signs}]" if stops else r"(?!)")
+    return re.compile(rf"[{signs}](?:(?<![{re.escape(''.join(letters))}])|(?=(?i:{rest})))")
 
 
 def openings(t: Table) -> re.Pattern[str]:
@@ -264,12 +300,16 @@ LOOK = 6
 """How far is looked behind a character before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
 
 
-def _begun(markers: frozenset[str]) -> list[str]:
+WAIT = 24
+"""How far where the marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
+
+
+def _begun(markers: frozenset[str], look: int = LOOK) -> list[str]:
     """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast."""
     rests: dict[str, set[str]] = {}
     for marker in markers:
         for first in {marker[0], marker[0].upper()}:
-            rests.setdefault(first, set()).add(marker[1:LOOK])
+            rests.setdefault(first, set()).add(marker[1:look])
     return [re.escape(first) + _ahead(_so_far(rest)) for first, rest in sorted(rests.items())]
 
 

@@ -19,19 +19,20 @@ from typing import Any
 
 from ...errors import UsageError
 from ...events import Assembler, Event, IssueReported, Reclassified
-from ...lenient.source import Need, Source
+from ...lenient.source import Need, Source, Tap
 from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
 from ..judge.declared import NO_TOOLS, declared
 from ..judge.judge import Judge, unreadable
 from ..judge.provenance import Provenance, ShownText
 from ..reading import segments
 from ..reading.compiled import Row
-from ..reading.named import UNDECIDED, opener
+from ..reading.named import UNDECIDED, forms_at, opener
 from ..rows.table import ALL, resolve
 from ..spec import Dialect, JsonCall, Route
 from .budget import Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
+from .lanes import MOST, Lane, lane_at
 from .markers import FENCE_SIGNS, FENCES, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
 from .search import Lead
 from .shown_calls import reads
@@ -134,16 +135,30 @@ class Parser:
         self._inline = self._at_line = Lead(self._table.lead, one=True)
         self._reasoned = False
         self._closed = False
+        self._lane: Lane | None = None
         self._begin(prefix)
         self._reader = self._message()
 
     def feed(self, text: str) -> list[Event]:
         """Take more text; returns the events it settles.  Never raises on content."""
+        lane = self._lane
+        if lane is not None:
+            if not lane.held and lane.search(text) is None and text:
+                run = lane.run
+                run.append(text)
+                if len(run) > MOST:
+                    lane.settle()
+                return [lane.event(text)]
+            events = lane.feed(text)
+            if events is not None:
+                return events
+            text = lane.leave() or text
         src = self._src
-        if src.tap is None or not src.run(text):
-            src.feed(text)
-            next(self._reader, None)
-        return self._teller.drain()
+        src.feed(text)
+        next(self._reader, None)
+        events = self._teller.drain()
+        self._lane = lane_at(src, self._teller, self._scan_table)
+        return events
 
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The text has ended (because of `finish_reason`); returns the rest of the events."""
@@ -152,6 +167,9 @@ class Parser:
         self._closed = True
         if finish_reason is not None:
             self._trial.finish = finish_reason
+        if self._lane is not None:
+            self._src.feed(self._lane.leave())
+            self._lane = None
         self._src.eof = True
         next(self._reader, None)
         self._teller.settle_end(self._trial.finish)
@@ -226,7 +244,7 @@ class Parser:
             say(src.buf[start:cut])
             if marker or src.eof:
                 return marker
-            src.tap = ((t.any_lead if self._teller.line_start("") else t.run_lead).search, say)
+            src.tap = Tap((t.any_lead if self._teller.line_start("") else t.run_lead).search, say)
             yield
             src.tap = None
 
@@ -263,7 +281,7 @@ class Parser:
         """The opener with a declared name that stands here, "" for none; None where more text must tell."""
         buf, eof = self._src.buf, self._src.eof
         self._named, marker = (), ""
-        for form in t.forms if first else t.inline:
+        for form in forms_at(t.named_first if first else t.named_inline, buf[at]):
             found = opener(self._names, (form,), buf, at, eof=eof)
             if found is UNDECIDED:
                 return None

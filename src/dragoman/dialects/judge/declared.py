@@ -23,6 +23,7 @@ NAMESPACES = (
     "default_api:", "declaration:",
 )
 """Namespace prefixes of several wires, stripped without guessing (judge-rules.md 4; malformations.md §6)."""
+BEGUN_NAMESPACES = frozenset(space[:size] for space in NAMESPACES for size in range(len(space) + 1))
 COUNT = re.compile(r":\d*\Z")
 MAX_WORD = 256
 """No name is longer as written."""
@@ -73,15 +74,13 @@ class Declared(Mapping[str, Tool]):
         """The declared name that is written so, perhaps under a namespace or with markdown's escapes."""
         if written in self._given:
             return written
-        clean = COUNT.sub("", written.replace("\\", ""))
+        clean = _clean(written)
         return next((n for n in (clean, *_unspaced(clean)) if n in self._given), "")
 
     def may_begin(self, written: str) -> bool:
         """May this be the beginning of what `spelt` or `meant` finds?"""
-        clean = COUNT.sub("", written.replace("\\", ""))
-        return any(self._begins(part.casefold()) for part in (clean, *_unspaced(clean))) or any(
-            space.startswith(clean) for space in NAMESPACES
-        )
+        clean = _clean(written)
+        return clean in BEGUN_NAMESPACES or any(self._begins(part.casefold()) for part in (clean, *_unspaced(clean)))
 
     def _begins(self, folded: str) -> bool:
         at = bisect_left(self._sorted, folded)
@@ -91,8 +90,15 @@ class Declared(Mapping[str, Tool]):
 NO_TOOLS = Declared({})
 
 
+def _clean(written: str) -> str:
+    """The name without a count behind it, and without Markdown's escapes."""
+    return COUNT.sub("", written.replace("\\", "")) if ":" in written or "\\" in written else written
+
+
 def _unspaced(name: str) -> tuple[str, ...]:
     """The name without the namespaces it may stand under."""
+    if not name.startswith(NAMESPACES):
+        return ()
     return tuple(name[len(space) :] for space in NAMESPACES if name.startswith(space))
 
 

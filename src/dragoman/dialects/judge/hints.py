@@ -9,6 +9,7 @@ Source: judge-rules.md, second edition, C.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 REACH = 240
 """Characters on either side that are looked at."""
@@ -99,14 +100,23 @@ def before(text: str, *, inline: bool) -> tuple[str, ...]:
     line = text.rstrip()[-REACH:].rpartition("\n")[2].strip()
     if not line:
         return ()
-    last = SENTENCES.split(line)[-1]
-    return _found(LEADS, last, shown=inline or SHOWN.search(last) is not None)
+    return _before(SENTENCES.split(line)[-1], inline)
 
 
 def behind(text: str) -> tuple[str, ...]:
     """What the first line after a call says against it."""
     line = text.lstrip()[:REACH].partition("\n")[0].strip()
-    return _found(TAILS, line, shown=SHOWN.search(line) is not None) if line else ()
+    return _behind(line) if line else ()
+
+
+@lru_cache(maxsize=512)
+def _before(line: str, inline: bool) -> tuple[str, ...]:
+    return _found(LEADS, line, shown=inline or SHOWN.search(line) is not None)
+
+
+@lru_cache(maxsize=512)
+def _behind(line: str) -> tuple[str, ...]:
+    return _found(TAILS, line, shown=SHOWN.search(line) is not None)
 
 
 def _found(table: tuple[tuple[str, re.Pattern[str], bool], ...], line: str, *, shown: bool) -> tuple[str, ...]:

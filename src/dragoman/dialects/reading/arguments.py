@@ -229,6 +229,21 @@ class RawArguments:
         self.given[key] = ""
 
 
+def through(sink: Sink) -> Sink | None:
+    """Where text that this sink is given ends up, while nothing on its way changes or keeps it; None where it may.
+
+    What is on the way says so by `through`; entities and a line's end at the end of a text may always be kept.
+    """
+    while True:
+        onward = getattr(getattr(sink, "__self__", None), "through", None)
+        if onward is None:
+            return sink
+        found = onward()
+        if found is None:
+            return None
+        sink = found
+
+
 class _Raw:
     """A value that is still text."""
 
@@ -260,6 +275,10 @@ class Trim:
         if text:
             self._sink(text)
 
+    def through(self) -> Sink | None:
+        """Where text goes, if nothing is held back or will be but a line's end."""
+        return self._sink if not self._what or (self._started and not self._tail and self._what == "\n") else None
+
 
 class Unescape:
     """Decodes XML entities, once, in a text that was escaped: one without a bare `<` or `&` (malformations.md 4).
@@ -290,6 +309,10 @@ class Unescape:
         held, self._held = self._held, ""
         if held:
             self._sink(unescaped(held))
+
+    def through(self) -> Sink | None:
+        """Where text without entities and tags goes."""
+        return self._sink if not self._held else None
 
 
 def unescaped(text: str) -> str:

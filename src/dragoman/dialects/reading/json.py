@@ -20,6 +20,7 @@ from ..judge.judge import BENIGN
 from ..spec import JsonCall, Listing
 from .arguments import ECHO, TEXT, is_name, take_key, unwrapped, wrappers
 from .call import Attempt, Mismatch
+from .clean_call import clean_call
 from .exact import object_at, wanted
 
 LISTS = ("tool_calls", "calls", "tool_uses", "function_calls", "toolCalls")
@@ -32,15 +33,17 @@ FINAL = "final"
 
 def json_call(attempt: Attempt) -> Need[None]:
     """One or several call objects, or a list of them."""
-    src = attempt.src
-    fence = (yield from src.match(FENCE, 40)) if attempt.row.call_open or attempt.row.section_open else None
+    src, args = attempt.src, attempt.spec.args
+    assert isinstance(args, JsonCall)
+    c = yield from src.peek()
+    inside = c != "" and c in "`~" and (attempt.row.call_open or attempt.row.section_open)
+    fence = (yield from src.match(FENCE, 40)) if inside else None
     if fence is not None:
         src.pos = fence.end()
         yield from attempt.nested(lambda: json_call(attempt))
         yield from attempt.closing((fence["fence"],))
         attempt.last_edit("fenced")
         return
-    c = yield from src.peek()
     if c == "[" and (attempt.spec.listing is Listing.ARRAY or attempt.row.call_open):
         yield from attempt.array()
         return
@@ -48,8 +51,8 @@ def json_call(attempt: Attempt) -> Need[None]:
         if (yield from src.peek()) != "{":
             if not (yield from _quoted_object(attempt)):
                 raise Mismatch
-        else:
-            yield from _Object(attempt, attempt.spec.args).read()  # type: ignore[arg-type]
+        elif not clean_call(attempt, args):
+            yield from _Object(attempt, args).read()
         if not attempt.row.call_open or attempt.spec.listing is Listing.ARRAY:
             return
         size, found = yield from src.glance(("{",), (",", ";"))

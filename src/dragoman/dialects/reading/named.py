@@ -95,6 +95,25 @@ def _behind(form: Form, name: str, buf: str, end: int, eof: bool) -> Opener | No
     return UNDECIDED if not eof and len(given) < len(behind) and same(given, behind[: len(given)]) else None
 
 
+@lru_cache(maxsize=256)
+def _by_sign(forms: tuple[Form, ...]) -> Mapping[str, tuple[Form, ...]]:
+    """The forms that may stand where this sign does; under "", where it is one of a name."""
+    named = tuple(form for form in forms if not form[0])
+    found = {"": named}
+    for sign in {before[0] for before, _ in forms if before}:
+        found[sign] = tuple(f for f in forms if f[0][:1] == sign or (not f[0] and WORD.match(sign)))
+    return found
+
+
+def forms_at(forms: tuple[Form, ...], sign: str) -> tuple[Form, ...]:
+    """Those of `forms` that may begin with this sign, in order."""
+    by_sign = _by_sign(forms)
+    found = by_sign.get(sign)
+    if found is not None:
+        return found
+    return by_sign[""] if WORD.match(sign) else ()
+
+
 def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Source) -> Need[tuple[Row, ...]]:
     """The rows that a declared name may open at the source's place."""
     found: dict[Row, None] = {}

@@ -113,6 +113,10 @@ class RawValue:
         else:
             self._held.append(text)
 
+    def through(self) -> Sink | None:
+        """Where text without marks goes, once there was more than white space, and while no end is in doubt."""
+        return self._sink if self._held is None and self._any else None
+
     def _is_end(self, seen: Seen) -> bool:
         """Is this mark the value's true end?  What only may be is remembered."""
         depth = self._depth
