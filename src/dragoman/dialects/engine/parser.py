@@ -281,7 +281,7 @@ class Parser:
         """The opener with a declared name that stands here, "" for none; None where more text must tell."""
         buf, eof = self._src.buf, self._src.eof
         self._named, marker = (), ""
-        for form in forms_at(t.named_first if first else t.named_inline, buf[at]):
+        for form in forms_at(self._names, t.named_first if first else t.named_inline, buf, at, eof=eof):
             found = opener(self._names, (form,), buf, at, eof=eof)
             if found is UNDECIDED:
                 return None

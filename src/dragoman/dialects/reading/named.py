@@ -105,23 +105,34 @@ def _by_sign(forms: tuple[Form, ...]) -> Mapping[str, tuple[Form, ...]]:
     return found
 
 
-def forms_at(forms: tuple[Form, ...], sign: str) -> tuple[Form, ...]:
-    """Those of `forms` that may begin with this sign, in order."""
+def forms_at(names: Declared, forms: tuple[Form, ...], buf: str, at: int, *, eof: bool) -> tuple[Form, ...]:
+    """Those of `forms` that may stand at this place, in order: by the sign that stands there, and the word."""
+    if at == len(buf):
+        return forms
     by_sign = _by_sign(forms)
-    found = by_sign.get(sign)
+    found = by_sign.get(buf[at])
     if found is not None:
         return found
-    return by_sign[""] if WORD.match(sign) else ()
+    word = WORD.match(buf, at)
+    return by_sign[""] if word is not None and _may_name(names, word, buf, eof) else ()
+
+
+def _may_name(names: Declared, word: re.Match[str], buf: str, eof: bool) -> bool:
+    """May this word be a declared name, or the beginning of one?"""
+    if word.end() == len(buf) and not eof:
+        return True
+    written = word.group()
+    return written == PRINT or written[-1] in TAIL or bool(names.spelt(written) or names.meant(written))
 
 
 def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Source) -> Need[tuple[Row, ...]]:
     """The rows that a declared name may open at the source's place."""
     found: dict[Row, None] = {}
-    for form, rows in forms.items() if names else ():
+    for form in forms_at(names, tuple(forms), src.buf, src.pos, eof=src.eof) if names else ():
         while (one := opener(names, (form,), src.buf, src.pos, eof=src.eof)) is UNDECIDED:
             yield
         if one is not None:
-            found |= dict.fromkeys(rows)
+            found |= dict.fromkeys(forms[form])
     return tuple(found)
 
 
