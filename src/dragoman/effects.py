@@ -28,10 +28,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Seconds to wait: for a connection, and between two pieces of an answer (also before the first)."""
+    """Seconds to wait: for a connection, between two pieces of an answer (also before the first), and for the rest.
+
+    `grace` is for what may follow once the answer said why it stops, where its wire's last word is still missing.
+    """
 
     connect: float = 10.0
     idle: float = 600.0
+    grace: float = 3.0
 
 
 DEFAULT_TIMEOUTS = Timeouts()
@@ -67,7 +71,13 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Read(Effect):
-    """Wait for more of the answer's body.  Reply: bytes, b"" once it has ended."""
+    """Wait for more of the answer's body.  Reply: bytes, b"" once it has ended.
+
+    `within`: what follows is welcome, but not needed; so many seconds are waited for it.  The reply is b"" too where
+    nothing comes in that time, or the connection breaks; the answer is let go of then, and at once for 0 seconds.
+    """
+
+    within: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

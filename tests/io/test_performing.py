@@ -253,3 +253,35 @@ def test_a_listening_socket_sends_small_answers_at_once() -> None:
         accepted, _ = listening.accept()
         with accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+@both
+def test_what_is_not_needed_is_waited_for_so_long_and_its_connection_let_go(execute: Runner) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
+        it.until_gone()
+
+    def machine(url: str) -> Machine[tuple[bytes, bytes]]:
+        yield Open(url=url)
+        first = yield Read()
+        rest = yield Read(0.05)
+        return first, rest
+
+    with peer(talk) as served:
+        assert execute(machine(served.url)) == (b"first", b"")
+        assert served.exchanges[0].gone.wait(LONG)
+
+
+@both
+def test_what_is_not_needed_is_read_where_it_comes_and_broken_off_without_an_error(execute: Runner) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
+
+    def machine(url: str) -> Machine[tuple[bytes, bytes]]:
+        yield Open(url=url)
+        first = yield Read(LONG)
+        rest = yield Read(LONG)
+        return first, rest
+
+    with peer(talk) as served:
+        assert execute(machine(served.url)) == (b"first", b"")

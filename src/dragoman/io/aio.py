@@ -9,6 +9,7 @@ another host); cookies are not kept (one pool serves many users); bodies and hea
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import urllib.request
 from functools import lru_cache
@@ -18,7 +19,7 @@ from typing import Any
 import aiohttp
 
 from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep, Timeouts
-from ..errors import ErrorCode, ErrorKind, UsageError
+from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from .cancel import Cancel
 from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
 from .failures import (
@@ -139,8 +140,8 @@ class AsyncPerformer:
         if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, UNCANCELLABLE):
             raise Cancelled
         match effect:
-            case Read():
-                return await self._read()
+            case Read(within):
+                return await (self._read() if within is None else self._read_within(within))
             case Open():
                 return await self._open(effect)
             case Close():
@@ -177,6 +178,14 @@ class AsyncPerformer:
             return await (reading if self._cancel is None else interruptible(reading, self._cancel))
         except Exception as error:
             raise provider_error(error, self._url, FAILURES) or error from error
+
+    async def _read_within(self, seconds: float) -> bytes:
+        if seconds:
+            with contextlib.suppress(ProviderError, TimeoutError):
+                async with asyncio.timeout(seconds):
+                    return await self._read()
+        self._close()
+        return b""
 
     def _close(self) -> None:
         if self._answer is not None:

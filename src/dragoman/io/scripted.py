@@ -8,6 +8,7 @@ as they do elsewhere.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,13 +120,12 @@ class ScriptedPerformer:
         """The reply to `effect`."""
         self.unless_cancelled(effect)
         match effect:
-            case Read():
-                return self._read()
+            case Read(within):
+                return self._read() if within is None else self._read_within(within)
             case Open():
                 return self._open(effect)
             case Close():
-                self._peer.closed += self._pieces is not None
-                self._pieces = None
+                self._close()
             case NewId(prefix):
                 return self._peer.mint(prefix)
             case Now():
@@ -148,3 +148,14 @@ class ScriptedPerformer:
         if isinstance(piece, Exception):
             raise piece
         return piece
+
+    def _read_within(self, seconds: float) -> bytes:
+        with suppress(ProviderError):
+            if seconds and (piece := self._read()):
+                return piece
+        self._close()
+        return b""
+
+    def _close(self) -> None:
+        self._peer.closed += self._pieces is not None
+        self._pieces = None

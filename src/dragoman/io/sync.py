@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -19,7 +20,7 @@ from typing import Any
 import httpx2
 
 from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep
-from ..errors import ErrorCode, ErrorKind, UsageError
+from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from .cancel import Cancel
 from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
 from .failures import BROKEN, NOT_HTTP, SLOW_ANSWER, SLOW_CONNECT, UNREACHABLE, Failure, origin, provider_error
@@ -105,8 +106,8 @@ class Performer:
 
     def _perform(self, effect: Effect) -> Any:
         match effect:
-            case Read():
-                return self._read()
+            case Read(within):
+                return self._read() if within is None else self._read_within(within)
             case Open():
                 return self._open(effect)
             case Close():
@@ -143,6 +144,18 @@ class Performer:
         except Exception as error:
             raise provider_error(error, self._url, FAILURES) or error from error
         return piece
+
+    def _read_within(self, seconds: float) -> bytes:
+        if self._answer is not None and seconds:
+            deadline = _Deadline(self._answer, seconds)
+            try:
+                return self._read()
+            except ProviderError:
+                pass
+            finally:
+                deadline.call_off()
+        self._close()
+        return b""
 
     def _unless_cancelled(self, function: Callable[[], Any], stop: Callable[[], None]) -> Any:
         return function() if self._helper is None else self._helper.call(function, stop)
@@ -193,6 +206,27 @@ class _Sending:
         self._abandoned = True
         if self._answer is not None:
             self._answer.close()
+
+
+class _Deadline:
+    """Ends the connection of an answer after some seconds, unless it is called off: no read takes a time limit."""
+
+    def __init__(self, answer: httpx2.Response, seconds: float) -> None:
+        self._answer, self._lock, self._is_off = answer, threading.Lock(), False
+        self._timer = threading.Timer(seconds, self._expire)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def call_off(self) -> None:
+        """The connection is left alone from here on: another answer may come over it."""
+        self._timer.cancel()
+        with self._lock:
+            self._is_off = True
+
+    def _expire(self) -> None:
+        with self._lock:
+            if not self._is_off:
+                _cut(self._answer)
 
 
 def _cut(answer: httpx2.Response) -> None:

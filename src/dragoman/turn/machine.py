@@ -98,7 +98,7 @@ def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[P
 def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:
     """The answer, as its bytes come."""
     source = yield from send(plan, mint("n"), tokens)
-    while data := (yield Read()):
+    while data := (yield Read(source.patience())):
         yield from answer.take(source.feed(data))
     yield from answer.take(source.close())
 

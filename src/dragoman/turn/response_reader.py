@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from ..codecs.shared.frames import Frame, readers
-from ..codecs.shared.spec import Codec, Ids
+from ..codecs.shared.spec import Codec, Ids, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
-from ..events import Ended, Event, IssueReported, Started, replay
+from ..events import CallEnded, Ended, Event, IssueReported, PartEnded, Started, replay
 from ..providers.route import Route
 from ..redaction import redact
 
@@ -27,8 +27,20 @@ TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or str
 ENDLESS = "{root} streams without end ({size} MiB, {silent} MiB of it without an event); ask for less"
 
 
+DRAIN = 0.1
+"""Seconds to wait, once an answer is over, for the end of its body: then its connection can serve the next one."""
+MOST_LATE = 32
+"""Pieces read of a body after its answer stopped; a peer may go on with signs of life for ever."""
+
+
 class AnswerSource(Protocol):
     """Bytes of an answer → events."""
+
+    def patience(self) -> float | None:
+        """Seconds to wait for more that is welcome, but not needed; None where the answer is not there yet.
+
+        To be asked before each read.
+        """
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """The events that `data` completes."""
@@ -47,6 +59,19 @@ class Streamed:
         self._start = b""
         self._understood = False
         self._size = self._silent = 0  # bytes of all, and of those since the last frame
+        self._stopped = self._premature = False  # did it say why it stops, and did more of it follow all the same?
+        self._late = 0  # pieces that came after it stopped
+
+    def patience(self) -> float | None:
+        """By how far the answer has come; a peer that went on after it had stopped is waited for as before."""
+        progress = self._decoder.progress
+        self._stopped = progress is not Progress.OPEN
+        if not self._stopped or (self._premature and progress is Progress.STOPPED):
+            return None
+        self._late += 1
+        if self._late > MOST_LATE:
+            return 0.0
+        return DRAIN if progress is Progress.OVER else self._route.timeouts.grace
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
@@ -77,6 +102,8 @@ class Streamed:
     def _checked(self, events: list[Event]) -> list[Event]:
         if not self._understood:
             self._understood = any(map(_says_something, events))
+        if self._stopped and not self._premature:
+            self._premature = any(map(_goes_on, events))
         return events
 
 
@@ -86,8 +113,16 @@ def _says_something(event: Event) -> bool:
     return not isinstance(event, Started | IssueReported)
 
 
+def _goes_on(event: Event) -> bool:
+    """Is `event` more of an answer, and not its end?"""
+    return _says_something(event) and not isinstance(event, Ended | PartEnded | CallEnded)
+
+
 class Whole:
     """An answer in one piece."""
+
+    def patience(self) -> None:
+        """Its end is the body's."""
 
     def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
         self._codec, self._ids, self._route = codec, ids, route

@@ -21,7 +21,7 @@ from ..shared.body import mapping, string
 from ..shared.errors import read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import frame_body, wire_fault
-from ..shared.spec import PLAIN, UNSTAMPED, Codec, Ids, Quirks, Stamp
+from ..shared.spec import PLAIN, UNSTAMPED, Codec, Ids, Progress, Quirks, Stamp
 from . import messages as anthropic_messages
 from .messages_requests import decode_request as decode_messages
 from .messages_requests import encode_request as encode_messages
@@ -53,6 +53,10 @@ class _Decoder:
 
     def __init__(self, ids: Ids | None = None) -> None:
         self._inner = anthropic_messages.CODEC.decode_stream(ids)
+
+    @property
+    def progress(self) -> Progress:
+        return self._inner.progress
 
     def feed(self, frame: Frame) -> list[Event]:
         if frame.event.endswith("Exception"):

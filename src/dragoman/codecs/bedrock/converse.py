@@ -130,6 +130,7 @@ class _Decoder(BlockDecoder):
         return []
 
     def _on_metadata(self, body: JsonObject) -> list[Event]:
+        self._over = bool(self._word)
         self._usage |= present(mapping(body.get("usage")))
         if body.get("metrics") and body["metrics"] != _NO_METRICS:
             self._extra["metrics"] = body["metrics"]

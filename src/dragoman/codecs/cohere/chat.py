@@ -163,6 +163,7 @@ class _Decoder(RunDecoder):
         delta = mapping(body.get("delta"))
         if delta.get("error"):
             raise read_failure(200, {"error": delta["error"]})
+        self._over = True
         return self._finish(delta)
 
     def _finish(self, body: JsonObject) -> list[Event]:

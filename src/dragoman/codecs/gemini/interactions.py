@@ -128,7 +128,7 @@ class _Decoder(BlockDecoder):
         if self._word == "failed":
             faults = [mapping(one) for one in items(answer.get("errors"))]
             raise read_failure(200, {"error": faults[0] if faults else {"message": "failed"}})
-        self._complete = self._complete or change in ("completed", "complete")
+        self._complete = self._over = self._complete or change in ("completed", "complete")
         self._extra |= present(answer, _BODY)
         self._usage |= present(mapping(answer.get("usage")))
         return self._start(string(answer.get("model")), string(answer.get("id"))) if answer else []

@@ -99,7 +99,7 @@ class Decoder(AnswerDecoder):
         self._usage |= {key: body[key] for key in _COUNTS if body.get(key) is not None}
         self._read_noise(body)
         if body.get("done") is True:
-            self._complete = True
+            self._complete = self._over = True
             self._word = string(body.get("done_reason"))
 
     def _call(self, call: JsonObject) -> list[Event]:

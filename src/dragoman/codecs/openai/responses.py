@@ -126,7 +126,7 @@ class _Decoder(AnswerDecoder):
 
     def _on_end(self, body: JsonObject) -> list[Event]:
         self._response = mapping(body.get("response"))
-        self._complete = self._response.get("status", "completed") in _ENDS
+        self._complete = self._over = self._response.get("status", "completed") in _ENDS
         events: list[Event] = []
         for index, item in enumerate(items(self._response.get("output"))):
             if index not in self._done and isinstance(item, Mapping):

@@ -20,7 +20,7 @@ from .calls import CallBook
 from .encoder import final_stop
 from .frames import Frame
 from .issues import frame_body, out_of_tokens, wire_fault
-from .spec import Ids, wire_fields
+from .spec import Ids, Progress, wire_fields
 
 Emit = Callable[[str], list[Event]]
 Path = tuple[str | int, ...]
@@ -78,6 +78,7 @@ class AnswerDecoder(ABC):
         self._calls = CallBook(ids)
         self._started = self._closed = False
         self._complete = False  # the wire said that this is all
+        self._over = False  # its terminator has come
         self._answered = False  # there was more than reasoning
         self._word = ""  # the wire's own for why it stopped
         self._usage: dict[str, Any] = {}
@@ -104,6 +105,13 @@ class AnswerDecoder(ABC):
         if self._repeats is not None:
             self._like = _Repeat(body, frame.event, self.noise, *self._repeats)
         return events
+
+    @property
+    def progress(self) -> Progress:
+        """How far the answer has come, by the frames so far."""
+        if self._over or self._closed:
+            return Progress.OVER
+        return Progress.STOPPED if self._is_complete() else Progress.OPEN
 
     def close(self) -> list[Event]:
         """The events still due when the stream has ended, `Ended` last."""
@@ -136,6 +144,7 @@ class AnswerDecoder(ABC):
         """Take from a frame that is like the one before what its noise says."""
 
     def _on_terminator(self) -> list[Event]:
+        self._over = True
         return []
 
     def _is_complete(self) -> bool:

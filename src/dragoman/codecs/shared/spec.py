@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Literal, Protocol
 
 from ...errors import CodecError, ProviderError
@@ -122,8 +123,20 @@ class Unsupported(CodecError):
         self.details = details
 
 
+class Progress(Enum):
+    """How far a streamed answer has come."""
+
+    OPEN = "open"        # more of it follows
+    STOPPED = "stopped"  # it said why it stops: only what it cost may follow
+    OVER = "over"        # the wire's own terminator has come
+
+
 class StreamDecoder(Protocol):
     """Frames of a streamed answer → events."""
+
+    @property
+    def progress(self) -> Progress:
+        """How far the answer has come, by the frames so far."""
 
     def feed(self, frame: Frame) -> list[Event]:
         """The events of `frame`.  Raises `ProviderError` when the peer reports an error."""

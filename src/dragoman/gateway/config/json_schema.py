@@ -151,6 +151,7 @@ _MODEL = {
     "nonce": _flag("Count only calls that carry a code made for the request."),
     "prefix": _text("Text the chat template has opened when the model begins (<think>)."),
     "timeout": _number("Seconds of silence after which a request to a provider fails.", 0.01, "number"),
+    "grace": _number("Seconds a connection may stay silent once the answer said why it stops.", 0.01, "number"),
     "mcp": {
         "type": "array",
         "items": {"anyOf": [{"type": "string"}, ATTACHMENT]},

@@ -42,6 +42,8 @@ YAML = frozenset({".yaml", ".yml"})
 REFERENCE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 NOT_SET = "the environment variable {name} is not set; set it, or write ${{{name}:-}} where none is needed"
 PLAIN_KEY = "write a key as ${NAME} and set the variable NAME; keys do not belong into files"
+WAITS = {"timeout": "idle", "grace": "grace"}
+"""Seconds in a model's row → the field of `Timeouts`."""
 NO_PROVIDER = "{name!r} names no provider; {near} (dragoman list providers)"
 WRITE_BOTH = "write provider/model"
 ONE_OF_TWO = "an api is given as well; leave one of the two out"
@@ -310,8 +312,8 @@ class _Reader:
                 self._complain(f"{path}.{word}", str(error))
         if "tools" in row:
             fields["tools"] = Tools(row["tools"])
-        if "timeout" in row:
-            fields["timeouts"] = Timeouts(idle=float(row["timeout"]))
+        if waits := {name: float(row[key]) for key, name in WAITS.items() if key in row}:
+            fields["timeouts"] = Timeouts(**waits)
         return fields
 
     def _route(self, name: str, fields: Mapping[str, Any], path: str) -> Route | None:
