@@ -474,6 +474,14 @@ def test_markers_may_be_asked_for_always_or_never() -> None:
     assert marks(sent("anthropic_messages", *messages, tools=tools, quirks=Quirks(cache="never"))) == []
 
 
+def test_a_marker_never_comes_into_the_callers_own_tools() -> None:
+    theirs = {"type": "web_search_20250305", "name": "web_search"}
+    request = Request(model="m", messages=(Message("user", "u"),), tools=(Tool(name="f"),), extra={"tools": [None, theirs]})
+    body = codec("anthropic_messages").encode_request(request, Quirks(cache="always"))
+    assert body["tools"][-1]["cache_control"] == EPHEMERAL
+    assert theirs == {"type": "web_search_20250305", "name": "web_search"}
+
+
 def test_a_marker_with_a_lifetime_comes_back_with_it() -> None:
     hour = {"type": "ephemeral", "ttl": "1h"}
     content = [{"type": "text", "text": "a", "cache_control": hour}, {"type": "text", "text": "b"}]

@@ -70,6 +70,8 @@ CASES: list[tuple[str, SchemaRules, Any, Any]] = [
     ("what is said comes after the description", GEMINI, {"type": "integer", "exclusiveMinimum": 0, "description": "N"},
      {"type": "integer", "description": "N (exclusiveMinimum: 0)"}),
     ("two kinds, one of them null", GEMINI, {"type": ["string", "null"]}, {"type": "string", "nullable": True}),
+    ("two kinds, one of them a value's", GEMINI, {"type": ["string", "integer"], "enum": ["x"]},
+     {"type": "string", "enum": ["x"]}),
     ("anyOf with null", GEMINI, {"anyOf": [STR, {"type": "null"}]}, {"type": "string", "nullable": True}),
     ("several kinds", GEMINI, {"type": ["string", "integer"], "minLength": 1, "minimum": 2},
      {"anyOf": [{"type": "string", "minLength": 1}, {"type": "integer", "minimum": 2}]}),

@@ -229,7 +229,8 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 def _write_tools(tools: tuple[Tool, ...], foreign: Any, mode: CacheMode) -> list[Any]:
     if foreign is None:
         return _written_once(tools, mode)
-    return _marked(interleaved(map(write_tool, tools), foreign), mode)
+    listed = interleaved(map(write_tool, tools), foreign)
+    return _marked([dict(one) if isinstance(one, Mapping) else one for one in listed], mode)  # theirs stay unmarked
 
 
 def _write_output(request: Request, left: Any) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def by_kind(flat: dict[str, Any], kinds: Sequence[str], *, nullable: bool) -> tu
     branches = [only_kind(flat, kind) for kind in rest]
     common = {key: value for key, value in flat.items() if key in ANNOTATIONS or key in LISTS}
     if len(branches) == 1 and nullable:
-        return {**branches[0], **common}, True
+        return {**branches[0], **common}, len(rest) < len(kinds)
     null = [NULL] if len(rest) < len(kinds) else []
     return {**common, "anyOf": [*branches, *null]}, False
 
