@@ -299,7 +299,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Sampling; None means the peer's default.  `effort` is the reasoning effort, by the wires' own words."""
+    """Sampling; None means the peer's default.
+
+    `effort` is the reasoning effort, by the wires' own words ("none" for no reasoning); `thinking_budget` is the most
+    tokens that may be spent on it: 0 for none, -1 where the model is to decide.
+    """
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -310,6 +314,7 @@ class Sampling:
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
     effort: str | None = None
+    thinking_budget: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,10 @@ from dragoman.providers.families import (
     Profile,
     Replay,
     TemplateLimit,
-    _names,
     order,
     profile,
 )
+from dragoman.providers.model_names import spellings
 from dragoman.types import Tool
 
 # a model's name as users write it → the dialect it was taught
@@ -171,7 +171,7 @@ def test_an_unknown_model_gets_an_answer_too() -> None:
     ],
 )
 def test_names_are_read_without_path_ending_and_quantisation(model: str, name: str) -> None:
-    assert name in _names(model)
+    assert name in spellings(model)
 
 
 def test_the_callers_rows_come_first() -> None:

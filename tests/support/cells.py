@@ -19,7 +19,6 @@ from typing import Any
 from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import readers
 from dragoman.effects import Open
-from dragoman.events import Event, assemble
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.auth import KeyHeader
@@ -78,12 +77,8 @@ def faults(cell: Mapping[str, Any], *, stream: bool = False) -> list[str]:
             found.append(f"got {path}: {at(reply.json, path)!r}, not {wish!r}")
     told = reply.headers.get("x-dragoman-unsupported-params", "")
     found += [f"not told: {word} (told: {told!r})" for word in cell.get("told", ()) if word not in told]
-    found += [f"nowhere sent: {word}" for word in cell.get("somewhere", ()) if not carried(raw, word)]
+    found += [f"nowhere sent: {word}" for word in cell.get("somewhere", ()) if word not in raw]
     return [*found, *(f"sent somewhere: {word}" for word in cell.get("nowhere", ()) if word in raw)]
-
-
-def carried(raw: str, word: str) -> bool:
-    return word in raw
 
 
 def run(cell: Mapping[str, Any], *, stream: bool = False) -> tuple[Any, Reply, str]:
@@ -96,27 +91,20 @@ def run(cell: Mapping[str, Any], *, stream: bool = False) -> tuple[Any, Reply, s
 
     front, request = FRONTS[cell["front"]], cell["request"]
     peer = ScriptedPeer(answer)
-    reply = _ask(_gateway(cell, peer), front, request, stream=stream)
+    gateway = _gateway(cell, peer)
+    reply = _ask(gateway, front, request, stream=stream)
     if "way" in cell and reply.status == 200:
         request = gone_on(cell["front"], request, _folded(front, reply, stream=stream), cell["way"])
-        gateway = _gateway(cell, peer) if cell.get("fresh") else None
-        reply = _ask(gateway or _same(cell, peer), front, request, stream=stream)
+        gateway = _gateway(cell, peer) if cell.get("fresh") else gateway
+        reply = _ask(gateway, front, request, stream=stream)
     raw = peer.sent[-1].body.decode()
     return json.loads(raw), reply, raw
-
-
-_LAST: dict[int, Any] = {}
 
 
 def _gateway(cell: Mapping[str, Any], peer: ScriptedPeer) -> Any:
     row = replace(PROVIDERS[cell["backend"]], auth=LOCK, or_auth=(), settings=(), url_env=(), base_url="http://model.test/v1")
     to = Route(provider=row, model=cell["model"], base_url="http://model.test/v1", key="k")
-    _LAST[id(peer)] = create_app(GatewayConfig(default=to, reasks=0), peer)
-    return _LAST[id(peer)]
-
-
-def _same(cell: Mapping[str, Any], peer: ScriptedPeer) -> Any:
-    return _LAST[id(peer)]
+    return create_app(GatewayConfig(default=to, reasks=0), peer)
 
 
 def _ask(gateway: Any, front: str, request: Mapping[str, Any], *, stream: bool) -> Reply:
@@ -209,7 +197,7 @@ def responses_stream(body: Any) -> tuple[list[bytes], str]:
     for index, item in enumerate(body["output"]):
         place = {"output_index": index, "item_id": item["id"]}
         start = {key: value for key, value in item.items() if key != "encrypted_content"}
-        empty = {"reasoning": {"summary": []}, "message": {"content": []}}.get(item["type"], {"arguments": ""})
+        empty: dict[str, Any] = {"reasoning": {"summary": []}, "message": {"content": []}}.get(item["type"], {"arguments": ""})
         out.append(("response.output_item.added", {"output_index": index, "item": {**start, **empty}}))
         for at_, part in enumerate(item.get("summary", ())):
             out.append(("response.reasoning_summary_text.delta", {**place, "summary_index": at_, "delta": part["text"]}))
@@ -302,7 +290,7 @@ def _fold_ollama(lines: list[Any]) -> Any:
     for line in lines:
         for key in ("content", "thinking", "tool_calls"):
             message[key] += line["message"].get(key) or type(message[key])()
-    return {"message": {key: value for key, value in message.items() if value or key == "content" or key == "role"}}
+    return {"message": {key: value for key, value in message.items() if value or key in {"content", "role"}}}
 
 
 FOLDS: dict[str, Callable[[list[Any]], Any]] = {

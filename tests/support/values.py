@@ -52,7 +52,7 @@ class Wire:
     has_id: bool = True
     has_model: bool = True
     in_path: bool = False
-    options: frozenset[str] = EVERY_OPTION
+    options: frozenset[str] = EVERY_OPTION - {"thinking_budget"}
     outputs: frozenset[str] = frozenset({"none", "schema", "object", "named"})
     choices: frozenset[str] = frozenset({"auto", "none", "required", "named"})
     parallel: bool = True
@@ -98,6 +98,7 @@ WIRES: Mapping[str, Wire] = {
         images="last",
     ),
     "gemini": Wire(
+        options=EVERY_OPTION,
         stops=(*_COMMON, Stop.FILTERED, Stop.ERROR),
         adjoining=True,
         in_path=True,
@@ -260,6 +261,7 @@ OPTIONS: Mapping[str, st.SearchStrategy[Any]] = {
     "presence_penalty": st.none() | st.floats(-2, 2),
     "frequency_penalty": st.none() | st.floats(-2, 2),
     "effort": st.sampled_from([None, "low", "medium", "high"]),
+    "thinking_budget": st.sampled_from([None, -1, 0, 1024, 8192]),
 }
 OUTPUTS: Mapping[str, st.SearchStrategy[OutputSchema | None]] = {
     "none": st.none(),

@@ -7,8 +7,7 @@ Contract: narrowing by profile changes the order in which dialects are tried, ne
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -17,6 +16,8 @@ from functools import lru_cache
 from ..conversation.cache_markers import Caches
 from ..dialects.rows.table import ALL, DIALECTS, resolve
 from ..dialects.spec import Dialect
+from .model_names import spellings
+from .thinking import Controls
 
 
 class Opens(StrEnum):
@@ -84,6 +85,8 @@ class Profile:
     sees       whether it sees media that stand inside a result, where the wire lets them stand there
     fixed      what of the sampling services refuse to change (fields of `Sampling`): any value is a 400
     caches     which prompt-cache markers it takes where the wire has any; None: as the place says
+    maker      whose thoughts its models read, by one word wherever they are served; "": nobody's but the place's own
+    thinking   what it takes of a wish to think; None: as `providers/thinking.py` says
     context    tokens all its models have by their cards, 0 where nobody says that of all
     source     the place that says so
     """
@@ -102,6 +105,8 @@ class Profile:
     sees: bool = True
     fixed: frozenset[str] = frozenset()
     caches: Caches | None = None
+    maker: str = ""
+    thinking: Controls | None = None
     context: int = 0
     source: str = ""
 
@@ -212,26 +217,26 @@ ZAI = (
 )
 OPENAI = (
     Profile(
-        match="gpt-oss*", dialect="harmony", reasoning="<|channel|>analysis<|message|>", replay=Replay.TOOL_TURNS,
-        parallel=False, context=131072,
+        maker="gpt-oss", match="gpt-oss*", dialect="harmony", reasoning="<|channel|>analysis<|message|>",
+        replay=Replay.TOOL_TURNS, parallel=False, context=131072,
         source="formats.md H1; OpenAI cookbook on raw reasoning; llama.cpp#20393 (taught to make one call)",
     ),
     Profile(match=("gpt-5-chat*", "chatgpt*"), source="wire-quirks.md (tools is not supported)"),
     Profile(
-        match=("gpt-5", "gpt-5-*", "o[134]", "o[134]-*"), fixed=NO_PENALTIES,
+        maker="openai", match=("gpt-5", "gpt-5-*", "o[134]", "o[134]-*"), fixed=NO_PENALTIES,
         source="native tools; 400 \"'temperature' does not support 0.7 with this model. Only the default (1) value is "
         'supported"',
     ),
-    Profile(match=("gpt*", "codex*"), source="native tools; leaks are read like any other"),
+    Profile(maker="openai", match=("gpt*", "codex*"), source="native tools; leaks are read like any other"),
 )
 GOOGLE = (
     Profile(
-        match=("gemini-[3-9]*",), also=("tool_code",), replay=Replay.SIGNED, context=1048576,
+        maker="gemini", match=("gemini-[3-9]*",), also=("tool_code",), replay=Replay.SIGNED, context=1048576,
         schema=frozenset(SchemaLimit),
         source="peers.md pains 16 and 18; wire-quirks.md (thoughtSignature must be echoed)",
     ),
     Profile(
-        match="gemini*", also=("tool_code",), schema=frozenset(SchemaLimit),
+        maker="gemini", match="gemini*", also=("tool_code",), schema=frozenset(SchemaLimit),
         sees=False, source="peers.md pain 18; malformations.md §5 (tool_code leaks); "
         "ai.google.dev/gemini-api/docs/function-calling (media in results: Gemini 3)",
     ),
@@ -248,18 +253,20 @@ GOOGLE = (
 )
 ANTHROPIC = (
     Profile(
+        maker="claude",
         match=("claude-opus-5.5*", "claude-opus-5-5*", "claude-fable*"), also=("anthropic_xml",), replay=Replay.SIGNED,
         forced=Forced.NEVER, fixed=NO_SAMPLING, caches=Caches.ALL, context=200000,
         source="peers.md §1 row 33 (a forced choice is rejected); 400 \"`temperature` is deprecated for this model\"",
     ),
     Profile(
+        maker="claude",
         match=("claude-opus-4-[78]*", "claude-opus-4.[78]*", "claude-opus-5*", "claude-sonnet-5*", "claude-mythos*"),
         also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_BUDGETED, fixed=NO_SAMPLING,
         caches=Caches.ALL, context=200000,
         source="as below; 400 \"`temperature` is deprecated for this model\", the same for top_p and top_k",
     ),
     Profile(
-        match=("claude*",), also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_BUDGETED,
+        maker="claude", match=("claude*",), also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_BUDGETED,
         caches=Caches.ALL, context=200000,
         source="formats.md §6.2; platform.claude.com/docs/build-with-claude/thinking-tool-workflows (a forced call is "
         "an error with manual thinking, adaptive thinking takes it)",
@@ -363,8 +370,9 @@ OTHERS = (
     Profile(match=("dots*",), dialect="dots", source="formats.md E3"),
     Profile(match=("trinity*", "arcee*"), dialect="granite4", reasoning=THINK, source="formats.md A3"),
     Profile(match=("exaone*", "reka*", "bielik*"), dialect="hermes", reasoning=THINK, source=TEMPLATES),
-    Profile(match=("grok*",), source="native tools; wire-quirks.md (reasoning fields hold drafts of calls)"),
-    Profile(match=("nova-*",), caches=Caches.INSTRUCTIONS,
+    Profile(maker="grok", match=("grok*",),
+            source="native tools; wire-quirks.md (reasoning fields hold drafts of calls)"),
+    Profile(maker="nova", match=("nova-*",), caches=Caches.INSTRUCTIONS,
             source="native tools; wire-quirks.md (a code interpreter of its own in the turn); 400 \"extraneous key "
             "[cachePoint] is not permitted\" after tools and after results"),
 )
@@ -376,33 +384,6 @@ ROWS: tuple[Profile, ...] = (
 
 # fmt: on
 
-# ── names ────────────────────────────────────────────────────────────────────
-
-SHARD = re.compile(r"-\d{5}-of-\d{5}$|\.(?:gguf|safetensors)$")
-QUANTISED = re.compile(
-    r"[-.@:](?:gguf|ggml|gptq|awq|exl[23]|mlx|fp8|fp16|bf16|f16|nvfp4|mxfp4|int[48]|[2-8](?:\.\d)?-?bits?|dwq|ud|latest"
-    r"|w[48]a(?:8|16)|i?q[2-8](?:-[a-z0-9]+)*|g\d+)$"
-)
-DECIMAL = re.compile(r"(?<=\d)p(?=\d)")
-CUT = re.compile(r"[/:@]|\.(?=[a-z])")
-
-
-def _plain(name: str) -> str:
-    name = DECIMAL.sub(".", re.sub(r"[\s_]+", "-", name.strip().casefold()))
-    while (shorter := QUANTISED.sub("", SHARD.sub("", name))) != name:
-        name = shorter
-    return name.replace(":", "-")
-
-
-def _names(model: str) -> Iterator[str]:
-    """Parts of a name that may be the model: all of it, and the rest behind each prefix (`us.anthropic.claude…`)."""
-    path = model.replace("\\", "/").rstrip("/")
-    yield _plain(path)
-    for cut in CUT.finditer(path.casefold()):
-        if rest := _plain(path[cut.end() :]):
-            yield rest
-
-
 def profile(model: str, rows: Iterable[Profile] = ()) -> Profile:
     """The first row that fits the model's name, the caller's `rows` before ours; `DEFAULT` where none does."""
     return _profile(model, tuple(rows))
@@ -410,7 +391,7 @@ def profile(model: str, rows: Iterable[Profile] = ()) -> Profile:
 
 @lru_cache(maxsize=1024)
 def _profile(model: str, rows: tuple[Profile, ...]) -> Profile:
-    names = tuple(dict.fromkeys(_names(model)))
+    names = spellings(model)
     return next((row for row in (*rows, *ROWS) if any(map(row.fits, names))), DEFAULT)
 
 

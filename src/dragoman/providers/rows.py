@@ -90,6 +90,8 @@ SCHEMAS = frozenset({ConstraintKind.SCHEMA})  # Ollama: `format`; LM Studio: `re
 
 # the API refuses `reasoning_content` in past turns, its newer models refuse `max_tokens`, and it knows no `top_k`
 OPENAI_QUIRKS = Quirks(reasoning_field="", rename={"max_tokens": "max_completion_tokens"}, omit=frozenset({"top_k"}))
+# docs.z.ai, platform.moonshot.ai, api-docs.deepseek.com: "thinking mode"
+NO_THINKING = {"thinking": {"type": "disabled"}}
 OPENAI_KEY = _bearer("OPENAI_API_KEY")
 CLAUDE_QUIRKS = Quirks(cache="always")
 REGION = Setting("region", ("AWS_REGION", "AWS_DEFAULT_REGION"), default="us-east-1")
@@ -205,7 +207,7 @@ DIALECTAL: tuple[Provider, ...] = (
     Provider(
         name="zai", codec="openai_chat", base_url="https://api.z.ai/api/paas/v4",
         auth=SignedKey(env=("ZAI_API_KEY", "ZHIPUAI_API_KEY")), url_env=("ZAI_API_URL", "ZAI_BASE_URL"),
-        quirks=Quirks(choices=AUTO, omit=frozenset({"parallel_tool_calls", "top_k"})),
+        quirks=Quirks(choices=AUTO, omit=frozenset({"parallel_tool_calls", "top_k"}), thinking_off=NO_THINKING),
         aliases=("zhipu",), notes=("calls may bear the index -1 (recorded)",),
         docs="https://docs.z.ai/api-reference/llm/chat-completion",
     ),
@@ -258,7 +260,7 @@ DIALECTAL: tuple[Provider, ...] = (
         "moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "KIMI_API_KEY",
         url_env=("MOONSHOT_BASE_URL", "MOONSHOT_API_URL"),
         requirements=WireRequirements(names=WORD_NAMES, schema=schema_rules.MOONSHOT),
-        quirks=Quirks(choices=AUTO_OR_NONE, omit=frozenset({"parallel_tool_calls", "top_k"})),
+        quirks=Quirks(choices=AUTO_OR_NONE, omit=frozenset({"parallel_tool_calls", "top_k"}), thinking_off=NO_THINKING),
         notes=("a forced tool_choice while thinking (400)", "ids come again in later turns"),
         docs="https://platform.moonshot.ai/docs/api/tool-use",
     ),
@@ -286,7 +288,7 @@ DIALECTAL: tuple[Provider, ...] = (
     ),
     _chat(
         "deepseek", "https://api.deepseek.com", "DEEPSEEK_API_KEY", root="",
-        quirks=Quirks(content="text", omit=frozenset({"parallel_tool_calls", "top_k"})),
+        quirks=Quirks(content="text", omit=frozenset({"parallel_tool_calls", "top_k"}), thinking_off=NO_THINKING),
         notes=("a forced tool_choice while thinking (400)", "response_format json_schema"),
         docs="https://api-docs.deepseek.com/",
     ),
@@ -353,6 +355,7 @@ PLAIN_CHAT: tuple[Provider, ...] = (
           docs="https://docs.api.nvidia.com/nim/reference/llm-apis"),
     _chat("alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY", "ALIBABA_API_KEY",
           url_env=("DASHSCOPE_BASE_URL", "ALIBABA_BASE_URL"), aliases=("dashscope",),
+          quirks=Quirks(thinking_off={"enable_thinking": False}),
           notes=("file parts",), docs="https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai"),
     _chat("crusoe", "https://api.inference.crusoecloud.com/v1", "CRUSOE_API_KEY",
           docs="https://docs.crusoecloud.com/managed-inference/overview"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from ..codecs.shared.spec import PLAIN, Quirks, WireFields
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
@@ -37,6 +37,7 @@ from ..types import (
     ToolResult,
 )
 from .instructions import choice_instruction
+from .thinking import with_thinking
 
 WEAKER = {"named": "required", "required": "auto"}
 LAX = (OPEN, OPENAI, LLAMACPP)
@@ -91,12 +92,22 @@ def _requirements_of(provider: Provider, profile: Profile, text: bool) -> WireRe
     return requirements
 
 
+FIELDS_OF: Mapping[str, Literal["claude", "effort", "nova"]] = {
+    "claude": "claude",
+    "gpt-oss": "effort",
+    "nova": "nova",
+}
+"""A family's maker → whose words of thinking it has where a place passes on a model's own fields."""
+
+
 @memoize(CONSTANTS)
 def quirks_of(provider: Provider, profile: Profile) -> Quirks:
     """The departures of this provider's wire from the plain one where it serves a model of this family."""
     quirks = provider.quirks
     if TemplateLimit.CONTENT in profile.template_limits and quirks.empty_content == "null":
         quirks = replace(quirks, empty_content="empty")
+    if fields := FIELDS_OF.get(profile.maker):
+        quirks = replace(quirks, thinking_fields=fields)
     if quirks.cache != "never":
         modes: dict[Caches, CacheMode] = {Caches.NOTHING: "never", Caches.INSTRUCTIONS: "asked"}
         quirks = replace(quirks, cache=modes.get(takes_of(provider, profile), quirks.cache))
@@ -123,8 +134,10 @@ def wants_thinking(request: Request) -> bool | None:
             return kind
         if isinstance(kind, str):
             return kind not in OFF
-    effort = request.sampling.effort
-    return None if effort is None else effort not in OFF
+    effort, budget = request.sampling.effort, request.sampling.thinking_budget
+    if effort is not None:
+        return effort not in OFF
+    return None if budget is None else budget != 0
 
 
 def prepare(
@@ -141,7 +154,9 @@ def prepare(
     `text`: its tools are in its text already; `schemaless` names the tools whose schemas were refused, `refused`
     the modes of tool choice that were.
     """
+    request, thinking = with_thinking(request, provider, profile, refused)
     request, fixed = _sampled(request, provider, profile)
+    fixed = [*thinking, *fixed]
     if text:
         return _text(request, provider, profile, fixed)
     request, weaker = _choice(request, provider, profile, refused)
@@ -308,6 +323,7 @@ def _is_own(provider: Provider) -> bool:
 
 
 DEFAULT_TEMPERATURE = 1
+FIXED = "this family's sampling is fixed; left out: {name}"
 
 
 def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Request, list[Issue]]:
@@ -317,8 +333,9 @@ def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Re
     if not given or _is_own(provider):
         return request, []
     lost = sorted(name for name, value in given.items() if value != DEFAULT_TEMPERATURE)
-    message = f"this family's sampling is fixed; left out: {', '.join(lost)}"
-    issues = [Issue(kind=IssueKind.UNSUPPORTED, message=message, path="$.sampling")] if lost else []
+    issues = [
+        Issue(kind=IssueKind.UNSUPPORTED, message=FIXED.format(name=name), path=f"$.sampling.{name}") for name in lost
+    ]
     nothing: dict[str, Any] = dict.fromkeys(given)
     return replace(request, sampling=replace(request.sampling, **nothing)), issues
 
@@ -327,6 +344,7 @@ def _takes_force(request: Request, provider: Provider, profile: Profile) -> bool
     """May a call be demanded of this family here?"""
     thinking = request.extra.get("thinking")
     budgeted = isinstance(thinking, Mapping) and thinking.get("type") == "enabled"
+    budgeted = budgeted or (request.sampling.thinking_budget or 0) > 0
     return {
         Forced.FREE: True,
         Forced.NOT_BUDGETED: not budgeted,

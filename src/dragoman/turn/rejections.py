@@ -14,10 +14,12 @@ from typing import Any
 from ..errors import ErrorKind, ProviderError
 from ..lenient.reader import Broken, Cut, mend
 from ..providers.spec import Tools
+from ..providers.thinking import WORDS
 from ..types import JsonObject, Request, Tool
 from .capabilities import NOTHING, Refusals, signed
 from .instructions import form_key, form_kind
 from .plan import Plan
+from .thinking import REFUSED, WHILE_TOOLS
 
 TOOLS_REFUSED = re.compile(
     r"\b(?:tools?|functions?)\b(?![_ ]choice)[^.;]{0,60}?\b(?:not|n't|never|un)\W?(?:currently )?"
@@ -105,6 +107,44 @@ def refused_demand(error: ProviderError, sent: Request) -> str:
     return form_key(sent) if ONE_SCHEMA.search(error.message) else form_kind(sent)
 
 
+ABOUT_EFFORT = re.compile(
+    r"reasoning[._ ]?effort|\beffort\b|thinking[ _.]?(?:level|budget|config|type)|\bthinking\.type\b"
+    r"|\b(?:support|not)\w* (?:adaptive )?thinking\b|\badaptive thinking\b|enable_thinking",
+    re.IGNORECASE,
+)
+"""xAI "Model … does not support parameter reasoningEffort.", Gemini "Thinking level is not supported for this model.",
+Anthropic "This model does not support the effort parameter", Ollama '"m" does not support thinking'."""
+WITHOUT_TOOLS = re.compile(r"\bfunction tools with reasoning", re.IGNORECASE)
+"""OpenAI "Function tools with reasoning_effort are not supported for … in /v1/chat/completions …"."""
+ABOUT_A_VALUE = re.compile(r"unsupported[ _]value|supported values", re.IGNORECASE)
+"""OpenAI "Unsupported value: 'minimal' is not supported with the 'gpt-5.1' model. Supported values are: 'none', …"; in
+the field `param` stands what it is about."""
+QUOTED_WORD = re.compile(r"['\"`](\w+)['\"`]")
+TAKEN = re.compile(
+    r"\b(?:supported values|valid|allowed|accepts?|one of|input should be|expected)\b(.*)", re.IGNORECASE | re.DOTALL
+)
+
+
+def refused_effort(error: ProviderError, sent: Request) -> str:
+    """The wish to think of `sent` that this refusal is about: the words that are taken, the one that is not, or all.
+
+    In the words of `turn/thinking.py`; "" where it is about something else.
+    """
+    effort, words = sent.sampling.effort, error.message
+    if sent.tools and error.kind in DEMAND_REFUSALS and WITHOUT_TOOLS.search(words):
+        return WHILE_TOOLS
+    if error.kind not in DEMAND_REFUSALS or (effort is None and sent.sampling.thinking_budget is None):
+        return ""
+    about = ABOUT_EFFORT.search(words) or (ABOUT_A_VALUE.search(words) and ABOUT_EFFORT.search(error.body))
+    if not about:
+        return ""
+    tail = TAKEN.search(words)
+    listed = [word for word in QUOTED_WORD.findall(tail[1] if tail else "") if word in WORDS and word != effort]
+    if listed:
+        return f"{REFUSED}:{','.join(listed)}"
+    return f"{REFUSED}:-{effort}" if effort is not None and effort in QUOTED_WORD.findall(words) else REFUSED
+
+
 GENERATION = "failed_generation"
 """Groq's field: what the model wrote, where its server could not make a call of it (recorded: errors.jsonl)."""
 
@@ -166,6 +206,11 @@ def _demand(error: ProviderError, plan: Plan) -> Refusals:
     return Refusals(demands=frozenset(filter(None, (refused_demand(error, plan.request),))))
 
 
+def _effort(error: ProviderError, plan: Plan) -> Refusals:
+    refused = refused_effort(error, plan.request)
+    return NOTHING if refused in {"", *plan.refused.demands} else Refusals(demands=frozenset((refused,)))
+
+
 def _tools(error: ProviderError, plan: Plan) -> Refusals:
     native = bool(plan.asked.tools) and not plan.text and plan.route.mode is Tools.BOTH
     return Refusals(tools=native and refuses_tools(error))
@@ -179,5 +224,5 @@ def _schemas(error: ProviderError, plan: Plan) -> Refusals:
     return Refusals(schemas=schemas - plan.refused.schemas)
 
 
-WEAKER: tuple[Callable[[ProviderError, Plan], Refusals], ...] = (_constraint, _demand, _tools, _schemas)
+WEAKER: tuple[Callable[[ProviderError, Plan], Refusals], ...] = (_constraint, _effort, _demand, _tools, _schemas)
 """In this order: an error may read like several refusals, and the first is asked around."""

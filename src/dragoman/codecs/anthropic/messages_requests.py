@@ -42,12 +42,13 @@ from ..shared.body import (
     string,
     string_at,
     switch_at,
+    whole_at,
 )
 from ..shared.media import joined
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
-from ..shared.spec import PLAIN, Quirks, Unsupported, extra_for, own, wire_fields
+from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, WrittenTools, definition, interleaved, read_once, read_tool, read_tools
 from .messages_blocks import MARKER, NAME, read_blocks, write_message
 
@@ -63,10 +64,13 @@ _OPTIONS = {
     "top_k": "top_k",
     "stop": "stop_sequences",
 }
-_OTHERS = ("model", "messages", "system", "tools", "tool_choice", "stream", "output_config")
+_OTHERS = ("model", "messages", "system", "tools", "tool_choice", "stream", "output_config", "thinking")
 _MODELLED = frozenset({*_OPTIONS.values(), *_OTHERS})
 _MODES = {"auto": "auto", "any": "required", "none": "none", "tool": "named"}
 _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
+_DECIDES = -1
+"""The budget of `adaptive`."""
+_SWITCH = frozenset({"type", "budget_tokens"})
 _NO_THREADS: JsonObject = {"error_code": "thread_unsupported_request", "unsupported": ["message_threads"]}
 
 # ── reading ──────────────────────────────────────────────────────────────────
@@ -88,23 +92,40 @@ def decode_request(body: JsonObject) -> Request:
     effort, output, config = _read_output(body)
     if config:
         extra["output_config"] = config
+    budget, left = _read_thinking(body)
+    if left:
+        extra["thinking"] = left
     return Request(
         model=string_at(body, "model"),
         messages=(*_read_system(body), *_read_messages(body)),
         tools=tools,
         tool_choice=choice,
         parallel=parallel,
-        sampling=_read_sampling(body, effort),
+        sampling=_read_sampling(body, effort, budget),
         output_schema=output,
         stream=switch_at(body, "stream") or False,
-        extra=wire_fields(NAME, extra),
+        extra=WireFields(NAME, present(extra)),  # also where it is empty: here an effort alone turns no thinking on
     )
 
 
-def _read_sampling(body: JsonObject, effort: str | None) -> Sampling:
+def _read_sampling(body: JsonObject, effort: str | None, budget: int | None) -> Sampling:
     sampling = read_options(body, _OPTIONS)
     limit = None if sampling.max_tokens == DEFAULT_MAX_TOKENS else sampling.max_tokens
-    return replace(sampling, max_tokens=limit, effort=effort)
+    return replace(sampling, max_tokens=limit, effort=effort, thinking_budget=budget)
+
+
+def _read_thinking(body: JsonObject) -> tuple[int | None, JsonObject]:
+    """The budget that `thinking` says, -1 where the model decides, and what else is there."""
+    given = object_at(body, "thinking") or {}
+    left = rest(given, _SWITCH)
+    match given.get("type"):
+        case "adaptive":
+            return _DECIDES, left
+        case "disabled":
+            return 0, left
+        case "enabled" if (budget := whole_at(given, "budget_tokens", "$.thinking")) is not None and budget > 0:
+            return budget, left
+    return None, given
 
 
 def _read_output(body: JsonObject) -> tuple[str | None, OutputSchema | None, dict[str, Any]]:
@@ -222,7 +243,11 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     choice = _write_choice(nearest_choice(request.tool_choice, quirks), request.parallel)
     body |= filled(tools=tools, tool_choice=choice)
     body |= {"max_tokens": DEFAULT_MAX_TOKENS, **write_options(request.sampling, _OPTIONS)}
-    body |= filled(output_config=_write_output(request, extra.pop("output_config", None)), stream=request.stream)
+    body |= filled(
+        thinking=_write_thinking(request.sampling.thinking_budget, mapping(extra.pop("thinking", None))),
+        output_config=_write_output(request, extra.pop("output_config", None)),
+        stream=request.stream,
+    )
     return with_quirks(body, extra, quirks)
 
 
@@ -231,6 +256,15 @@ def _write_tools(tools: tuple[Tool, ...], foreign: Any, mode: CacheMode) -> list
         return _written_once(tools, mode)
     listed = interleaved(map(write_tool, tools), foreign)
     return _marked([dict(one) if isinstance(one, Mapping) else one for one in listed], mode)  # theirs stay unmarked
+
+
+def _write_thinking(budget: int | None, left: JsonObject) -> dict[str, Any]:
+    """The budget; where nobody asked for one, what was said in this API's own words."""
+    if budget is None:
+        return dict(left) if "type" in left else {}
+    if budget > 0:
+        return {"type": "enabled", "budget_tokens": budget, **rest(left, _SWITCH)}
+    return {"type": "adaptive" if budget else "disabled", **rest(left, _SWITCH)}
 
 
 def _write_output(request: Request, left: Any) -> dict[str, Any]:

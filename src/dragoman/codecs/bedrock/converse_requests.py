@@ -7,7 +7,8 @@ Sources: Amazon Bedrock API reference (Converse); wire-quirks.md ("Bedrock"); re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...jsontext import dumps
@@ -21,6 +22,7 @@ from ...types import (
     Part,
     Reasoning,
     Request,
+    Sampling,
     Text,
     Tool,
     ToolCall,
@@ -56,6 +58,7 @@ NAME = "bedrock_converse"
 _MODELLED = frozenset({"messages", "system", "inferenceConfig", "toolConfig", "outputConfig", "modelId"})
 _OPTIONS = {"max_tokens": "maxTokens", "temperature": "temperature", "top_p": "topP", "stop": "stopSequences"}
 _CONFIG = frozenset(_OPTIONS.values())
+_FIELDS = "additionalModelRequestFields"
 _POINT: JsonObject = {"cachePoint": {"type": "default"}}
 _MODE_WORDS = {"auto": "auto", "required": "any"}
 _CALL = frozenset({"toolUseId", "name", "input", "type"})
@@ -106,10 +109,21 @@ def decode_request(body: JsonObject) -> Request:
         messages=(*_read_system(body), *_read_messages(body)),
         tools=tools,
         tool_choice=_read_choice(calling),
-        sampling=read_options(config, _OPTIONS, "$.inferenceConfig"),
+        sampling=replace(read_options(config, _OPTIONS, "$.inferenceConfig"), **_read_thinking(body)),
         output_schema=output,
         extra=wire_fields(NAME, extra),
     )
+
+
+def _read_thinking(body: JsonObject) -> dict[str, Any]:
+    """What a model's own fields say of thinking; they go out as they came."""
+    given = mapping(body.get(_FIELDS))
+    thinking, nova = mapping(given.get("thinking")), mapping(given.get("reasoningConfig"))
+    budget = {"adaptive": -1, "disabled": 0, "enabled": thinking.get("budget_tokens")}.get(string(thinking.get("type")))
+    claude = mapping(given.get("output_config"))
+    words = (claude.get("effort"), given.get("reasoning_effort"), nova.get("maxReasoningEffort"))
+    effort = next((word for word in words if isinstance(word, str)), "none" if nova.get("type") == "disabled" else None)
+    return {"effort": effort, "thinking_budget": budget if type(budget) is int else None}
 
 
 def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -245,7 +259,36 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
         inferenceConfig={**write_options(request.sampling, _OPTIONS), **mapping(extra.pop("inferenceConfig", None))},
         outputConfig=_write_output(request.output_schema),
     )
+    body |= filled(**{_FIELDS: _write_thinking(request.sampling, mapping(extra.pop(_FIELDS, None)), quirks)})
     return with_quirks(body, extra, quirks)
+
+
+def _write_thinking(sampling: Sampling, left: JsonObject, quirks: Quirks) -> dict[str, Any]:
+    """The model's own fields, with what was asked of its thinking where nothing in them says it."""
+    made = {key: value for key, value in _THINKING[quirks.thinking_fields](sampling).items() if key not in left}
+    return {**left, **made}
+
+
+def _as_claude(sampling: Sampling) -> dict[str, Any]:
+    budget = sampling.thinking_budget
+    kinds = {None: {}, -1: {"type": "adaptive"}, 0: {"type": "disabled"}}
+    thinking = kinds.get(budget, {"type": "enabled", "budget_tokens": budget})
+    return filled(thinking=thinking, output_config=filled(effort=sampling.effort))
+
+
+def _as_nova(sampling: Sampling) -> dict[str, Any]:
+    if sampling.effort in (None, "none"):
+        return {"reasoningConfig": {"type": "disabled"}} if sampling.effort else {}
+    return {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": sampling.effort}}
+
+
+_THINKING: Mapping[str, Callable[[Sampling], dict[str, Any]]] = {
+    "": lambda _: {},
+    "claude": _as_claude,
+    "effort": lambda sampling: filled(reasoning_effort=sampling.effort),
+    "nova": _as_nova,
+}
+"""How a model is told to think whose words Converse passes on: docs.aws.amazon.com, "Extended thinking", "Nova 2"."""
 
 
 def _pointed(listed: list[Any], quirks: Quirks) -> list[Any]:

@@ -47,12 +47,13 @@ from ..shared.body import (
     string,
     string_at,
     strings_at,
+    whole_at,
 )
 from ..shared.media import from_url, joined
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, past_call, split_system, with_quirks
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
-from ..shared.spec import PLAIN, Quirks, extra_for, own, wire_fields
+from ..shared.spec import PLAIN, Quirks, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, foreign_tools, interleaved, read_once, read_tool
 
 NAME = "gemini"
@@ -108,7 +109,7 @@ def decode_request(body: JsonObject) -> Request:
         tool_choice=choice,
         sampling=_read_sampling(config, extra),
         output_schema=_read_output(config, extra),
-        extra=wire_fields(NAME, extra),
+        extra=WireFields(NAME, present(extra)),  # also where it is empty: here nobody is shown thoughts unasked
     )
 
 
@@ -116,14 +117,15 @@ def _read_sampling(config: JsonObject, extra: dict[str, Any]) -> Sampling:
     path = "$.generationConfig"
     thinking = camel(object_at(config, "thinkingConfig", path) or {})
     level = string_at(thinking, "thinkingLevel", f"{path}.thinkingConfig")
+    budget = whole_at(thinking, "thinkingBudget", f"{path}.thinkingConfig")
     left = present(config, _CONFIG)
-    others = rest(thinking, frozenset({"thinkingLevel"}))
+    others = rest(thinking, frozenset({"thinkingLevel", "thinkingBudget"}))
     left |= {"thinkingConfig": others} if others else {}
-    if level and not others:
+    if thinking and not others:
         left.pop("thinkingConfig", None)
     if left:
         extra["generationConfig"] = left
-    return replace(read_options(config, _OPTIONS, path), effort=level.lower() or None)
+    return replace(read_options(config, _OPTIONS, path), effort=level.lower() or None, thinking_budget=budget)
 
 
 def _read_output(config: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -322,10 +324,16 @@ def _write_config(request: Request, left: JsonObject) -> dict[str, Any]:
         config["responseMimeType"] = _JSON
         config |= {} if output.schema is None else {"responseJsonSchema": plain(output.schema)}
     config |= left
-    if request.sampling.effort:
-        level = {"thinkingLevel": request.sampling.effort.upper()}
-        config["thinkingConfig"] = {**mapping(config.get("thinkingConfig")), **level}
+    if thinking := _write_thinking(request.sampling):
+        config["thinkingConfig"] = {**mapping(config.get("thinkingConfig")), **thinking}
     return config
+
+
+def _write_thinking(sampling: Sampling) -> dict[str, Any]:
+    """The level and the budget; the API has no level for none, and says it by a budget of nothing."""
+    budget = 0 if sampling.effort == "none" else sampling.thinking_budget
+    level = {"thinkingLevel": sampling.effort.upper()} if sampling.effort not in (None, "none") else {}
+    return level | ({"thinkingBudget": budget} if budget is not None else {})
 
 
 def _write_choice(choice: ToolChoice) -> dict[str, Any]:

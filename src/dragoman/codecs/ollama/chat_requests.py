@@ -65,6 +65,7 @@ _TURN = ("content", "thinking", "tool_calls")
 _CALL = frozenset({"id", "function"})
 _FUNCTION = frozenset({"index", "name", "arguments"})
 _EFFORTS: Mapping[str, Any] = {"none": False, "minimal": "low", "xhigh": "high"}
+_DECIDES = -1
 _LEVELS = frozenset({"low", "medium", "high", "max"})
 _IMAGE_STARTS = (("iVBOR", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "image/gif"), ("UklGR", "image/webp"))
 
@@ -135,21 +136,19 @@ def read_request(body: JsonObject, messages: tuple[Message, ...], modelled: froz
         model=name_at(body, "model"),
         messages=messages,
         tools=tools,
-        sampling=replace(read_options(options, _OPTIONS, "$.options"), effort=_read_effort(body, extra)),
+        sampling=replace(read_options(options, _OPTIONS, "$.options"), **_read_thinking(body)),
         output_schema=_read_format(body),
         stream=True if streams is None else streams,
         extra=wire_fields(NAME, extra),
     )
 
 
-def _read_effort(body: JsonObject, extra: dict[str, Any]) -> str | None:
+def _read_thinking(body: JsonObject) -> dict[str, Any]:
+    """`think` as the fields of `Sampling`: true says that the model is to think, and not how much."""
     think = body.get("think")
-    if think is True:
-        extra["think"] = True  # "think, I do not say how much": no effort says that
-        return None
-    if think is False:
-        return "none"
-    return string_at(body, "think") or None
+    if isinstance(think, bool):
+        return {"thinking_budget": _DECIDES} if think else {"effort": "none"}
+    return {"effort": string_at(body, "think") or None}
 
 
 def _read_format(body: JsonObject) -> OutputSchema | None:
@@ -236,9 +235,11 @@ def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any])
     output = request.output_schema
     if output is not None:
         body["format"] = "json" if output.schema is None else plain(output.schema)
-    effort = request.sampling.effort
+    effort, budget = request.sampling.effort, request.sampling.thinking_budget
     if effort:
         body["think"] = _EFFORTS.get(effort, effort if effort in _LEVELS else True)
+    elif budget is not None:
+        body["think"] = budget != 0
     options = {**write_options(request.sampling, _OPTIONS), **mapping(extra.pop("options", None))}
     if options:
         body["options"] = options

@@ -47,6 +47,10 @@ _MODELLED = frozenset({*_OPTIONS.values(), *_LIMITS, *_CALLING, *_OTHERS})
 _SCHEMA_NAME = "response"
 """The API demands a name for an output schema; this one says that nobody gave it one."""
 _MODES = {"auto": "auto", "none": "none", "required": "required", "any": "required"}  # any: Mistral (recorded)
+_THINKING = ("reasoning", "thinking", "enable_thinking", "thinking_budget")
+"""Fields by which peers are told to think: OpenRouter; DeepSeek, Z.ai, Moonshot, LiteLLM; Qwen."""
+_SWITCHED: dict[Any, bool] = {"enabled": True, "adaptive": True, "disabled": False, True: True, False: False}
+_DECIDES = -1
 _USAGE_WANTED = {"include_usage": True}
 
 # ── reading ──────────────────────────────────────────────────────────────────
@@ -91,7 +95,23 @@ def _read_sampling(body: JsonObject) -> Sampling:
     limits = [whole_at(body, key) for key in reversed(_LIMITS)]  # the modern name counts
     limit = next((limit for limit in limits if limit is not None), None)
     options = read_options(body, _OPTIONS)
-    return options if limit is None else replace(options, max_tokens=limit)
+    options = options if limit is None else replace(options, max_tokens=limit)
+    said = _read_thinking(body) if options.effort is None and any(key in body for key in _THINKING) else {}
+    return replace(options, **said) if said else options
+
+
+def _read_thinking(body: JsonObject) -> dict[str, Any]:
+    """What peers' own fields say of thinking, for a wire that has other words; on this one they go out as they came."""
+    router, switch = mapping(body.get("reasoning")), body.get("thinking", body.get("enable_thinking"))
+    if effort := string(router.get("effort")):
+        return {"effort": effort}
+    given = mapping(switch)
+    budgets = (router.get("max_tokens"), given.get("budget_tokens"), body.get("thinking_budget"))
+    if budget := next((one for one in budgets if type(one) is int and one > 0), None):
+        return {"thinking_budget": budget}
+    kinds = (given.get("type"), switch, router.get("enabled"))
+    on = next((_SWITCHED[one] for one in kinds if isinstance(one, str | bool) and one in _SWITCHED), None)
+    return {} if on is None else {"thinking_budget": _DECIDES} if on else {"effort": "none"}
 
 
 def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -154,16 +174,22 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     )
     if request.parallel is not None:
         body["parallel_tool_calls"] = request.parallel
-    body |= _write_sampling(request.sampling, extra)
+    body |= _write_sampling(request.sampling, extra, quirks)
     body |= filled(response_format=_write_output(request.output_schema), stream=request.stream)
     if request.stream:
         body |= present({"stream_options": extra.get("stream_options", _USAGE_WANTED)})
     return with_quirks(body, extra, quirks)
 
 
-def _write_sampling(sampling: Sampling, extra: dict[str, Any]) -> dict[str, Any]:
+def _write_sampling(sampling: Sampling, extra: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
     spelling = "max_completion_tokens" if extra.pop("max_completion_tokens", None) is not None else "max_tokens"
-    return write_options(sampling, {"max_tokens": spelling, **_OPTIONS})
+    body = write_options(sampling, {"max_tokens": spelling, **_OPTIONS})
+    if sampling.effort and any(extra.get(key) is not None for key in _THINKING):
+        del body["reasoning_effort"]  # the peer's own field says it
+    elif sampling.effort == "none" and quirks.thinking_off:
+        del body["reasoning_effort"]
+        body |= quirks.thinking_off
+    return body
 
 
 def _write_choice(choice: ToolChoice, quirks: Quirks) -> Any:

@@ -107,6 +107,10 @@ class Quirks:
     """Where media of a tool result go on chat wires: OpenAI takes text only in tool messages (errors.jsonl)."""
     cache: Literal["asked", "always", "never"] = "asked"
     """Prompt-cache markers: where `Message.cache` asks; "always" also on system text and the last tool (seeds C6)."""
+    thinking_off: Mapping[str, Any] = NOTHING
+    """The fields that turn thinking off, where no word of effort does (`thinking: {type: disabled}` at DeepSeek)."""
+    thinking_fields: Literal["", "claude", "effort", "nova"] = ""
+    """Whose words of thinking a place passes on that has none of its own (Bedrock's `additionalModelRequestFields`)."""
     unsigned_reasoning: Literal["drop", "send"] = "drop"
     """Reasoning without its signature: Anthropic refuses it, compatible peers (MiniMax, Kimi) want it back."""
 
