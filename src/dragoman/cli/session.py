@@ -44,6 +44,8 @@ OPTIONS = (
     click.option("--max-turns", type=click.IntRange(1), default=Policy().max_turns, show_default=True,
                  help="Most answers of the model."),
     click.option("--dialect", default="", help="Dialect of the prompt for a model without tools."),
+    click.option("--strict", is_flag=True,
+                 help="Ask again for calls that need mending; in the JSON protocol, for all but actions and finals."),
     click.option("--demo", is_flag=True, help="Use a scripted model that has no tools."),
     click.option("--json", "as_json", is_flag=True, help="Print every step as a line of JSON."),
     click.option("--quiet", "-q", is_flag=True, help="Do not show calls and results on stderr."),
@@ -78,6 +80,7 @@ def opened(
     system: str | None,
     max_turns: int,
     dialect: str,
+    strict: bool,
     demo: bool,
     **_: Any,
 ) -> Iterator[Session]:
@@ -88,7 +91,7 @@ def opened(
             model, base_url = model or "weak", f"{stack.enter_context(running(WeakModel()))}/v1"
         elif not model:
             model, base_url = _discovered(base_url)
-        policy = Policy(max_turns=max_turns, approve=Approver(approve, cancel))
+        policy = Policy(max_turns=max_turns, approve=Approver(approve, cancel), strict=strict or None)
         prompt: dict[str, Any] = {"prompt_dialect": DIALECTS[dialect]} if dialect else {}
         client = Client(model, base_url=base_url, system=system, tools=found, policy=policy, **prompt)
         yield Session(stack.enter_context(client), found, model)

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
 from ..effects import Outcome, Perform, PerformAsync, Timeouts, adrive, arun, drive, run
-from ..errors import nearest
+from ..errors import UsageError, nearest
 from ..fallback import Health, Rules
 from ..io import aio, sync
 from ..io.cancel import Cancel
@@ -24,6 +24,7 @@ from ..io.execution import ToolObserver
 from ..loop import Policy
 from ..providers.route import Route
 from ..providers.spec import Provider
+from ..providers.spec import Tools as ToolMode
 from ..types import Sampling
 from .models import ByProvider, Catalogue, Models, listed
 from .operations import DEFAULT, PLAIN, Defaults, Operation, Operations
@@ -37,7 +38,7 @@ Performing: TypeAlias = Callable[[Cancel | None, ToolObserver | None], Perform]
 AsyncPerforming: TypeAlias = Callable[[Cancel | None, ToolObserver | None], PerformAsync]
 
 
-OPTIONS = frozenset(each.name for each in fields(Route)) - {"provider", "model", "base_url", "key"}
+OPTIONS = frozenset(each.name for each in fields(Route)) - {"provider", "model", "base_url", "key", "tools"}
 """Fields of every route that a client may be given."""
 
 
@@ -48,6 +49,17 @@ def _check(options: Mapping[str, Any]) -> None:
             near = nearest(name, {*OPTIONS, *inspect.signature(_BaseClient.__init__).parameters})
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise TypeError(f"a client takes no {name!r}{hint}")
+
+
+def _mode(given: ToolMode | str | None) -> dict[str, ToolMode]:
+    """The way for tools, as a field of routes.  Raises UsageError for one that is none."""
+    if given is None:
+        return {}
+    try:
+        return {"tools": ToolMode(given)}
+    except ValueError:
+        modes = ", ".join(mode.value for mode in ToolMode)
+        raise UsageError(f"tool_mode is {given!r}; give one of {modes}, and tools in tools=[…]") from None
 
 
 class _BaseClient(Generic[W]):
@@ -63,6 +75,7 @@ class _BaseClient(Generic[W]):
         *,
         routes: Sequence[Route] = (),
         tools: Tools = (),
+        tool_mode: ToolMode | str | None = None,
         system: str | None = None,
         policy: Policy = PLAIN,
         sampling: Sampling = DEFAULT,
@@ -81,6 +94,8 @@ class _BaseClient(Generic[W]):
         model      `provider/model`, several (asked in turn: a list, or separated by commas), or routes
         routes     routes ready made, asked after `model`
         tools, system, policy, sampling   as in `run`
+        tool_mode  how tools travel: "text" never sends them but tells them in the prompt, "native" never falls back to
+                   text, "both" tries native first; None: as the provider's row says
         api_key    the key, where it is not in the environment; a mapping by provider where there are several
         base_url   the address, where it is not the provider's own; the same
         providers  rows of your own, beside those we know
@@ -88,10 +103,12 @@ class _BaseClient(Generic[W]):
         timeouts   seconds to wait for a connection, and for a sign of life
         rules      how the fallback chain waits and retries;  health: what is known of routes, to share it
         performer  makes what performs, instead of connections of its own: the `performer` of a pool
-        route      further fields of every `Route`: tools, dialects, prompt_dialect, compact, nonce, stream …
+        route      further fields of every `Route`: dialects, prompt_dialect, strict, compact, nonce, stream …
+
+        Raises TypeError for a field there is not, UsageError for a value that none takes.
         """
         _check(route)
-        options = {**route, **({} if timeouts is None else {"timeouts": timeouts})}
+        options = {**route, **({} if timeouts is None else {"timeouts": timeouts}), **_mode(tool_mode)}
         catalogue = Catalogue(
             api_key=api_key, base_url=base_url, providers=tuple(providers), environ=environ, options=options
         )

@@ -261,8 +261,11 @@ class Operations:
             store.close()
 
     def _loop(self, task: _Task, streaming: bool, recorder: RunRecorder | None = None) -> Machine[Run]:
+        strict = task.policy.strict
+        routes = task.routes if strict is None else [replace(route, strict=strict) for route in task.routes]
+
         def ask(request: Request) -> Machine[Response]:
-            return self._ask(request, task.routes)
+            return self._ask(request, routes)
 
         request = replace(task.request, stream=streaming)
         return loop(request, recorder.ask(ask) if recorder else ask, task.tools, task.policy, task.output, task.run_id)

@@ -262,3 +262,8 @@ class Dialect:
     def __hash__(self) -> int:
         """By name: rows are keys of many tables, and hashing all of a row each time would cost more than it tells."""
         return hash(self.name)
+
+    @property
+    def is_protocol(self) -> bool:
+        """Is every message one JSON object, the final answer too?"""
+        return isinstance(self.args, JsonCall) and bool(self.args.answer)

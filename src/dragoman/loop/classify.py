@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..dialects.engine.parser import parse
 from ..dialects.reading.json import FINAL
 from ..types import Issue, Response, Stop, Text, Tool
 from .call_errors import is_meant
-from .missed_calls import IDENTIFIER, misread, nearly, unfenced
+from .missed_calls import IDENTIFIER, misread, nearly
 
 
 class AnswerKind(StrEnum):
@@ -74,10 +73,8 @@ def _empty(response: Response, tools: Sequence[Tool]) -> Reply | None:
 
 
 def _final(response: Response, tools: Sequence[Tool]) -> Reply | None:
-    """The final action, as the parser gives it or, where nobody asked it for that form, as the whole text."""
+    """The final action of the JSON protocol, which the turn has found."""
     found = _finals(response.message.parts)
-    if not found and tools and response.text.lstrip()[:1] in ("{", "`"):
-        found = _finals(parse(unfenced(response.text), tools=tools, dialects="json_protocol").parts)
     return Reply(AnswerKind.FINAL, found[0]) if found else None
 
 

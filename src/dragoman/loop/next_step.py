@@ -16,7 +16,7 @@ from .classify import AnswerKind, Reply, read
 from .corrections import announced
 from .outcomes import Answered, Bound, End, Failed, FinalAction, Limit
 from .state import State
-from .transcript import Transcript
+from .transcript import Transcript, as_written
 
 SAYS_NOTHING = Message("user", "Your last answer was empty. Call a tool, or give your answer.")
 HAS_NO_ROOM = Message(
@@ -59,12 +59,14 @@ def _value_in(state: State, reply: Reply, response: Response) -> tuple[Any, bool
 
 
 def _answer(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
-    state.history.add_answer(transcript.message)
+    if not _must_call(state) and state.output is None:
+        state.history.add_answer(transcript.message)
+        return Answered()
+    state.history.add_answer(as_written(transcript.message))
     if _must_call(state):
         return (yield from state.demand("no tool was called", _demanded(state)))
-    if state.output is not None:
-        return (yield from state.reask(state.output.read(response.text)[1]))
-    return Answered()
+    assert state.output is not None
+    return (yield from state.reask(state.output.read(response.text)[1]))
 
 
 def _final(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
@@ -76,7 +78,7 @@ def _final(state: State, reply: Reply, response: Response, transcript: Transcrip
 
 
 def _broken(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
-    state.history.add_answer(transcript.message)
+    state.history.add_answer(as_written(transcript.message))
     errors = [state.checker.error_of(issue) for issue in reply.issues]
     return (yield from state.correct(errors, errors))
 
@@ -84,7 +86,7 @@ def _broken(state: State, reply: Reply, response: Response, transcript: Transcri
 def _announced(state: State, reply: Reply, response: Response, transcript: Transcript) -> Machine[End | None]:
     if _asked_enough(state):
         return (yield from _answer(state, reply, response, transcript))
-    state.history.add_answer(transcript.message)
+    state.history.add_answer(as_written(transcript.message))
     again = ANNOUNCES if not state.counts.nudged else _announced_again(state, response.text)
     return (yield from _again(state, "a call was announced and not made", again))
 

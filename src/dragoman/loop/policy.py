@@ -88,6 +88,7 @@ class Policy:
                        `after(call, result)` may replace the result
     dialect            the dialect in which examples of calls are shown; None: the one the model used, native where none
     doubt          what becomes of calls that were perhaps not meant: "ask", "run" or "text" (they stay in the text)
+    strict         as `Route.strict`, for all routes a client asks in this run; None: as each route says
     """
 
     max_turns: int = 25
@@ -106,6 +107,7 @@ class Policy:
     after: tuple[After, ...] = ()
     dialect: str | Dialect | None = None
     doubt: str = "ask"
+    strict: bool | None = None
 
     def __post_init__(self) -> None:
         if self.doubt not in DOUBTS:

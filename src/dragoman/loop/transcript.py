@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from operator import is_
 
 from ..codecs.shared.arguments import read_arguments
+from ..dialects.writing.render import AS_WRITTEN
 from ..events import Assembler, CallStarted, Event
 from ..types import (
     NOTHING,
@@ -30,6 +31,7 @@ from ..types import (
 )
 from .call_errors import is_meant
 
+WRITTEN = {AS_WRITTEN: True}
 BROKEN = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason="it was refused")
 
 
@@ -71,6 +73,14 @@ def transcribe(response: Response, order: Mapping[str, int]) -> Transcript:
     return Transcript(_with_parts(response.message, _distinct(parts)), native, in_text)
 
 
+def as_written(message: Message) -> Message:
+    """`message`, refused: its text stays as it is in every dialect's history."""
+    return message.with_parts(
+        replace(part, metadata={**part.metadata, **WRITTEN}) if isinstance(part, Text) else part
+        for part in message.parts
+    )
+
+
 def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
     same = len(parts) == len(message.parts) and all(map(is_, parts, message.parts))
     return message if same else message.with_parts(parts)
@@ -103,10 +113,10 @@ def _put_back(parts: list[Part], issue: Issue) -> None:
     if not issue.raw or issue.span is None or (at < len(parts) and not _is_before(issue, issue.span[0], parts[at])):
         return
     last = parts[at - 1] if at else None
-    if isinstance(last, Text) and not last.metadata:
-        parts[at - 1] = Text(f"{last.text}{issue.raw}")
+    if isinstance(last, Text) and not last.metadata.keys() - {AS_WRITTEN}:
+        parts[at - 1] = Text(f"{last.text}{issue.raw}", metadata=WRITTEN)
     else:
-        parts.insert(at, Text(issue.raw))
+        parts.insert(at, Text(issue.raw, metadata=WRITTEN))
 
 
 def _is_before(issue: Issue, start: int, call: Part) -> bool:

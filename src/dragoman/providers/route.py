@@ -51,6 +51,8 @@ class Route:
     profiles        rows of your own about models, before ours
     doubt           what becomes of calls in the text that were perhaps not meant: "ask" (they are in
                     `Response.doubtful`), "run" or "text"
+    strict          calls in the text must be as they were asked for, to the letter: what needs mending is asked for
+                    again, and in the JSON protocol so is every answer that is not one action or one final
     nonce           only calls carrying a code made for this request count (dialects of fences)
     key             the provider's key;  `secrets` and `settings` what else it needs: a client's id, a region
     fields          fields of the body that go out with every request, as the environment asks
@@ -76,6 +78,7 @@ class Route:
     budget: int = 0
     profiles: Sequence[Profile] = ()
     doubt: str = "ask"
+    strict: bool = False
     nonce: bool = False
     prefix: str = ""
     stream: bool | None = None

@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import TypeAlias
 
 from ..codecs.shared.spec import Ids
-from ..dialects.engine.parser import Parser
+from ..dialects.engine.parser import Dialects, Parser
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownText
 from ..dialects.writing.prompt import with_nonce
@@ -22,6 +22,7 @@ from ..types import Issue, IssueKind, Message, Response, Stop
 from .native_calls import NativeCalls
 from .plan import Plan
 from .prepare import renamed_back, wants_thinking
+from .protocol import ProtocolAnswer
 from .rejections import calls_written
 from .response_reader import SHOWN_GARBAGE
 from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextParser
@@ -72,11 +73,21 @@ def salvaged(written: str, ids: Ids) -> list[Event]:
 
 def handler(plan: Plan, mint: Mint) -> Handler:
     """A handler for the events of the answer to `plan`."""
-    stream = TextCallStream(_parser(plan, mint("t")), _natives(plan), native=not plan.text)
+    parser = _parser(plan, mint("t"))
+    stream = TextCallStream(parser, _natives(plan), native=not plan.text)
+    handle = stream.handle if parser is None else _in_protocol(plan, stream.handle)
     if not (plan.text or plan.names.back):
-        return stream.handle
+        return handle
     restore: Callable[[Event], Event] = Restorer().handle if plan.text else partial(renamed_back, names=plan.names)
-    return lambda event: [restore(made) for made in stream.handle(event)]
+    return lambda event: [restore(made) for made in handle(event)]
+
+
+def _in_protocol(plan: Plan, handle: Handler) -> Handler:
+    """`handle`, its answer held to the JSON protocol; a form that was asked for may look like one."""
+    if plan.asked.output_schema is not None and not plan.protocol:
+        return handle
+    answer = ProtocolAnswer(plan.tools, told=plan.protocol, strict=plan.route.strict)
+    return lambda event: [held for made in handle(event) for held in answer.handle(made)]
 
 
 def _natives(plan: Plan) -> Handler:
@@ -94,14 +105,17 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
     """None where nothing may be called: then text is text, untouched."""
     if not plan.tools or plan.forbids_calls:
         return None
-    dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.route.parser_dialects(plan.asked.model)
+    strict = plan.route.strict
+    dialects: Dialects = plan.route.parser_dialects(plan.asked.model)
+    if plan.nonce or (strict and plan.protocol):
+        dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.dialect
     shown = list(_shown(plan.asked.messages))
     prompted = plan.dialect.name if plan.text else ""
 
     def make(prefix: str) -> Parser:
         return Parser(
             tools=plan.tools, dialects=dialects, prompted_dialect=prompted, prefix=prefix, shown=shown, ids=ids,
-            native=not plan.text, doubt=plan.route.doubt,
+            native=not plan.text, doubt=plan.route.doubt, strict=strict,
         )  # fmt: skip
 
     opener = _presumed(plan)

@@ -69,6 +69,11 @@ class Plan:
         return self.constraint.dialect or self.route.prompt_dialect_for(self.request.model)
 
     @property
+    def protocol(self) -> bool:
+        """Was the model told a protocol, in which every answer is an object?"""
+        return self.text and self.dialect.is_protocol
+
+    @property
     def forbids_calls(self) -> bool:
         """Does the request say that nothing may be called?"""
         return self.asked.tool_choice is not None and self.asked.tool_choice.mode == "none"

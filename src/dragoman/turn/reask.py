@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from ..dialects.writing.render import AS_WRITTEN
 from ..effects import Machine, relay
 from ..errors import ErrorKind, ProviderError
 from ..events import Ended, Event, IssueReported
@@ -22,6 +23,7 @@ from ..lenient.answers import Fitting
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response, Stop, Text, ToolCall
 from .answer_constraint import AnswerConstraint, AnswerError, as_words, forbidden, written
 from .composer import FINAL_STOPS, AnswerComposer
+from .protocol import written_in_protocol
 
 Ask: TypeAlias = Callable[[Request], Machine[Response]]
 """Whatever asks a model: a turn on a route, or a chain of them."""
@@ -43,6 +45,7 @@ AGAIN = "Send only what is corrected, without comment."
 BROKEN_OFF = "the provider's answer broke off before its end, and nothing says why; send the request again"
 UNMET = "the model did not give {what}: {why} (it was asked {times} times); ask more simply, or ask a stronger model"
 HONEST = "[The call of {name} was not run: {why}.]"
+UNANSWERED = "[The model gave no answer in the form it was asked for, also when it was asked again: {why}.]"
 NOISE = "text beside a corrected call was left out, for other text went out before"
 
 
@@ -97,7 +100,7 @@ def _again(asked: Request, response: Response, errors: Sequence[AnswerError], ma
         sentences.insert(0, ONLY_THESE.format(calls="; ".join(map(as_words, made))))
     turns = [Message("user", " ".join((*sentences, AGAIN)))]
     if wrote:
-        turns.insert(0, Message("assistant", wrote))
+        turns.insert(0, Message("assistant", [Text(wrote, metadata={AS_WRITTEN: True})]))
     return replace(asked, messages=(*asked.messages, *turns))
 
 
@@ -152,10 +155,11 @@ class _GoodAnswer(AnswerComposer):
         )
 
     def _note(self, issue: Issue) -> None:
-        if loses_a_call(issue):
-            self.errors.append(AnswerError(issue))
-        elif self._constraint.forbids_calls and issue.kind is IssueKind.NOT_ALLOWED and issue.correction:
+        refused = issue.kind is IssueKind.NOT_ALLOWED and bool(issue.correction)
+        if refused and self._constraint.forbids_calls:
             self._barred.append(AnswerError(issue))
+        elif refused or loses_a_call(issue):
+            self.errors.append(AnswerError(issue))
 
     def _take_calls(self, response: Response) -> Iterator[Event]:
         """Hold the calls that are good; what goes out is what is wrong with the others."""
@@ -236,9 +240,14 @@ class _GoodAnswer(AnswerComposer):
     def _honestly(self) -> Iterator[Event]:
         """The calls that will not run, in words."""
         for error in self.errors:
+            why = error.issue.message.rstrip(".")
             if not (loses_a_call(error.issue) or error in self._barred):
+                if error.issue.raw:
+                    yield from self.emit_text(UNANSWERED.format(why=why))
                 continue
             name = repr(error.issue.name) if error.issue.name else "a tool"
-            said = HONEST.format(name=name, why=error.issue.message.rstrip("."))
+            said = HONEST.format(name=name, why=why)
             self.apart = self.spoke
-            yield from self.emit_text(f"{said}\n{error.issue.raw}")
+            raw = error.issue.raw
+            shown = "" if written_in_protocol(raw, [error.issue.name], told=True) else f"\n{raw}"
+            yield from self.emit_text(f"{said}{shown}")

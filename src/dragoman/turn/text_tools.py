@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from ..codecs.shared.tools import without_tools
-from ..dialects.spec import Dialect, JsonCall
+from ..dialects.spec import Dialect
 from ..dialects.writing.neutralise import neutralise
 from ..dialects.writing.prompt import tool_prompt, with_nonce
 from ..dialects.writing.render import render_message, render_result
@@ -70,9 +70,8 @@ def _remembered_prompt(
 def _turns(request: Request, style: PromptStyle) -> Iterator[Message]:
     calls = 0
     dialect = with_nonce(style.dialect, style.nonce) if style.nonce else style.dialect
-    answers = isinstance(dialect.args, JsonCall) and bool(dialect.args.answer)
     for message in request.messages:
-        if message.calls or (answers and message.role == "assistant"):
+        if message.calls or (dialect.is_protocol and message.role == "assistant"):
             yield _with_calls(message, dialect, request.tools, calls)
             calls += len(message.calls)
         elif message.role in {"user", "tool"}:

@@ -28,7 +28,7 @@ from ..reading import segments
 from ..reading.compiled import Row
 from ..reading.named import UNDECIDED, forms_at, opener
 from ..rows.table import ALL, resolve
-from ..spec import Dialect, JsonCall, Route
+from ..spec import Dialect, Route
 from .budget import Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
@@ -116,7 +116,7 @@ class Parser:
         named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
         self._table = table(rows, calls=known is None or bool(known), asked=named, spoken=prompted_dialect)
         self._scan_table = self._table
-        protocol = all(isinstance(r.args, JsonCall) and r.args.answer for r in rows)
+        protocol = all(row.is_protocol for row in rows)
         asked = frozenset(row.name for name in {prompted_dialect, *confirmed} - {""} for row in resolve(name))
         given = Provenance(shown, reads(known), known)
         judge = Judge(

@@ -247,6 +247,8 @@ class _Object:
         if doubled:
             yield from reader._undouble()
         if self.several or self.answered:
+            if self.answered and self.a.judge.strict and (self.name is not None or self.reader.edits):
+                raise Mismatch
             return
         if self.name is None:
             raise Mismatch
@@ -401,7 +403,7 @@ class _Object:
         value = json.loads((yield from reader.captured()))
         if isinstance(value, dict) and len(self.args.answer) > 1 and set(value) == {self.args.answer[1]}:
             value = value[self.args.answer[1]]
-        elif not self.a.judge.asked_by_name:
+        elif self.a.judge.strict or not self.a.judge.asked_by_name:
             raise Mismatch
         self.answered = True
         if not self.a.judge.asked_by_name:

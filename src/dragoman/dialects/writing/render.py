@@ -46,6 +46,8 @@ NAME_IN_TAG = "{name}"
 """Stands for the tool's name in the call markup of families whose tag is the name."""
 MAX_THOUGHT = 200
 """Characters of a protocol's `thought` (seed document 004, guardrails)."""
+AS_WRITTEN = "as_written"
+"""Key of the metadata of a text that a model was corrected for: no history shows it in another form."""
 LOST_TYPE = "its schema would not give it back its type"
 DEFAULT_RESULT = '<tool_result name="{name}">\n{content}\n</tool_result>'
 """How a result is told where the row says nothing: marked, named, on lines of its own."""
@@ -455,7 +457,8 @@ def render_message(message: Message, dialect: Dialect, *, tools: Sequence[Tool] 
     """One past message as text: what was said, then the calls; for a message of results, the results in order.
 
     Never raises for a call the dialect cannot carry: it is shown in a plain JSON spelling instead.  In a protocol where
-    a message is one JSON object, what was said beside a call becomes its thought, and an answer its final form.
+    a message is one JSON object, what was said beside a call becomes its thought, and an answer its final form, but for
+    one that was refused (`AS_WRITTEN`).
     """
     if message.results:
         return "\n".join(render_result(r, dialect) for r in message.results)
@@ -481,7 +484,8 @@ def _protocol_turn(
 ) -> str:
     if message.calls:
         return _past_calls(message.calls, dialect, tools, start, _thought(message.reasoning or message.text))
-    return final_answer(message.text, notation) if message.text else ""
+    refused = any(part.metadata.get(AS_WRITTEN) for part in message.parts if isinstance(part, Text))
+    return message.text if refused or not message.text else final_answer(message.text, notation)
 
 
 def final_answer(content: Json, notation: JsonCall) -> str:

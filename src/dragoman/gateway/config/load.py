@@ -303,7 +303,7 @@ class _Reader:
 
     def _fields(self, row: Mapping[str, Any], path: str) -> dict[str, Any]:
         """What a model's row says of all its routes."""
-        given = ("compact", "doubt", "nonce", "prefix", "budget")
+        given = ("compact", "doubt", "strict", "nonce", "prefix", "budget")
         fields: dict[str, Any] = {key: row[key] for key in given if key in row}
         for word, sets in (("dialect", ("dialects", "prompt_dialect")), ("prompt_dialect", ("prompt_dialect",))):
             try:

@@ -192,11 +192,12 @@ def parser_input_of(hop: Hop, answer: DecodedAnswer) -> ParserInput | None:
     return ParserInput(
         text="".join(answer.pieces),
         tools=request.tools,
-        dialects=_parser_dialects(dialect, route, request.model, "" if native else hop.nonce),
+        dialects=_parser_dialects(dialect, route, request.model, "" if native else hop.nonce, native=native),
         prompted_dialect="" if native else dialect.name,
         prefix=_prefix(request, route, answer),
         finish_reason=str(response.stop) if response.stop is not None else None,
         shown=_results(request),
+        strict=route.strict,
         native=native and bool(response.calls),
     )
 
@@ -216,7 +217,9 @@ def _prompted_dialect(request: Request, route: Route, *, native: bool) -> Dialec
     return decoding_constraint(request, route.provider, dialect).dialect or dialect
 
 
-def _parser_dialects(dialect: Dialect, route: Route, model: str, nonce: str) -> Dialects:
+def _parser_dialects(dialect: Dialect, route: Route, model: str, nonce: str, *, native: bool) -> Dialects:
+    if not native and route.strict and dialect.is_protocol:
+        return dialect
     try:
         return with_nonce(dialect, nonce[:8]) if nonce and route.nonce else route.parser_dialects(model)
     except UsageError:
