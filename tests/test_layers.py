@@ -49,6 +49,7 @@ WORLD = frozenset({"io", "sim", "client", "mcp", "gateway", "cli", "__main__", "
 SHOWN = FLOOR["client"]  # the public face shows type checkers this floor and those below it
 
 LIBRARIES = {"jsonschema_rs"}  # all that the layers below the world may use beside the standard library
+OWN_LIBRARIES = {("dragoman.jsontext", "orjson")}  # and what one module of them may
 LATE = {("dragoman.dialects.learning.sandbox", "jinja2")}  # a library that one module imports when it is first needed
 WORLDLY = {
     "asyncio", "concurrent", "ftplib", "http", "imaplib", "multiprocessing", "os", "pathlib", "poplib", "queue",
@@ -188,7 +189,8 @@ def _foreign(it: Import) -> str:
     if root in WORLDLY or it.target in WORLDLY:
         return f"{at} imports {it.target}; outside the world's rooms it comes in as an argument or an effect"
     late = it.inside and (it.module, root) in LATE
-    if root not in LIBRARIES and root not in sys.stdlib_module_names and not late:
+    allowed = root in LIBRARIES or (it.module, root) in OWN_LIBRARIES or late
+    if not allowed and root not in sys.stdlib_module_names:
         return f"{at} imports {root}; here there is only the standard library and {', '.join(LIBRARIES)}"
     return ""
 

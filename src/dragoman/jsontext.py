@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
+import orjson
+
 from .errors import UsageError
 
 
@@ -22,9 +24,25 @@ def to_json(value: Any) -> str:
     `UsageError` for what JSON cannot say (NaN, infinity, foreign objects, endless nesting).
     """
     try:
+        written = orjson.dumps(value, _as_dict, OPTIONS)
+        if written.isascii() and b"null" not in written:  # orjson writes NaN as null; the standard library raises
+            return written.decode()
+    except (TypeError, RecursionError):
+        pass  # long integers, half characters, keys that are no text: the standard library knows what to do
+    try:
         return _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"not JSON: {error}; give numbers that are finite and plain values") from error
+
+
+OPTIONS = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+
+
+def _as_dict(value: Any) -> Any:
+    """Mappings only: what else the standard library can write is left to it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError
 
 
 def _plain(value: Any) -> Any:
