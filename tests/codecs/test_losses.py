@@ -288,7 +288,7 @@ def test_no_answer_is_too_odd_to_be_reported(origin: str, goal: str) -> None:
 
 SPECIAL = codec("openai_chat").decode_request({
     "model": "m", "seed": 3, "logprobs": True, "metadata": {"a": "b"}, "web_search_options": {},
-    "tools": [{"type": "function", "function": {"name": "f"}}, {"type": "custom", "custom": {"name": "patch"}}],
+    "tools": [{"type": "function", "function": {"name": "f"}}, {"type": "openrouter:web_search"}],
     "messages": [
         {"role": "system", "content": "s"},
         {"role": "user", "name": "bob", "content": "hi"},

@@ -102,17 +102,18 @@ AZURE_DOCS = "https://learn.microsoft.com/azure/ai-foundry/openai/reference"
 
 OWN: tuple[Provider, ...] = (
     Provider(
-        name="openai", codec="openai_chat", base_url="https://api.openai.com/v1", auth=OPENAI_KEY,
+        name="openai", codec="openai_chat", typed=True, base_url="https://api.openai.com/v1", auth=OPENAI_KEY,
         quirks=OPENAI_QUIRKS, requirements=OPENAI_CHAT, url_env=("OPENAI_BASE_URL", "OPENAI_API_URL"),
         docs="https://platform.openai.com/docs/api-reference/chat",
     ),
     Provider(
-        name="openai-responses", codec="openai_responses", base_url="https://api.openai.com/v1", auth=OPENAI_KEY,
+        name="openai-responses", codec="openai_responses", typed=True, base_url="https://api.openai.com/v1",
+        auth=OPENAI_KEY,
         url_env=("OPENAI_RESPONSES_API_URL", "OPENAI_BASE_URL"), aliases=("openai_responses",),
         docs="https://platform.openai.com/docs/api-reference/responses",
     ),
     Provider(
-        name="anthropic", codec="anthropic_messages", base_url="https://api.anthropic.com", root="",
+        name="anthropic", codec="anthropic_messages", typed=True, base_url="https://api.anthropic.com", root="",
         auth=KeyHeader(header="x-api-key", form="{key}", env=("ANTHROPIC_API_KEY",)),
         or_auth=(_bearer("ANTHROPIC_AUTH_TOKEN"),), tools=Tools.NATIVE, quirks=CLAUDE_QUIRKS,
         headers=ANTHROPIC_VERSION, models=ANTHROPIC_LIST, url_env=("ANTHROPIC_BASE_URL",),
@@ -120,7 +121,8 @@ OWN: tuple[Provider, ...] = (
         docs="https://docs.anthropic.com/en/api/messages",
     ),
     Provider(
-        name="gemini", codec="gemini", base_url="https://generativelanguage.googleapis.com/v1beta", root="/v1beta",
+        name="gemini", codec="gemini", typed=True, root="/v1beta",
+        base_url="https://generativelanguage.googleapis.com/v1beta",
         auth=KeyHeader(header="x-goog-api-key", form="{key}", env=("GEMINI_API_KEY", "GOOGLE_API_KEY")),
         quirks=Quirks(result_media="native"), models=GEMINI_LIST,
         url_env=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"), aliases=("googleai",),
@@ -128,7 +130,7 @@ OWN: tuple[Provider, ...] = (
         docs="https://ai.google.dev/api/generate-content",
     ),
     Provider(
-        name="gemini-interactions", codec="gemini_interactions", root="/v1beta",
+        name="gemini-interactions", codec="gemini_interactions", typed=True, root="/v1beta",
         base_url="https://generativelanguage.googleapis.com/v1beta", tools=Tools.NATIVE, models=GEMINI_LIST,
         auth=KeyHeader(header="x-goog-api-key", form="{key}", env=("GEMINI_API_KEY", "GOOGLE_API_KEY")),
         url_env=("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"), docs="https://ai.google.dev/gemini-api/docs/interactions",
@@ -141,7 +143,7 @@ OWN: tuple[Provider, ...] = (
         docs="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",
     ),
     Provider(
-        name="bedrock-invoke", codec="bedrock_invoke", base_url=BEDROCK_URL, root="", auth=SigV4("bedrock"),
+        name="bedrock-invoke", codec="bedrock_invoke", typed=True, base_url=BEDROCK_URL, root="", auth=SigV4("bedrock"),
         or_auth=(AWS_BEARER,), settings=(REGION,), tools=Tools.NATIVE, quirks=CLAUDE_QUIRKS, models=NO_LIST,
         url_env=("AWS_ENDPOINT_URL_BEDROCK_RUNTIME",), notes=("models other than Claude",),
         docs="https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html",
@@ -176,7 +178,7 @@ OWN: tuple[Provider, ...] = (
 
 DIALECTAL: tuple[Provider, ...] = (
     Provider(
-        name="azure", codec="openai_chat", root="/openai/v1", auth=AZURE_KEY,
+        name="azure", codec="openai_chat", typed=True, root="/openai/v1", auth=AZURE_KEY,
         or_auth=(_bearer("AZURE_OPENAI_AD_TOKEN"),), quirks=OPENAI_QUIRKS, requirements=OPENAI_CHAT,
         url_env=("AZURE_OPENAI_ENDPOINT",), aliases=("azure-openai", "azure_openai"),
         variant=Variant("OPENAI_API_VERSION", "", "azure-deployments"), docs=AZURE_DOCS,
@@ -236,7 +238,7 @@ DIALECTAL: tuple[Provider, ...] = (
               docs="https://api-docs.deepseek.com/guides/anthropic_api"),
     _messages("azure-anthropic", "https://{resource}.services.ai.azure.com/anthropic",
               KeyHeader(header="x-api-key", form="{key}", env=("ANTHROPIC_FOUNDRY_API_KEY",)), quirks=CLAUDE_QUIRKS,
-              settings=(Setting("resource", ("ANTHROPIC_FOUNDRY_RESOURCE",)),), tools=Tools.NATIVE,
+              settings=(Setting("resource", ("ANTHROPIC_FOUNDRY_RESOURCE",)),), tools=Tools.NATIVE, typed=True,
               url_env=("ANTHROPIC_FOUNDRY_BASE_URL",),
               docs="https://learn.microsoft.com/azure/ai-foundry/foundry-models/how-to/use-foundry-models-claude"),
     Provider(
@@ -245,7 +247,7 @@ DIALECTAL: tuple[Provider, ...] = (
         docs="https://docs.x.ai/developers/model-capabilities/text/best-practices",
     ),
     Provider(
-        name="vertex", codec="gemini", root="", base_url="https://{location}-aiplatform.googleapis.com/v1beta1/projects"
+        name="vertex", codec="gemini", typed=True, root="", base_url="https://{location}-aiplatform.googleapis.com/v1beta1/projects"
         "/{project}/locations/{location}/publishers/google", quirks=Quirks(result_media="native"), models=NO_LIST,
         auth=_bearer("GOOGLE_OAUTH_ACCESS_TOKEN", "CLOUDSDK_AUTH_ACCESS_TOKEN"),
         settings=(
@@ -457,7 +459,7 @@ PROVIDERS = Providers()
 _NO_KEY = _bearer(required=False)
 COMPATIBLE: Mapping[str, Provider] = {
     "openai_chat": PROVIDERS["compatible"],
-    "openai_responses": Provider(name="responses-compatible", codec="openai_responses"),
+    "openai_responses": Provider(name="responses-compatible", codec="openai_responses", typed=True),
     "anthropic_messages": replace(
         PROVIDERS["anthropic"],
         name="anthropic-compatible",

@@ -94,6 +94,7 @@ class Provider:
     path      the place of requests below the root, where that is not the codec's path; `query` follows the address
     auth      how a key is sent, and where it is looked for; `or_auth` are other ways, taken where their key is set
     settings  values the address needs: a region, an account
+    typed     does it know the typed tools of its API's maker (`bash_20250124`, `local_shell`)?  Else they are functions
     tools     see `Tools`;  `quirks` departures of its wire;  `requirements` its own, in place of the codec's
     constraints  those it can put on decoding, to hold a model to its dialect where tools travel as text
     headers   sent with every request;  `signals` headers that describe the request
@@ -113,6 +114,7 @@ class Provider:
     or_auth: tuple[Auth, ...] = ()
     settings: tuple[Setting, ...] = ()
     tools: Tools = Tools.BOTH
+    typed: bool = False
     constraints: frozenset[ConstraintKind] = frozenset()
     quirks: Quirks = PLAIN
     requirements: WireRequirements | None = None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..codecs.shared.spec import PLAIN, Quirks, WireFields
+from ..codecs.typed.table import as_functions, checked_here
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
 from ..conversation.history import identify, in_turns, one_by_one, without_system
 from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
@@ -192,10 +193,11 @@ def _native(
     """With names, ids, turns and schemas as this wire takes them; `issues` are those found before."""
     requirements = requirements_of(provider, profile)
     offered = bool(request.tools)
+    request = request if provider.typed else as_functions(request)
     request = _declared(request, requirements, profile)
     names = respell(_names(request), requirements.names)
     request = _renamed(request, names)
-    tools = request.tools if offered else ()
+    tools = checked_here(provider.codec, request.tools) if offered else ()
     messages, changed = _conversation(request.messages, requirements, profile, text=False)
     narrowed, cut = _narrowed(request.tools, requirements.schema, frozenset(map(names.spelled, schemaless)) or NONE)
     request, form = _output(replace(request, messages=messages, tools=narrowed), requirements)

@@ -39,6 +39,7 @@ from ..shared.issues import wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
 from .messages_blocks import NAME, write_part
 from .messages_requests import decode_request, encode_request
+from .toolsets import members_of
 
 _STOPS: Mapping[str, Stop] = {
     "end_turn": Stop.END,
@@ -216,12 +217,14 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     """The body of a whole answer."""
     left = dict(extra_for(NAME, response.extra))
     usage, word = mapping(left.pop("usage", None)), left.pop("stop_reason", None)
+    members = members_of(request)
+    content = [block for part in response.message.parts for block in write_part(part, unsigned=True)]
     return {
         "id": stamp.id or response.id,
         "type": "message",
         "role": "assistant",
         "model": stamp.model or response.model,
-        "content": [block for part in response.message.parts for block in write_part(part, unsigned=True)],
+        "content": [{**block, **members.get(block.get("name", ""), {})} for block in content] if members else content,
         "stop_reason": word or _WORDS[final_stop(response.stop, len(response.calls))],
         "stop_sequence": None,
         "usage": write_usage(response.usage, usage),
@@ -245,6 +248,7 @@ class _Encoder(Encoder):
 
     def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
         super().__init__(stamp, request, whole_calls=whole_calls)
+        self._members = members_of(request)
         self._begun = False
         self._open = ""
         self._place = -1
@@ -304,7 +308,9 @@ class _Encoder(Encoder):
 
     def _on_call(self, event: CallStarted) -> list[Frame]:
         self._calls += 1
-        block = {"type": "tool_use", "id": event.id, "name": event.name, "input": {}, **own(NAME, event.metadata)}
+        member = self._members.get(event.name, {})
+        block = {"type": "tool_use", "id": event.id, "name": event.name, "input": {}, **member}
+        block |= own(NAME, event.metadata)
         return self._begin("tool_use", block)
 
     def _on_delta(self, event: CallDelta) -> list[Frame]:

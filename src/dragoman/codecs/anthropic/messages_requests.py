@@ -49,8 +49,10 @@ from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
-from ..shared.tools import Found, WrittenTools, definition, interleaved, read_once, read_tool, read_tools
+from ..shared.tools import Found, WrittenTools, definition, foreign_tools, interleaved, read_once, read_tool
+from ..typed.table import apart, typed_tools, written
 from .messages_blocks import MARKER, NAME, read_blocks, write_message
+from .toolsets import canonical_calls
 
 DEFAULT_MAX_TOKENS = 2**13 - 1
 """The API demands a limit.  This one says that nobody gave one: a number nobody gives."""
@@ -97,7 +99,7 @@ def decode_request(body: JsonObject) -> Request:
         extra["thinking"] = left
     return Request(
         model=string_at(body, "model"),
-        messages=(*_read_system(body), *_read_messages(body)),
+        messages=(*_read_system(body), *canonical_calls(_read_messages(body), tools)),
         tools=tools,
         tool_choice=choice,
         parallel=parallel,
@@ -154,12 +156,17 @@ def _read_choice(body: JsonObject) -> tuple[ToolChoice | None, bool | None]:
 
 @read_once("tools")
 def _read_tools(body: JsonObject) -> Found:
-    return read_tools(objects(body, "tools"), _read_tool)
+    tools: list[Tool] = []
+    places: list[Any] = []
+    for path, one in objects(body, "tools"):
+        ordinary = one.get("type") in (None, "custom")
+        found = (_read_tool(one, path),) if ordinary else typed_tools(NAME, one)
+        tools += found
+        places += [None] * len(found) or [one]  # a tool of the server: web_search_20250305 …
+    return apart(tools), foreign_tools(places)
 
 
-def _read_tool(one: JsonObject, path: str) -> Tool | None:
-    if one.get("type") not in (None, "custom"):
-        return None  # web_search_20250305 …
+def _read_tool(one: JsonObject, path: str) -> Tool:
     left = rest(one, ("name", "description", "input_schema", "strict"))
     return read_tool(one, path, object_at(one, "input_schema", path), wire_fields(NAME, left))
 
@@ -254,7 +261,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 def _write_tools(tools: tuple[Tool, ...], foreign: Any, mode: CacheMode) -> list[Any]:
     if foreign is None:
         return _written_once(tools, mode)
-    listed = interleaved(map(write_tool, tools), foreign)
+    listed = interleaved(written(NAME, tools, write_tool), foreign)
     return _marked([dict(one) if isinstance(one, Mapping) else one for one in listed], mode)  # theirs stay unmarked
 
 
@@ -318,7 +325,7 @@ def _write_messages(messages: Iterable[Message], quirks: Quirks) -> list[dict[st
 
 @memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], mode: CacheMode) -> list[Any]:
-    listed = _marked(list(map(write_tool, tools)), mode)
+    listed = _marked(list(written(NAME, tools, write_tool)), mode)
     return WrittenTools(listed, to_json(listed)) if type(tools) is FrozenTools else listed
 
 

@@ -53,8 +53,9 @@ from ..shared.media import from_url, joined
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, past_call, split_system, with_quirks
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
-from ..shared.spec import PLAIN, Quirks, WireFields, extra_for, own, wire_fields
+from ..shared.spec import PLAIN, TOOLSET, TYPED, Quirks, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, foreign_tools, interleaved, read_once, read_tool
+from ..typed.table import apart, typed_tools, written
 
 NAME = "gemini"
 SIGNATURE = "thought_signature"
@@ -77,6 +78,7 @@ _CONFIG = frozenset({*_OPTIONS.values(), *_SCHEMAS, "responseMimeType"})
 _PARAMETERS = ("parametersJsonSchema", "parameters")
 _MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
 _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
+_COMPUTER = "computerUse"
 _NO_ID = "unnumbered"
 """Marks calls and results that had no id on this wire: only newer models know ids, so none is sent back."""
 _SNAKE = re.compile(r"_([a-z])")
@@ -172,13 +174,16 @@ def _read_tools(body: JsonObject) -> Found:
     places: list[Any] = []
     for path, entry in objects(body, "tools"):
         one = camel(entry)
+        if _COMPUTER in one:
+            tools += typed_tools(NAME, {_COMPUTER: camel(mapping(one.pop(_COMPUTER)))})
+            entry = one
         if one.get("functionDeclarations") is None:
-            places.append(entry)  # a tool of the server: googleSearch …
+            places += [entry] if entry else []  # a tool of the server: googleSearch …
             continue
         tools += [_read_tool(camel(given), where) for where, given in objects(one, "functionDeclarations", path)]
         others = rest(one, frozenset({"functionDeclarations"}))
         places += [None, others] if others else [None]
-    return tuple(tools), foreign_tools(places)
+    return apart(tools), foreign_tools(places)
 
 
 def _read_tool(one: JsonObject, path: str) -> Tool:
@@ -307,8 +312,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     if head:
         body["systemInstruction"] = {"parts": [part for message in head for part in write_parts(message.parts)]}
     body["contents"] = _write_contents(turns, quirks)
-    declared = [{"functionDeclarations": [write_tool(tool) for tool in request.tools]}] if request.tools else []
-    body |= filled(tools=interleaved(declared, extra.pop("tools", None)))
+    body |= filled(tools=interleaved(_declared(request.tools), extra.pop("tools", None)))
     choice = nearest_choice(request.tool_choice, quirks)
     if choice is not None:
         given, calling = mapping(extra.get("toolConfig")), "functionCallingConfig"
@@ -316,6 +320,14 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
         into["toolConfig"] = {**given, calling: given.get(calling, _write_choice(choice))}
     config = _write_config(request, mapping(extra.pop("generationConfig", None)))
     return with_quirks(body | filled(generationConfig=config), extra, quirks)
+
+
+def _declared(tools: Iterable[Tool]) -> list[dict[str, Any]]:
+    """The declarations of `tools`: functions as one entry, tools of this API's own as theirs."""
+    listed = list(tools)
+    own_ones = [tool for tool in listed if TYPED in own(NAME, tool.metadata) or TOOLSET in own(NAME, tool.metadata)]
+    functions = [write_tool(tool) for tool in listed if tool not in own_ones]
+    return [*([{"functionDeclarations": functions}] if functions else []), *written(NAME, own_ones, write_tool)]
 
 
 def _write_config(request: Request, left: JsonObject) -> dict[str, Any]:

@@ -7,12 +7,13 @@ Sources: OpenAI API reference; wire-quirks.md ("OpenAI-compatible responses", "S
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ...errors import CodecError
 from ...events import (
     CallDelta,
+    CallEnded,
     CallStarted,
     Ended,
     Event,
@@ -23,7 +24,8 @@ from ...events import (
     assemble,
 )
 from ...jsontext import to_json
-from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
+from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, ToolCall, Usage
+from ..shared import strict
 from ..shared.body import an_array, an_object, count, items, mapping, rest, string
 from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, final_stop
@@ -31,10 +33,10 @@ from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import unsupported
 from ..shared.media import joined
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
+from ..shared.spec import TYPED, UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
 from .chat_fragments import Fragments
 from .chat_messages import NAME, thinking_text, write_call, write_message
-from .chat_requests import decode_request, encode_request, wants_usage
+from .chat_requests import customs, decode_request, encode_request, wants_usage
 
 _STOPS: Mapping[str, Stop] = {
     "stop": Stop.END,
@@ -281,7 +283,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     """The body of a whole answer."""
     left = dict(extra_for(NAME, response.extra))
     choice, message, usage = (dict(mapping(left.pop(key, None))) for key in ("choice", "message", "usage"))
-    written = _write_message(response)
+    written = _write_message(response, customs(request))
     declined = response.stop is Stop.REFUSED and "refusal" in written  # a field of its own says so
     finish = "stop" if declined else _word(response.stop, len(response.calls), choice)
     body = {
@@ -302,7 +304,7 @@ def _word(stop: Stop | None, calls: int, choice: dict[str, Any]) -> str:
     return word if word and final_stop(_STOPS.get(word.lower(), Stop.END), calls) is settled_on else _WORDS[settled_on]
 
 
-def _write_message(response: Response) -> dict[str, Any]:
+def _write_message(response: Response, free: Collection[str]) -> dict[str, Any]:
     parts = response.message.parts
     refusals = [part for part in parts if own(NAME, _metadata(part)).get("type") == "refusal"]
     text = joined([part for part in parts if part not in refusals], "")
@@ -312,7 +314,7 @@ def _write_message(response: Response) -> dict[str, Any]:
     if response.reasoning:
         message["reasoning_content"] = response.reasoning
     if response.calls:
-        message["tool_calls"] = [write_call(call) for call in response.calls]
+        message["tool_calls"] = [write_call(call, custom=call.name in free) for call in response.calls]
     return message
 
 
@@ -348,6 +350,8 @@ class _Encoder(Encoder):
         self._head = ""
         self._place = -1
         self._called: CallStarted | None = None
+        self._customs = customs(request)
+        self._text: list[str] | None = None  # of the arguments of a custom tool
 
     def _on_started(self, event: Started) -> list[Frame]:
         if self._base:
@@ -371,13 +375,28 @@ class _Encoder(Encoder):
     def _on_call(self, event: CallStarted) -> list[Frame]:
         self._place += 1
         self._called = event
-        return [] if self._whole else self._write_call(event.id, event.name, "")
+        self._text = [] if event.name in self._customs or TYPED in own(NAME, event.metadata) else None
+        return [] if self._whole or self._text is not None else self._write_call(event.id, event.name, "")
 
     def _on_delta(self, event: CallDelta) -> list[Frame]:
         called = self._called
+        if self._text is not None:  # what a custom tool takes stands inside the JSON: it is known at the end
+            self._text.append(event.json)
+            return []
         if self._whole and called is not None:
             return self._write_call(called.id, called.name, event.json)
         return self._write_call("", "", event.json)
+
+    def _on_call_ended(self, event: CallEnded) -> list[Frame]:
+        called, pieces, self._text = self._called, self._text, None
+        if called is None or pieces is None:
+            return []
+        try:
+            arguments = mapping(strict.loads("".join(pieces)))
+        except ValueError:
+            return []  # cut short, and never announced
+        call = ToolCall(id=called.id, name=called.name, arguments=arguments, metadata=called.metadata)
+        return self._write_delta({"tool_calls": [{"index": self._place, **write_call(call, custom=True)}]})
 
     def _write_call(self, id_: str, name: str, arguments: str) -> list[Frame]:
         function = {"name": name, "arguments": arguments}

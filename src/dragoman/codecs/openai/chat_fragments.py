@@ -15,7 +15,7 @@ from ...types import JsonObject
 from ..shared.body import kind, mapping, present, rest, string
 from ..shared.calls import CallBook
 from ..shared.issues import wire_fault
-from ..shared.spec import wire_fields
+from ..shared.spec import TYPED, wire_fields
 from .chat_messages import NAME
 
 _CALL = frozenset({"id", "type", "function", "custom", "index"})
@@ -30,6 +30,7 @@ class Fragments:
         self._calls = calls
         self._by_index: dict[int, Hashable] = {}
         self._by_id: dict[str, Hashable] = {}
+        self._texts: dict[Hashable, str] = {}  # of custom tools, so far
         self._latest: Hashable = None
         self._fresh: set[Hashable] = set()
         self._count = 0
@@ -84,6 +85,9 @@ class Fragments:
         if call_id:
             self._by_id[call_id] = key
         self._latest = key
+        if isinstance(call.get("custom"), Mapping) and isinstance(arguments, Mapping):
+            self._texts[key] = self._texts.get(key, "") + string(arguments.get("input"))
+            arguments = {"input": self._texts[key]}
         return events + self._add_arguments(key, arguments)
 
     def _add_arguments(self, key: Hashable, arguments: Any) -> list[Event]:
@@ -125,9 +129,8 @@ def _index(call: JsonObject) -> int | None:
 
 def _function(call: JsonObject) -> tuple[str, Any]:
     """The name and arguments of a call.  A custom tool takes one text, which is handed on as `input`."""
-    custom = mapping(call.get("custom"))
-    if string(custom.get("name")):
-        return string(custom["name"]), {"input": string(custom.get("input"))}
+    if custom := mapping(call.get("custom")):
+        return string(custom.get("name")), {"input": string(custom.get("input"))}
     function = mapping(call.get("function"))
     return string(function.get("name")), function.get("arguments")
 
@@ -135,7 +138,7 @@ def _function(call: JsonObject) -> tuple[str, Any]:
 def _left(call: JsonObject) -> JsonObject:
     others = present(mapping(call.get("function")), _FUNCTION)
     custom = "custom" if string(mapping(call.get("custom")).get("name")) else None
-    return wire_fields(NAME, {**rest(call, _CALL), "function": others or None, "type": custom})
+    return wire_fields(NAME, {**rest(call, _CALL), "function": others or None, TYPED: custom})
 
 
 def _no_call(call: Any) -> Event:

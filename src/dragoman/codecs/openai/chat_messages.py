@@ -17,7 +17,7 @@ from ..shared.body import an_array, an_object, items, mapping, name_at, objects,
 from ..shared.media import data_url, from_url, joined, media_kind, note, one_text
 from ..shared.requests import past_call, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
-from ..shared.spec import PLAIN, Quirks, own, wire_fields
+from ..shared.spec import PLAIN, TYPED, Quirks, own, wire_fields
 
 NAME = "openai_chat"
 
@@ -118,7 +118,7 @@ def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
             id=call_id,
             name=name_at(custom, "name", f"{path}.custom"),
             arguments=given,
-            metadata=wire_fields(NAME, {"type": "custom"}),
+            metadata=wire_fields(NAME, {TYPED: "custom"}),
         )
     function = an_object(one.get("function"), f"{path}.function")
     others = rest(function, frozenset({"name", "arguments"}))
@@ -279,10 +279,10 @@ def _write_reasoning(parts: Sequence[Reasoning], quirks: Quirks) -> dict[str, An
     return wire
 
 
-def write_call(call: ToolCall) -> dict[str, Any]:
-    """A call in an assistant's message."""
+def write_call(call: ToolCall, *, custom: bool = False) -> dict[str, Any]:
+    """A call in an assistant's message; `custom` says that its tool takes free text."""
     left = dict(own(NAME, call.metadata))
-    if left.get("type") == "custom":
+    if custom or TYPED in left:
         given = {"name": call.name, "input": string(call.arguments.get("input"))}
         return {"id": call.id, "type": "custom", "custom": given}
     function = {"name": call.name, "arguments": arguments_text(call), **mapping(left.pop("function", None))}

@@ -7,15 +7,17 @@ Sources: OpenAI API reference; recorded requests of 20 providers (wire-quirks.md
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from ...types import NOTHING, JsonObject, OutputSchema, Request, Sampling, ToolChoice
+from ...types import NOTHING, JsonObject, OutputSchema, Request, Sampling, Tool, ToolChoice
 from ..shared.body import (
     an_object,
     filled,
     items,
     mapping,
+    name_at,
     object_at,
     plain,
     present,
@@ -26,8 +28,10 @@ from ..shared.body import (
 )
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, with_quirks
-from ..shared.spec import PLAIN, Quirks, WireFields, extra_for
-from ..shared.tools import read_functions, write_function, write_tools
+from ..shared.spec import PLAIN, TYPED, Quirks, WireFields, extra_for, own, wire_fields
+from ..shared.tools import Found, list_functions, read_once, write_function, write_tools
+from ..typed.schemas import FREE_TEXT, free_text
+from ..typed.table import apart
 from .chat_messages import NAME, read_messages, write_message
 
 _OPTIONS = {
@@ -60,7 +64,7 @@ def decode_request(body: JsonObject) -> Request:
     """The request `body` makes.  Raises `CodecError` with the path of what is not this API."""
     body = an_object(body, "$")
     extra = present(body, _MODELLED)
-    tools, foreign = read_functions(body)
+    tools, foreign = _read_tools(body)
     if foreign is not None:
         extra["tools"] = foreign
     stream = switch_at(body, "stream") or False
@@ -83,6 +87,33 @@ def decode_request(body: JsonObject) -> Request:
         stream=stream,
         extra=WireFields(NAME, extra) if extra else NOTHING,
     )
+
+
+@read_once("tools", "functions")
+def _read_tools(body: JsonObject) -> Found:
+    """The functions of `body`, and its custom tools."""
+    tools, foreign = list_functions(body, _read_custom)
+    return apart(tools), foreign
+
+
+def _read_custom(one: JsonObject, path: str) -> Tool | None:
+    """A free-form tool, if it is one: elsewhere a function of one text, with its grammar in its description."""
+    if one.get("type") != "custom":
+        return None
+    custom = an_object(one.get("custom"), f"{path}.custom")
+    grammar = mapping(mapping(custom.get("format")).get("grammar"))
+    return Tool(
+        name=name_at(custom, "name", f"{path}.custom"),
+        description=free_text(string_at(custom, "description", f"{path}.custom"), grammar),
+        parameters=FREE_TEXT,
+        metadata=wire_fields(NAME, {TYPED: one}),
+    )
+
+
+def customs(request: Request | None) -> Collection[str]:
+    """The names of the tools in `request` that take free text."""
+    tools = request.tools if request is not None else ()
+    return frozenset(tool.name for tool in tools if TYPED in own(NAME, tool.metadata))
 
 
 def wants_usage(request: Request | None) -> bool:
@@ -162,6 +193,12 @@ def _read_allowed(choice: JsonObject) -> ToolChoice:
 # ── writing ──────────────────────────────────────────────────────────────────
 
 
+def write_tool(tool: Tool) -> dict[str, Any]:
+    """The definition of a tool."""
+    definition = own(NAME, tool.metadata).get(TYPED)
+    return write_function(tool) if definition is None else dict(definition)
+
+
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
@@ -169,7 +206,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     body["messages"] = [wire for message in request.messages for wire in write_message(message, quirks)]
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
-        tools=write_tools(request.tools, write_function, extra.pop("tools", None)),
+        tools=write_tools(request.tools, write_tool, extra.pop("tools", None)),
         tool_choice=_write_choice(choice, quirks) if choice is not None else None,
     )
     if request.parallel is not None:

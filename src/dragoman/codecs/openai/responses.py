@@ -18,10 +18,11 @@ from ..shared.body import an_array, an_object, count, items, mapping, present, r
 from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
 from ..shared.frames import FrameKind
-from ..shared.spec import Codec, Ids, wire_fields
+from ..shared.spec import TYPED, Codec, Ids, wire_fields
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_requests import decode_request, encode_request
 from .responses_writing import SHELL, ResponseEncoder, encode_error, encode_response, error_frame, minted
+from .typed_items import BY_CALL, DEFAULT_NAMES, call_id_of, is_remote
 
 _REASONS: Mapping[str, Stop] = {
     "max_output_tokens": Stop.LENGTH,
@@ -228,6 +229,8 @@ class _Decoder(AnswerDecoder):
         kind = item.get("type") or ("message" if "content" in item else "")
         if kind in CALLS:
             return self._end_call(index, begun, item)
+        if string(kind) in BY_CALL and not is_remote(item):
+            return self._typed_call(index, item)
         events = self._calls.end_complete()
         if kind == "message":
             return events + self._end_message(index, begun, item)
@@ -244,6 +247,13 @@ class _Decoder(AnswerDecoder):
             events += self._calls.add(index, item["arguments"])
         elif not begun.pieces:
             self._calls.assign(index, item.get("arguments"))
+        return events + self._calls.end(index, sure=item.get("status") == "completed")
+
+    def _typed_call(self, index: int, item: JsonObject) -> list[Event]:
+        """The call of a typed tool, known at its end: what stands in its item is its arguments."""
+        kind, metadata = string(item.get("type")), wire_fields(NAME, {TYPED: dict(item)})
+        events = self._calls.begin(index, call_id_of(item), DEFAULT_NAMES[kind], metadata)
+        self._calls.assign(index, BY_CALL[kind].arguments(item))
         return events + self._calls.end(index, sure=item.get("status") == "completed")
 
     def _end_message(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:

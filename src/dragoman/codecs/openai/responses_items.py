@@ -2,7 +2,8 @@
 
 Knows messages, reasoning, calls and results as items; every other item is kept as it is.  Two things are undone here
 that other wires do not have: tools in namespaces (a client's MCP servers) are known elsewhere by one joined name, and
-free-form tools take their text as an argument called `input`.
+free-form tools take their text as an argument called `input`.  Calls and results of typed tools are rows of
+`typed_items.py`.
 Sources: OpenAI API reference; streaming.md §2; wire-quirks.md ("Responses"); recorded items of 8 providers.
 """
 
@@ -19,12 +20,13 @@ from ..shared.body import items, mapping, present, rest, string
 from ..shared.media import data_url, from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
-from ..shared.spec import WireFields, own, wire_fields
+from ..shared.spec import TYPED, WireFields, own, wire_fields
+from .typed_items import BY_CALL, BY_RESULT, DEFAULT_NAMES, TypedItem, call_id_of, is_remote, item_form, kept_item
 
 NAME = "openai_responses"
 
 Mint = Callable[[str], str]
-"""Gives the id of the next item of a kind (`msg`, `rs`, `fc`, `ctc`)."""
+"""Gives the id of the next item of a kind (`msg`, `rs`, `fc`, `ctc`, `sh` …)."""
 
 CALLS = ("function_call", "custom_tool_call")
 RESULTS = ("function_call_output", "custom_tool_call_output")
@@ -61,6 +63,16 @@ class Names:
     def custom(self, name: str) -> bool:
         """Does this tool take free-form text?"""
         return "custom" in self._fields.get(name, {})
+
+    def typed(self, name: str) -> TypedItem | None:
+        """How calls of this tool stand among the items, where it is a typed one."""
+        definition = self._fields.get(name, {}).get(TYPED)
+        return item_form(definition) if definition is not None else None
+
+    def of_item(self, kind: str) -> str:
+        """The canonical name of the typed tool whose calls are items of this kind."""
+        found = (name for name in self._fields if (form := self.typed(name)) is not None and form.call == kind)
+        return next(found, DEFAULT_NAMES[kind])
 
     def on_wire(self, name: str) -> dict[str, Any]:
         """The name fields of a call of this tool."""
@@ -143,6 +155,28 @@ def read_call(item: JsonObject, names: Names, minted: str = "") -> ToolCall:
     if item.get("type") == "custom_tool_call":
         return ToolCall(id=call_id, name=name, arguments={"input": string(item.get("input"))}, metadata=left)
     return past_call(call_id, name, item.get("arguments"), left)
+
+
+def read_typed_call(item: JsonObject, names: Names) -> ToolCall | Opaque:
+    """A call item of a typed tool; one that the server ran is its own affair."""
+    if is_remote(item):
+        return Opaque(api=NAME, block=item)
+    kind = string(item.get("type"))
+    arguments, metadata = BY_CALL[kind].arguments(item), WireFields(NAME, {TYPED: dict(item)})
+    return ToolCall(id=call_id_of(item), name=names.of_item(kind), arguments=arguments, metadata=metadata)
+
+
+def read_typed_result(item: JsonObject, pairing: Pairing) -> ToolResult | None:
+    """An item that answers the call of a typed tool; None for one whose call the server ran."""
+    call_id = call_id_of(item)
+    name = pairing.name(call_id)
+    if not name and item.get("type") == "shell_call_output":
+        return None
+    content, failed, code = BY_RESULT[string(item.get("type"))].read(item)
+    metadata = WireFields(NAME, {TYPED: dict(item)})
+    return ToolResult(
+        call_id=call_id, name=name, content=content, is_error=failed, error_code=code, metadata=metadata
+    )
 
 
 def call_name(item: JsonObject, names: Names, minted: str = "") -> tuple[str, JsonObject]:
@@ -248,6 +282,11 @@ def write_content(parts: Sequence[Part]) -> Any:
 
 def write_result(result: ToolResult, names: Names) -> dict[str, Any]:
     """The item that answers a call; a failure is marked in its text."""
+    form, kept = names.typed(result.name), kept_item(NAME, result.metadata, result.call_id)
+    if kept is not None:
+        return kept
+    if form is not None:
+        return {"type": form.result, "call_id": result.call_id, **form.output(result)}
     kind = RESULTS[1] if names.custom(result.name) else RESULTS[0]
     output = write_content(marked(result)) if result.content or result.is_error else ""
     return {"type": kind, "call_id": result.call_id, "output": output, **own(NAME, result.metadata)}
@@ -310,6 +349,11 @@ def write_reasoning(text: str, item_id: str) -> dict[str, Any]:
 
 def write_call(call: ToolCall, names: Names, mint: Mint | None) -> dict[str, Any]:
     """A call item."""
+    form, kept = names.typed(call.name), kept_item(NAME, call.metadata, call.id)
+    if kept is not None:
+        return kept
+    if form is not None:
+        return write_typed_call(form, call, mint)
     left = dict(own(NAME, call.metadata))
     custom = left.pop("type", None) == CALLS[1] or names.custom(call.name)
     given = {"input": string(call.arguments.get("input"))} if custom else {"arguments": arguments_text(call)}
@@ -317,3 +361,9 @@ def write_call(call: ToolCall, names: Names, mint: Mint | None) -> dict[str, Any
     if mint is not None:
         item = {"id": mint("ctc" if custom else "fc"), "status": "completed", **item}
     return {**item, **left}
+
+
+def write_typed_call(form: TypedItem, call: ToolCall, mint: Mint | None) -> dict[str, Any]:
+    """The item of a call of a typed tool."""
+    item = {"type": form.call, "status": "completed", "call_id": call.id, **form.content(call.arguments)}
+    return {"id": mint(form.ids), **item} if mint is not None else item

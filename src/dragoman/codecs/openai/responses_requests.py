@@ -23,6 +23,7 @@ from ...types import (
     Tool,
     ToolCall,
     ToolChoice,
+    ToolResult,
 )
 from ..shared.body import (
     an_array,
@@ -43,8 +44,10 @@ from ..shared.body import (
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, results_merged, with_quirks
 from ..shared.results import Pairing, results_first
-from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
+from ..shared.spec import PLAIN, TYPED, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, foreign_tools, read_once, read_tool, write_tools
+from ..typed.schemas import FREE_TEXT, free_text
+from ..typed.table import apart, typed_tools
 from .responses_items import (
     CALLS,
     NAME,
@@ -56,10 +59,13 @@ from .responses_items import (
     read_part,
     read_reasoning,
     read_result,
+    read_typed_call,
+    read_typed_result,
     write_content,
     write_items,
     write_result,
 )
+from .typed_items import BY_CALL, BY_RESULT
 
 _OPTIONS = {"max_tokens": "max_output_tokens", "temperature": "temperature", "top_p": "top_p"}
 _CALLING = ("tools", "tool_choice", "parallel_tool_calls")
@@ -68,8 +74,6 @@ _STORED = ("previous_response_id", "conversation", "background")
 _TOOL = frozenset({"type", "name", "description", "parameters", "strict"})
 _MODES = ("auto", "none", "required")
 _SCHEMA_NAME = "response"
-_INPUT = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-"""The parameters of a free-form tool where tools take objects."""
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -85,7 +89,7 @@ def decode_request(body: JsonObject) -> Request:
     extra = present(body, _MODELLED)
     tools, foreign = _read_tools(body)
     extra["tools"] = foreign
-    choice = _read_choice(body, extra)
+    choice = _read_choice(body, extra, tools)
     output = _read_text(body, extra)
     return Request(
         model=string_at(body, "model"),
@@ -131,7 +135,7 @@ def _read_text(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
     return output
 
 
-def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
+def _read_choice(body: JsonObject, extra: dict[str, Any], tools: Iterable[Tool]) -> ToolChoice | None:
     wanted = body.get("tool_choice")
     if wanted is None:
         return None
@@ -141,12 +145,22 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     kind, name = choice.get("type"), string(choice.get("name"))
     if kind != "function" or not name:
         extra["tool_choice"] = wanted
-    return ToolChoice("named", name) if kind in ("function", "custom") and name else _read_allowed(choice)
+    name = _chosen(choice, tools)
+    return ToolChoice("named", name) if name else _read_allowed(choice, tools)
 
 
-def _read_allowed(choice: JsonObject) -> ToolChoice:
+def _chosen(choice: JsonObject, tools: Iterable[Tool]) -> str:
+    """The canonical name of the tool that a choice names, a typed one by its type; "" for none."""
+    kind = choice.get("type")
+    if kind in ("function", "custom"):
+        return string(choice.get("name"))
+    types = ((mapping(own(NAME, tool.metadata).get(TYPED)).get("type"), tool.name) for tool in tools)
+    return next((name for one, name in types if kind is not None and one == kind), "")
+
+
+def _read_allowed(choice: JsonObject, tools: Iterable[Tool]) -> ToolChoice:
     mode, listed = string(choice.get("mode")), [mapping(one) for one in items(choice.get("tools"))]
-    names = tuple(name for one in listed if one.get("type") == "function" and (name := string(one.get("name"))))
+    names = tuple(name for one in listed if (name := _chosen(one, tools)))
     return ToolChoice(mode if mode in _MODES else "auto", allowed=names)  # type: ignore[arg-type]
 
 
@@ -166,8 +180,10 @@ def _read_tools(body: JsonObject) -> Found:
                 tools += _read_namespace(one, path)
                 places.append(one)
             case _:
-                places.append(one)  # a tool of the server: web_search …
-    return tuple(tools), foreign_tools(places)
+                typed = typed_tools(NAME, one)
+                tools += typed
+                places.append(None if typed else one)  # a tool of the server: web_search …
+    return apart(tools), foreign_tools(places)
 
 
 def _read_tool(one: JsonObject, path: str) -> Tool:
@@ -181,11 +197,9 @@ def _read_tool(one: JsonObject, path: str) -> Tool:
 
 def _read_custom(one: JsonObject, path: str) -> Tool:
     """A free-form tool.  Elsewhere it is a function of one text; its grammar stands in its description."""
-    description, form = string_at(one, "description", path), mapping(one.get("format"))
-    if string(form.get("definition")):
-        description += f"\n\nThe input must match this {string(form.get('syntax'))} grammar:\n{form['definition']}"
+    description = free_text(string_at(one, "description", path), mapping(one.get("format")))
     metadata = WireFields(NAME, {"custom": one})
-    return Tool(name=name_at(one, "name", path), description=description.strip(), parameters=_INPUT, metadata=metadata)
+    return Tool(name=name_at(one, "name", path), description=description, parameters=FREE_TEXT, metadata=metadata)
 
 
 def _read_namespace(one: JsonObject, path: str) -> Iterable[Tool]:
@@ -231,8 +245,14 @@ class _Turns:
         elif kind in RESULTS:
             self._close()
             self._add(Message("tool", (read_result(item, self._pairing),)))
+        elif string(kind) in BY_RESULT and (result := self._typed_result(item)) is not None:
+            self._add(Message("tool", (result,)))
         else:
             self._answer += self._read_answer(item, kind, path)
+
+    def _typed_result(self, item: JsonObject) -> ToolResult | None:
+        self._close()
+        return read_typed_result(item, self._pairing)
 
     def _read_answer(self, item: JsonObject, kind: Any, path: str) -> Sequence[Part]:
         if kind == "message":
@@ -243,6 +263,8 @@ class _Turns:
         if kind in CALLS:
             name_at(item, "name", path)
             return [read_call(item, self._names)]
+        if string(kind) in BY_CALL:
+            return [read_typed_call(item, self._names)]
         return [Opaque(api=NAME, block=item)]
 
     def messages(self) -> tuple[Message, ...]:
@@ -338,6 +360,8 @@ def _write_message(message: Message, names: Names, quirks: Quirks) -> list[dict[
 def write_tool(tool: Tool) -> dict[str, Any]:
     """The definition of a tool."""
     left = dict(own(NAME, tool.metadata))
+    if TYPED in left:
+        return dict(left[TYPED])
     if "custom" in left:
         return dict(left["custom"])
     nested, implicit = left.pop("nested", False), left.pop("implicit", False)

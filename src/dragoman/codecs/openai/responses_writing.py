@@ -30,6 +30,7 @@ from .responses_items import (
     write_reasoning,
 )
 from .responses_requests import encode_request
+from .typed_items import TypedItem
 
 SHELL: Mapping[str, Any] = {
     "object": "response",
@@ -153,6 +154,7 @@ class ResponseEncoder(Encoder):
         self._open = self._id = ""
         self._pieces: list[str] = []
         self._call: CallStarted | None = None
+        self._typed: TypedItem | None = None
         self._calls = 0
 
     def _on_started(self, event: Started) -> list[Frame]:
@@ -208,6 +210,10 @@ class ResponseEncoder(Encoder):
         self._call = event
         self._calls += 1
         ended = [*self._on_started(Started()), *self._end(NOTHING)]
+        self._typed = self._names.typed(event.name)
+        if self._typed is not None:  # what announces it says what it does: that is known at its end
+            self._pieces = []
+            return ended
         item = self._call_item({})
         empty = {"input": ""} if item["type"] == CALLS[1] else {"arguments": ""}
         return [*ended, *self._begin(item["type"], {**item, "status": "in_progress", **empty})]
@@ -221,16 +227,21 @@ class ResponseEncoder(Encoder):
 
     def _on_delta(self, event: CallDelta) -> list[Frame]:
         self._pieces.append(event.json)
-        if self._open == CALLS[1]:
+        if self._open == CALLS[1] or self._typed is not None:
             return []  # the text of a free-form tool stands inside the JSON: it is known at the end
         return [self._item("response.function_call_arguments.delta", delta=event.json)]
 
     def _on_call_ended(self, event: CallEnded) -> list[Frame]:
         text = "".join(self._pieces)
+        typed, self._typed = self._typed, None
         try:
             arguments = strict.loads(text) if text else {}
         except ValueError:  # cut short: it is written as it stands, and not as completed
+            if typed is not None:
+                return []  # nothing of it went out yet, and no such item may be half
             return self._finish_item({**self._call_item({}), "status": "incomplete", "arguments": text})
+        if typed is not None:
+            return self._typed_call(typed, self._call_item(arguments))
         item = self._call_item(arguments, text)
         if item["type"] == CALLS[1]:
             given = item["input"]
@@ -238,6 +249,13 @@ class ResponseEncoder(Encoder):
             return [*reply, self._item("response.custom_tool_call_input.done", input=given), *self._finish_item(item)]
         done = {"arguments": item["arguments"], "name": item["name"]}
         return [self._item("response.function_call_arguments.done", **done), *self._finish_item(item)]
+
+    def _typed_call(self, form: TypedItem, item: dict[str, Any]) -> list[Frame]:
+        """The whole run of a typed tool's call: announced, filled, ended."""
+        begun = self._begin(form.call, {**item, "status": "in_progress", **form.announced(item)})
+        place = self._of_item() if form.addressed else {"output_index": len(self._output)}
+        steps = [self._frame(event, **place, **fields) for event, fields in form.steps(item)]
+        return [*begun, *steps, *self._finish_item(item)]
 
     # ── items ────────────────────────────────────────────────────────────────
 

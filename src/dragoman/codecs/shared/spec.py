@@ -43,9 +43,11 @@ class WireFields(dict[str, Any]):
         self.api = api
 
 
+TYPED, TOOLSET = "typed", "toolset"
+"""Where `metadata` keeps how a typed tool, a member of a set of them, or a call or result of one came on its wire."""
 MARKS = frozenset(
     {"apart", "fields", "implicit", "max_completion_tokens", "nested", "parameters", "parametersJsonSchema"}
-    | {"part", "parts", "plain", "response", "role", "unnumbered"}
+    | {"part", "parts", "plain", "response", "role", "toolset", "toolset_name", "typed", "unnumbered"}
 )
 """Keys of `WireFields` that say how a wire wrote what the canonical value says too: no other wire misses them."""
 

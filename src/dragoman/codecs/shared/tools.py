@@ -15,7 +15,7 @@ from ...jsontext import to_json
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Request, Tool
 from .body import an_object, items, mapping, name_at, object_at, objects, plain, rest, string_at, switch_at
-from .spec import WireFields, own, wire_fields
+from .spec import TYPED, WireFields, own, wire_fields
 
 Found = tuple[tuple[Tool, ...], list[Any] | None]
 """Tools, and the list they stand in with null for each of them; None where nothing else stands there."""
@@ -131,7 +131,16 @@ def _written_once(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any
 @read_once("tools", "functions")
 def read_functions(body: JsonObject) -> Found:
     """The functions among the tools of `body`."""
-    tools, foreign = read_tools(objects(body, "tools"), _read_function)
+    return list_functions(body, lambda one, path: None)
+
+
+def list_functions(body: JsonObject, read_other: Callable[[JsonObject, str], Tool | None]) -> Found:
+    """The functions among the tools of `body`, and what `read_other` takes for a tool."""
+
+    def read(one: JsonObject, path: str) -> Tool | None:
+        return _read_function(one, path) or read_other(one, path)
+
+    tools, foreign = read_tools(objects(body, "tools"), read)
     older = [_read_function({"function": one}, path) for path, one in objects(body, "functions")]
     return (*tools, *filter(None, older)), foreign
 
@@ -150,6 +159,6 @@ def _read_function(one: JsonObject, path: str) -> Tool | None:
 
 def write_function(tool: Tool) -> dict[str, Any]:
     """The definition of a function."""
-    left = own(_FUNCTIONS, tool.metadata)
+    left = rest(own(_FUNCTIONS, tool.metadata), (TYPED,))
     function = definition(tool, "parameters", plain(tool.parameters))
     return {"type": "function", **left, "function": {**function, **mapping(left.get("function"))}}
