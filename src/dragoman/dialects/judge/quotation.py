@@ -10,6 +10,9 @@ Each character is looked at once.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeAlias
 
 from .boxes import ELEMENTS, END, LIVE, MARKS, VERBATIM, Quote, Standing
 from .lines import HEAD, Lines
@@ -71,6 +74,9 @@ MATTERS = re.compile(r"[`<>\"'~\\|&@]|\[INST|\n[+-]|\A[+-]|user|human|instructio
 
 ANSWER_BARE = re.compile(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_STRING = re.compile(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
+
+
+Match: TypeAlias = Callable[[str, int], re.Match[str] | None]
 
 
 class Context:
@@ -213,6 +219,8 @@ class Context:
     def _read_marks(self, text: str, pos: int) -> None:
         size = len(text)
         while pos < size:
+            if self._fence and not self._fence_line:
+                pos = self._skip_code(text, pos)
             run = self._run_here()
             if run is not None and (end := run.match(text, pos).end()) > pos:  # type: ignore[union-attr]
                 pos = end
@@ -234,6 +242,14 @@ class Context:
         if self._spans:
             return IN_SPAN
         return CALM if not self._marks else IN_MARKS if self._marks == MARKS['"'] else None
+
+    def _skip_code(self, text: str, pos: int) -> int:
+        """Leave whole lines of a fenced block unread, up to the end of the line before the one that may close it."""
+        here, later = _fence_closers(self._fence)
+        if self._blank and here(text, pos):
+            return pos
+        found = later(text, pos)
+        return max(pos, found.start() if found is not None else text.rfind("\n", pos))
 
     def _skip_paragraphs(self, text: str, pos: int) -> int:
         """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
@@ -349,6 +365,12 @@ class Context:
         if self._element and self._element[0] is Quote.LATEX and not self._element[1].startswith(END):
             self._element = None
         self._blank, self._indent, self._quote, self._indented = True, 0, False, False
+
+
+@lru_cache(maxsize=64)
+def _fence_closers(run: str) -> tuple[Match, Match]:
+    """Does what closes a fence that `run` opened stand first on the line here; and where a later line begins with it."""
+    return re.compile(rf"[ \t\r]*{re.escape(run)}").match, re.compile(rf"\n[ \t\r]*{re.escape(run)}").search
 
 
 def _element(token: str) -> tuple[Quote, str] | None:
