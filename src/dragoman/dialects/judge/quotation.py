@@ -369,7 +369,7 @@ class Context:
 
 @lru_cache(maxsize=64)
 def _fence_closers(run: str) -> tuple[Match, Match]:
-    """Does what closes a fence that `run` opened stand first on the line here; and where a later line begins with it."""
+    """Does what closes a fence that `run` opened stand here; and where does a later line begin with it?"""
     return re.compile(rf"[ \t\r]*{re.escape(run)}").match, re.compile(rf"\n[ \t\r]*{re.escape(run)}").search
 
 
