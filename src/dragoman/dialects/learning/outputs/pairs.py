@@ -1,0 +1,265 @@
+"""Notations in which every argument is markup of its own: `<parameter=city>Oslo</parameter>`, `<city>Oslo</city>`.
+
+Declared keys behind a declared name are compared by what stands right before and behind each; the sign pairs that most
+of them share mark keys, and what then stands between a value and the next key closes values.  Finds cells and the
+notation as `cells.py` does for the others.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ....schema.validation import shape
+from ....types import Tool
+from ...reading.arguments import literal
+from ...spec import ElementArgs, Notation, Span, TaggedArgs, Typing, span
+from ..marks import pieces
+from .alignment import HOLE, Run, beginning, ending
+from .cells import Cell, Named, Reading, named
+from .sample import Sample
+
+KEY = "qxkey"
+"""Stands for the key in what closes its value (`</city>`)."""
+TYPES = frozenset("str string text int integer num number float bool boolean array list object dict json null".split())
+NEAR = 60
+MOST = 3
+"""So many pairs of signs are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A declared key that stands in a text."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One call: its name and its keys in order."""
+
+    text: str
+    one: Named
+    keys: tuple[Key, ...]
+
+    def before(self) -> Iterator[str]:
+        """The text before each key, from the name or the key before."""
+        ends = [self.one.end, *(k.end for k in self.keys)]
+        yield from (self.text[a : k.start] for a, k in zip(ends, self.keys, strict=False))
+
+    def behind(self) -> Iterator[str]:
+        """The text behind each key, up to the next one."""
+        starts = [*(k.start for k in self.keys[1:]), self.one.limit]
+        yield from (self.text[k.end : b] for k, b in zip(self.keys, starts, strict=True))
+
+
+def pairs(samples: Sequence[Sample]) -> Iterator[Reading]:
+    """Arguments as markup, for each pair of signs that may mark keys."""
+    places = [[(one, list(_keys(s.text, one))) for one in named(s)] for s in samples]
+    votes: Counter[tuple[str, str]] = Counter()
+    for sample, row in zip(samples, places, strict=True):
+        for _, keys in row:
+            votes.update({_signs(sample.text, key) for key in keys})
+    for signs, _ in votes.most_common(MOST):
+        groups = [
+            [g for one, keys in row if (g := _group(s.text, one, keys, signs)).keys]
+            for s, row in zip(samples, places, strict=True)
+        ]
+        yield from _reading(groups)
+
+
+def _keys(text: str, one: Named) -> Iterator[Key]:
+    spelt = "|".join(sorted(map(re.escape, one.keys), key=len, reverse=True))
+    for found in re.finditer(rf"(?<![\w-])(?:{spelt})(?![\w-])", text[one.end : one.limit]) if spelt else ():
+        yield Key(found.group(), one.end + found.start(), one.end + found.end())
+
+
+def _signs(text: str, key: Key) -> tuple[str, str]:
+    """What stands right before and right behind a key."""
+    before = [p for p in pieces(text[max(0, key.start - NEAR) : key.start]) if not p.isspace()]
+    behind = [p for p in pieces(text[key.end : key.end + NEAR]) if not p.isspace()]
+    return (before or [""])[-1], (behind or [""])[0][:1]
+
+
+def _group(text: str, one: Named, keys: Sequence[Key], signs: tuple[str, str]) -> Group:
+    """The keys between these signs, each once."""
+    mine: dict[str, Key] = {}
+    for key in keys:
+        if _signs(text, key) == signs:
+            mine.setdefault(key.name, key)
+    return Group(text, one, tuple(mine.values()))
+
+
+# ── what marks keys and values ───────────────────────────────────────────────
+
+
+def _reading(groups: Sequence[Sequence[Group]]) -> Iterator[Reading]:
+    every = [g for row in groups for g in row]
+    if len(every) < 2:
+        return
+    opener = ending([t for g in every for t in g.before()])
+    closer = beginning([t for g in every for t in g.behind()])
+    if not opener or not closer:
+        return
+    closer, types, flags = _typed([t for g in every for t in g.behind()], closer)
+    ends = _value_ends(every, opener, closer)
+    notation = _notation(opener, closer, ends, types, flags)
+    if notation is None:
+        return
+    stop = _stop(groups, closer) if not ends else None
+    cells = tuple(
+        tuple(c for g in row if (c := _cell(g, opener, closer, ends, stop, notation, types)) is not None) for row in groups
+    )
+    notation = _trimmed(notation, cells, every, closer, ends)
+    yield Reading(notation, cells, key_open=opener.text)
+
+
+def pattern(run: Run, key: str = "") -> str:
+    """An expression for a run with any white space in it."""
+    return r"\s*".join(r"[\w-]+" if m == HOLE else re.escape(m.replace(KEY, key)) for m in run.marks)
+
+
+def _typed(texts: Sequence[str], closer: Run) -> tuple[Run, Span, dict[bool, str]]:
+    """A type that stands between key and value, or a flag that says whether the value is text."""
+    head = re.compile(rf"\s*{pattern(closer)}")
+    rest = [t[m.end() :] for t in texts if (m := head.match(t))]
+    words = [re.match(r"([A-Za-z]+)([^\w\s]{1,4}?)(?=\s|\w|[^\w\s])", t) for t in rest]
+    signs = Counter(re.match(r"[^\w\s]{1,3}", t[m.end(1) :])[0] for t, m in zip(rest, words, strict=True) if m)  # type: ignore[index]
+    spelt = {m[1] for m in words if m}
+    if not words or not all(words) or not signs:
+        return closer, Span(), {}
+    sign = _shared([t[m.end(1) :] for t, m in zip(rest, words, strict=True) if m])
+    if spelt <= {"true", "false"} and "string" in closer.marks and sign:
+        return closer, Span(), {flag == "true": closer.text + flag + sign for flag in ("true", "false")}
+    if spelt <= TYPES and sign and len(closer.marks) > 1:
+        return closer[:1], span(closer[1:].text, sign), {}
+    return closer, Span(), {}
+
+
+def _shared(texts: Sequence[str]) -> str:
+    """What all begin with, of signs that are no letters."""
+    found = re.match(r"[^\w\s]{1,3}", texts[0])
+    mark = found[0] if found else ""
+    while mark and not all(t.startswith(mark) for t in texts):
+        mark = mark[:-1]
+    return mark
+
+
+def _value_ends(every: Sequence[Group], opener: Run, closer: Run) -> Run:
+    """What closes a value, from the texts between two keys; with one key in a call, the first mark behind all of them."""
+    head, tail = re.compile(rf"\s*{pattern(closer)}"), re.compile(rf"\s*{pattern(opener)}$")
+    between = []
+    for g in every:
+        for key, text in list(zip(g.keys, g.behind(), strict=True))[:-1]:
+            inner = tail.sub("", head.sub("", text, count=1))
+            between.append(re.sub(rf"{re.escape(key.name)}(?=\W*$)", KEY, inner))
+    if len(between) > 1:
+        return ending(between)
+    texts = [re.sub(rf"/{re.escape(g.keys[-1].name)}\b", "/" + KEY, list(g.behind())[-1]) for g in every]
+    return ending(texts)[:1]
+
+
+def _stop(groups: Sequence[Sequence[Group]], closer: Run) -> Run:
+    """Where values have no closer: what stands behind the last value of a text."""
+    return ending([row[-1].text[row[-1].keys[-1].end :] for row in groups if row])[:1]
+
+
+def _notation(opener: Run, closer: Run, ends: Run, types: Span, flags: dict[bool, str]) -> Notation | None:
+    lead, tail = opener.text, closer.text
+    if any(KEY in m for m in ends.marks):
+        prefix = lead.removesuffix("<")
+        if not lead.endswith("<") or tail != ">" or ends.text != f"{prefix}</{KEY}>":
+            return None
+        return ElementArgs(prefix=prefix, nested=False, trim="", typing=Typing.LITERAL)
+    if not ends and not lead.strip(" \n"):
+        return None
+    value = ends.lead.strip(" ") + ends.text + (ends.trail if "\n" in ends.trail else "")
+    return TaggedArgs(
+        key=Span((lead,), (tail, *([flags[False]] if False in flags else ()))) if not flags else Span((lead,), (flags[True], flags[False])),
+        value=span("", value),
+        type=types,
+        typing=Typing.LITERAL,
+        raw_flag=(flags[True],) if flags else (),
+        json_flag=(flags[False],) if flags else (),
+    )
+
+
+# ── cells ────────────────────────────────────────────────────────────────────
+
+
+def _cell(
+    g: Group, opener: Run, closer: Run, ends: Run, stop: Run | None, notation: Notation, types: Span
+) -> Cell | None:
+    """The call from its name to the end of its last value."""
+    given: dict[str, Any] = {}
+    at = g.one.end
+    for number, key in enumerate(g.keys):
+        if key.start < at:
+            continue  # it stands in the value before
+        head = re.compile(rf"\s*{_head(closer, notation, types)}").match(g.text, key.end)
+        if head is None:
+            return None
+        following = g.keys[number + 1 :]
+        end = _value_end(g, key, head.end(), following, opener, ends, stop)
+        if end is None:
+            return None
+        given[key.name] = decoded(g.text[head.end() : end[0]], g.one.tool, key.name)
+        at = end[1]
+    gap = g.text[g.one.end : g.keys[0].start]
+    gap = re.sub(rf"{pattern(opener)}$", "", gap)
+    return Cell(g.one.start, at, ((g.one.tool.name, given),), gap)
+
+
+def _head(closer: Run, notation: Notation, types: Span) -> str:
+    if isinstance(notation, TaggedArgs) and notation.raw_flag:
+        return "|".join(map(re.escape, (*notation.raw_flag, *notation.json_flag))).join(("(?:", ")"))
+    if types.open:
+        return rf"{pattern(closer)}\s*{re.escape(types.open[0].strip())}[A-Za-z]+{re.escape(types.close[0])}"
+    return pattern(closer)
+
+
+def _value_end(
+    g: Group, key: Key, start: int, following: Sequence[Key], opener: Run, ends: Run, stop: Run | None
+) -> tuple[int, int] | None:
+    """Where a value ends, and where what closes it does."""
+    text = g.text
+    if ends:
+        found = re.compile(pattern(ends, key.name)).search(text, start)
+        return (found.start(), found.end()) if found else None
+    if following:
+        found = next(re.compile(rf"\s*{pattern(opener)}$").finditer(text, start, following[0].start), None)
+        return (found.start(), found.start()) if found else None
+    found = re.compile(r"\s*" + pattern(stop)).search(text, start) if stop else None
+    return (found.start(), found.start()) if found else (len(text.rstrip()), len(text.rstrip()))
+
+
+def decoded(text: str, tool: Tool, key: str) -> Any:
+    """A raw value by what the tool's schema says of it."""
+    kinds = shape(tool.parameters).property(key).kinds
+    if not kinds or "string" in kinds:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return literal(text)
+
+
+def _trimmed(
+    notation: Notation, cells: Sequence[Sequence[Cell]], every: Sequence[Group], closer: Run, ends: Run
+) -> Notation:
+    """The line ends around values that are not part of them, where every value has them."""
+    texts = [v for row in cells for c in row for v in c.calls[0][1].values() if isinstance(v, str)]
+    if not texts or not all(t.startswith("\n") and t.endswith("\n") for t in texts):
+        return notation
+    for row in cells:
+        for cell in row:
+            for key, value in list(cell.calls[0][1].items()):
+                if isinstance(value, str):
+                    cell.calls[0][1][key] = value[1:-1]  # type: ignore[index]
+    return type(notation)(**{**{f: getattr(notation, f) for f in notation.__slots__}, "trim": "\n"})
