@@ -96,7 +96,7 @@ def _reversed(run: Run) -> Run:
 
 def _without_sentence(run: Run) -> Run:
     for i, mark in enumerate(run.marks):
-        if mark in STOPS and i + 1 < len(run.marks) and any(run.spaces[i + 1]):
+        if mark in STOPS and any(run.spaces[i + 1]):
             return _without_sentence(run[i + 1 :])
     return run
 
@@ -123,13 +123,13 @@ def _run(texts: Sequence[tuple[list[str], list[str]]], *, holes: bool) -> Run:
         if not following or ended > len(texts) // 8:
             break
         mark, votes = following.most_common(1)[0]
-        if votes >= max(AGREED * len(texts), min(2, len(texts))) and not (votes == 1 and len(texts) > 1):
-            alive = [t for t in alive if len(t[0]) > at and t[0][at] == mark]
-            marks.append(mark)
-        elif holes and marks and all(ID.fullmatch(m) for m in following):
+        if holes and marks and len(following) > 1 and all(ID.fullmatch(m) for m in following):
             alive = [t for t in alive if len(t[0]) > at]
             filled.append(tuple(m[at] for m, _ in alive))
             marks.append(HOLE)
+        elif votes >= max(AGREED * len(texts), min(2, len(texts))) and not (votes == 1 and len(texts) > 1):
+            alive = [t for t in alive if len(t[0]) > at and t[0][at] == mark]
+            marks.append(mark)
         else:
             break
         at += 1

@@ -168,6 +168,9 @@ def _python(around: Around, reading: Reading) -> Iterator[Dialect]:
     section = around.section_open or around.call_open
     end = around.section_close or around.call_close
     opens, closes = section.text, end.text
+    if not opens and reading.listing is Listing.REPEAT:
+        weak = {"place": Place.LINE, "strength": Strength.WEAK}
+        yield _base(reading.args, lead=(NAME + "(",), between=("\n", ";", ","), **weak)
     if reading.listing is Listing.ARRAY:
         opens, closes = opens.removesuffix("["), closes.removeprefix("]")
     between = around.between if around.between.strip() else "\n"
@@ -196,7 +199,9 @@ def _marked(around: Around, reading: Reading, in_closer: bool) -> Iterator[Diale
         yield _base(reading.args, section=section, call=call, between=(around.between,))
         return
     opener, before, form = _holes(opener)
-    tool_close, body_open, tail = _behind_name(gaps, reading)
+    tool_close, body_open, tail, behind = _behind_name(gaps, reading)
+    if not opener and not before:
+        yield from _bare(around, reading, section, tool_close, behind)
     for cut in dict.fromkeys([*([opener.breaks[-1]] if opener.breaks else []), 0]):
         for last in dict.fromkeys([*([closer.breaks[0]] if closer.breaks else []), 0]):
             body = span(body_open, _closes(closer[:last]))
@@ -204,7 +209,7 @@ def _marked(around: Around, reading: Reading, in_closer: bool) -> Iterator[Diale
             tool = Span((_opens(opener[cut:]),) if cut else (), _tool_ends(tool_close, reading, call, body))
             yield _base(
                 reading.args, section=section, call=call, tool=tool, body=body, between=(around.between,),
-                tool_re=before + _name_pattern(reading, tail) + tail, tool_form=form,
+                tool_re=before + _name_pattern(reading, tail) + tail, tool_form=form + behind,
             )  # fmt: skip
 
 
@@ -225,29 +230,56 @@ def _holes(opener: Run) -> tuple[Run, str, str]:
     return opener[:at], f"(?:{spelt})?" + r"\s*", form + rest.trail + NAME
 
 
-def _behind_name(gaps: Sequence[str], reading: Reading) -> tuple[str, str, str]:
-    """What ends the name, what begins the body, and the pattern of what may stand between name and end."""
-    run = ending(gaps)
-    left = [_rest(g, run) for g in gaps]
-    tail = ""
-    if any(r.strip() for r in left):
+def _behind_name(gaps: Sequence[str], reading: Reading) -> tuple[str, str, str, str]:
+    """What ends the name, what begins the body, the pattern of what may stand before its end, and how it is written."""
+    run = ending(gaps, holes=True)
+    tail = form = ""
+    if HOLE in run.marks:
+        at = len(run.marks) - run.marks[::-1].index(HOLE)
+        tail, form = _counted(run[:at])
+        run = run[at:]
+    elif any(left := [_rest(g, run) for g in gaps]):
         pairs = {m.groups() for r in left if (m := re.fullmatch(r"\s*([\w:-]+)=(['\"]?)[\w-]+\2", r))}
-        tail = r"(?:\s+.*)?"
-        if len({k for k, _ in pairs}) == 1:
-            key, quote = next(iter(pairs))
-            tail = rf"(?:\s+{re.escape(key)}={quote}(?P<id>[\w-]+){quote})?"
+        key, quote = next(iter(pairs), ("", ""))
+        tail = rf"(?:\s+{re.escape(key)}={quote}(?P<id>[\w-]+){quote})?" if len(pairs) == 1 else r"(?:\s+.*)?"
     cut = run.breaks[0] if run.breaks and isinstance(reading.args, JsonArgs) else len(run.marks)
-    lead = run.lead if not run[:cut].text else ""
-    return lead + _joined(run[:cut]) if run else usual(gaps), _opens(run[cut:]), tail
+    end = _joined(run[:cut]) if run else usual(gaps)
+    if end.strip() == "(":  # the renderer takes a bracket for the beginning of the arguments
+        return end, end, tail, form
+    return end, _opens(run[cut:]), tail, form
+
+
+def _counted(run: Run) -> tuple[str, str]:
+    """A mark behind the name that ends in an index or an id: its pattern, and how it is written."""
+    counted = all(f.isdigit() and len(f) < 3 for f in run.holes[-1])
+    inside = run[: len(run.marks) - 1]
+    written = _joined(inside).replace("{", "{{").replace("}", "}}")
+    spelt = r"\s*".join(r"[\w-]+" if m == HOLE else re.escape(m) for m in inside.marks)
+    held = r"\d+" if counted else r"(?P<id>[\w-]+)"
+    return rf"(?:\s*{spelt}\s*{held})?", written.replace(HOLE, "0") + ("{index}" if counted else "{id}")
 
 
 def _rest(gap: str, run: Run) -> str:
     marks = beginning([gap])
-    return _joined(marks[: len(marks.marks) - len(run.marks)])
+    return marks[: len(marks.marks) - len(run.marks)].text
+
+
+def _bare(around: Around, reading: Reading, section: Span, end: str, behind: str) -> Iterator[Dialect]:
+    """Calls that begin with the declared name itself."""
+    if behind or not isinstance(reading.args, JsonArgs):
+        return
+    close = span("", _closes(around.call_close))
+    weak = {"place": Place.LINE, "strength": Strength.WEAK, "section": section}
+    if end.strip() or "\n" in end:
+        weak["strength"] = Strength.OWN if end.strip() else Strength.WEAK
+        yield _base(reading.args, call=Span((NAME + end,), close.close), between=(around.between,), **weak)
+    else:
+        between = (around.between,) if around.between.strip() else ("\n", ";", ",")
+        yield _base(reading.args, lead=(NAME + "{",), call=close, tool=span("", "{"), between=between, **weak)
 
 
 def _name_pattern(reading: Reading, tail: str) -> str:
-    return r"(?P<name>[^\s{}\"<>=]+)" if tail or isinstance(reading.args, TaggedArgs | ElementArgs) else r"(?P<name>\S+)"
+    return r"(?P<name>[^\s{}\"<>=]+?)" if tail else r"(?P<name>[^\s{}\"<>=]+)" if isinstance(reading.args, TaggedArgs | ElementArgs) else r"(?P<name>\S+)"
 
 
 def _tool_ends(end: str, reading: Reading, call: Span, body: Span) -> tuple[str, ...]:
@@ -275,6 +307,8 @@ def _base(args: object, **fields: object) -> Dialect:
 
 def _with_strength(row: Dialect) -> Dialect:
     """Openers that ordinary text could begin with prove little; they count where the caller names the dialect."""
+    if row.strength is not Strength.STRONG:
+        return row
     first = next((s[0] for s in (row.section.open, row.call.open, row.tool.open) if s), "")
     if len(RARE.findall(first.replace(NAME, "")[:24])) > 1:
         return row

@@ -25,7 +25,7 @@ from ...spec import AttributeArgs, BraceArgs, JsonArgs, JsonCall, KeywordArgs, L
 from ..marks import values
 from .sample import Sample, Written
 
-MAX_GAP = 80
+MAX_GAP = 200
 """Between a name and its arguments nothing longer stands."""
 
 
@@ -246,7 +246,7 @@ def _python(text: str, one: Named) -> Iterator[Cell]:
 def braces(samples: Sequence[Sample]) -> Iterator[Reading]:
     """`f{key:~text~,other:3}`: bare keys, strings between quotes of the dialect's own."""
     starts = [
-        re.match(r"\{\s*\w+\s*:\s*([^\w\s\[{]{1,12})(?=[\w/])", s.text[one.end :]) for s in samples for one in named(s)
+        re.match(r"\{\s*\w+\s*:\s*(<[^<>\s]{1,24}>|[^\w\s\[{]{1,12})(?=[\w/])", s.text[one.end :]) for s in samples for one in named(s)
     ]
     quotes = Counter(m[1] for m in starts if m)
     if not quotes:

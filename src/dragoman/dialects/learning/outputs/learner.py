@@ -8,6 +8,7 @@ rows is beside it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ from ...engine.parser import Parsed, parse
 from ...rows.table import ALL
 from ...spec import Dialect
 from ...writing.render import Unrenderable, render
+from .alignment import beginning, ending
 from .assembly import rows
 from .cells import NOTATIONS, Reading
 from .pairs import pairs
@@ -25,6 +27,8 @@ from .sample import Sample, Written
 LEAST = 3
 """Fewer calls show no pattern."""
 MISSED = "a call seems to stand there, and none is read"
+SIGN = re.compile(r"[^\w\s/.~#@$*&+%-].*")
+"""What a text does not begin or end with again and again."""
 ENOUGH = 0.6
 """Share of the samples with calls that a row must explain."""
 
@@ -75,7 +79,7 @@ def learn_from_outputs(
     read already (`AlreadyRead`, which names the rows).
     """
     readings = [r for find in (*NOTATIONS, pairs) for r in find(samples)]
-    readings = [r for r in readings if r.found >= LEAST]
+    readings = [r for r in readings if r.found >= LEAST and _believable(r, samples)]
     if not readings:
         raise NothingLearned(_too_few(samples))
     busy = [max(len(r.cells[i]) for r in readings) for i in range(len(samples))]
@@ -87,6 +91,16 @@ def learn_from_outputs(
     if same:
         raise AlreadyRead(same)
     return replace(best, dialect=replace(best.dialect, sample=_shown(best)))
+
+
+def _believable(reading: Reading, samples: Sequence[Sample]) -> bool:
+    """Are the values free of markup?  Texts that all end alike, or that hold other keys, were cut in the wrong place."""
+    offered = {t.name: t for s in samples for t in s.tools}
+    values = [(offered[name], key, v) for cells in reading.cells for c in cells for name, given in c.calls for key, v in given.items()]
+    texts = {v for _, _, v in values if isinstance(v, str)}
+    marked = [m for run in (beginning(list(texts)), ending(list(texts))) for m in run.marks if SIGN.fullmatch(m)]
+    held = sum(isinstance(v, str) and _stands(tool, v, key) for tool, key, v in values)
+    return not (len(texts) > 2 and marked) and held * 8 <= len(values)
 
 
 def _worth(learned: LearnedRow) -> tuple[int, int, int]:
@@ -146,15 +160,14 @@ def _left_over(parsed: Parsed, row: Dialect, sample: Sample) -> str:
     left = next((m for m in marks if m in parsed.text), "")
     if left:
         return f"the mark {left!r} is left in the text"
-    named = next((t for t in sample.tools if parsed.calls and _stands(t, parsed.text)), None)
+    named = next((t for t in sample.tools if parsed.calls and t.name in parsed.text and _stands(t, parsed.text)), None)
     return f"a call of {named.name!r} seems left in the text" if named else ""
 
 
-def _stands(tool: Tool, text: str) -> bool:
-    """Do the tool's name and one of its keys, with a sign beside it, stand in a text?"""
-    at = text.find(tool.name)
-    rest = text[at + len(tool.name) :] if at >= 0 else ""
-    return any(f"{sign}{key}" in rest for key in tool.parameters.get("properties", {}) for sign in '"<=§%')
+def _stands(tool: Tool, text: str, beside: str = "") -> bool:
+    """Does a key of the tool stand in a text as markup would hold it: a sign right before it, and one right behind?"""
+    keys = [re.escape(key) for key in tool.parameters.get("properties", {}) if key != beside]
+    return bool(keys) and re.search(rf"[^\w\s./-](?:{'|'.join(keys)})[^\w\s./,-]", text) is not None
 
 
 def _not_written(row: Dialect, parsed: Parsed, sample: Sample) -> str:

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from ....schema.validation import shape
@@ -27,6 +28,7 @@ KEY = "qxkey"
 """Stands for the key in what closes its value (`</city>`)."""
 TYPES = frozenset("str string text int integer num number float bool boolean array list object dict json null".split())
 NEAR = 60
+LINE = re.compile(r"[ \t]*\n")
 MOST = 3
 """So many pairs of signs are tried."""
 
@@ -83,8 +85,8 @@ def _keys(text: str, one: Named) -> Iterator[Key]:
 def _signs(text: str, key: Key) -> tuple[str, str]:
     """What stands right before and right behind a key."""
     before = [p for p in pieces(text[max(0, key.start - NEAR) : key.start]) if not p.isspace()]
-    behind = [p for p in pieces(text[key.end : key.end + NEAR]) if not p.isspace()]
-    return (before or [""])[-1], (behind or [""])[0][:1]
+    behind = text[key.end : key.end + NEAR].lstrip(" \t")[:1]
+    return (before or [""])[-1], behind
 
 
 def _group(text: str, one: Named, keys: Sequence[Key], signs: tuple[str, str]) -> Group:
@@ -105,7 +107,8 @@ def _reading(groups: Sequence[Sequence[Group]]) -> Iterator[Reading]:
         return
     opener = ending([t for g in every for t in g.before()])
     closer = beginning([t for g in every for t in g.behind()])
-    if not opener or not closer:
+    lines = not closer and all(LINE.match(t) for g in every for t in g.behind())
+    if not opener or not (closer or lines):
         return
     closer, types, flags = _typed([t for g in every for t in g.behind()], closer)
     ends = _value_ends(every, opener, closer)
@@ -125,16 +128,20 @@ def pattern(run: Run, key: str = "") -> str:
     return r"\s*".join(r"[\w-]+" if m == HOLE else re.escape(m.replace(KEY, key)) for m in run.marks)
 
 
+def _last(opener: Run) -> str:
+    """An expression for what begins a key, at the end of a text."""
+    return pattern(opener) + (r"\s*$" if any(opener.spaces[-1]) else "$")
+
+
 def _typed(texts: Sequence[str], closer: Run) -> tuple[Run, Span, dict[bool, str]]:
     """A type that stands between key and value, or a flag that says whether the value is text."""
     head = re.compile(rf"\s*{pattern(closer)}")
     rest = [t[m.end() :] for t in texts if (m := head.match(t))]
-    words = [re.match(r"([A-Za-z]+)([^\w\s]{1,4}?)(?=\s|\w|[^\w\s])", t) for t in rest]
-    signs = Counter(re.match(r"[^\w\s]{1,3}", t[m.end(1) :])[0] for t, m in zip(rest, words, strict=True) if m)  # type: ignore[index]
-    spelt = {m[1] for m in words if m}
-    if not words or not all(words) or not signs:
+    words = [m for t in rest if (m := re.match(r"([A-Za-z]+)(?=[^\w\s])", t))]
+    if not closer or len(words) < len(texts):
         return closer, Span(), {}
-    sign = _shared([t[m.end(1) :] for t, m in zip(rest, words, strict=True) if m])
+    spelt = {m[1] for m in words}
+    sign = _shared([m.string[m.end() :] for m in words])
     if spelt <= {"true", "false"} and "string" in closer.marks and sign:
         return closer, Span(), {flag == "true": closer.text + flag + sign for flag in ("true", "false")}
     if spelt <= TYPES and sign and len(closer.marks) > 1:
@@ -143,17 +150,15 @@ def _typed(texts: Sequence[str], closer: Run) -> tuple[Run, Span, dict[bool, str
 
 
 def _shared(texts: Sequence[str]) -> str:
-    """What all begin with, of signs that are no letters."""
-    found = re.match(r"[^\w\s]{1,3}", texts[0])
-    mark = found[0] if found else ""
-    while mark and not all(t.startswith(mark) for t in texts):
-        mark = mark[:-1]
-    return mark
+    """The marks all begin with, up to a word or white space."""
+    run = beginning(texts)
+    marks = list(takewhile(lambda m: not m.isalnum(), run.marks))
+    return run[: next((i for i in range(1, len(marks)) if any(run.spaces[i])), len(marks))].text
 
 
 def _value_ends(every: Sequence[Group], opener: Run, closer: Run) -> Run:
     """What closes a value, from the texts between two keys; with one key in a call, the first mark behind all of them."""
-    head, tail = re.compile(rf"\s*{pattern(closer)}"), re.compile(rf"\s*{pattern(opener)}$")
+    head, tail = re.compile(rf"\s*{pattern(closer)}"), re.compile(rf"\s*{_last(opener)}")
     between = []
     for g in every:
         for key, text in list(zip(g.keys, g.behind(), strict=True))[:-1]:
@@ -171,7 +176,7 @@ def _stop(groups: Sequence[Sequence[Group]], closer: Run) -> Run:
 
 
 def _notation(opener: Run, closer: Run, ends: Run, types: Span, flags: dict[bool, str]) -> Notation | None:
-    lead, tail = opener.text, closer.text
+    lead, tail = opener.text, closer.text or "\n"
     if any(KEY in m for m in ends.marks):
         prefix = lead.removesuffix("<")
         if not lead.endswith("<") or tail != ">" or ends.text != f"{prefix}</{KEY}>":
@@ -202,7 +207,7 @@ def _cell(
     for number, key in enumerate(g.keys):
         if key.start < at:
             continue  # it stands in the value before
-        head = re.compile(rf"\s*{_head(closer, notation, types)}").match(g.text, key.end)
+        head = re.compile(rf"[ \t]*{_head(closer, notation, types)}").match(g.text, key.end)
         if head is None:
             return None
         following = g.keys[number + 1 :]
@@ -212,11 +217,13 @@ def _cell(
         given[key.name] = decoded(g.text[head.end() : end[0]], g.one.tool, key.name)
         at = end[1]
     gap = g.text[g.one.end : g.keys[0].start]
-    gap = re.sub(rf"{pattern(opener)}$", "", gap)
+    gap = re.sub(_last(opener), "", gap)
     return Cell(g.one.start, at, ((g.one.tool.name, given),), gap)
 
 
 def _head(closer: Run, notation: Notation, types: Span) -> str:
+    if not closer:
+        return r"\n"
     if isinstance(notation, TaggedArgs) and notation.raw_flag:
         return "|".join(map(re.escape, (*notation.raw_flag, *notation.json_flag))).join(("(?:", ")"))
     if types.open:
@@ -233,7 +240,7 @@ def _value_end(
         found = re.compile(pattern(ends, key.name)).search(text, start)
         return (found.start(), found.end()) if found else None
     if following:
-        found = next(re.compile(rf"\s*{pattern(opener)}$").finditer(text, start, following[0].start), None)
+        found = next(re.compile(rf"\s*{_last(opener)}").finditer(text, start, following[0].start), None)
         return (found.start(), found.start()) if found else None
     found = re.compile(r"\s*" + pattern(stop)).search(text, start) if stop else None
     return (found.start(), found.start()) if found else (len(text.rstrip()), len(text.rstrip()))
@@ -255,11 +262,12 @@ def _trimmed(
 ) -> Notation:
     """The line ends around values that are not part of them, where every value has them."""
     texts = [v for row in cells for c in row for v in c.calls[0][1].values() if isinstance(v, str)]
-    if not texts or not all(t.startswith("\n") and t.endswith("\n") for t in texts):
+    line = not closer  # the key ends with its line, so that no value begins with one
+    if not texts or not all((line or t.startswith("\n")) and t.endswith("\n") for t in texts):
         return notation
     for row in cells:
         for cell in row:
             for key, value in list(cell.calls[0][1].items()):
                 if isinstance(value, str):
-                    cell.calls[0][1][key] = value[1:-1]  # type: ignore[index]
+                    cell.calls[0][1][key] = value[not line : -1]  # type: ignore[index]
     return type(notation)(**{**{f: getattr(notation, f) for f in notation.__slots__}, "trim": "\n"})
