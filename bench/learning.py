@@ -1,8 +1,9 @@
-"""How well are dialects learned from outputs?  Sample files with what was meant, and every built-in row left out once.
+"""How well are dialects learned from outputs?  Sample files with what was meant; every built-in row, left out once.
 
-usage: learning.py [FOLDER] [--rows] [-v].  FOLDER holds files of samples (default: those of the tests): the first line says the
-tools, each other line a `text` and its `calls`; lines with `fresh` are kept from the learner.  `--rows` renders twelve
-outputs of each built-in row, learns without that row and those that read its texts as well, and reads fresh renders.
+usage: learning.py [FOLDER] [--rows] [-v].  FOLDER holds files of samples (default: those of the tests): the first line
+says the tools, each other line a `text` and its `calls`; lines with `fresh` are kept from the learner.
+`--rows` renders twelve outputs of each built-in row, learns without that row and those that read its texts as well, and
+reads fresh renders.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def tools() -> tuple[Tool, ...]:
 
 def drawn(random_: random.Random, tool: Tool) -> ToolCall:
     """A call of a tool, with values of its types."""
-    values = {"string": random_.choice(TEXTS), "integer": random_.randrange(1, 99), "boolean": random_.random() < 0.5, "number": 2.5}
+    values = {"integer": random_.randrange(1, 99), "boolean": random_.random() < 0.5, "number": 2.5}
     properties = tool.parameters["properties"]
     given = {k: random_.choice(TEXTS) if s["type"] == "string" else values[s["type"]] for k, s in properties.items()}
     last = list(given)[-1]

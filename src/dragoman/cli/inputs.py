@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import IO, Any
 
 import click
 
+from ..dialects.learning.outputs import Sample, samples_of
+from ..dialects.rows.record import from_json
+from ..dialects.rows.table import DIALECTS
+from ..dialects.spec import Dialect
 from ..schema.definitions import tools as read_definitions
 from ..types import Tool
 
@@ -47,6 +52,36 @@ def read_tools(source: IO[str] | None) -> tuple[Tool, ...] | None:
     if not isinstance(value, list):
         raise click.BadParameter(f"{name(source)} must hold a tool definition or a list of them")
     return read_definitions(value)
+
+
+def read_samples(source: IO[str]) -> tuple[Sample, ...]:
+    """Outputs of a model out of a file: one JSON value, or JSON Lines."""
+    text = read_text(source)
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = [_line(line, n, source) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    return samples_of([value] if isinstance(value, dict) and "samples" not in value else value)
+
+
+def _line(line: str, number: int, source: IO[str]) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise click.BadParameter(f"line {number} of {name(source)} is not JSON: {error}") from error
+
+
+def read_dialect(named: str) -> Dialect:
+    """The row of a built-in dialect by its name, or the row in a file (`mine.json`) that `dragoman learn` wrote."""
+    return read_row(named) if named.endswith(".json") else DIALECTS[named]
+
+
+def read_row(path: str) -> Dialect:
+    """The row in a file."""
+    try:
+        return from_json(Path(path).read_text(encoding="utf-8"), path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"cannot read {path}: {error}") from error
 
 
 def name(source: IO[Any]) -> str:

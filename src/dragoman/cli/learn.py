@@ -3,38 +3,61 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import IO, Any
 
 import click
 
 from ..dialects.learning import Learned, learn
-from ..dialects.spec import Dialect, Span
-from .inputs import name, read_json, read_text
+from . import learn_outputs
+from .inputs import name, read_json, read_samples, read_text
 from .outputs import print_json
+from .recordings import recorded
+from .rows import lines, shown
+
+GIVE = "--template, --tokenizer-config or --response-template; or --samples; or --recordings"
 
 
 @click.command(name="learn")
 @click.option("--template", type=click.File(encoding="utf-8"), help="Chat template (chat_template.jinja).")
 @click.option("--tokenizer-config", type=click.File(encoding="utf-8"), help="tokenizer_config.json of the model.")
 @click.option("--response-template", type=click.File(encoding="utf-8"), help="Response template, as JSON.")
+@click.option("--samples", type=click.File(encoding="utf-8"), help="Outputs of the model, with the tools it had.")
+@click.option("--recordings", help="Address of a gateway with --inspect, or a file of its exported vectors.")
+@click.option("--key", envvar="DRAGOMAN_KEY", default="", help="Key of that gateway; better in DRAGOMAN_KEY.")
+@click.option(
+    "--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), show_default="the working directory",
+    help="Directory for the row and the vectors learned from outputs.",
+)
 @click.option("--name", "row_name", default="learned", show_default=True, help="Name of the dialect.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
+def command(  # noqa: PLR0917 -- click hands over every option by name
     template: IO[str] | None,
     tokenizer_config: IO[str] | None,
     response_template: IO[str] | None,
+    samples: IO[str] | None,
+    recordings: str | None,
+    key: str,
+    into: Path,
     row_name: str,
     as_json: bool,
 ) -> None:
-    """Learn how a model writes tool calls from the files it is published with.
+    """Learn how a model writes tool calls: from the files it is published with, or from what it wrote.
 
     What is printed was proved: the row reads every turn the template writes, and what the row writes is read back.
     The template is run in a sandbox; learn from models you would run.
+
+    From a dozen outputs (--samples, --recordings) a row is proposed that explains them; how it reads each is shown,
+    and row and test vectors are written.  The row's file stands wherever a dialect is named.
     """
-    if not (template or tokenizer_config or response_template):
-        raise click.UsageError("give --template, --tokenizer-config or --response-template")
+    published = template or tokenizer_config or response_template
+    if sum(map(bool, (published, samples, recordings))) != 1:
+        raise click.UsageError(f"give one of {GIVE}")
+    if samples or recordings:
+        outputs = read_samples(samples) if samples else recorded(str(recordings), key)
+        learn_outputs.run(outputs, row_name, into, as_json=as_json)
+        return
     learned = learn(
         _template(read_text(template)) if template else None,
         tokenizer_config=_object(tokenizer_config),
@@ -74,33 +97,10 @@ def learned_as_json(learned: Learned) -> dict[str, Any]:
 
 def _print(learned: Learned) -> None:
     row = learned.dialect
-    click.secho(f"dialect    {row.name}", bold=True)
-    for label, text in _lines(row):
-        click.echo(f"{label:<10} {text}")
+    for line in lines(row):
+        click.echo(line)
     if learned.prefix:
-        click.echo(f"{'prefix':<10} {_shown(learned.prefix)}  (the prompt has written it when the model begins)")
+        click.echo(f"{'prefix':<10} {shown(learned.prefix)}  (the prompt has written it when the model begins)")
     for note in learned.notes:
         click.echo(f"{'note':<10} {note}")
-    click.echo(f"sample     {_shown(row.sample)}")
-
-
-def _lines(row: Dialect) -> Iterator[tuple[str, str]]:
-    """The row, without what it does not have."""
-    for label, span in (("section", row.section), ("call", row.call), ("tool", row.tool), ("body", row.body)):
-        if span.open or span.close:
-            yield label, _span(span)
-    yield "arguments", type(row.args).__name__ + ("" if row.listing.value == "repeat" else f", in an {row.listing}")
-    yield from (("reasoning", _span(span)) for span in row.reasoning)
-    if row.result:
-        yield "results", _shown(row.result)
-    if row.strength.value == "weak":
-        yield "strength", "weak: a call only alone, at the end, by a declared name"
-
-
-def _span(span: Span) -> str:
-    return " … ".join(_shown(side[0]) if side else "" for side in (span.open, span.close)).strip()
-
-
-def _shown(text: str) -> str:
-    """Text on one line."""
-    return text.replace("\n", "⏎")
+    click.echo(f"sample     {shown(row.sample)}")

@@ -9,14 +9,16 @@ import click
 from ..dialects.engine.parser import parse
 from ..dialects.explain.findings import verdicts
 from . import explain
-from .inputs import read_text, read_tools
+from .inputs import read_row, read_text, read_tools
 from .outputs import parsed_as_json, print_json, print_parsed
 
 
 @click.command(name="parse")
 @click.argument("file", type=click.File(encoding="utf-8"), default="-")
 @click.option("--tools", type=click.File(encoding="utf-8"), help="Tools the model had: JSON, any provider's form.")
-@click.option("--dialect", "dialects", multiple=True, help="Dialect to parse (repeatable). Default: all.")
+@click.option(
+    "--dialect", "dialects", multiple=True, help="Dialect to parse, or a row's .json file (repeatable). Default: all."
+)
 @click.option("--finish-reason", help="Stop reason of the model; with length a call that was cut is refused.")
 @click.option("--prefix", default="", help=r"Text the chat template had already opened, such as '<think>\n'.")
 @click.option("--shown", type=click.File(encoding="utf-8"), multiple=True, help="Text shown to the model.")
@@ -47,7 +49,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     text = read_text(file)
     asked: dict[str, Any] = {
         "tools": read_tools(tools),
-        "dialects": list(dialects) if dialects and dialects != ("auto",) else "auto",
+        "dialects": [read_row(d) if d.endswith(".json") else d for d in dialects if d != "auto"] or "auto",
         "finish_reason": finish_reason,
         "prefix": prefix.replace("\\n", "\n"),
         "shown": [read_text(shown_text) for shown_text in shown],

@@ -6,22 +6,23 @@ from typing import IO, Any
 
 import click
 
-from ..dialects import DIALECTS
 from ..dialects.writing.render import render
 from ..types import ToolCall
-from .inputs import name, read_json, read_tools
+from .inputs import name, read_dialect, read_json, read_tools
 
 
 @click.command(name="render")
 @click.argument("file", type=click.File(encoding="utf-8"), default="-")
-@click.option("--dialect", default="tool_call_fence", show_default=True, help="Dialect to write.")
+@click.option(
+    "--dialect", default="tool_call_fence", show_default=True, help="Dialect to write, or its row in a .json file."
+)
 @click.option("--tools", type=click.File(encoding="utf-8"), help="Tools of the reader; some dialects need them.")
 def command(file: IO[str], dialect: str, tools: IO[str] | None) -> None:
     """Write the calls in FILE (standard input when not given) in a dialect.
 
     FILE holds one call `{"name": …, "arguments": {…}}`, a list of them, or what `dragoman parse --json` prints.
     """
-    row = DIALECTS[dialect]
+    row = read_dialect(dialect)
     calls = [_call(value, file) for value in _calls(read_json(file))]
     click.echo(render(calls, row, tools=read_tools(tools)))
 

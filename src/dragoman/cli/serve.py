@@ -21,7 +21,6 @@ import uvicorn
 from click.core import ParameterSource
 
 from ..codecs import CODECS
-from ..dialects import DIALECTS
 from ..errors import DragomanError, UsageError
 from ..gateway import Found, GatewayConfig, create_app, discover
 from ..gateway.config.load import FILE, MCP_VARIABLE, YAML, Server, Settings, load, read
@@ -38,6 +37,7 @@ from ..io.sockets import listen
 from ..providers.route import Route
 from ..providers.rows import COMPATIBLE, PROVIDERS, Provider, Tools
 from ..sim import WeakModel, running
+from .inputs import read_dialect
 from .interrupts import interruptible
 
 OF_A_MODEL = frozenset({"upstream", "upstream_api", "model", "dialect", "tools", "compact", "nonce", "key", "demo"})
@@ -74,7 +74,10 @@ NOTHING_FOUND = (
 )
 @click.option("--upstream-api", type=click.Choice(list(COMPATIBLE)), help="Its API. Default: found by asking.")
 @click.option("--model", default="", help="Model to ask for, whatever the client names.")
-@click.option("--dialect", default="auto", show_default=True, help="Dialect the model writes; auto parses them all.")
+@click.option(
+    "--dialect", default="auto", show_default=True,
+    help="Dialect of the model, or a row's .json file; auto parses them all.",
+)  # fmt: skip
 @click.option(
     "--tools", type=click.Choice([t.value for t in Tools]), help="Way tools travel. Default: found by trying."
 )
@@ -219,7 +222,7 @@ def _announce(host: str, port: int, *, secure: bool, inspect: bool) -> None:
 
 def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
     """The options as fields of a route."""
-    dialects = {} if dialect == "auto" else {"dialects": DIALECTS[dialect], "prompt_dialect": DIALECTS[dialect]}
+    dialects = {} if dialect == "auto" else dict.fromkeys(("dialects", "prompt_dialect"), read_dialect(dialect))
     plain["compact"] = plain["compact"] or None
     return {**plain, **dialects, "tools": Tools(tools) if tools else None}
 

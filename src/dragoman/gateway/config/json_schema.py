@@ -139,7 +139,7 @@ MCP = _object(
 _MODEL = {
     "route": ROUTE,
     "routes": {"type": "array", "items": ROUTE, "minItems": 1, "description": "Routes, in the order they are asked."},
-    "dialect": _text("Dialect of the prompt and of the model's text. Default: the family's, and all are parsed."),
+    "dialect": _text("Dialect of prompt and text, or a row's .json file. Default: the family's, and all are parsed."),
     "prompt_dialect": _text("Dialect of the prompt and replayed history. Default: dialect."),
     "tools": TOOLS,
     "compact": _flag("One line per tool in the prompt."),

@@ -23,8 +23,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...dialects import DIALECTS
+from ...dialects.rows.record import from_json
+from ...dialects.spec import Dialect
 from ...effects import Timeouts
-from ...errors import DragomanError, UnknownName, UsageError, nearest
+from ...errors import DragomanError, UsageError, nearest
 from ...fallback import Rules
 from ...io.environment import route_to
 from ...providers.route import Route
@@ -307,8 +309,8 @@ class _Reader:
         fields: dict[str, Any] = {key: row[key] for key in given if key in row}
         for word, sets in (("dialect", ("dialects", "prompt_dialect")), ("prompt_dialect", ("prompt_dialect",))):
             try:
-                fields |= dict.fromkeys(sets, DIALECTS[row[word]]) if word in row else {}
-            except UnknownName as error:
+                fields |= dict.fromkeys(sets, _dialect(row[word])) if word in row else {}
+            except (UsageError, OSError, UnicodeDecodeError) as error:
                 self._complain(f"{path}.{word}", str(error))
         if "tools" in row:
             fields["tools"] = Tools(row["tools"])
@@ -335,6 +337,11 @@ class _Reader:
             self._complain(path, str(error))
             return None
         return route
+
+
+def _dialect(named: str) -> Dialect:
+    """A built-in dialect, or the row in a file that `dragoman learn` wrote.  Raises UsageError and OSError."""
+    return from_json(Path(named).read_text(encoding="utf-8"), named) if named.endswith(".json") else DIALECTS[named]
 
 
 def _attachment(row: Mapping[str, Any]) -> Attachment:

@@ -1,8 +1,8 @@
 """What many texts end or begin with: their marks, with white space between them that may differ.
 
-Texts are cut into pieces (`marks.pieces`); the longest common run of them is found from one side, piece by piece, by the
-vote of all, so that one odd sample does not hide what the others share.  Where only a number or an id differs, the run
-goes on behind a hole.  Knows nothing of calls.
+Texts are cut into pieces (`marks.pieces`); the longest common run of them is found from one side, piece by piece, by
+the vote of all, so that one odd sample does not hide what the others share.  Where only a number or an id differs, the
+run goes on behind a hole.  Knows nothing of calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STOPS = frozenset(".!?…。！？")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Common marks in reading order; `spaces[i]` is the white space seen before mark i, and the last behind the last."""
+    """Common marks in reading order; `spaces[i]` is the white space seen before mark i, the last one behind it."""
 
     marks: tuple[str, ...] = ()
     spaces: tuple[tuple[str, ...], ...] = ((),)
@@ -39,12 +39,14 @@ class Run:
         start, stop, _ = part.indices(len(self.marks))
         before = sum(m == HOLE for m in self.marks[:start])
         inside = sum(m == HOLE for m in self.marks[start:stop])
-        return Run(self.marks[start:stop], self.spaces[start : max(stop, start) + 1], self.holes[before : before + inside])
+        holes = self.holes[before : before + inside]
+        return Run(self.marks[start:stop], self.spaces[start : max(stop, start) + 1], holes)
 
     @property
     def text(self) -> str:
         """The run as it is mostly written, without the white space around it."""
-        return "".join((usual(s) if i else "") + m for i, (m, s) in enumerate(zip(self.marks, self.spaces, strict=False)))
+        pairs = zip(self.marks, self.spaces, strict=False)
+        return "".join((usual(s) if i else "") + m for i, (m, s) in enumerate(pairs))
 
     @property
     def breaks(self) -> list[int]:
@@ -68,15 +70,15 @@ def usual(spaces: Sequence[str]) -> str:
     return max(counted, key=lambda s: (counted[s], len(s))) if counted else ""
 
 
-def beginning(texts: Sequence[str], *, holes: bool = False) -> Run:
+def beginning(texts: Sequence[str], *, holes: bool = False, agreed: float = AGREED) -> Run:
     """What the texts begin with."""
-    return _run([_cut(t) for t in texts], holes=holes)
+    return _run([_cut(t) for t in texts], holes=holes, agreed=agreed)
 
 
 def ending(texts: Sequence[str], *, holes: bool = False) -> Run:
     """What the texts end with, without the end of a sentence before it."""
     reversed_ = [([*reversed(marks)], [*reversed(spaces)]) for marks, spaces in map(_cut, texts)]
-    run = _run(reversed_, holes=holes)
+    run = _run(reversed_, holes=holes, agreed=AGREED)
     return _without_sentence(_reversed(run))
 
 
@@ -113,8 +115,8 @@ def _cut(text: str) -> tuple[list[str], list[str]]:
     return marks, spaces
 
 
-def _run(texts: Sequence[tuple[list[str], list[str]]], *, holes: bool) -> Run:
-    alive, at = [t for t in texts], 0
+def _run(texts: Sequence[tuple[list[str], list[str]]], *, holes: bool, agreed: float) -> Run:
+    alive, at = list(texts), 0
     marks, spaces, filled = list[str](), list[tuple[str, ...]](), list[tuple[str, ...]]()
     while alive:
         spaces.append(tuple(s[at] for _, s in alive))
@@ -127,7 +129,7 @@ def _run(texts: Sequence[tuple[list[str], list[str]]], *, holes: bool) -> Run:
             alive = [t for t in alive if len(t[0]) > at]
             filled.append(tuple(m[at] for m, _ in alive))
             marks.append(HOLE)
-        elif votes >= max(AGREED * len(texts), min(2, len(texts))) and not (votes == 1 and len(texts) > 1):
+        elif votes >= max(agreed * len(texts), min(2, len(texts))) and not (votes == 1 and len(texts) > 1):
             alive = [t for t in alive if len(t[0]) > at and t[0][at] == mark]
             marks.append(mark)
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ...spec import (
     AttributeArgs,
@@ -16,7 +17,6 @@ from ...spec import (
     Dialect,
     ElementArgs,
     JsonArgs,
-    JsonCall,
     KeywordArgs,
     Listing,
     Place,
@@ -85,7 +85,7 @@ def _around(reading: Reading, samples: Sequence[Sample], in_closer: bool) -> Aro
         if not row:
             continue
         firsts.append(sample.text[: row[0].start])
-        for cell, following in zip(row, row[1:], strict=False):
+        for cell, following in pairwise(row):
             middles.append(_closing(sample.text[cell.end : following.start], cell, in_closer))
         lasts.append(_closing(sample.text[row[-1].end :], row[-1], in_closer))
     all_opener, all_closer = ending(firsts, holes=True), beginning(lasts)
@@ -185,7 +185,8 @@ def _python(around: Around, reading: Reading) -> Iterator[Dialect]:
             call=span(_opens(around.call_open), _closes(around.call_close)), between=(around.between,),
         )  # fmt: skip
     if around.call_open:
-        yield _base(reading.args, call=span(_opens(around.call_open), _closes(around.call_close)), between=(around.between,))
+        call = span(_opens(around.call_open), _closes(around.call_close))
+        yield _base(reading.args, call=call, between=(around.between,))
 
 
 def _marked(around: Around, reading: Reading, in_closer: bool) -> Iterator[Dialect]:
@@ -224,8 +225,11 @@ def _holes(opener: Run) -> tuple[Run, str, str]:
     spelt, form = "", ""
     for number, mark in enumerate(rest.marks):
         gap = usual(rest.spaces[number]) if number else ""
-        spelt += (r"\s*" if number else "") + (r"(?P<id>[\w-]+)" if not number else r"[\w-]+" if mark == HOLE else re.escape(mark))
-        form += gap + (("{index}" if counted else "{id}") if not number else "0" if mark == HOLE else mark)
+        if number:
+            spelt += r"\s*" + (r"[\w-]+" if mark == HOLE else re.escape(mark))
+            form += gap + ("0" if mark == HOLE else mark)
+        else:
+            spelt, form = r"(?P<id>[\w-]*)", "{index}" if counted else "{id}"
     form = re.sub(r"\{(?!id\}|index\})", "{{", form)
     return opener[:at], f"(?:{spelt})?" + r"\s*", form + rest.trail + NAME
 
@@ -279,7 +283,9 @@ def _bare(around: Around, reading: Reading, section: Span, end: str, behind: str
 
 
 def _name_pattern(reading: Reading, tail: str) -> str:
-    return r"(?P<name>[^\s{}\"<>=]+?)" if tail else r"(?P<name>[^\s{}\"<>=]+)" if isinstance(reading.args, TaggedArgs | ElementArgs) else r"(?P<name>\S+)"
+    if tail:
+        return r"(?P<name>[^\s{}\"<>=]+?)"
+    return r"(?P<name>[^\s{}\"<>=]+)" if isinstance(reading.args, TaggedArgs | ElementArgs) else r"(?P<name>\S+)"
 
 
 def _tool_ends(end: str, reading: Reading, call: Span, body: Span) -> tuple[str, ...]:

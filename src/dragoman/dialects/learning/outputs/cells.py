@@ -139,7 +139,7 @@ def _objects(sample: Sample) -> Iterator[tuple[Cell, _Keys]]:
             continue
         end = stop
         written = tuple(c[0] for c in calls if c)
-        keys = Counter(c[1] for c in calls if c and c[1].args or c and not c[1].name)
+        keys = Counter(c[1] for c in calls if (c and c[1].args) or (c and not c[1].name))
         yield Cell(start, stop, written), (keys.most_common(1)[0][0] if keys else calls[0][1])  # type: ignore[index]
 
 
@@ -198,10 +198,11 @@ def attributes(samples: Sequence[Sample]) -> Iterator[Reading]:
         row = []
         for one in named(sample):
             found = re.compile(
-                r"([\w:-]+)=(['\"])" + re.escape(one.tool.name) + r"\2\s+([\w:-]+)=(['\"])(\{.*?\})\4(?=\s*/?>|\s+\w+=)", re.DOTALL
+                rf"([\w:-]+)=(['\"]){re.escape(one.tool.name)}\2\s+([\w:-]+)=(['\"])(\{{.*?\}})\4(?=\s*/?>|\s+\w+=)",
+                re.DOTALL,
             ).search(sample.text, max(0, one.start - 40), one.limit)
             value = _object(found[5]) if found else None
-            if found and found.start() < one.start and _fits(value, one.keys):
+            if found and value is not None and found.start() < one.start and _fits(value, one.keys):
                 seen[found[1], found[3]] += 1
                 row.append(Cell(found.start(), found.end(), ((one.tool.name, value),)))
         cells.append(_apart(iter(row)))
@@ -209,12 +210,13 @@ def attributes(samples: Sequence[Sample]) -> Iterator[Reading]:
         yield Reading(AttributeArgs(name=(name,), args=(args,)), tuple(cells), marked=False)
 
 
-def _object(text: str) -> Any:
+def _object(text: str) -> dict[str, Any] | None:
     for spelt in (text, text.replace("&quot;", '"').replace("&apos;", "'").replace("&#39;", "'").replace("&amp;", "&")):
         try:
-            return json.loads(spelt)
+            value = json.loads(spelt)
         except ValueError:
             continue
+        return value if isinstance(value, dict) else None
     return None
 
 
@@ -245,10 +247,8 @@ def _python(text: str, one: Named) -> Iterator[Cell]:
 
 def braces(samples: Sequence[Sample]) -> Iterator[Reading]:
     """`f{key:~text~,other:3}`: bare keys, strings between quotes of the dialect's own."""
-    starts = [
-        re.match(r"\{\s*\w+\s*:\s*(<[^<>\s]{1,24}>|[^\w\s\[{]{1,12})(?=[\w/])", s.text[one.end :]) for s in samples for one in named(s)
-    ]
-    quotes = Counter(m[1] for m in starts if m)
+    quoted = re.compile(r"\{\s*\w+\s*:\s*(<[^<>\s]{1,24}>|[^\w\s\[{]{1,12})(?=[\w/])")
+    quotes = Counter(m[1] for s in samples for one in named(s) if (m := quoted.match(s.text, one.end)))
     if not quotes:
         return
     quote = quotes.most_common(1)[0][0]
@@ -278,7 +278,10 @@ def _braced(text: str, one: Named, quote: str) -> Iterator[Cell]:
                 return
 
 
-YAML_CALL = r"(?m)^[ \t]*(?P<name>\w+):[ \t]*['\"]?{name}['\"]?[ \t]*\n[ \t]*(?P<args>\w+):(?P<body>[ \t]*\{{\}}|(?:\n[ \t]+.*)*)"
+YAML_CALL = (
+    r"(?m)^[ \t]*(?P<name>\w+):[ \t]*['\"]?{name}['\"]?[ \t]*\n"
+    r"[ \t]*(?P<args>\w+):(?P<body>[ \t]*\{{\}}|(?:\n[ \t]+.*)*)"
+)
 
 
 def yaml_calls(samples: Sequence[Sample]) -> Iterator[Reading]:
@@ -291,7 +294,7 @@ def yaml_calls(samples: Sequence[Sample]) -> Iterator[Reading]:
             pattern = re.compile(YAML_CALL.format(name=re.escape(one.tool.name)))
             found = next((m for m in pattern.finditer(sample.text) if m.start() <= one.start < m.end()), None)
             value = _mapping(found["body"], one.tool) if found else None
-            if found and _fits(value, one.keys):
+            if found and value is not None and _fits(value, one.keys):
                 seen[found["name"], found["args"]] += 1
                 row.append(Cell(found.start(), found.end(), ((one.tool.name, value),)))
         cells.append(_apart(iter(row)))
@@ -307,7 +310,8 @@ def yaml_args(samples: Sequence[Sample]) -> Iterator[Reading]:
 
 def _lines(text: str, one: Named) -> Iterator[Cell]:
     keys = "|".join(map(re.escape, one.keys))
-    found = re.compile(rf"[^\n]*\n(?P<body>(?:[ \t]*(?:{keys}):[ \t].*\n(?:[ \t]+.*\n)*)+)").match(text, one.end) if keys else None
+    lines = rf"[^\n]*\n(?P<body>(?:[ \t]*(?:{keys}):[ \t].*\n(?:[ \t]+.*\n)*)+)"
+    found = re.compile(lines).match(text, one.end) if keys else None
     value = _mapping(found["body"], one.tool) if found else None
     if found and value and _fits(value, one.keys):
         yield Cell(one.start, found.end(), ((one.tool.name, value),), text[one.end : found.start("body")])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ....errors import UsageError
@@ -35,7 +35,7 @@ ENOUGH = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reads:
-    """How a row reads one sample: the calls, the text left over, and why it does not explain the sample ("" if it does)."""
+    """How a row reads one sample: the calls, the text left over, and why it does not explain it ("" if it does)."""
 
     sample: Sample
     calls: tuple[Written, ...]
@@ -67,7 +67,7 @@ class AlreadyRead(NothingLearned):
     def __init__(self, dialects: Sequence[str]) -> None:
         self.dialects = tuple(dialects)
         told = " and ".join(map(repr, self.dialects))
-        super().__init__(f"every sample is read by the built-in dialect {told}: there is nothing to learn; use it by that name")
+        super().__init__(f"the built-in dialect {told} reads every sample: nothing to learn; use it by that name")
 
 
 def learn_from_outputs(
@@ -82,7 +82,7 @@ def learn_from_outputs(
     readings = [r for r in readings if r.found >= LEAST and _believable(r, samples)]
     if not readings:
         raise NothingLearned(_too_few(samples))
-    busy = [max(len(r.cells[i]) for r in readings) for i in range(len(samples))]
+    busy = [any(r.cells[i] for r in readings) or _seems_to_call(s) for i, s in enumerate(samples)]
     found = [_judged(row, reading, samples, busy) for reading in readings for row in rows(reading, samples, name)]
     best = max(found, key=_worth, default=None)
     if best is None or best.explained < LEAST - 1 or best.explained < ENOUGH * len(samples):
@@ -94,9 +94,10 @@ def learn_from_outputs(
 
 
 def _believable(reading: Reading, samples: Sequence[Sample]) -> bool:
-    """Are the values free of markup?  Texts that all end alike, or that hold other keys, were cut in the wrong place."""
+    """Are the values free of markup?  Texts that all end alike, or hold other keys, were cut in the wrong place."""
     offered = {t.name: t for s in samples for t in s.tools}
-    values = [(offered[name], key, v) for cells in reading.cells for c in cells for name, given in c.calls for key, v in given.items()]
+    calls = [call for cells in reading.cells for cell in cells for call in cell.calls]
+    values = [(offered[name], key, value) for name, given in calls for key, value in given.items()]
     texts = {v for _, _, v in values if isinstance(v, str)}
     marked = [m for run in (beginning(list(texts)), ending(list(texts))) for m in run.marks if SIGN.fullmatch(m)]
     held = sum(isinstance(v, str) and _stands(tool, v, key) for tool, key, v in values)
@@ -118,8 +119,8 @@ def _size(row: Dialect) -> int:
 # ── proof ────────────────────────────────────────────────────────────────────
 
 
-def _judged(row: Dialect, reading: Reading, samples: Sequence[Sample], busy: Sequence[int]) -> LearnedRow:
-    """How the row reads the samples; where some reading found calls (`busy`), reading none explains nothing."""
+def _judged(row: Dialect, reading: Reading, samples: Sequence[Sample], busy: Sequence[bool]) -> LearnedRow:
+    """How the row reads the samples; where calls seem to stand (`busy`), reading none explains nothing."""
     found = [
         _reads(row, sample, tuple(call for cell in cells for call in cell.calls))
         for sample, cells in zip(samples, reading.cells, strict=True)
@@ -132,7 +133,8 @@ def _reads(row: Dialect, sample: Sample, seen: Sequence[Written]) -> Reads:
     parsed = parse(sample.text, tools=sample.tools, dialects=[row])
     calls = tuple((c.name, dict(c.arguments)) for c in parsed.calls)
     expected = sample.meant if sample.meant is not None else seen
-    why = _differs(calls, expected, said=sample.meant is not None) or _left_over(parsed, row, sample) or _not_written(row, parsed, sample)
+    why = _differs(calls, expected, said=sample.meant is not None)
+    why = why or _left_over(parsed, row, sample) or _not_written(row, parsed, sample)
     return Reads(sample=sample, calls=calls, left=parsed.text.strip(), why=why)
 
 
@@ -156,12 +158,17 @@ def _left_over(parsed: Parsed, row: Dialect, sample: Sample) -> str:
     if issues:
         return f"an issue is raised: {issues[0].message}"
     spans = (row.section, row.call, row.tool, row.body)
-    marks = {m.strip() for s in spans for side in (s.open, s.close) for m in side[:1] if len(m.strip()) > 2 and "{name}" not in m}
-    left = next((m for m in marks if m in parsed.text), "")
+    marks = {m.strip() for s in spans for side in (s.open, s.close) for m in side[:1] if "{name}" not in m}
+    left = next((m for m in sorted(marks) if len(m) > 2 and m in parsed.text), "")
     if left:
         return f"the mark {left!r} is left in the text"
-    named = next((t for t in sample.tools if parsed.calls and t.name in parsed.text and _stands(t, parsed.text)), None)
-    return f"a call of {named.name!r} seems left in the text" if named else ""
+    left = parsed.calls and _seems_to_call(replace(sample, text=parsed.text))
+    return "a call seems left in the text" if left else ""
+
+
+def _seems_to_call(sample: Sample) -> bool:
+    """Do a tool's name and one of its keys, marked, stand in a text?"""
+    return any(t.name in sample.text and _stands(t, sample.text) for t in sample.tools)
 
 
 def _stands(tool: Tool, text: str, beside: str = "") -> bool:
@@ -232,7 +239,7 @@ def _too_few(samples: Sequence[Sample]) -> str:
             "give the tools under the names the model was told, and outputs in which it calls them"
         )
     return (
-        f"{names} of the {len(samples)} samples name a tool, and fewer than {LEAST} calls with their arguments were found; "
+        f"{names} of the {len(samples)} samples name a tool; fewer than {LEAST} calls with arguments were found; "
         "give about a dozen outputs with calls, of several tools and with several arguments"
     )
 
@@ -240,9 +247,9 @@ def _too_few(samples: Sequence[Sample]) -> str:
 def _unexplained(best: LearnedRow | None, samples: Sequence[Sample]) -> str:
     if best is None:
         return "calls were found, but nothing marks them that a row could hold; open an issue with the samples"
-    reasons = list(dict.fromkeys(f"{r.sample.id}: {r.why}" for r in best.reads if r.why))
+    reasons = [f"{r.sample.id}: {r.why}" for r in best.reads if r.why]
     return (
         f"no row explains these samples: the best reads {best.explained} of {len(samples)} "
-        f"({'; '.join(reasons[:3])}); leave out outputs that were cut or hold no call, give more of one kind at a time, "
-        "or open an issue with the samples"
+        f"({'; '.join(reasons[:3])}); leave out outputs that were cut or hold no call, give more of one kind at a time,"
+        " or open an issue with the samples"
     )

@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
@@ -26,9 +26,15 @@ from .sample import Sample
 
 KEY = "qxkey"
 """Stands for the key in what closes its value (`</city>`)."""
-TYPES = frozenset("str string text int integer num number float bool boolean array list object dict json null".split())
+TYPES = frozenset(
+    {"str", "string", "text", "int", "integer", "num", "number", "float", "bool", "boolean", "array", "list", "object",
+     "dict", "json", "null"}
+)  # fmt: skip
+"""Words that stand for a value's type."""
 NEAR = 60
 LINE = re.compile(r"[ \t]*\n")
+SURE = 0.9
+"""What closes keys is the same everywhere; a majority would take a frequent type for a part of it."""
 MOST = 3
 """So many pairs of signs are tried."""
 
@@ -106,7 +112,7 @@ def _reading(groups: Sequence[Sequence[Group]]) -> Iterator[Reading]:
     if len(every) < 2:
         return
     opener = ending([t for g in every for t in g.before()])
-    closer = beginning([t for g in every for t in g.behind()])
+    closer = beginning([t for g in every for t in g.behind()], agreed=SURE)
     lines = not closer and all(LINE.match(t) for g in every for t in g.behind())
     if not opener or not (closer or lines):
         return
@@ -115,11 +121,9 @@ def _reading(groups: Sequence[Sequence[Group]]) -> Iterator[Reading]:
     notation = _notation(opener, closer, ends, types, flags)
     if notation is None:
         return
-    stop = _stop(groups, closer) if not ends else None
-    cells = tuple(
-        tuple(c for g in row if (c := _cell(g, opener, closer, ends, stop, notation, types)) is not None) for row in groups
-    )
-    notation = _trimmed(notation, cells, every, closer, ends)
+    marks = Marks(opener, closer, ends, _stop(groups) if not ends else Run(), notation, types)
+    cells = tuple(tuple(c for g in row if (c := marks.cell(g)) is not None) for row in groups)
+    notation = _trimmed(notation, cells, lines=not closer)
     yield Reading(notation, cells, key_open=opener.text)
 
 
@@ -157,7 +161,7 @@ def _shared(texts: Sequence[str]) -> str:
 
 
 def _value_ends(every: Sequence[Group], opener: Run, closer: Run) -> Run:
-    """What closes a value, from the texts between two keys; with one key in a call, the first mark behind all of them."""
+    """What closes a value, from the texts between two keys; with one key in each call, the first mark behind it."""
     head, tail = re.compile(rf"\s*{pattern(closer)}"), re.compile(rf"\s*{_last(opener)}")
     between = []
     for g in every:
@@ -170,7 +174,7 @@ def _value_ends(every: Sequence[Group], opener: Run, closer: Run) -> Run:
     return ending(texts)[:1]
 
 
-def _stop(groups: Sequence[Sequence[Group]], closer: Run) -> Run:
+def _stop(groups: Sequence[Sequence[Group]]) -> Run:
     """Where values have no closer: what stands behind the last value of a text."""
     return ending([row[-1].text[row[-1].keys[-1].end :] for row in groups if row])[:1]
 
@@ -186,7 +190,7 @@ def _notation(opener: Run, closer: Run, ends: Run, types: Span, flags: dict[bool
         return None
     value = ends.lead.strip(" ") + ends.text + (ends.trail if "\n" in ends.trail else "")
     return TaggedArgs(
-        key=Span((lead,), (tail, *([flags[False]] if False in flags else ()))) if not flags else Span((lead,), (flags[True], flags[False])),
+        key=Span((lead,), (flags[True], flags[False]) if flags else (tail,)),
         value=span("", value),
         type=types,
         typing=Typing.LITERAL,
@@ -198,52 +202,58 @@ def _notation(opener: Run, closer: Run, ends: Run, types: Span, flags: dict[bool
 # ── cells ────────────────────────────────────────────────────────────────────
 
 
-def _cell(
-    g: Group, opener: Run, closer: Run, ends: Run, stop: Run | None, notation: Notation, types: Span
-) -> Cell | None:
-    """The call from its name to the end of its last value."""
-    given: dict[str, Any] = {}
-    at = g.one.end
-    for number, key in enumerate(g.keys):
-        if key.start < at:
-            continue  # it stands in the value before
-        head = re.compile(rf"[ \t]*{_head(closer, notation, types)}").match(g.text, key.end)
-        if head is None:
-            return None
-        following = g.keys[number + 1 :]
-        end = _value_end(g, key, head.end(), following, opener, ends, stop)
-        if end is None:
-            return None
-        given[key.name] = decoded(g.text[head.end() : end[0]], g.one.tool, key.name)
-        at = end[1]
-    gap = g.text[g.one.end : g.keys[0].start]
-    gap = re.sub(_last(opener), "", gap)
-    return Cell(g.one.start, at, ((g.one.tool.name, given),), gap)
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """All that marks keys and values: `stop` is what stands behind the last value where values have no closer."""
 
+    opener: Run
+    closer: Run
+    ends: Run
+    stop: Run
+    notation: Notation
+    types: Span
 
-def _head(closer: Run, notation: Notation, types: Span) -> str:
-    if not closer:
-        return r"\n"
-    if isinstance(notation, TaggedArgs) and notation.raw_flag:
-        return "|".join(map(re.escape, (*notation.raw_flag, *notation.json_flag))).join(("(?:", ")"))
-    if types.open:
-        return rf"{pattern(closer)}\s*{re.escape(types.open[0].strip())}[A-Za-z]+{re.escape(types.close[0])}"
-    return pattern(closer)
+    def cell(self, g: Group) -> Cell | None:
+        """The call from its name to the end of its last value; None where a key is marked otherwise."""
+        given: dict[str, Any] = {}
+        at = g.one.end
+        head = re.compile(rf"[ \t]*{self._head()}")
+        for number, key in enumerate(g.keys):
+            if key.start < at:
+                continue  # it stands in the value before
+            begin = head.match(g.text, key.end)
+            end = self._value_end(g, key, begin.end(), g.keys[number + 1 :]) if begin else None
+            if begin is None or end is None:
+                return None
+            given[key.name] = decoded(g.text[begin.end() : end[0]], g.one.tool, key.name)
+            at = end[1]
+        gap = re.sub(_last(self.opener), "", g.text[g.one.end : g.keys[0].start])
+        return Cell(g.one.start, at, ((g.one.tool.name, given),), gap)
 
+    def _head(self) -> str:
+        """An expression for what stands between a key and its value."""
+        args = self.notation
+        if not self.closer:
+            return r"\n"
+        if isinstance(args, TaggedArgs) and args.raw_flag:
+            return "|".join(map(re.escape, (*args.raw_flag, *args.json_flag))).join(("(?:", ")"))
+        if self.types.open:
+            opens, closes = (re.escape(side[0].strip()) for side in (self.types.open, self.types.close))
+            return rf"{pattern(self.closer)}\s*{opens}[A-Za-z]+{closes}"
+        return rf"\s*{pattern(self.closer)}"
 
-def _value_end(
-    g: Group, key: Key, start: int, following: Sequence[Key], opener: Run, ends: Run, stop: Run | None
-) -> tuple[int, int] | None:
-    """Where a value ends, and where what closes it does."""
-    text = g.text
-    if ends:
-        found = re.compile(pattern(ends, key.name)).search(text, start)
-        return (found.start(), found.end()) if found else None
-    if following:
-        found = next(re.compile(rf"\s*{_last(opener)}").finditer(text, start, following[0].start), None)
-        return (found.start(), found.start()) if found else None
-    found = re.compile(r"\s*" + pattern(stop)).search(text, start) if stop else None
-    return (found.start(), found.start()) if found else (len(text.rstrip()), len(text.rstrip()))
+    def _value_end(self, g: Group, key: Key, start: int, following: Sequence[Key]) -> tuple[int, int] | None:
+        """Where a value ends, and where what closes it does."""
+        text = g.text
+        if self.ends:
+            found = re.compile(pattern(self.ends, key.name)).search(text, start)
+            return found.span() if found else None
+        if following:
+            found = re.compile(rf"\s*{_last(self.opener)}").search(text, start, following[0].start)
+            return (found.start(), found.start()) if found else None
+        found = re.compile(r"\s*" + pattern(self.stop)).search(text, start) if self.stop else None
+        end = found.start() if found else len(text.rstrip())
+        return end, end
 
 
 def decoded(text: str, tool: Tool, key: str) -> Any:
@@ -257,17 +267,16 @@ def decoded(text: str, tool: Tool, key: str) -> Any:
         return literal(text)
 
 
-def _trimmed(
-    notation: Notation, cells: Sequence[Sequence[Cell]], every: Sequence[Group], closer: Run, ends: Run
-) -> Notation:
-    """The line ends around values that are not part of them, where every value has them."""
-    texts = [v for row in cells for c in row for v in c.calls[0][1].values() if isinstance(v, str)]
-    line = not closer  # the key ends with its line, so that no value begins with one
-    if not texts or not all((line or t.startswith("\n")) and t.endswith("\n") for t in texts):
+def _trimmed(notation: Notation, cells: Sequence[Sequence[Cell]], *, lines: bool) -> Notation:
+    """The line ends around values that are not part of them, where every value has them.
+
+    With `lines` the key ends with its line, so that no value begins with one.
+    """
+    given = [c.calls[0][1] for row in cells for c in row]
+    texts = [v for values in given for v in values.values() if isinstance(v, str)]
+    if not texts or not all((lines or t.startswith("\n")) and t.endswith("\n") for t in texts):
         return notation
-    for row in cells:
-        for cell in row:
-            for key, value in list(cell.calls[0][1].items()):
-                if isinstance(value, str):
-                    cell.calls[0][1][key] = value[not line : -1]  # type: ignore[index]
-    return type(notation)(**{**{f: getattr(notation, f) for f in notation.__slots__}, "trim": "\n"})
+    for values in given:
+        assert isinstance(values, dict)
+        values |= {k: v[not lines : -1] for k, v in values.items() if isinstance(v, str)}
+    return replace(notation, trim="\n") if isinstance(notation, TaggedArgs | ElementArgs) else notation

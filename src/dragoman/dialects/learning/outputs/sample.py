@@ -32,7 +32,7 @@ class Sample:
 
 
 def samples_of(value: Any) -> tuple[Sample, ...]:
-    """Samples out of plain data: an object with `tools` and `samples`, or a list of samples (rows of a JSON Lines file).
+    """Samples out of plain data: an object with `tools` and `samples`, or a list of them (rows of JSON Lines).
 
     A row without `text` that holds `tools` says them for the rows after it.  Raises UsageError naming the row.
     """
@@ -59,7 +59,8 @@ def _sample(row: Any, shared: tuple[Tool, ...], where: str) -> Sample:
     if not tools:
         raise UsageError(f'{where} names no tools; say below "tools" which the model was offered')
     meant = row.get("calls")
-    return Sample(row["text"], tools, None if meant is None else tuple(_calls(meant, where)), str(row.get("id") or where))
+    calls = None if meant is None else tuple(_calls(meant, where))
+    return Sample(row["text"], tools, calls, str(row.get("id") or where))
 
 
 def _calls(meant: Any, where: str) -> Iterable[Written]:
