@@ -162,8 +162,8 @@ def _left_over(parsed: Parsed, row: Dialect, sample: Sample) -> str:
     left = next((m for m in sorted(marks) if len(m) > 2 and m in parsed.text), "")
     if left:
         return f"the mark {left!r} is left in the text"
-    left = parsed.calls and _seems_to_call(replace(sample, text=parsed.text))
-    return "a call seems left in the text" if left else ""
+    torn = bool(parsed.calls) and _seems_to_call(replace(sample, text=parsed.text))
+    return "a call seems left in the text" if torn else ""
 
 
 def _seems_to_call(sample: Sample) -> bool:
