@@ -54,6 +54,7 @@ def example(section: str, shown: str, fence: re.Match[str], line: int) -> Exampl
     side, *words = fence["told"].split()
     options: dict[str, Any] = {k: v for k, _, v in (w.partition("=") for w in words) if v}
     options |= {"shown": [shown]} if "shown" in words else {}
+    options |= {"confirmed": [options["confirmed"]]} if "confirmed" in options else {}
     options |= {"strict": True} if "strict" in words else {}
     rule = next((w for w in words if w not in ("shown", "strict") and "=" not in w), "")
     return Example(section, SIDES[side], rule, fence["text"], options, line)
@@ -95,6 +96,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "copy": {"shown": ['<tool_call>{"name": "f", "arguments": {}}</tool_call>']},
     "untold": {"tools": None},
     "asked": {"prompted_dialect": "bare_json"},
+    "habit": {"confirmed": ["bare_json:object:ends"]},
     "repeat": {"prompted_dialect": "bare_json"},
 }
 """What a rule's example needs beside its text."""

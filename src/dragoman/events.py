@@ -46,9 +46,14 @@ class Started:
 
 @dataclass(slots=True, frozen=True)
 class TextDelta:
-    """More visible text."""
+    """More visible text.
+
+    `doubt` counts, from 1, the stretches of an answer in which calls stand that were perhaps not meant; 0 for all else.
+    Whoever asks about them holds such a stretch back.
+    """
 
     text: str
+    doubt: int = 0
 
 
 @dataclass(slots=True, frozen=True)
@@ -121,11 +126,12 @@ class IssueReported:
 class CallDoubted:
     """A call stands in the visible text, and whether it was meant is not certain: the model may be asked.
 
-    `call.report` says why, `text` is the call as it was written; the text itself was told as text.
+    `call.report` says why, `text` is the call as it was written; the text itself was told as text, in stretch `doubt`.
     """
 
     call: ToolCall
     text: str = ""
+    doubt: int = 0
 
 
 @dataclass(slots=True, frozen=True)

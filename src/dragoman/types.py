@@ -104,6 +104,8 @@ class IssueKind(StrEnum):
     PARTIAL = "partial"
     HISTORY = "history"
     REASKED = "reasked"
+    CONFIRMED = "confirmed"
+    DENIED = "denied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,7 @@ from .http.endpoints import (
     problem,
     send_json,
 )
+from .http.habits import ForgetHabits, ShowHabits
 from .http.keys import AccessControl
 from .http.models import GEMINI, OLLAMA, list_models
 from .http.openapi import document
@@ -280,6 +281,8 @@ def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoin
         yield f"{version}/api/show", reads(endpoints.show, "ollama_chat")
     yield "/v1/parse", reads(parse_body)
     yield "/v1/render", reads(render_body)
+    habits = gateway.stores.learned.habits
+    yield "/v1/habits", {"GET": ShowHabits(habits), "DELETE": ForgetHabits(habits)}
     for metrics in gateway.metrics:
         yield "/metrics", {"GET": Exposed(metrics.exposed)}
 

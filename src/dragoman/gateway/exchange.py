@@ -26,9 +26,10 @@ from ..providers.route import Route
 from ..server_tools.machine import DEFAULT_POLICY, with_tools
 from ..server_tools.memory import Memory
 from ..tools import ToolSet
+from ..turn.asking import asking
 from ..turn.capabilities import Capabilities
 from ..turn.machine import turn
-from ..turn.reask import Ask, loses_a_call, reask
+from ..turn.reask import Ask, Budget, loses_a_call, reask
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
@@ -144,8 +145,10 @@ class Exchange:
         attached = self._services.attach(request.model)
         request = _offering(request, attached.offered)
         alone = len(routes) == 1
-        ask = self._with_tools(self._ask_of(routes), attached, self._config.rules if alone else None)
-        steps = reask(request, ask, self._config.reasks, whole_calls=self._whole_calls)
+        budget = Budget(self._config.reasks)
+        sure = asking(self._ask_of(routes), budget)
+        ask = self._with_tools(sure, attached, self._config.rules if alone else None)
+        steps = reask(request, ask, budget, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
@@ -303,6 +306,7 @@ def audit(response: Response) -> dict[str, str]:
         "x-dragoman-tier": [(call.report.tier if call.report else Tier.NATIVE).value for call in response.calls],
         "x-dragoman-edits": [edit.kind for report in known for edit in report.edits],
         **_losses(response.issues),
+        **_doubts(response),
     }
     joined = {name: ",".join(dict.fromkeys(filter(None, each))) for name, each in values.items()}
     return {name: _printable(value) for name, value in joined.items() if value}
@@ -315,6 +319,12 @@ def _losses(issues: Sequence[Issue]) -> dict[str, list[str]]:
         "x-dragoman-refused": [str(refused)] if refused else [],
         "x-dragoman-reasks": [issue.raw for issue in issues if issue.kind is IssueKind.REASKED],
     }
+
+
+def _doubts(response: Response) -> dict[str, list[str]]:
+    """What the model said of the calls it was asked about, and how many nobody asked about."""
+    said = [str(issue.kind) for issue in response.issues if issue.kind in {IssueKind.CONFIRMED, IssueKind.DENIED}]
+    return {"x-dragoman-asked": said, "x-dragoman-doubtful": [str(len(response.doubtful))] if response.doubtful else []}
 
 
 def _printable(text: str) -> str:

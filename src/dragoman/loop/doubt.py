@@ -1,7 +1,7 @@
 """Calls in doubt, as the policy of a run wants them: run, asked about, or left as text.
 
 Knows responses; nothing of dialects or of how doubt arose.
-Contract: with "ask" the response is as it was, and `classify.py` sees to the asking.
+Contract: with "ask" the response is as it was: the model was asked already (`turn/asking.py`).
 """
 
 from __future__ import annotations

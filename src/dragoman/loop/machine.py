@@ -18,6 +18,8 @@ from ..effects import Cancelled, Machine, NewId, relay
 from ..errors import ErrorCode, ProviderError, UsageError
 from ..events import Event
 from ..tools import ToolSet
+from ..turn.asking import asking
+from ..turn.reask import Budget
 from ..types import Request, Response, Stop, ToolCall, ToolResult
 from .call_errors import CallError
 from .check_calls import ReadyCall, is_native
@@ -108,13 +110,20 @@ class _Loop:
         request, index = state.next_request(), state.counts.turns
         yield TurnStarted(index, request)
         state.log, state.response = EventLog(), None
-        response: Response = yield from _logged(self._ask(request), state.log)
+        response: Response = yield from _logged(self._sure(request), state.log)
         response = state.response = settled(response, state.policy.doubt)
         state.counts.turns += 1
         state.usage += response.usage
         state.issues += response.issues
         yield TurnEnded(index, response)
         return response
+
+    def _sure(self, request: Request) -> Machine[Response]:
+        """The answer, asked about where calls in it are in doubt and the policy has it asked."""
+        policy = self._state.policy
+        if policy.doubt != "ask" or not policy.max_corrections:
+            return self._ask(request)
+        return asking(self._ask, Budget(1))(request)
 
     def _take(self, response: Response) -> Machine[End | None]:
         """Follow up an answer: with an end, or None for another turn."""

@@ -115,7 +115,7 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
     def make(prefix: str) -> Parser:
         return Parser(
             tools=plan.tools, dialects=dialects, prompted_dialect=prompted, prefix=prefix, shown=shown, ids=ids,
-            native=not plan.text, doubt=plan.route.doubt, strict=strict,
+            native=not plan.text, doubt=plan.route.doubt, confirmed=plan.habits, strict=strict,
         )  # fmt: skip
 
     opener = _presumed(plan)

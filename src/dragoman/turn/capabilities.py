@@ -1,4 +1,4 @@
-"""Knowledge of models, learnt from their answers: what they refuse, and what they must get back.
+"""Knowledge of models, learnt from their answers: what they refuse, what they mean, and what they must get back.
 
 Knows routes and tools by name; nothing of wires or of asking.  A cache, shared by turns: each process can relearn what
 it has forgotten by one request that is refused.
@@ -8,6 +8,7 @@ is kept apart by owner.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +18,7 @@ from ..jsontext import to_json
 from ..providers.authorize import Tokens
 from ..providers.route import Route
 from ..types import Tool
+from .habits import Habits
 
 MOST_MODELS = 4096
 """Models of which anything is remembered; the one known longest goes first."""
@@ -56,13 +58,14 @@ NOTHING = Refusals()
 class Capabilities:
     """Knowledge of models.
 
-    `reasoning` is what models must get back and clients drop, `tokens` are the providers' own; `owner` is whose answers
-    are asked for.
+    `habits` are ways of writing calls that they have confirmed, `reasoning` is what they must get back and clients
+    drop, `tokens` are the providers' own; `owner` is whose answers are asked for.
     """
 
-    def __init__(self, reasoning: ReasoningStore | None = None) -> None:
+    def __init__(self, reasoning: ReasoningStore | None = None, habits: Habits | None = None) -> None:
         self._models: dict[tuple[str, str], Refusals] = {}
         self.reasoning = ReasoningStore() if reasoning is None else reasoning
+        self.habits = Habits() if habits is None else habits
         self.owner = ""
         self.tokens = Tokens()
 
@@ -73,6 +76,14 @@ class Capabilities:
         own = copy(self)
         own.owner = owner
         return own
+
+    def confirmed(self, route: Route, model: str) -> frozenset[str]:
+        """Ways of writing in which this model means calls, as it has said to this owner."""
+        return self.habits.of(self.owner, route.root(), model)
+
+    def confirm(self, route: Route, model: str, habits: Iterable[str]) -> None:
+        """This model has said that it means calls that it writes so."""
+        self.habits.note(self.owner, route.root(), model, habits)
 
     def refused(self, route: Route, model: str) -> Refusals:
         """The refusals of this model so far."""

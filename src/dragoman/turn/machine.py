@@ -31,6 +31,7 @@ from ..types import Issue, IssueKind, JsonObject, Request, Response, Tool
 from .answer import AnswerStream, Mint, handler, salvaged
 from .capabilities import Capabilities
 from .plan import Plan, planned
+from .question import asked_about, habits
 from .rejections import refused_by, refused_generation
 from .send import send, without_secrets
 
@@ -55,6 +56,8 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     left = MOST_REFUSALS
     while (response := (yield from _ask(request, route, learned, issues, weaken=left > 0))) is None:
         left -= 1
+    if about := asked_about(request):
+        learned.confirm(route, request.model, habits(about, response))
     learned.reasoning.remember(asked, response.message, learned.owner)
     return response
 
@@ -92,7 +95,8 @@ def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[P
     refused = learned.refused(route, request.model)
     text = route.mode is Tools.TEXT or (route.mode is Tools.BOTH and refused.tools)
     nonce: str = (yield NewId()) if text and route.nonce else ""
-    return planned(request, route, text=text, nonce=nonce[:NONCE_LENGTH], refused=refused)
+    known = learned.confirmed(route, request.model) if request.tools else frozenset[str]()
+    return planned(request, route, text=text, nonce=nonce[:NONCE_LENGTH], refused=refused, habits=known)
 
 
 def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:

@@ -25,6 +25,7 @@ from .capabilities import NOTHING, Refusals, signed
 from .constrain import UNCONSTRAINED, DecodingConstraint, decoding_constraint
 from .instructions import FORMS, format_instruction
 from .prepare import only_allowed, prepare
+from .question import worded
 from .text_tools import PromptStyle, left_out, to_text
 
 
@@ -38,6 +39,7 @@ class Plan:
     refused     what the model refused before, and is not asked again
     constraint  what constrains its decoding;  quirks: how the wire is written
     tools       those that the answer may name, as it names them;  names: the way back from these
+    habits      ways of writing calls among words that this model has confirmed
     issues      what was changed for this place, and what of the request it does not take
     """
 
@@ -51,6 +53,7 @@ class Plan:
     quirks: Quirks = PLAIN
     tools: tuple[Tool, ...] = ()
     names: Respelled = UNCHANGED
+    habits: frozenset[str] = frozenset()
     issues: tuple[Issue, ...] = ()
 
     @property
@@ -79,9 +82,12 @@ class Plan:
         return self.asked.tool_choice is not None and self.asked.tool_choice.mode == "none"
 
 
-def planned(request: Request, route: Route, *, text: bool, nonce: str = "", refused: Refusals = NOTHING) -> Plan:
+def planned(
+    request: Request, route: Route, *, text: bool, nonce: str = "", refused: Refusals = NOTHING,
+    habits: frozenset[str] = frozenset(),
+) -> Plan:
     """The plan for `request`, its history in order (`repair`)."""
-    plan = Plan(route=route, request=request, asked=request, text=text, nonce=nonce, refused=refused)
+    plan = Plan(route=route, request=request, asked=request, text=text, nonce=nonce, refused=refused, habits=habits)
     for stage in STAGES:
         plan = stage(plan)
     return plan
@@ -105,7 +111,7 @@ def _constrain(plan: Plan) -> Plan:
 
 def _text_tools(plan: Plan) -> Plan:
     """Tell the tools, and the calls and results of the history, in text, where they do not go by the wire."""
-    request = plan.request
+    request = worded(plan.request, plan.dialect if plan.text else None, plan.nonce)
     if plan.text:
         style = PromptStyle(dialect=plan.dialect, guarded=ALL, compact=_is_compact(plan), nonce=plan.nonce)
         request = to_text(request, style)

@@ -18,7 +18,7 @@ from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
 from ..conversation.history import identify, in_turns, one_by_one, without_system
 from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
 from ..conversation.requirements import MISTRAL_IDS, Turns, WireRequirements
-from ..events import CallStarted, Event, IssueReported
+from ..events import CallDoubted, CallStarted, Event, IssueReported
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
 from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit
 from ..providers.spec import Provider
@@ -62,6 +62,8 @@ def renamed_back(event: Event, names: Respelled) -> Event:
     match event:
         case CallStarted(name=name) if name in names.back:
             return replace(event, name=names.original(name))
+        case CallDoubted(call) if call.name in names.back:
+            return replace(event, call=replace(call, name=names.original(call.name)))
         case IssueReported(issue) if issue.name in names.back:
             return IssueReported(replace(issue, name=names.original(issue.name)))
         case _:

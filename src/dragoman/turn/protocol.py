@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from ..dialects.engine.parser import Parsed, parse
 from ..dialects.judge.judge import breach
@@ -83,12 +84,13 @@ class ProtocolAnswer:
         self._final: PartEnded | None = None
         self._breaches: list[Issue] = []
         self._called = self._wrong = self._doubted = False
+        self._stretches: dict[int, int] = {}  # which pieces of what waits hold calls in doubt
 
     def handle(self, event: Event) -> list[Event]:
         """Handle `event`; its events come in order."""
         match event:
-            case TextDelta(text):
-                return self._take(text)
+            case TextDelta(text, doubt):
+                return self._doubtful(event) if doubt else self._take(text)
             case PartEnded() if FINAL in event.metadata:
                 self._final = event
                 return [] if self._strict else [*(self._let_go() or [TextDelta("")]), event]
@@ -108,6 +110,14 @@ class ProtocolAnswer:
         return [event]
 
     # ── text as it comes ─────────────────────────────────────────────────────
+
+    def _doubtful(self, event: TextDelta) -> list[Event]:
+        """A call in doubt, which somebody may ask about: it stays a piece of its own."""
+        if not self._kept:
+            return [*self._let_go(), *self._out(event.text, event.doubt)]
+        self._stretches[len(self._rest)] = event.doubt
+        self._rest.append(event.text)
+        return []
 
     def _take(self, text: str) -> list[Event]:
         if self._kept:
@@ -149,13 +159,13 @@ class ProtocolAnswer:
         self._start = text[at:]
         return ""
 
-    def _out(self, text: str) -> list[Event]:
+    def _out(self, text: str, doubt: int = 0) -> list[Event]:
         if not text:
             return []
         self._size += len(text)
         self._tail = (self._tail + text)[-TAIL:]
         self._blank = self._blank and not text.strip()
-        return [TextDelta(text)]
+        return [TextDelta(text, doubt)]
 
     @property
     def _text(self) -> str:
@@ -173,7 +183,13 @@ class ProtocolAnswer:
 
     def _let_go(self) -> list[Event]:
         """What waits, as it is."""
-        return self._out(self._taken())
+        stretches, self._stretches = self._stretches, {}
+        if not stretches:
+            return self._out(self._taken())
+        pieces = [*self._rest, self._scan.text if self._scan is not None else self._start]
+        self._taken()
+        runs = groupby(enumerate(pieces), key=lambda piece: stretches.get(piece[0], 0))
+        return [event for doubt, run in runs for event in self._out("".join(text for _, text in run), doubt)]
 
     # ── the end ──────────────────────────────────────────────────────────────
 

@@ -11,7 +11,7 @@ its calls last: only the end of an answer shows that they did not stand in its r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..dialects.writing.render import AS_WRITTEN
@@ -49,19 +49,32 @@ UNANSWERED = "[The model gave no answer in the form it was asked for, also when 
 NOISE = "text beside a corrected call was left out, for other text went out before"
 
 
-def reask(request: Request, ask: Ask, reasks: int = 2, *, whole_calls: bool = True) -> Machine[Response]:
+@dataclass(slots=True)
+class Budget:
+    """How often one request of a client may be asked again, for whatever reason."""
+
+    left: int
+
+    def take(self) -> bool:
+        """Once more; False where it is spent."""
+        if self.left <= 0:
+            return False
+        self.left -= 1
+        return True
+
+
+def reask(request: Request, ask: Ask, reasks: int | Budget = 2, *, whole_calls: bool = True) -> Machine[Response]:
     """Ask `request`, and up to `reasks` times more for what was wrong; yields the events of the one answer.
 
     `whole_calls` False emits the fragments of calls as they come: such a call cannot be taken back, so it is not
     checked here.  Raises ProviderError as `ask` does, and for a demand that was never met.
     """
+    budget = reasks if isinstance(reasks, Budget) else Budget(reasks)
     answer = _GoodAnswer(request, whole_calls=whole_calls)
     response = yield from relay(ask(request), on_step=answer.stream)
     yield from answer.take_first(response)
     asked = request
-    for _ in range(reasks):
-        if not answer.errors or _is_excused(request, response):
-            break
+    while answer.errors and not _is_excused(request, response) and budget.take():
         asked = _again(asked, response, answer.errors, answer.calls)
         try:
             response = yield from relay(ask(asked), on_step=_unheard)

@@ -17,6 +17,7 @@ from ..dialects.writing.neutralise import JOINER, restore
 from ..events import (
     NOT_RUN,
     CallDelta,
+    CallDoubted,
     CallEnded,
     CallStarted,
     Ended,
@@ -216,7 +217,7 @@ class TextCallStream:
         last = self._close(None)
         if self._native:
             self._found = 0
-        return [*last, *self._give_back(IssueKind.NOT_ALLOWED, GAVE_WAY)]
+        return [*map(_undoubted, last), *self._give_back(IssueKind.NOT_ALLOWED, GAVE_WAY)]
 
     def _close(self, stop: Stop | None) -> list[Event]:
         if self._parser is None:
@@ -261,6 +262,16 @@ class TextCallStream:
             IssueReported(Issue(kind=kind, message=sentence.format(name=name), name=name, raw=text[start:end]))
             for name, (start, end) in ((names[e.index], _span(e)) for e in dropped if isinstance(e, CallEnded))
         ]
+
+
+def _undoubted(event: Event) -> Event:
+    """A call in doubt beside native ones is text, as others are; asking about it would ask for it a second time."""
+    if not isinstance(event, CallDoubted):
+        return event
+    report, name = event.call.report, event.call.name
+    message = GAVE_WAY.format(name=name)
+    span = report.span if report is not None else None
+    return IssueReported(Issue(kind=IssueKind.NOT_ALLOWED, message=message, name=name, raw=event.text, span=span))
 
 
 def _span(event: CallEnded) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from typing import Any
 from ...events import (
     NOT_RUN,
     CallDelta,
+    CallDoubted,
     CallEnded,
     CallStarted,
     Ended,
@@ -141,6 +142,7 @@ class Encoder:
             CallEnded: self._on_call_ended,
             Ended: self._on_ended,
             IssueReported: self._on_silent,
+            CallDoubted: self._on_silent,
             Reclassified: self._on_silent,
         }
 

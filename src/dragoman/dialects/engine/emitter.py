@@ -18,7 +18,7 @@ from ...types import Issue, IssueKind, Stop, Tier, ToolCall
 from ..judge import hints
 from ..judge.boxes import MAX_SPAN, closes, lasts
 from ..judge.candidate import Draft
-from ..judge.evidence import Evidence, Mark, Place, Thought, mark_of
+from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, mark_of
 from ..judge.judge import Judge, breach
 from ..judge.quotation import Context
 from ..judge.rules import Decision, Outcome, decide
@@ -32,13 +32,17 @@ TOLD = {
 
 
 class Seen(NamedTuple):
-    """Where a candidate was found to stand, once all is known that follows it; `midline` between words of a line."""
+    """Where a candidate was found to stand, once all is known that follows it.
+
+    `midline`: between words of a line; `ends`: the message ends behind it.
+    """
 
     place: Place
     box: str
     thought: Thought
     hints: tuple[str, ...]
     midline: bool
+    ends: bool
 
 
 Judged: TypeAlias = tuple[Draft, Decision]
@@ -66,7 +70,8 @@ class Teller:
         self._made: dict[tuple[str, str], bool] = {}
         self._prose_since_call = False
         self._unclosed: tuple[str, str] | None = None
-        self._doubts: list[tuple[Draft, str, Decision]] = []
+        self._doubts: list[tuple[Draft, str, Decision, int]] = []
+        self._stretches = 0  # of text in which calls in doubt stand
         self._fates: list[tuple[str, Outcome]] = []
         self.decisions: list[Judged] = []
 
@@ -104,9 +109,9 @@ class Teller:
         else:
             self._show(text)
 
-    def _show(self, text: str) -> None:
+    def _show(self, text: str, doubt: int = 0) -> None:
         self._shown(text)
-        self.emit(TextDelta(text))
+        self.emit(TextDelta(text, doubt))
 
     def _shown(self, text: str) -> None:
         self.context.add(text)
@@ -395,15 +400,15 @@ class Teller:
 
     def _retell(self, event: Event) -> None:
         if isinstance(event, TextDelta):
-            self._show(event.text)
+            self._show(event.text, event.doubt)
         else:
             self.emit(event)
 
-    def _release(self, pending: Pending) -> None:
+    def _release(self, pending: Pending, doubt: int = 0) -> None:
         if pending.reasoning:
             self._think(pending.raw)
         else:
-            self._show(pending.raw)
+            self._show(pending.raw, doubt)
 
     def _resolve(self, *, quoted: bool) -> None:
         """A span that was open before the first pending call closed after it, or did not."""
@@ -424,19 +429,20 @@ class Teller:
 
     def accept(
         self, pending: Pending, *, place: Place = Place.AMONG, box: str = "", thought: Thought = Thought.NONE,
-        behind: str = "",
+        behind: str = "", ends: bool = False,
     ) -> None:
         """Decide on a candidate now that all is known that bears on it, and tell what follows."""
         goes_on = SAME_LINE.match(behind) is not None
         if goes_on and not pending.strong:
             place = Place.INLINE
         against = (*pending.hints, *(hints.behind(behind) if behind else ()))
-        seen = Seen(place, box, thought, against, goes_on and pending.inline)
+        seen = Seen(place, box, thought, against, goes_on and pending.inline, ends)
         decided = {id(d): self._decide(d, pending, seen) for d in pending.drafts}
         if decided and all(self._stays(d, decided[id(d)]) for d in pending.drafts):
-            self._release(pending)
+            doubt = self._doubt_of(*decided.values())
+            self._release(pending, doubt)
             for draft in pending.drafts:
-                self._note_left(draft, pending.raws[id(draft)], decided[id(draft)])
+                self._note_left(draft, pending.raws[id(draft)], decided[id(draft)], doubt)
             self.new_line()
             return
         for item in pending.items:
@@ -453,10 +459,14 @@ class Teller:
     def _decide(self, draft: Draft, pending: Pending, seen: Seen) -> Decision:
         """The rule that holds for one call."""
         draft.data = not self.judge.settle(draft)
+        mark = Mark.FENCE if pending.fenced and not pending.strong else pending.mark
+        habit = habit_of(draft.dialect, mark, seen.place, ends=seen.ends)
         evidence = Evidence(
-            mark=Mark.FENCE if pending.fenced and not pending.strong else pending.mark,
+            mark=mark,
             strong=pending.strong,
             asked=pending.asked,
+            habit=habit,
+            confirmed=habit in self.judge.habits,
             native=self.judge.native,
             place=seen.place,
             box=seen.box or (FENCED if pending.fenced and pending.strong and seen.place is not Place.ALONE else ""),
@@ -488,10 +498,18 @@ class Teller:
                 self._end_started(draft, decision)
             self.emit(IssueReported(Issue(kind=IssueKind.NOISE, message=message, raw=written, name=draft.name)))
             return
-        self._show(written)
-        self._note_left(draft, written, decision)
+        doubt = self._doubt_of(decision)
+        self._show(written, doubt)
+        self._note_left(draft, written, decision, doubt)
 
-    def _note_left(self, draft: Draft, written: str, decision: Decision) -> None:
+    def _doubt_of(self, *decisions: Decision) -> int:
+        """The number of the stretch of text in which these stand, where one of them is in doubt; else 0."""
+        if not any(decision.outcome is Outcome.ASK for decision in decisions):
+            return 0
+        self._stretches += 1
+        return self._stretches
+
+    def _note_left(self, draft: Draft, written: str, decision: Decision, doubt: int) -> None:
         """What is told of a candidate that stands in the text."""
         self._record(draft, decision)
         draft.ended = draft.shown = True
@@ -500,7 +518,7 @@ class Teller:
         if draft.data:
             return
         if decision.outcome is Outcome.ASK:
-            self._doubts.append((draft, written, decision))
+            self._doubts.append((draft, written, decision, doubt))
             return
         span = (draft.start, draft.end or draft.start + len(written))
         if decision.outcome is Outcome.REFUSE:
@@ -565,16 +583,18 @@ class Teller:
             self.accept(pending, thought=Thought.CUT if finish == Stop.LENGTH else Thought.OPEN)
         elif pending.standing is not None:
             quoted = finish == Stop.LENGTH or closes(pending.standing, after + " ")
-            self.accept(pending, box=str(pending.standing.quote) if quoted else "", behind=after)
+            box = str(pending.standing.quote) if quoted else ""
+            self.accept(pending, box=box, behind=after, ends=not after.strip())
         elif pending.awaits is Awaits.END:
-            self.accept(pending, place=Place.ALONE if pending.whole else Place.AMONG)
+            self.accept(pending, place=Place.ALONE if pending.whole else Place.AMONG, ends=True)
         else:
-            self.accept(pending, place=Place.FIRST if pending.whole else Place.AMONG, behind=after)
+            place = Place.FIRST if pending.whole else Place.AMONG
+            self.accept(pending, place=place, behind=after, ends=not after.strip())
 
     def settle_doubts(self) -> None:
         """Tell the calls that stayed in doubt, and of those that ran without the others they were made with."""
         made = self._calls_made()
-        for draft, written, decision in self._doubts:
+        for draft, written, decision, doubt in self._doubts:
             if _call_of(draft) in made:
                 continue
             self._fates.append((draft.name, Outcome.ASK))
@@ -582,7 +602,7 @@ class Teller:
                 self._name(draft, self.count)
             report = draft.report(Tier.TAGGED if draft.strong else Tier.RAW_JSON, decision)
             call = ToolCall(id=draft.id, name=draft.name, arguments=draft.arguments(), raw=draft.text(), report=report)
-            self.out.append(CallDoubted(call, written))
+            self.out.append(CallDoubted(call, written, doubt))
         self._doubts = []
         self._tell_partial()
 
@@ -664,11 +684,13 @@ def located(draft: Draft, raw: str) -> Issue:
 
 
 def _joined(events: list[Event]) -> list[Event]:
-    """Neighbouring deltas of one kind made one."""
+    """Neighbouring deltas of one kind made one; text in doubt stays apart."""
     out: list[Event] = []
-    for kind, run in groupby(events, key=type):
-        if kind is TextDelta or kind is ReasoningDelta:
-            out.append(kind("".join(e.text for e in run if isinstance(e, TextDelta | ReasoningDelta))))
+    for (kind, doubt), run in groupby(events, key=lambda event: (type(event), getattr(event, "doubt", 0))):
+        if kind is TextDelta:
+            out.append(TextDelta("".join(e.text for e in run if isinstance(e, TextDelta)), doubt))
+        elif kind is ReasoningDelta:
+            out.append(ReasoningDelta("".join(e.text for e in run if isinstance(e, ReasoningDelta))))
         else:
             out += run
     return out

@@ -92,7 +92,7 @@ class Parser:
     strict            refuse what needs mending
     doubt             what becomes of a call that was perhaps not meant: "ask" (it is in `doubtful`), "run", "text"
     native            the request had native tools: calls in text are not how the model was told to call
-    confirmed         dialects in which this model has confirmed before that it means calls
+    confirmed         ways of writing in which this model has confirmed before that it means calls (`Evidence.habit`)
     ids               makes the id of the call with this index where the text gives none
     """
 
@@ -117,11 +117,11 @@ class Parser:
         self._table = table(rows, calls=known is None or bool(known), asked=named, spoken=prompted_dialect)
         self._scan_table = self._table
         protocol = all(row.is_protocol for row in rows)
-        asked = frozenset(row.name for name in {prompted_dialect, *confirmed} - {""} for row in resolve(name))
+        asked = frozenset(row.name for row in resolve(prompted_dialect)) if prompted_dialect else frozenset[str]()
         given = Provenance(shown, reads(known), known)
         judge = Judge(
             known, shown=given, strict=strict, asked_by_name=named, asked=asked, native=native, doubt=_wish(doubt),
-            protocol=protocol,
+            protocol=protocol, habits=frozenset(confirmed),
         )  # fmt: skip
         self._src = Source()
         self._teller = Teller(judge, ids or _default_id)

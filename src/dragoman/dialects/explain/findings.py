@@ -48,11 +48,12 @@ def verdicts(
     shown: Iterable[str] = (),
     strict: bool = False,
     prompted_dialect: str = "",
+    confirmed: Iterable[str] = (),
 ) -> tuple[Finding, ...]:
     """Everything that was judged of `text`, in order; the arguments are those of `Parser`."""
     parser = Parser(
         tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
-        prompted_dialect=prompted_dialect,
+        prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
     issues = fold(parser.whole(text)).issues
     found = [_judged(one) for one in parser.decisions]

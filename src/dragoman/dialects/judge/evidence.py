@@ -51,7 +51,8 @@ class Evidence:
     """What was seen of one candidate.
 
     mark, strong   what opens it, and whether that alone proves a call
-    asked          the prompt asked for this notation, the caller named it, or this model has confirmed it before
+    asked          the prompt asked for this notation, or the caller named it
+    habit          how this model writes here, in a word (`habit_of`);  confirmed: it has said before that it means it
     native         the request had native tools, so calls in text are not how it was told to call
     place, box     where it stands, and what quotes it there ("" nothing)
     thought        how it stands to reasoning
@@ -66,6 +67,8 @@ class Evidence:
     mark: Mark
     strong: bool
     asked: bool = False
+    habit: str = ""
+    confirmed: bool = False
     native: bool = False
     place: Place = Place.AMONG
     box: str = ""
@@ -86,9 +89,11 @@ class Evidence:
         yield "mark", str(self.mark)
         yield "strong", self.strong
         yield "place", str(self.place)
-        for name in ("asked", "native", "repeats", "word"):
+        for name in ("asked", "confirmed", "native", "repeats", "word"):
             if getattr(self, name):
                 yield name, True
+        if self.habit and not (self.strong or self.hints or self.place is Place.ALONE):
+            yield "habit", self.habit
         if not self.told:
             yield "tools", "unknown"
         if self.box:
@@ -102,6 +107,15 @@ class Evidence:
         for name in ("edits", "hints"):
             if getattr(self, name):
                 yield name, list(getattr(self, name))
+
+
+def habit_of(dialect: str, mark: Mark, place: Place, *, ends: bool) -> str:
+    """A way of writing calls among words, which a model may confirm: its notation, its mark, and where it stands.
+
+    The place belongs to it: a model that ends its answers in a call has said nothing of objects amid a report.
+    """
+    where = "ends" if ends else "opens" if place is Place.FIRST else "between"
+    return f"{dialect}:{mark.name.lower()}:{where}"
 
 
 FENCES = ("```", "~~~")

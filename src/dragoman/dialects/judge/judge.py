@@ -62,18 +62,19 @@ class Judge:
 
     `tools` None means the tools are not known; () means that nothing may run.  `asked_by_name` says that the dialects
     were named by the caller, so that openers which prove little count too; `protocol` that every one of them demands
-    the whole answer to be one object (enforced when `strict`).
+    the whole answer to be one object (enforced when `strict`); `habits` are ways of writing calls that this model has
+    confirmed (`evidence.habit_of`).
     """
 
     def __init__(
         self, tools: Tools, *, shown: Provenance | None = None, strict: bool = False,
         asked_by_name: bool = False, asked: Collection[str] = (), native: bool = False, doubt: str = "ask",
-        protocol: bool = False,
+        protocol: bool = False, habits: Collection[str] = (),
     ) -> None:
         self.tools = declared(tools)
         self.declared = self.tools if self.tools is not None else NO_TOOLS
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
-        self._asked, self.native, self._doubt = asked, native, doubt
+        self._asked, self.native, self._doubt, self.habits = asked, native, doubt, habits
         self._shown = shown
         self._folded: dict[str, list[str]] | None = None
 
@@ -88,7 +89,7 @@ class Judge:
         return self.tools is not None or self.asked_by_name
 
     def asked_for(self, dialect: str) -> bool:
-        """Did the caller or the prompt ask for this dialect, or has the model confirmed that it means calls by it?"""
+        """Did the caller or the prompt ask for this dialect?"""
         return self.asked_by_name or dialect in self._asked
 
     def outcome(self, decision: Decision) -> Decision:

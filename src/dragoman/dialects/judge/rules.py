@@ -158,6 +158,14 @@ RULES = (
         example='I will look.\n{"name": "f", "arguments": {}}',
     ),
     Rule(
+        name="habit",
+        when=lambda e: e.confirmed and not e.hints,
+        outcome=Outcome.RUN,
+        reason="{mark} in a way in which this model has confirmed before that it means calls",
+        principle="B",
+        example='I will look.\n{"name": "f", "arguments": {}}',
+    ),
+    Rule(
         name="weak",
         when=lambda e: True,
         outcome=Outcome.ASK,

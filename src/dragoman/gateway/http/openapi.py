@@ -83,6 +83,7 @@ OTHERS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
             "calls dialect", calls=_list(_some("name", name=NAME, arguments=OBJECT)), dialect={"enum": list(DIALECTS)}
         ),
     ),
+    "/v1/habits": ("get", "Ways of writing calls that models have confirmed to you; DELETE forgets them.", None),
     "/v1/models": ("get", "The models served, in the shape of whoever asks.", None),
     "/v1/models/{model}": ("get", "One of them.", None),
     "/api/tags": ("get", "The models served, as Ollama lists them.", None),

@@ -7,6 +7,7 @@ but the sharing: each process then keeps for itself, and the log says so; what i
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from ...loop.journal.values import decode, encode
 from ...memo import Backing
 from ...server_tools.memory import Memory, Turns
 from ...turn.capabilities import Capabilities
+from ...turn.habits import Habits, Written
 from ...types import Message, Reasoning
 from .quota import Quota
 from .response_items import Items
@@ -45,7 +47,8 @@ class StateStores:
         calls: Backing[ReplayState] | None = None if store is None else Drawer(store, "call", _write_call, _read_call)
         self.items = Items(behind=items)
         self.memory = Memory(behind=turns)
-        self.learned = Capabilities(ReasoningStore(calls))
+        habits: Backing[Written] | None = None if store is None else Drawer(store, "habit", json.dumps, _read_habits)
+        self.learned = Capabilities(ReasoningStore(calls), Habits(habits))
         self.quota = Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
 
     async def tidy(self, every: float = EVERY) -> None:
@@ -83,6 +86,13 @@ def _read_turns(text: str) -> Turns:
     if not isinstance(turns, tuple) or not all(isinstance(each, Message) for each in turns):
         raise ValueError("no turns")
     return turns
+
+
+def _read_habits(text: str) -> Written:
+    names = json.loads(text)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("no habits")
+    return tuple(names)
 
 
 def _write_call(call: ReplayState) -> str:

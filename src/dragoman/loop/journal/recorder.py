@@ -204,8 +204,8 @@ def joined(events: Sequence[Event]) -> list[Event]:
     for event in events:
         before = out[-1] if out else None
         match event, before:
-            case TextDelta(text), TextDelta(start):
-                out[-1] = TextDelta(start + text)
+            case TextDelta(text, doubt), TextDelta(start, same) if doubt == same:
+                out[-1] = TextDelta(start + text, doubt)
             case ReasoningDelta(text), ReasoningDelta(start):
                 out[-1] = ReasoningDelta(start + text)
             case CallDelta(index, piece), CallDelta(same, start) if index == same:

@@ -16,6 +16,7 @@ from ...codecs.shared.spec import WireFields
 from ...errors import ErrorCode
 from ...events import (
     CallDelta,
+    CallDoubted,
     CallEnded,
     CallStarted,
     Ended,
@@ -54,10 +55,10 @@ from ..policy import Allowed, Denied, Edited
 RECORDS: Mapping[str, Callable[..., Any]] = {
     record.__name__: record
     for record in (
-        Allowed, Denied, Edited, ErrorCode, CallDelta, CallEnded, CallStarted, Ended, IssueReported, PartAdded,
-        PartEnded, ReasoningDelta, Reclassified, Started, TextDelta, Edit, Issue, IssueKind, Media, Message, Opaque,
-        OutputSchema, Reasoning, Report, Response, Sampling, Stop, Text, Tier, Tool, ToolCall, ToolChoice, ToolResult,
-        Usage, Verdict,
+        Allowed, Denied, Edited, ErrorCode, CallDelta, CallDoubted, CallEnded, CallStarted, Ended, IssueReported,
+        PartAdded, PartEnded, ReasoningDelta, Reclassified, Started, TextDelta, Edit, Issue, IssueKind, Media, Message,
+        Opaque, OutputSchema, Reasoning, Report, Response, Sampling, Stop, Text, Tier, Tool, ToolCall, ToolChoice,
+        ToolResult, Usage, Verdict,
     )
 }  # fmt: skip
 """Everything that is written by name."""

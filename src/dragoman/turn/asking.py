@@ -1,0 +1,168 @@
+"""A model asked whether it meant the calls in its text that prove little, before anybody acts on them or sees them.
+
+Knows requests, events and, by its contract, whatever asks a model; nothing of wires, routes, dialects or clients.
+Contract of `asking`: what it makes of an `ask` emits one answer.  Text passes as it comes up to the first call in
+doubt; that and all behind it is held back until the answer has ended, and the model is asked once, within the budget.
+A call it makes then is the answer's, and what was written of it is not shown; where it makes none the text stands as
+it was written.  The question and its answer are never emitted; `Issue`s say that it was asked and what it said, and
+what was asked about is in doubt no more.  A question that fails costs the question, not the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..effects import Machine, relay
+from ..errors import ProviderError
+from ..events import (
+    EVENTS,
+    Assembler,
+    CallDoubted,
+    CallStarted,
+    Ended,
+    Event,
+    IssueReported,
+    TextDelta,
+    call_events,
+)
+from ..types import Issue, IssueKind, Message, Request, Response, Stop, ToolCall, Usage, Verdict
+from .answer_constraint import as_words
+from .composer import FINAL_STOPS, identity
+from .question import confirmed, question
+from .reask import ONLY_THESE, Ask, Budget, loses_a_call
+
+MADE = "the model was asked whether it meant the call of {name!r}, and made it"
+OTHER = "the model was asked whether it meant the call of {name!r}, and made another call"
+NOT_MADE = "the model was asked whether it meant the call of {name!r}, and did not make it; it is text"
+CONFIRMED = "the model was asked whether it meant it, and wrote it again"
+FAILED = "the model was to be asked whether it meant the call of {name!r}, and that failed ({why}); it is text"
+
+
+def asking(ask: Ask, budget: Budget) -> Ask:
+    """`ask`, whose answers hold no call in doubt as long as `budget` lasts."""
+    return lambda request: _Asking(request, ask, budget).run()
+
+
+class _Asking:
+    def __init__(self, request: Request, ask: Ask, budget: Budget) -> None:
+        self._request, self._ask, self._budget = request, ask, budget
+        self._held: list[Event] = []
+        self._calls = 0
+        self._assembler = Assembler()
+
+    def run(self) -> Machine[Response]:
+        """The one answer."""
+        response = yield from relay(self._ask(self._request), on_step=self._first)
+        if not self._held:
+            return response
+        doubted = [event for event in self._held if isinstance(event, CallDoubted)]
+        if not _can_ask(response, doubted) or not self._budget.take():
+            yield from self._held
+            return response
+        calls = [event.call for event in doubted]
+        try:
+            answer = yield from relay(self._ask(_asked(self._request, response, calls)), on_step=_unheard)
+        except ProviderError as error:
+            denied = [_issue(IssueKind.DENIED, FAILED, call, error.message) for call in calls]
+            return (yield from self._tell(response, _Verdict(issues=denied)))
+        return (yield from self._tell(response, _verdict(response, doubted, answer)))
+
+    def _first(self, step: Any) -> Iterable[Any]:
+        """What of the answer in question may go out now."""
+        if type(step) not in EVENTS:
+            return (step,)
+        self._calls += isinstance(step, CallStarted)
+        if not self._held and not (type(step) is TextDelta and step.doubt and self._budget.left > 0):
+            self._assembler.add(step)
+            return (step,)
+        self._held.append(step)
+        return ()
+
+    def _tell(self, response: Response, verdict: _Verdict) -> Machine[Response]:
+        """What was held back, without what the verdict takes out of it, with what it adds before the end."""
+        stop = response.stop
+        if verdict.calls and stop in {Stop.END, Stop.STOP_SEQUENCE, Stop.LENGTH}:
+            stop = Stop.TOOL_CALLS
+        usage = verdict.usage + response.usage if verdict.usage is not None else response.usage
+        more: list[Event] = [IssueReported(issue) for issue in verdict.issues]
+        for index, call in enumerate(verdict.calls, self._calls):
+            more += call_events(call, index)
+        for event in self._held:
+            if isinstance(event, CallDoubted) or (type(event) is TextDelta and event.doubt in verdict.taken):
+                continue
+            if isinstance(event, Ended):
+                yield from self._emit(*more, replace(event, stop=stop, usage=usage))
+            else:
+                yield from self._emit(event)
+        message = self._assembler.response().message
+        issues = (*response.issues, *verdict.issues)
+        return replace(response, message=message, stop=stop, usage=usage, issues=issues, doubtful=())
+
+    def _emit(self, *events: Event) -> Iterator[Event]:
+        for event in events:
+            self._assembler.add(event)
+            yield event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """What came of a question: calls, the stretches of text that they take the place of, and what there is to tell."""
+
+    calls: Sequence[ToolCall] = ()
+    taken: frozenset[int] = frozenset()
+    issues: Sequence[Issue] = ()
+    usage: Usage | None = None
+
+
+def _can_ask(response: Response, doubted: Sequence[CallDoubted]) -> bool:
+    """Is anything still in doubt, in an answer that has ended?"""
+    return bool(doubted) and response.stop is not None and response.stop not in FINAL_STOPS
+
+
+def _asked(request: Request, response: Response, calls: Sequence[ToolCall]) -> Request:
+    """The conversation with the answer as it was written, and the question."""
+    about = question(calls)
+    turns = [Message("assistant", response.text), about]
+    if response.calls:
+        made = ONLY_THESE.format(calls="; ".join(map(as_words, response.calls)))
+        turns.insert(1, Message("user", made))
+    return replace(request, messages=(*request.messages, *turns))
+
+
+def _unheard(step: Any) -> Iterable[Any]:
+    return () if type(step) in EVENTS else (step,)
+
+
+def _verdict(response: Response, doubted: Sequence[CallDoubted], answer: Response) -> _Verdict:
+    """What `answer` says of the calls that `response` was in doubt of."""
+    calls = [event.call for event in doubted]
+    insisted = [_sure(call) for call in confirmed(calls, answer) if call not in answer.calls]
+    before = {identity(call) for call in response.calls}
+    made = [call for call in (*answer.calls, *insisted) if identity(call) not in before]
+    meant = {identity(call) for call in made}
+    lost = [issue for issue in answer.issues if loses_a_call(issue)]
+    others = meant - {identity(doubt) for doubt in calls}
+    names = {*(call.name for call in made if identity(call) in others), *(issue.name for issue in lost)}
+    kept = {event.doubt for event in doubted if identity(event.call) not in meant and event.call.name not in names}
+    issues = [_said(call, meant, others) for call in calls]
+    taken = frozenset(event.doubt for event in doubted) - kept
+    return _Verdict(calls=made, taken=taken, issues=[*issues, *lost], usage=answer.usage)
+
+
+def _sure(call: ToolCall) -> ToolCall:
+    """A call in doubt that was made once more when it was asked about."""
+    if call.report is None:
+        return call
+    return replace(call, report=replace(call.report, verdict=Verdict.ACCEPTED, reason=CONFIRMED))
+
+
+def _said(call: ToolCall, meant: set[str], others: set[str]) -> Issue:
+    if identity(call) in meant:
+        return _issue(IssueKind.CONFIRMED, MADE, call)
+    return _issue(IssueKind.DENIED, OTHER if others else NOT_MADE, call)
+
+
+def _issue(kind: IssueKind, words: str, call: ToolCall, why: str = "") -> Issue:
+    return Issue(kind=kind, message=words.format(name=call.name, why=why), name=call.name, call_id=call.id)
