@@ -145,6 +145,7 @@ class Ended:
 
 _new = object.__new__
 _set_text, _set_thought = TextDelta.__dict__["text"].__set__, ReasoningDelta.__dict__["text"].__set__
+_set_doubt = TextDelta.__dict__["doubt"].__set__
 _set_index, _set_json = CallDelta.__dict__["index"].__set__, CallDelta.__dict__["json"].__set__
 
 
@@ -152,6 +153,7 @@ def text_delta(text: str) -> TextDelta:
     """`TextDelta(text)` at half the cost: a stream makes one for each token."""
     event = _new(TextDelta)
     _set_text(event, text)
+    _set_doubt(event, 0)
     return event
 
 
