@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..dialects.writing.render import AS_WRITTEN
 from ..effects import Machine, relay
 from ..errors import ProviderError
 from ..events import (
@@ -27,7 +28,7 @@ from ..events import (
     TextDelta,
     call_events,
 )
-from ..types import Issue, IssueKind, Message, Request, Response, Stop, ToolCall, Usage, Verdict
+from ..types import Issue, IssueKind, Message, Request, Response, Stop, Text, ToolCall, Usage, Verdict
 from .answer_constraint import as_words
 from .composer import FINAL_STOPS, identity
 from .question import confirmed, question
@@ -124,7 +125,7 @@ def _can_ask(response: Response, doubted: Sequence[CallDoubted]) -> bool:
 def _asked(request: Request, response: Response, calls: Sequence[ToolCall]) -> Request:
     """The conversation with the answer as it was written, and the question."""
     about = question(calls)
-    turns = [Message("assistant", response.text), about]
+    turns = [Message("assistant", [Text(response.text, metadata={AS_WRITTEN: True})]), about]
     if response.calls:
         made = ONLY_THESE.format(calls="; ".join(map(as_words, response.calls)))
         turns.insert(1, Message("user", made))
