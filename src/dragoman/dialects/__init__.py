@@ -5,16 +5,32 @@ The package is itself the mapping of its rows: `dialects["hermes"]`.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ..tabular import tabulate
 from .engine.parser import Parsed as Parsed
 from .engine.parser import Parser as Parser
 from .engine.parser import parse as parse
-from .learning import learn as learn
-from .learning.outputs import learn_from_outputs as learn_from_outputs
-from .learning.outputs import samples_of as samples_of
 from .rows.record import from_record as from_record
 from .rows.record import to_record as to_record
 from .rows.table import DIALECTS as DIALECTS
 from .spec import Dialect as Dialect
 
+if TYPE_CHECKING:
+    from .learning import learn as learn
+    from .learning.outputs import learn_from_outputs as learn_from_outputs
+    from .learning.outputs import samples_of as samples_of
+
+_LEARNING = {"learn": ".learning", "learn_from_outputs": ".learning.outputs", "samples_of": ".learning.outputs"}
+"""Loaded when first used: whoever parses learns nothing, and need not wait for what does."""
+
 tabulate(__name__, DIALECTS)
+
+
+def __getattr__(name: str) -> Any:
+    module = _LEARNING.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(module, __name__), name)
+    return found

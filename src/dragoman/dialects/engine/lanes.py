@@ -178,7 +178,7 @@ def lane_at(src: Source, teller: Teller, table: Table) -> Lane | None:
         return None
     owner: object = getattr(tap.sink, "__self__", None)
     if owner is teller:
-        if table.stops and not teller.queue and tap.sink == teller.say:
+        if table.stops.signs and not teller.queue and tap.sink == teller.say:
             return TextLane(src, teller, table)
         return PlainLane(src, teller, tap)
     live = teller.live

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from ...lenient.source import prefixes_of
@@ -93,27 +93,60 @@ class Marks:
         return frozenset().union(self.rows, self.think, self.finals, *listed)
 
 
+class Stops(dict[str, Match]):
+    """For each character that may begin a marker behind the first of a line: does it, as far as the text goes?
+
+    Each is prepared when it is first asked for: most texts hold few of these characters.
+    """
+
+    def __init__(self, anywhere: list[str], first: str) -> None:
+        super().__init__()
+        self._patterns: dict[str, str] = {}
+        for pattern in anywhere:
+            if pattern[0] in "[(":  # any word may begin one
+                self._patterns = {}
+                return
+            sign = pattern[1] if pattern[0] == "\\" else pattern[0]
+            self._patterns[sign] = f"{self._patterns[sign]}|{pattern}" if sign in self._patterns else pattern
+        if first:
+            self._patterns["\n"] = rf"\n[ \t\r]*(?:\Z|(?={first}))"
+
+    def __missing__(self, sign: str) -> Match:
+        found = self[sign] = re.compile(self._patterns[sign]).match
+        return found
+
+    @property
+    def signs(self) -> str:
+        """The characters; none where any word may begin a marker."""
+        return "".join(sorted(self._patterns))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table(Marks):
     """What the scanner needs, for one set of dialects.
 
     `lead` finds a character that begins a marker, or may, `line_lead` a line that begins with one that begins a `line` marker,
     `any_lead` either character anywhere.  Behind the first character of a line, `stop_lead` finds one that may matter,
-    and `stops`, by that character, whether it does as far as the text goes; empty where any word may matter.
+    and `stops`, by that character, whether it does as far as the text goes; it has no signs where any word may matter.
     """
 
     lead: re.Pattern[str]
     line_lead: re.Pattern[str]
     any_lead: re.Pattern[str]
-    run_lead: re.Pattern[str]
+    run_source: str
     named_first: tuple[Form, ...]
     named_inline: tuple[Form, ...]
     stop_lead: re.Pattern[str]
-    stops: Mapping[str, Match]
+    stops: Stops
     marker: re.Pattern[str]
     prefixes: frozenset[str]
     longest: int
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
+
+    @cached_property
+    def run_lead(self) -> re.Pattern[str]:
+        """Finds what `lead` finds, and lines' ends."""
+        return re.compile(self.run_source)
 
 
 _TABLES: dict[tuple[int, bool, bool, str], tuple[tuple[Dialect, ...], Table]] = {}
@@ -242,16 +275,16 @@ def _build(marks: Marks) -> Table:
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
     anywhere, first = [*_begun(every - marks.line), *named], "|".join([*_begun(every & marks.line), *lines])
-    stops = _stops([*_begun(every - marks.line, WAIT), *named], first)
+    stops = Stops([*_begun(every - marks.line, WAIT), *named], first)
     return Table(
         **{f.name: getattr(marks, f.name) for f in fields(Marks)},
         lead=re.compile("|".join(anywhere) or r"(?!)"),
         line_lead=re.compile(rf"\n[ \t\r]*(?={first})" if first else r"(?!)"),
         any_lead=re.compile("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
-        run_lead=re.compile("|".join((*anywhere, r"\n"))),
+        run_source="|".join((*anywhere, r"\n")),
         named_first=tuple(marks.forms),
         named_inline=tuple(f for f in marks.forms if f in marks.inline),
-        stop_lead=_stop_lead(every - marks.line, stops),
+        stop_lead=_stop_lead(every - marks.line, stops.signs),
         stops=stops,
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
@@ -259,27 +292,13 @@ def _build(marks: Marks) -> Table:
     )
 
 
-def _stops(anywhere: list[str], first: str) -> dict[str, Match]:
-    """For each character that may begin a marker behind the first of a line: does it, as far as the text goes?"""
-    by_sign: dict[str, list[str]] = {}
-    for pattern in anywhere:
-        sign = pattern[1] if pattern[0] == "\\" else pattern[0]
-        if pattern[0] in "[(":
-            return {}
-        by_sign.setdefault(sign, []).append(pattern)
-    if first:
-        by_sign["\n"] = [rf"\n[ \t\r]*(?:\Z|(?={first}))"]
-    return {sign: re.compile("|".join(patterns)).match for sign, patterns in by_sign.items()}
-
-
-def _stop_lead(markers: frozenset[str], stops: Mapping[str, Match]) -> re.Pattern[str]:
-    """Finds one of the signs of `stops`; a letter only with what may be a marker's second character behind it."""
-    letters = {c for c in stops if c.isalnum()}
-    signs = re.escape("".join(sorted(stops)))
+def _stop_lead(markers: frozenset[str], signs: str) -> re.Pattern[str]:
+    """Finds one of `signs`; a letter only with what may be the rest of a marker behind it."""
+    letters = "".join(filter(str.isalnum, signs))
     rest = _so_far({m[1:LOOK] for m in markers if m[0].isalnum()})
     if not letters or not rest:
-        return re.compile(f"[{signs}]" if stops else r"(?!)")
-    return re.compile(rf"[{signs}](?:(?<![{re.escape(''.join(letters))}])|(?=(?i:{rest})))")
+        return re.compile(f"[{re.escape(signs)}]" if signs else r"(?!)")
+    return re.compile(rf"[{re.escape(signs)}](?:(?<![{letters}])|(?=(?i:{rest})))")
 
 
 def openings(t: Table) -> re.Pattern[str]:
