@@ -52,6 +52,18 @@ def test_an_interrupt_ends_it_with_130(tmp_path: Path, shell: list[str], workers
         assert process.wait(LONG) == 130
 
 
+@pytest.mark.parametrize(("arguments", "environ"), [(["--workers", "2"], {}), ([], {"DRAGOMAN_WORKERS": "2"})])
+def test_several_processes_serve_without_a_settings_file(arguments: list[str], environ: dict[str, str]) -> None:
+    with serving_process("--demo", *arguments, **environ) as (process, url, _):
+        assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        if children.exists():
+            commands = [Path(f"/proc/{pid}/cmdline").read_text() for pid in children.read_text().split()]
+            assert sum("spawn_main" in command for command in commands) == 2
+        process.terminate()
+        process.wait(LONG)
+
+
 def test_a_closed_terminal_does_not_end_it_under_nohup() -> None:
     with serving_process("--demo", shell=SHELLS["nohup, in a script's background"]) as (process, url, _):
         process.send_signal(signal.SIGHUP)

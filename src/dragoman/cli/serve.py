@@ -10,24 +10,26 @@ import atexit
 import os
 import socket
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import uvicorn
 from click.core import ParameterSource
+from starlette.types import ASGIApp
 
 from ..codecs import CODECS
 from ..errors import DragomanError, UsageError
-from ..gateway import Found, GatewayConfig, create_app, discover
+from ..gateway import Found, GatewayConfig, discover
 from ..gateway.config.load import FILE, MCP_VARIABLE, YAML, Server, Settings, load, read
 from ..gateway.discovery import Place, usual_places
-from ..gateway.factory import VARIABLE
+from ..gateway.factory import VARIABLE, from_config
 from ..gateway.inspector.api import ROOT
-from ..gateway.observers import FORMAT, INSPECT, LEVEL, log_as, observers
+from ..gateway.observers import FORMAT, INSPECT, LEVEL, log_as
 from ..gateway.process.workers import Workers
 from ..gateway.state.stores import DIRECTORY
 from ..gateway.telemetry.logs import LEVELS, Form
@@ -44,6 +46,7 @@ OF_A_MODEL = frozenset({"upstream", "upstream_api", "model", "dialect", "tools",
 """Options that say what a settings file says of its models."""
 PORT = Server().port
 APP = "dragoman.gateway.factory:app"
+WORKERS = "DRAGOMAN_WORKERS"
 QUIET: dict[str, Any] = {
     "log_level": "warning",
     "log_config": None,
@@ -94,6 +97,7 @@ NOTHING_FOUND = (
 )
 @click.option("--host", default=None, help="Address to listen on. Default: 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0: a free one. Default: 4242.")
+@click.option("--workers", type=click.IntRange(1), help="Processes that serve. Default: 1.")
 @click.option("--litellm", type=click.Path(path_type=Path), help="LiteLLM proxy's YAML file to serve as it is.")
 @click.option("--mcp", type=click.Path(path_type=Path), help="File of MCP servers; every model gets their tools.")
 @click.option("--log-format", type=click.Choice([f.value for f in Form]), help="Form of log lines.")
@@ -112,13 +116,14 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     log_level: str | None,
     mcp: Path | None,
     inspect: bool | None,
+    workers: int | None,
     **options: Any,
 ) -> None:
     """Serve the gateway in front of a model.
 
     Clients of OpenAI chat completions, Anthropic messages and Ollama chat find their API below the address shown.
     """
-    _set_environment(log_format, log_level, mcp, inspect)
+    _set_environment(log_format, log_level, mcp, inspect, workers)
     if litellm is not None and litellm.suffix not in YAML:
         raise UsageError(f"{litellm} is no YAML file by its name; give a LiteLLM proxy's file, ending in .yaml")
     file = _file(litellm or config, of_a_model=bool(upstream or demo))
@@ -132,13 +137,16 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
         _serve_model(settings, found, host, port)
 
 
-def _set_environment(log_format: str | None, log_level: str | None, mcp: Path | None, inspect: bool | None) -> None:
+def _set_environment(
+    log_format: str | None, log_level: str | None, mcp: Path | None, inspect: bool | None, workers: int | None
+) -> None:
     """Options that count in every process, where each of them looks."""
     variables = {
         FORMAT: log_format,
         LEVEL: log_level,
         MCP_VARIABLE: mcp and str(mcp.resolve()),
         INSPECT: None if inspect is None else str(inspect).lower(),
+        WORKERS: workers and str(workers),
     }
     os.environ.update({name: value for name, value in variables.items() if value})
 
@@ -146,9 +154,7 @@ def _set_environment(log_format: str | None, log_level: str | None, mcp: Path | 
 def _serve_model(settings: Settings, found: GatewayConfig, host: str | None, port: int | None) -> None:
     """Serve by what the environment sets, in front of the models found."""
     server, served = settings.server, replace(settings.config, default=found.default, models=found.models)
-    app = create_app(served, observers=observers(server, served), drain_seconds=server.drain_seconds)
-    with _listen(host or server.host, server.port if port is None else port) as listening:
-        _run(uvicorn.Config(app, **_tls(server), **QUIET), listening, inspect=server.inspect)
+    _serve(partial(from_config, server, served), server, host, port)
 
 
 def _file(named: Path | None, *, of_a_model: bool) -> Path | None:
@@ -166,17 +172,22 @@ def _file(named: Path | None, *, of_a_model: bool) -> Path | None:
 def _serve_file(file: Path, host: str | None, port: int | None) -> None:
     """Serve what a settings file says; options count before it."""
     server = load(file).server
+    os.environ[VARIABLE] = str(file.resolve())
+    _serve(APP, server, host, port)
+
+
+def _serve(app: str | Callable[[], ASGIApp], server: Server, host: str | None, port: int | None) -> None:
+    """Serve what `app` makes in each process."""
     workers = server.workers
     if server.inspect and workers > 1:
         click.echo(ONE_PROCESS.format(workers=workers), err=True)
         workers = 1
     with _listen(host or server.host, server.port if port is None else port) as listening:
-        os.environ[VARIABLE] = str(file.resolve())
         if workers > 1:
             _count_together(server)
             _keep_together(server)
             log_as(server)
-        config = uvicorn.Config(APP, factory=True, workers=workers, **_tls(server), **QUIET)
+        config = uvicorn.Config(app, factory=True, workers=workers, **_tls(server), **QUIET)
         _run(config, listening, inspect=server.inspect)
 
 

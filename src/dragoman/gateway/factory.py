@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from ..errors import DragomanError, UsageError
 from .app import create_app
 from .config.load import Server, load
+from .config.model import GatewayConfig
 from .observers import log_as, observers
 from .reload import Watched
 from .state.stores import open_stores
@@ -32,6 +33,16 @@ def from_file(path: Path) -> ASGIApp:
         settings.config,
         watched=watched if server.reload else None,
         observers=observers(server, settings.config),
+        drain_seconds=server.drain_seconds,
+        stores=open_stores(server.state_dir),
+    )
+
+
+def from_config(server: Server, config: GatewayConfig) -> ASGIApp:
+    """The application that serves what was found without a file; both can be handed to another process."""
+    return create_app(
+        config,
+        observers=observers(server, config),
         drain_seconds=server.drain_seconds,
         stores=open_stores(server.state_dir),
     )
