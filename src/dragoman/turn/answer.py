@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from ..codecs.shared.spec import Ids
 from ..dialects.engine.parser import Dialects, Parser
+from ..dialects.judge.declared import NO_TOOLS, declared
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownText
 from ..dialects.writing.prompt import with_nonce
@@ -111,10 +112,11 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
         dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.dialect
     shown = list(_shown(plan.asked.messages))
     prompted = plan.dialect.name if plan.text else ""
+    known = plan.tools if not plan.names.forth else (declared(plan.tools) or NO_TOOLS).spelt_also(plan.names.forth)
 
     def make(prefix: str) -> Parser:
         return Parser(
-            tools=plan.tools, dialects=dialects, prompted_dialect=prompted, prefix=prefix, shown=shown, ids=ids,
+            tools=known, dialects=dialects, prompted_dialect=prompted, prefix=prefix, shown=shown, ids=ids,
             native=not plan.text, doubt=plan.route.doubt, confirmed=plan.habits, strict=strict,
         )  # fmt: skip
 

@@ -21,7 +21,7 @@ from ...errors import UsageError
 from ...events import Assembler, Event, IssueReported, Reclassified
 from ...lenient.source import Need, Source, Tap
 from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
-from ..judge.declared import NO_TOOLS, declared
+from ..judge.declared import NO_TOOLS, Declared, declared
 from ..judge.judge import Judge, unreadable
 from ..judge.provenance import Provenance, ShownText
 from ..reading import segments
@@ -99,7 +99,7 @@ class Parser:
     def __init__(
         self,
         *,
-        tools: Tools = None,
+        tools: Tools | Declared = None,
         dialects: Dialects = "auto",
         prompted_dialect: str = "",
         prefix: str = "",

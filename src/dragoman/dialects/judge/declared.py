@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import attrgetter, itemgetter
@@ -25,6 +26,8 @@ NAMESPACES = (
 """Namespace prefixes of several wires, stripped without guessing (judge-rules.md 4; malformations.md §6)."""
 BEGUN_NAMESPACES = frozenset(space[:size] for space in NAMESPACES for size in range(len(space) + 1))
 COUNT = re.compile(r":\d*\Z")
+ODD = re.compile(r"[^A-Za-z0-9_-]")
+"""A sign that OpenAI's and Anthropic's wires forbid in a name."""
 MAX_WORD = 256
 """No name is longer as written."""
 WORD = re.compile(rf"[\w$@][\w.\-:/$@\\]{{0,{MAX_WORD - 1}}}")
@@ -35,10 +38,17 @@ MANY = 20_000
 
 
 class Declared(Mapping[str, Tool]):
-    """Declared tools by name, each read out of its definition when it is asked for."""
+    """Declared tools by name, each read out of its definition when it is asked for.
 
-    def __init__(self, tools: Mapping[str, Tool | Mapping[str, Any]]) -> None:
+    `also` are other spellings that count as exact: spelling → name.  Where it does not say, a name with signs that many
+    wires forbid (`kom.memory.search`) may be written with underscores, as those wires and their models write it.
+    """
+
+    def __init__(
+        self, tools: Mapping[str, Tool | Mapping[str, Any]], also: Mapping[str, str] | None = None
+    ) -> None:
         self._given = tools
+        self._also = also
         self._tools: dict[str, Tool] = {}
 
     def __getitem__(self, name: str) -> Tool:
@@ -56,9 +66,27 @@ class Declared(Mapping[str, Tool]):
     def __len__(self) -> int:
         return len(self._given)
 
+    def spelt_also(self, also: Mapping[str, str]) -> Declared:
+        """The same tools, under these spellings too."""
+        return Declared(self._given, {**self._spellings, **also}) if also else self
+
+    @cached_property
+    def _spellings(self) -> Mapping[str, str]:
+        """Spelling → name, for spellings that are no names and mean one tool."""
+        if self._also is not None:
+            return {spelling: name for spelling, name in self._also.items() if spelling not in self._given}
+        odd = [(ODD.sub("_", name), name) for name in self._given if ODD.search(name)]
+        alike = Counter(spelling for spelling, _ in odd)
+        return {spelling: name for spelling, name in odd if alike[spelling] == 1 and spelling not in self._given}
+
+    def exact(self, written: str) -> str:
+        """The declared name that is spelt exactly so; "" where none is."""
+        return written if written in self._given else self._spellings.get(written, "")
+
     @cached_property
     def _folded(self) -> Mapping[str, str]:
-        return {name.casefold(): name for name in reversed(tuple(self._given))}
+        others = {spelling.casefold(): name for spelling, name in self._spellings.items()}
+        return {**others, **{name.casefold(): name for name in reversed(tuple(self._given))}}
 
     @cached_property
     def _sorted(self) -> list[str]:
@@ -66,16 +94,12 @@ class Declared(Mapping[str, Tool]):
 
     def spelt(self, written: str) -> str:
         """The declared name that is written so, in any case; "" where none is."""
-        if written in self._given:
-            return written
-        return self._folded.get(written.casefold(), "")
+        return self.exact(written) or self._folded.get(written.casefold(), "")
 
     def meant(self, written: str) -> str:
         """The declared name that is written so, perhaps under a namespace or with markdown's escapes."""
-        if written in self._given:
-            return written
         clean = _clean(written)
-        return next((n for n in (clean, *_unspaced(clean)) if n in self._given), "")
+        return next((name for n in (written, clean, *_unspaced(clean)) if (name := self.exact(n))), "")
 
     def may_begin(self, written: str) -> bool:
         """May this be the beginning of what `spelt` or `meant` finds?"""

@@ -101,12 +101,12 @@ class Judge:
     # ── names ────────────────────────────────────────────────────────────────
 
     def known(self, name: str) -> bool:
-        """Is this the exact name of a declared tool?"""
-        return self.tools is not None and name in self.tools
+        """Is this the exact name of a declared tool, in one of its spellings?"""
+        return self.tools is not None and bool(self.tools.exact(name))
 
     def names_tool(self, text: str) -> bool:
         """Does a declared tool's name stand in `text`?"""
-        return any(word in (self.tools or ()) for word in TOOL_WORD.findall(text))
+        return any(map(self.known, TOOL_WORD.findall(text)))
 
     def resolve(self, written: str) -> str | None:
         """The declared tool that this name of a native call means, its notation normalised; None where none is."""
@@ -130,15 +130,11 @@ class Judge:
 
     def _find(self, clean: str, written: str, *, loose: bool) -> str | None:
         tools = self.declared
-        for candidate in (written, clean):
-            if candidate in tools:
-                return candidate
-        for prefix in NAMESPACES:
-            if clean.startswith(prefix) and clean[len(prefix) :] in tools:
-                return clean[len(prefix) :]
+        spaced = (clean[len(prefix) :] for prefix in NAMESPACES if clean.startswith(prefix))
         counted = COUNTED.fullmatch(clean)
-        if counted and counted["name"] in tools:
-            return counted["name"]
+        for candidate in (written, clean, *spaced, counted["name"] if counted else ""):
+            if candidate and (name := tools.exact(candidate)):
+                return name
         once, _, again = clean.partition(".")
         if once == again and once in tools:
             return once

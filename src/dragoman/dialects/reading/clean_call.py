@@ -37,7 +37,7 @@ def clean_call(attempt: Attempt, args: JsonCall) -> bool:
     found = head.match(src.buf, src.pos) if head is not None else None
     if found is None or not attempt.judge.known(found[1]):
         return False
-    tool = attempt.judge.declared[found[1]]
+    tool = attempt.judge.declared[attempt.judge.declared.exact(found[1])]
     held = object_at(src.buf, found.end())
     if held is None or not wanted(tool).fit(held[0]) or not all(map(_is_plain, held[0])):
         return False
