@@ -1,4 +1,4 @@
-"""Where measurements are kept: `docs/performance.md`, between the markers of each bench."""
+"""Where measurements are kept: pages of `docs/` (`performance.md`), between the markers of each bench."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def machine() -> str:
     return f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}"
 
 
-def publish(name: str, text: str) -> None:
-    """Put `text` between the markers of the bench `name`; everything else on the page stays."""
+def publish(name: str, text: str, *, page: Path = PAGE) -> None:
+    """Put `text` between the markers of the bench `name` on a page of docs/; everything else on it stays."""
     opener, closer = f"<!-- bench:{name} -->", f"<!-- /bench:{name} -->"
-    page = PAGE.read_text(encoding="utf-8")
+    written = page.read_text(encoding="utf-8")
     pattern = re.compile(f"{re.escape(opener)}.*?{re.escape(closer)}", re.DOTALL)
-    if not pattern.search(page):
-        raise SystemExit(f"{PAGE} has no markers {opener} … {closer}; add them where the table belongs")
-    PAGE.write_text(pattern.sub(lambda _: f"{opener}\n{text}\n{closer}", page), encoding="utf-8")
+    if not pattern.search(written):
+        raise SystemExit(f"{page} has no markers {opener} … {closer}; add them where the table belongs")
+    page.write_text(pattern.sub(lambda _: f"{opener}\n{text}\n{closer}", written), encoding="utf-8")

@@ -107,3 +107,11 @@ def test_the_benches_write_between_markers_that_are_there() -> None:
         found = re.search(f"<!-- bench:{bench} -->\n(.*)<!-- /bench:{bench} -->", page, re.DOTALL)
         assert found is not None
         assert found[1].startswith("| ")
+
+
+def test_the_tables_of_recall_are_there() -> None:
+    page = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
+    assert (ROOT / "bench" / "real.py").exists()
+    tables = dict(re.findall(r"<!-- bench:real:(\w+) -->\n(.*?)<!-- /bench:real:\1 -->", page, re.DOTALL))
+    assert sorted(tables) == ["clusters", "cost", "families", "forms", "issues", "precision", "summary"]
+    assert all(text.startswith("| ") for text in tables.values())

@@ -238,6 +238,13 @@ def _too_few(samples: Sequence[Sample]) -> str:
             f"in none of the {len(samples)} samples stands the name of a tool that was offered; "
             "give the tools under the names the model was told, and outputs in which it calls them"
         )
+    marked = sum(map(_seems_to_call, samples))
+    if marked >= LEAST:
+        return (
+            f"{marked} of the {len(samples)} samples hold a tool's name and its keys in no notation that a row can say "
+            "(JSON, Python calls, braces, YAML, attributes, a tag or an element for each argument); "
+            "open an issue with the samples"
+        )
     return (
         f"{names} of the {len(samples)} samples name a tool; fewer than {LEAST} calls with arguments were found; "
         "give about a dozen outputs with calls, of several tools and with several arguments"
