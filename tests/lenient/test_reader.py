@@ -181,7 +181,7 @@ def test_python_keyword_arguments_are_read_as_literals(text: str, value: Any) ->
     assert json.loads("".join(got)) == value
 
 
-@pytest.mark.parametrize("text", ["(a=b)", "(a=f(1))", "(a=60*5)", "(a=f'{x}')", "(a=1 for a in b)", "('x')"])
+@pytest.mark.parametrize("text", ["(a=b.c)", "(a=b+c)", "(a=int)", "(b)", "(a=f(1))", "(a=60*5)", "(a=f'{x}')", "(a=1 for a in b)", "('x')"])
 def test_python_expressions_are_never_evaluated(text: str) -> None:
     src = Source()
     got: list[str] = []
@@ -189,6 +189,20 @@ def test_python_expressions_are_never_evaluated(text: str) -> None:
     src.eof = True
     with pytest.raises(Broken):
         list(Relaxed(src, PYTHON).object(got.append, form=PYTHON))
+
+
+@pytest.mark.parametrize(("text", "value", "kind"), [
+    ("(a=b)", {"a": "b"}, "bare_string"), ("(a={'k': b})", {"a": {"k": "b"}}, "bare_string"), ("(a=a)", {"a": "a"}, "variable"),
+])  # fmt: skip
+def test_words_without_quotes_are_text_where_the_schema_says_nothing(text: str, value: Any, kind: str) -> None:
+    src = Source()
+    got: list[str] = []
+    src.feed(text)
+    src.eof = True
+    reader = Relaxed(src, PYTHON)
+    list(reader.object(got.append, form=PYTHON))
+    assert json.loads("".join(got)) == value
+    assert [edit.kind for edit in reader.edits] == [kind]
 
 
 QUOTES = ('"', '"', '"', ",", ":", "}", "]", " ", "a", "key", "=", "\n", "\\n", "\\", "'", ".", "_", "/", '"a": ')

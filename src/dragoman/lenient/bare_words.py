@@ -17,6 +17,8 @@ COMMENTED = re.compile(r"(?:-?\d[\d.eE+-]*|true|false|null|True|False|None)(?=//
 NULL = re.compile(r"(?:null|None)(?!\w)")
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 LOOSE_NUMBER = re.compile(r"([+-]?)0*(?=[\d.])(\d*)(?:\.(\d*))?([eE][+-]?\d+)?")
+SUFFIXED = re.compile(r"-?\d+[lLn]")
+"""An integer as Java (`5L`) and JavaScript (`5n`) write a long one."""
 WORDS = frozenset({"true", "false", "null"})
 OTHERS = {
     "True": "true", "False": "false", "None": "null",
@@ -37,7 +39,7 @@ def literal(word: str) -> tuple[str, str] | None:
         return word, ""
     if word in OTHERS:
         return OTHERS[word], "python_word"
-    loose = LOOSE_NUMBER.fullmatch(word)
+    loose = LOOSE_NUMBER.fullmatch(word if not SUFFIXED.fullmatch(word) else word[:-1])
     if loose and (loose[2] or loose[3]) and len(word) <= MAX_DIGITS and not _is_endless(word):
         return _number(loose), "number"
     return None

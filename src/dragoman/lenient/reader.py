@@ -47,13 +47,15 @@ class Relaxed(WordReader):
     """A reader of relaxed literals over a source.
 
     Callers that read the outer object themselves through `members` get the stack of open brackets kept for them.
-    `repeated` says that an object gave a key twice; `may_end` that the text's end may stand for the last bracket.
+    `repeated` says that an object gave a key twice; `may_end` that the text's end may stand for the last bracket;
+    `outer` how many keys lead to the object whose values are arguments.
     """
 
     def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
         super().__init__(src, form, stops)
         self.repeated = False
         self.may_end: Callable[[], bool] | None = None
+        self.outer = 0
 
     # ── white space, comments ────────────────────────────────────────────────
 
@@ -171,11 +173,12 @@ class Relaxed(WordReader):
             raise Cut
         if c in form.pair:
             self.src.pos += 1
-        elif key.startswith("--") and c in "\"'[{":
-            key = key[2:]  # a shell's flag for a key (MiniMax)
+        elif key.startswith("--") and c not in ":=,}":
+            key, self.flags = key[2:], True  # a shell's flag for a key (MiniMax)
             self.note("flag", key)
         elif c in ":=：":
             self.src.pos += 1
+            self.colons = self.colons or (c == ":" and form.python)
             if (yield from self.src.peek()) == ">" and c == "=":
                 self.src.pos += 1
             self.note("pair", c, form.pair[0])
@@ -370,7 +373,8 @@ class Relaxed(WordReader):
             edits = [edit] if edit else []
         if isinstance(fixed, str) and "string" not in shape.kinds and fixed[:1] in "{[":
             fixed, edits = _within(fixed, shape) or (fixed, edits)
-        if isinstance(fixed, dict | list) and shape.kinds == STRING and not shape.enum and len(self.path) == 1:
+        argument = shape.kinds == STRING and not shape.enum and len(self.path) == self.outer + 1
+        if argument and may_be_text(fixed):
             fixed, edits = as_text(fixed)  # an argument that can be nothing else
         for edit in edits:
             self.note(edit.kind, edit.before, edit.after)
@@ -441,6 +445,19 @@ def _drop(text: str) -> None:
 def _inner(form: Form) -> Form:
     """Inside another notation's arguments, objects are ordinary braces."""
     return form if form.open == "{" else INNER_PYTHON if form.python else Form(quotes=form.quotes, bare=form.bare)
+
+
+SCHEMA_WORDS = frozenset(
+    {"type", "description", "enum", "default", "items", "properties", "required", "title", "format"}
+)
+"""Keys of a value's schema."""
+
+
+def may_be_text(value: Any) -> bool:
+    """Is this a list or an object, and not the schema of the value that should stand here?"""
+    if isinstance(value, dict):
+        return "type" not in value or not SCHEMA_WORDS.issuperset(value)
+    return isinstance(value, list)
 
 
 def as_text(value: Any) -> tuple[str, list[Edit]]:
@@ -517,6 +534,7 @@ __all__ = [
     "check_repeated",
     "decoded",
     "escaped",
+    "may_be_text",
     "mend",
     "quoted",
 ]

@@ -24,6 +24,7 @@ BLANKS = re.compile(f"[{BLANK}]*")
 COMMENTS = ("//", "/*")
 REST_OF_LINE = re.compile(r"[^\n]*")
 ARROW = ("=>",)
+FLAG = ("--",)
 WRITTEN = ("\\n", "\\t", "\\r")
 """White space as its escapes."""
 GOES_ON = r"[\w=>.)(;+*?!&%$@^:-]"
@@ -82,6 +83,8 @@ class StringEnds:
     def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
         self.src, self.form, self.stops = src, form, stops
         self.closers: list[str] = []
+        self.colons = False  # a keyword was written with a colon: the next may be, too
+        self.flags = False  # a key was written as a shell's flag: the next one needs no comma before it
         self._longest_stop = max(map(len, stops), default=0)
 
     def _ends_here(self, at: int, place: str) -> bool:
@@ -136,6 +139,8 @@ class StringEnds:
             if place != "member" or self.form.python:
                 return look.skipped  # Python joins strings that stand side by side
             return look.skipped and bool((yield from self._quoted_key(look)))
+        if c == "-" and self.flags and place == "member":
+            return look.skipped and (yield from look.at(FLAG, 2))
         if c in "/#" and look.skipped and (c == "#" or (yield from look.at(COMMENTS, 2))):
             return (yield from self._structure_behind_comment(look))
         return c in "<~`;" and len(self.closers) == 0
@@ -202,7 +207,7 @@ class StringEnds:
             return "]"
         if c in "\"'“":
             return (yield from self._quoted_key(look))
-        return (yield from look.bare_key(self.form.pair))
+        return (yield from look.bare_key((*self.form.pair, ":") if self.colons else self.form.pair))
 
     def _quoted_key(self, look: _Look) -> Need[str]:
         return (yield from look.quoted_key((*self.form.pair, ":")))

@@ -105,13 +105,20 @@ class StringReader(StringEnds):
         return False
 
     def _prefixed(self, out: Sink, place: str) -> Need[bool]:
-        """Python's r'…' and u'…'; f'…' and b'…' have no value to give."""
+        """Python's r'…' and u'…', and f'…' where nothing is to be filled in; b'…' has no value to give."""
         two = yield from self.src.peek(2)
         if len(two) < 2 or two[1] not in "\"'":
             return False
-        if two[0] in "fFbB":
+        if two[0] in "bB":
             raise Broken(f"{two[0]}-strings are not literals")
         self.src.pos += 2
+        if two[0] in "fF":
+            got: list[str] = []
+            yield from self._fenced(two[1], got.append)
+            if any(sign in got[0] for sign in "{}\\"):
+                raise Broken("f-strings are not literals")
+            out(got[0])
+            return True
         if two[0] in "uU":
             yield from self._chars(two[1], out, place)
             return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ..schema.validation import Shape
-from .bare_words import BARE, COMMENTED, is_one_word, is_plain, is_whole, literal
+from .bare_words import BARE, COMMENTED, TYPES, is_one_word, is_plain, is_whole, literal
 from .notation import JSON, Broken, Cut, Form
 from .source import Need, Sink, Source
 from .strings import StringReader, quoted
@@ -90,12 +90,17 @@ class WordReader(StringReader):
             text = text.partition(",")[0]
         elif end == "=":
             text = text.rpartition(",")[0]
-        if end not in ("=", *self.closers[-1:]) or not is_plain(text.strip(), self.path[-1:]):
+        word = text.strip()
+        if end not in ("=", *self.closers[-1:]) or not (is_plain(word, self.path[-1:]) or self._passes_on(word)):
             return False
         src.pos += len(text)
-        self.note("bare_string", text.strip(), quoted(text.strip()))
-        out(quoted(text.strip()))
+        self.note("variable" if self._passes_on(word) else "bare_string", word, quoted(word))
+        out(quoted(word))
         return True
+
+    def _passes_on(self, word: str) -> bool:
+        """Is a keyword's own name its value, `f(a=a)`: perhaps a placeholder, perhaps a variable of a program?"""
+        return self._place == "member" and self.path[-1:] == [f".{word}"] and word.isidentifier()
 
     def _spelt(self, word: str, end: int, shape: Shape) -> Need[str]:
         """What a bare word means, as JSON."""
@@ -109,11 +114,18 @@ class WordReader(StringReader):
                 self.unfit.append("$" + "".join(self.path))
             return written
         yield from src.peek(end - src.pos + 1)
-        wanted = not self.form.python and (self.form.bare or shape.kinds == STRING)
-        if wanted and is_one_word(word) and self._word_ends(end):
-            self.note("bare_string", word, quoted(word))
-            return quoted(word)
+        clean = word.replace("\\_", "_")  # Markdown's escape
+        if self._takes(clean, shape) and self._word_ends(end):
+            self.note("variable" if self._passes_on(clean) else "bare_string", word, quoted(clean))
+            return quoted(clean)
         raise Broken(f"{word[:40]!r} is neither a literal nor a quoted string")
+
+    def _takes(self, word: str, shape: Shape) -> bool:
+        """May this word be a string that lost its quotes?  In Python only where the schema says nothing at all."""
+        if not self.form.python:
+            return (self.form.bare or shape.kinds == STRING) and is_one_word(word)
+        named = self._place == "member" or len(self.path) > 1
+        return named and not (shape.kinds or shape.enum) and word.isidentifier() and word.casefold() not in TYPES
 
     def _word_ends(self, end: int) -> bool:
         rest = self.src.buf[end : end + 1]

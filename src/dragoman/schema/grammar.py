@@ -24,7 +24,7 @@ RULES: Mapping[str, str] = {
     "escaped": '[0-9a-cA-CefEF] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}',
     "string": '"\\"" char* "\\""',
     "integer": '"-"? ("0" | [1-9] [0-9]{0,17})',
-    "number": 'integer ("." [0-9]{1,17})? ([eE] [-+]? [0-9]{1,3})?',
+    "number": 'integer ("." [0-9]{1,17})? ([eE] [-+]? [0-9]{1,2})?',
     "boolean": '"true" | "false"',
     "null": '"null"',
     "pair": 'string ws ":" ws value',

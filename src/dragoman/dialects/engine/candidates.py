@@ -13,7 +13,7 @@ from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source, same
 from ...types import IssueKind, Stop
 from ..judge import hints
-from ..judge.boxes import LIVE, MAX_SPAN, Standing, closes, lasts
+from ..judge.boxes import LIVE, MAX_SPAN, Quote, Standing, closes, lasts
 from ..judge.candidate import Draft, close_json
 from ..judge.evidence import Mark, mark_of
 from ..judge.judge import Judge, slip_of, unreadable
@@ -41,6 +41,10 @@ SHAPE = re.compile(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?
 VALUE = re.compile(r"[{\[\"']")
 """What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
 depend on how much had come)."""
+
+
+BOXES = {"`": Quote.SPAN, '"': Quote.MARKS, "'": Quote.MARKS}
+"""What a candidate begins with that stands in a box of its own."""
 
 
 class Trial:
@@ -259,7 +263,7 @@ class Trial:
             items, raw, teller.before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
             reasoning=teller.reasoning, whole=self._is_first(row), inline=not teller.line_start(""),
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
-            hints=() if teller.reasoning else self._hints(),
+            hints=() if teller.reasoning else self._hints(), box=_box(row, raw),
         )  # fmt: skip
 
     def _count(self, attempt: Attempt) -> None:
@@ -411,10 +415,14 @@ class Trial:
             return False
         src.hold()
         src.pos += len(line)
+        self._fence_broke: tuple[str, Broken] | None = None
         found = yield from self._fenced(run, whole)
         if not found:
             src.rewind()
             self._fence_from = at
+            if self._fence_broke is not None:
+                name, why = self._fence_broke
+                teller.emit(IssueReported(unreadable(slip_of(why), str(why), "", name, at)))
         return found
 
     def _info_line(self) -> Need[str]:
@@ -469,14 +477,23 @@ class Trial:
             attempt = Attempt(src, row, self.judge, _ignore, READERS)
             try:
                 yield from attempt.run()
-            except (Mismatch, Broken, Cut):
+            except (Mismatch, Broken, Cut) as why:
                 src.unwind(depth)
+                if attempt.drafts and isinstance(why, Broken):
+                    self._fence_broke = attempt.drafts[-1].name, why
                 src.rewind()
                 continue
             raw = src.held()
             src.release()
             return attempt, raw
         return None, ""
+
+
+def _box(row: Row, raw: str) -> str:
+    """The box that belongs to the notation, where it is one for whole messages only."""
+    if row.place is Place.WHOLE:
+        return str(BOXES.get(raw[:1], ""))
+    return str(Quote.HTML) if not row.strong and raw.startswith("<code") else ""
 
 
 def _ignore(_: object) -> None:

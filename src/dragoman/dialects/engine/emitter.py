@@ -20,6 +20,7 @@ from ..judge.boxes import MAX_SPAN, closes, lasts
 from ..judge.candidate import Draft
 from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, mark_of
 from ..judge.judge import Judge, breach
+from ..judge.lines import begins_turn
 from ..judge.quotation import Context
 from ..judge.rules import Decision, Outcome, decide
 from ..reading.compiled import Row
@@ -435,6 +436,8 @@ class Teller:
         goes_on = SAME_LINE.match(behind) is not None
         if goes_on and not pending.strong:
             place = Place.INLINE
+        if pending.whole and place is Place.FIRST and begins_turn(behind):
+            place = Place.ALONE  # the model's own message ends where it goes on as somebody else
         against = (*pending.hints, *(hints.behind(behind) if behind else ()))
         seen = Seen(place, box, thought, against, goes_on and pending.inline, ends)
         decided = {id(d): self._decide(d, pending, seen) for d in pending.drafts}
@@ -469,7 +472,7 @@ class Teller:
             confirmed=habit in self.judge.habits,
             native=self.judge.native,
             place=seen.place,
-            box=seen.box or (FENCED if pending.fenced and pending.strong and seen.place is not Place.ALONE else ""),
+            box=seen.box or ("" if seen.place is Place.ALONE else _box(pending)),
             thought=seen.thought,
             told=self.judge.tools is not None,
             refusal=draft.refusal,
@@ -588,7 +591,8 @@ class Teller:
         elif pending.awaits is Awaits.END:
             self.accept(pending, place=Place.ALONE if pending.whole else Place.AMONG, ends=True)
         else:
-            place = Place.FIRST if pending.whole else Place.AMONG
+            first = Place.FIRST if after.strip(STRAY) else Place.ALONE
+            place = first if pending.whole else Place.AMONG
             self.accept(pending, place=place, behind=after, ends=not after.strip())
 
     def settle_doubts(self) -> None:
@@ -638,6 +642,8 @@ class Teller:
 
 
 FENCED = "a fenced block"
+STRAY = " \t\r\n.;`]"
+"""What may be left behind a call that is all of the message: a full stop, a fence's end without its beginning."""
 SAME_LINE = re.compile(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 """Words that go on on the same line."""
 
@@ -649,12 +655,17 @@ def _is_blank(text: str) -> bool:
 
 def _has_line(texts: list[str]) -> bool:
     """Is the first line of words complete?"""
-    text = "".join(texts).lstrip()
+    text = "".join(texts).lstrip(STRAY)
     return "\n" in text or len(text) >= hints.REACH
 
 
 def _kinds(draft: Draft) -> tuple[str, ...]:
     return tuple(dict.fromkeys(edit.kind for edit in draft.edits))
+
+
+def _box(pending: Pending) -> str:
+    """What quotes the candidate where it is not all of the message."""
+    return FENCED if pending.fenced and pending.strong else pending.box
 
 
 def _is_word(draft: Draft) -> bool:

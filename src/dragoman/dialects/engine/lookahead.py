@@ -155,7 +155,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
         return opened, longest
     if row.dialect.listing is Listing.ARRAY:
         if isinstance(args, JsonCall):
-            return rf"{opened}(?:\{{|\[{SP}(?:[\[\]{{]|\Z))", longest
+            return rf"{opened}(?:\{{|\[{SP}(?:[\[\]{{(\"']|\Z))", longest
         if isinstance(args, KeywordArgs):
             return rf"{opened}\[{SP}(?:[\]\[\"'`]|{CALL_NAME.pattern}|[^(]{{0,{MAX_NAME}}}\Z)", longest
         return None

@@ -26,7 +26,8 @@ class Awaits(StrEnum):
 class Pending:
     """`raws` is what each draft was written as; `before` the text before it; `live` says that its last draft is told.
 
-    `whole`: no word of the message stands before it; `asked`: the notation was asked for; `fenced`: a fence around it.
+    `whole`: no word of the message stands before it; `asked`: the notation was asked for; `fenced`: a fence around it;
+    `box`: what stands around it, and quotes it unless it is all of the message.
     """
 
     items: list[Draft | Event]
@@ -42,6 +43,7 @@ class Pending:
     whole: bool = False
     asked: bool = False
     inline: bool = False
+    box: str = ""
     hints: tuple[str, ...] = ()
     after: list[str] = field(default_factory=list)
     size: int = 0

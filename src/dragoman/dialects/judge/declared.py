@@ -89,8 +89,22 @@ class Declared(Mapping[str, Tool]):
         return {**others, **{name.casefold(): name for name in reversed(tuple(self._given))}}
 
     @cached_property
+    def _tails(self) -> Mapping[str, str]:
+        """The last part of a dotted name → the name, where no other ends so and no tool is called so; else ""."""
+        tails: dict[str, str] = {}
+        for name in self._given:
+            tail = name.rpartition(".")[2]
+            if tail != name:
+                tails[tail] = "" if tail in tails or self.exact(tail) else name
+        return tails
+
+    @cached_property
     def _sorted(self) -> list[str]:
-        return sorted(self._folded)
+        return sorted({*self._folded, *map(str.casefold, self._tails)})
+
+    def shortened(self, written: str) -> str:
+        """The declared name of which only the part behind its namespace is written; "" for none or several."""
+        return self._tails.get(written.replace("\\", ""), "")
 
     def spelt(self, written: str) -> str:
         """The declared name that is written so, in any case; "" where none is."""
@@ -99,7 +113,8 @@ class Declared(Mapping[str, Tool]):
     def meant(self, written: str) -> str:
         """The declared name that is written so, perhaps under a namespace or with markdown's escapes."""
         clean = _clean(written)
-        return next((name for n in (written, clean, *_unspaced(clean)) if (name := self.exact(n))), "")
+        found = next((name for n in (written, clean, *_unspaced(clean)) if (name := self.exact(n))), "")
+        return found or self._tails.get(clean, "")
 
     def may_begin(self, written: str) -> bool:
         """May this be the beginning of what `spelt` or `meant` finds?"""

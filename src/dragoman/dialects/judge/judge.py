@@ -138,7 +138,9 @@ class Judge:
         once, _, again = clean.partition(".")
         if once == again and once in tools:
             return once
-        same = self._alike(_fold(clean)) if loose else ()
+        if not loose:
+            return tools.shortened(clean) or None
+        same = self._alike(_fold(clean))
         return same[0] if len(same) == 1 else None
 
     def _alike(self, folded: str) -> list[str]:
@@ -150,7 +152,9 @@ class Judge:
         return self._folded.get(folded, [])
 
     def _settle(self, draft: Draft, name: str, tool: Tool | None) -> None:
-        if name != draft.name:
+        if tool is not None and name == self.declared.shortened(draft.name):
+            draft.edits.append(Edit("namespace", "", draft.name[:80], name))
+        elif name != draft.name:
             draft.edits.append(Edit("name", "", draft.name[:80], name))
         draft.name, draft.tool = name, tool
         draft.shape = ANYTHING if tool is None else shape(tool.parameters)

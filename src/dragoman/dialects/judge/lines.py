@@ -151,6 +151,12 @@ class Lines:
         self._turned = True
 
 
+def begins_turn(text: str) -> bool:
+    """Does another party's turn begin with the first words of `text`, on a line of their own?"""
+    blank = text[: len(text) - len(text.lstrip())]
+    return "\n" in blank and FOREIGN.match(text[len(blank) :].partition("\n")[0]) is not None
+
+
 def _indent(line: str) -> int:
     return len(line[: len(line) - len(line.lstrip(" \t\r"))].replace("\t", "    "))
 

@@ -54,6 +54,8 @@ class Decision(NamedTuple):
         return self.rule.outcome
 
 
+PROGRAM = frozenset({"variable", "operator", "namespace"})
+"""Mends that say what a program would make of a name or a sign, not what the model wrote down."""
 RULES = (
     Rule(
         name="reasoning",
@@ -107,6 +109,14 @@ RULES = (
         reason="{refusal.message}",
         principle="first edition 4, 5 and 6; E",
         example='<tool_call>{"name": "g", "arguments": {}}</tool_call>',
+    ),
+    Rule(
+        name="program",
+        when=lambda e: not PROGRAM.isdisjoint(e.edits),
+        outcome=Outcome.ASK,
+        reason="{mark}, written as part of a program: with a variable, an operator or a name without its namespace",
+        principle="C",
+        example="f() + f()",
     ),
     Rule(
         name="whole",

@@ -33,8 +33,9 @@ WRONG = re.compile(r"\s*</(?P<name>[\w:.-]{1,64})>")
 THINKS = re.compile(r"think|reason|thought", re.IGNORECASE)
 LINE_END = re.compile(r":?[ \t]*\r?\n")
 CALL_NAME = re.compile(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
-
-
+MORE = re.compile(r"\s*[,;]\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
+SWALLOWED = re.compile(r"[\"'][\s)\]}]*[,;]\s*([A-Za-z_$][\w.\-:]*)\(")
+OPERATOR = re.compile(r"\s*\+\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
 MAX_NESTED = 16
 """Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
 MAX_LATE = 200
@@ -65,12 +66,17 @@ class Attempt:
         self.alone = False
         self.ends: Callable[[], bool] | None = None
         self._nested = 0
-        self._torn = self._framed = False
+        self._torn = self._framed = self._summed = False
 
     @property
     def drafts(self) -> list[Draft]:
         """The calls read so far."""
         return [i for i in self.items if isinstance(i, Draft)]
+
+    @property
+    def is_inner(self) -> bool:
+        """Is what is read now an item of a list, or printed?"""
+        return self._nested > 0
 
     @property
     def last(self) -> Draft | None:
@@ -103,6 +109,8 @@ class Attempt:
             self.last_edit("stray_bracket")
         if not self.row.strong and isinstance(self.spec.args, KeywordArgs) and self.drafts:
             self._refuse_text()
+        for draft in self.drafts if self._summed else ():
+            draft.edits.append(Edit("operator"))
         if not self.items:
             raise Mismatch
 
@@ -143,10 +151,23 @@ class Attempt:
         yield from self.array()
         while not inside and self.closed and self.drafts:
             size, found = yield from self.src.glance(("[",), (",", ";"))
-            if not found or (yield from self.src.glance((",", ";")))[1] == "":
+            if found and (yield from self.src.glance((",", ";")))[1]:
+                self.src.pos += size - 1
+                yield from self.array()
+            elif not (yield from self._goes_on()):
                 return
-            self.src.pos += size - 1
-            yield from self.array()
+
+    def _goes_on(self) -> Need[bool]:
+        """Does another Python call follow behind a list that was closed too early?  Then it is read."""
+        src = self.src
+        found = (yield from src.match(MORE, MAX_NAME)) if isinstance(self.spec.args, KeywordArgs) else None
+        if found is None:
+            return False
+        src.pos = found.end()
+        yield from self._item()
+        self.last_edit("stray_bracket")
+        yield from self.closing(("]",))
+        return True
 
     def _array(self) -> Need[None]:
         src = self.src
@@ -172,6 +193,13 @@ class Attempt:
             yield from src.space()
             if (yield from src.literal((",", ";"))) or (yield from src.peek()) == "]":
                 continue
+            if isinstance(self.spec.args, KeywordArgs) and (yield from self._operator()):
+                continue
+            if isinstance(self.spec.args, JsonCall) and (yield from src.literal((")",))):
+                self.last_edit("stray_bracket")
+                yield from src.space()
+                if (yield from src.literal((",",))) or (yield from src.peek()) == "]":
+                    continue
             if (yield from src.peek()) == "{" and isinstance(self.spec.args, JsonCall):
                 self.last_edit("missing_comma")
                 continue
@@ -180,6 +208,16 @@ class Attempt:
                 return
             self._doubt_end()
             raise Broken("the list of calls is not closed")
+
+    def _operator(self) -> Need[bool]:
+        """A sign that would add what two calls give, with another call behind it."""
+        size, found = yield from self.src.glance(("+",))
+        if not found or (yield from self.src.match(OPERATOR, MAX_NAME)) is None:
+            return False
+        self.src.pos += size
+        yield from self.src.space()
+        self._summed = True
+        return True
 
     def _doubt_end(self) -> None:
         """What follows a Python call cannot: a quote inside one of its strings was perhaps taken for its end."""
@@ -251,7 +289,7 @@ class Attempt:
         marks = tuple(m for m in self.row.between if m in JOINTS)
         _, mark = yield from self.src.glance(marks)
         _, found = yield from self.another(marks)
-        return bool(mark and found)
+        return bool(mark and found) or (isinstance(self.spec.args, KeywordArgs) and (yield from self._operator()))
 
     def _another_name(self) -> Need[bool]:
         """Does another Python call follow, perhaps after a comma or semicolon?"""
@@ -440,12 +478,21 @@ class Attempt:
                 self.judge.refuse_numbers(draft, reader.unfit)
         draft.done, draft.end = True, self.src.at
         self._refuse_guesses(draft)
+        self._refuse_swallowed(draft)
         self.draft = None
 
     def _refuse_guesses(self, draft: Draft) -> None:
         """Of mends that guess where a value ends there may be one in a call (judge-rules.md E)."""
         if len(GUESSES & {e.kind for e in draft.edits}) > 1:
             why = "where a value ends is guessed twice over"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+
+    def _refuse_swallowed(self, draft: Draft) -> None:
+        """A quote was taken for a part of a string, and behind it another call stands: a bracket is missing."""
+        if not isinstance(self.spec.args, KeywordArgs) or all(e.kind != "unescaped_quote" for e in draft.edits):
+            return
+        if any(self.judge.known(name) for name in SWALLOWED.findall(draft.text())):
+            why = "where a string ends is not clear: another call stands in it"
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_repeated(self, draft: Draft) -> None:

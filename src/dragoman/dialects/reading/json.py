@@ -11,7 +11,7 @@ from typing import Any
 
 from ...events import PartEnded, ReasoningDelta, TextDelta
 from ...lenient.bare_words import NULL
-from ...lenient.reader import JSON, Broken, Cut, Form, Relaxed, Repeated, as_text, decoded, quoted
+from ...lenient.reader import JSON, Broken, Cut, Form, Relaxed, Repeated, as_text, decoded, may_be_text, quoted
 from ...lenient.source import Need, Source
 from ...schema.validation import Shape, coerce, shape
 from ...types import Edit, IssueKind
@@ -19,15 +19,17 @@ from ..judge.candidate import Draft
 from ..judge.judge import BENIGN
 from ..spec import JsonCall, Listing
 from .arguments import ECHO, TEXT, is_name, take_key, unwrapped, wrappers
-from .call import Attempt, Mismatch
+from .call import MAX_NAME, Attempt, Mismatch
 from .clean_call import clean_call
 from .exact import object_at, wanted
 
-LISTS = ("tool_calls", "calls", "tool_uses", "function_calls", "toolCalls")
+LISTS = ("tool_calls", "calls", "tool_uses", "function_calls", "toolCalls", "tools_call")
 """Keys of another wire's envelope, written as text."""
 ENVELOPES = frozenset({"function", "tool_call", "function_call", "tool_use", "functionCall", "toolUse", *LISTS})
 """Keys of an object that is the call."""
 FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})[\w-]*[ \t]*\n\s*(?=[\[{])")
+PAIR = re.compile(r"(?P<open>\(?)\s*([\"'])(?P<name>[\w$][\w.\-:/\\]*)\2\s*,\s*(?=\{)")
+"""A name in quotes and an object behind it, perhaps as a tuple."""
 FINAL = "final"
 
 
@@ -47,6 +49,8 @@ def json_call(attempt: Attempt) -> Need[None]:
     if c == "[" and (attempt.spec.listing is Listing.ARRAY or attempt.row.call_open):
         yield from attempt.array()
         return
+    if c and c in "(\"'" and attempt.spec.listing is Listing.ARRAY and (yield from _pair(attempt)):
+        return
     while True:
         if (yield from src.peek()) != "{":
             if not (yield from _quoted_object(attempt)):
@@ -59,6 +63,26 @@ def json_call(attempt: Attempt) -> Need[None]:
         if not found:
             return
         src.pos += size - 1
+
+
+def _pair(attempt: Attempt) -> Need[bool]:
+    """`"f", {…}` in a list, or `("f", {…})`: the name and the arguments side by side."""
+    src = attempt.src
+    found = yield from src.match(PAIR, MAX_NAME)
+    if found is None:
+        return False
+    draft = attempt.new()
+    src.pos = found.end()
+    attempt.begin(draft, found["name"].replace("\\", ""))
+    reader = Relaxed(src, stops=attempt.stops)
+    yield from arguments_object(attempt, draft, reader)
+    reader.note("pair")
+    yield from src.space()
+    if found["open"] and not (yield from src.literal((")",))):
+        raise Broken("the brackets around the name and the arguments are not closed")
+    attempt.finish(draft, reader)
+    return True
+
 
 def _quoted_object(attempt: Attempt) -> Need[bool]:
     """The whole object inside a JSON string."""
@@ -151,6 +175,7 @@ class _Arguments:
     def read(self) -> Need[None]:
         """Read them all and close the object."""
         reader, write = self.reader, self.draft.write
+        reader.outer = len(reader.path)
         doubled = self.form.open == "{" and (yield from reader._doubled())
         yield from reader.members(self._member, self.form, self._unnamed if self.form.python else None)
         if doubled:
@@ -200,8 +225,15 @@ class _Arguments:
             self.draft.write(got)
         else:
             self.seen.add(key)
-            self.whole, self.how = json.dumps(inner, ensure_ascii=False), "unwrapped"
+            self._take(inner, "unwrapped")
         return True
+
+    def _take(self, inner: dict[str, Any], how: str) -> None:
+        """All arguments stood in one object."""
+        kept, absent = _present(inner, self.shape)
+        kept, texts = _with_texts(kept, self.shape)
+        self.draft.edits += [*absent, *texts]
+        self.whole, self.how = json.dumps(kept, ensure_ascii=False), how
 
     def _unnamed(self) -> Need[None]:
         """A value without a key: all arguments as one object, or the next one that the tool declares."""
@@ -212,7 +244,7 @@ class _Arguments:
             inner = unwrapped(json.loads((yield from reader.captured())), shape)
             if inner is None:
                 raise Broken("the object does not hold the tool's arguments")
-            self.whole, self.how = json.dumps(inner, ensure_ascii=False), "positional"
+            self._take(inner, "positional")
             return
         left = [key for key in shape.keys if key not in self.seen]
         if self.named or not left:
@@ -236,7 +268,8 @@ class _Object:
         self.held: str | None = None
         self.foreign: list[str] = []
         self.flat: dict[str, str] = {}
-        self.several = False
+        self.several = self.keyed = False
+        self.more: list[tuple[str, str]] = []
         self.answered = False
 
     def read(self) -> Need[None]:
@@ -250,7 +283,7 @@ class _Object:
             if self.answered and self.a.judge.strict and (self.name is not None or self.reader.edits):
                 raise Mismatch
             return
-        if self.name is None:
+        if self.name is None and not self._swallowed():
             raise Mismatch
         if self.flat and self.held is None and not self.draft.begun:
             self.held = "{" + ",".join(f"{quoted(k)}:{v}" for k, v in self.flat.items()) + "}"
@@ -262,6 +295,25 @@ class _Object:
         if self.foreign and not self.draft.refusal:
             self._refuse_foreign()
         self.a.finish(self.draft, reader)
+        for name, held in self.more:  # each key of the object is a call
+            self.name, self.held, self.draft = name, held, self.a.new()
+            yield from self._begin_late()
+            reader.note("name_as_key", self.name)
+            self.a.finish(self.draft, reader)
+
+    def _swallowed(self) -> bool:
+        """Did the arguments take in the name, since their bracket is missing?"""
+        if self.held is None or all(edit.kind != "missing_bracket" for edit in self.reader.edits):
+            return False
+        value = json.loads(self.held)
+        if not isinstance(value, dict):
+            return False
+        key = next((k for k in self.args.name if self.a.judge.known(str(value.get(k, "")))), None)
+        if key is None:
+            return False
+        self.name = value.pop(key)
+        self.held = json.dumps(value, ensure_ascii=False)
+        return True
 
     def _members(self) -> Need[None]:
         try:
@@ -306,8 +358,10 @@ class _Object:
                 self.id = value
         elif key in LISTS and c == "[" and self.name is None:
             yield from self._list()
+        elif self.keyed and c == "{" and self.a.judge.known(key):
+            self.more.append((key, (yield from reader.captured())))
         elif self.name is None and not self.foreign and c == "{" and not a.inside and self.a.judge.known(key):
-            self.name = key
+            self.name, self.keyed = key, True
             reader.note("name_as_key", key)
             self.held = yield from reader.captured()
         else:
@@ -377,8 +431,9 @@ class _Object:
         if inner is not None:
             value, edits = inner, [*edits, Edit("unwrapped")]
         value, more = coerce(value, shape)
+        value, absent = _present(value, shape)
         value, texts = _with_texts(value, shape)
-        self.draft.edits += [*edits, *more, *texts]
+        self.draft.edits += [*edits, *more, *absent, *texts]
         self.draft.write(json.dumps(value, ensure_ascii=False))
         return
         yield
@@ -412,6 +467,18 @@ class _Object:
         self.a.items += [TextDelta(text), PartEnded({FINAL: value})]
 
 
+def _present(value: dict[str, Any], shape: Shape) -> tuple[dict[str, Any], list[Edit]]:
+    """The arguments without the optional ones that are null, where null means nothing else (as `drops_null`)."""
+    kept = {key: held for key, held in value.items() if held is not None or not _is_absent(shape, key)}
+    return kept, [Edit("null_dropped", "null")] if len(kept) < len(value) else []
+
+
+def _is_absent(wanted: Shape, key: str) -> bool:
+    """May null for this argument mean nothing but that it is not given?"""
+    kinds = wanted.property(key).kinds
+    return bool(kinds) and "null" not in kinds and key not in wanted.required
+
+
 _NAME_SHAPE = shape({"type": "string"})
 
 
@@ -429,7 +496,7 @@ def _with_texts(value: dict[str, Any], shape: Shape) -> tuple[dict[str, Any], li
     edits: list[Edit] = []
     for key, held in value.items():
         wanted = shape.property(key)
-        if isinstance(held, dict | list) and wanted.kinds == TEXT and not wanted.enum:
+        if wanted.kinds == TEXT and not wanted.enum and may_be_text(held):
             text, more = as_text(held)
             value, edits = {**value, key: text}, edits + more
     return value, edits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 
 from ...lenient.reader import PYTHON, Broken, Form, Relaxed
 from ...lenient.source import Need, Source
@@ -13,17 +14,27 @@ from .json import members_of
 
 QUOTED_CALL = re.compile(r"[\"'`](?=[A-Za-z_$][\w\\.\-:]*\()")
 """A string that holds a call."""
+SET = re.compile(r"\{(?=\s*[\"'`]?[A-Za-z_$][\w\\.\-:]*\()")
+"""Braces around a call, as around the one item of a set."""
+QUOTES = ("'", '"', "`")
 
 
 def keyword_args(attempt: Attempt) -> Need[None]:
     """`name(key=value, …)`, perhaps quoted or printed as a whole; in a list, a list of such calls."""
     src = attempt.src
     c = yield from src.peek()
+    if c == "{" and (found := (yield from src.match(SET, MAX_NAME))) is not None:
+        src.pos = found.end()
+        yield from attempt.nested(lambda: _set(attempt))
+        return
     if c == "[" and (attempt.spec.listing is Listing.ARRAY or attempt.row.section_open):
         yield from attempt.array()
         return
     if c and c in "\"'`" and (yield from src.match(QUOTED_CALL, MAX_NAME)) is not None:
-        yield from _quoted_call(attempt, c)
+        if attempt.is_inner:
+            yield from _quoted_call(attempt, c)
+        else:
+            yield from _perhaps_quoted(attempt, lambda: _quoted_call(attempt, c))
         return
     draft = attempt.new()
     found = yield from src.match(CALL_NAME, MAX_NAME)
@@ -43,6 +54,36 @@ def keyword_args(attempt: Attempt) -> Need[None]:
     reader = Relaxed(src, PYTHON)
     yield from members_of(draft, reader, PYTHON)
     attempt.finish(draft, reader)
+
+
+def _set(attempt: Attempt) -> Need[None]:
+    """Calls between braces, each with what is left of its quotes: `{'f(a=1)}`."""
+    src = attempt.src
+    while True:
+        yield from src.space()
+        yield from _perhaps_quoted(attempt, lambda: keyword_args(attempt))
+        size, mark = yield from src.glance((",",))
+        if not mark:
+            break
+        src.pos += size
+    yield from src.space()
+    if not (yield from src.literal(("}",))):
+        raise Broken("the braces around the call are not closed")
+
+
+def _perhaps_quoted(attempt: Attempt, read: Callable[[], Need[None]]) -> Need[None]:
+    """A call in its quotes, as `read` reads it, or behind a quote that nothing closes."""
+    src = attempt.src
+    depth = src.hold()
+    try:
+        yield from read()
+        src.release()
+    except Mismatch:
+        src.unwind(depth)
+        src.rewind()
+        yield from src.literal(QUOTES)
+        yield from keyword_args(attempt)
+        attempt.last_edit("call_in_string")
 
 
 def _quoted_call(attempt: Attempt, quote: str) -> Need[None]:
@@ -78,8 +119,8 @@ def _to_quote(src: Source, quote: str) -> Need[str]:
         if not (yield from src.until((f"){quote}",), got.append)):
             raise Mismatch
         got.append(")")
-        _, mark = yield from src.glance((",", "]", ";", ")"))
-        if mark or src.ends_within(("\n",), (yield from src._over_space(0))):
+        _, mark = yield from src.glance((",", "]", ";", ")", "}"))
+        if mark or (yield from src.peek()) == "\n" or src.ends_within(("\n",), (yield from src._over_space(0))):
             return "".join(got)
         got.append(quote)
 

@@ -45,7 +45,7 @@ def tagged_args(attempt: Attempt) -> Need[None]:
     if mark in row.ends and (yield from src.glance(row.key_open, (mark,)))[1]:
         src.pos += len(mark)
     _, found = yield from src.glance(row.after_value)
-    empty = mark.endswith("/>")
+    empty = mark.endswith("/>") or (mark[:2] == "</" and mark not in row.ends and (yield from _at_end(attempt, ())))
     if not found and not empty and not first and not (yield from _at_end(attempt, row.after_value)):
         raise Mismatch
     attempt.begin(draft, name, call_id)
@@ -287,7 +287,8 @@ class _ValueMarks:
         if mark in self.a.row.key_open:
             key = yield from self._key_behind(size)
             if key:
-                return Seen(Role.NEXT, size, kind, follows=True, sure=key in self.draft.shape.required)
+                sure = self.a.row.special or key in self.draft.shape.required
+                return Seen(Role.NEXT, size, kind, follows=True, sure=sure)
         if not kind or not (yield from self._is_tag(mark)):
             return Seen(Role.TEXT, size)
         return Seen(Role.OPENS, size, kind)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from ..spec import AttributeArgs, Dialect, JsonArgs, JsonCall, Place, Strength, span
 
-ARGS = ("arguments", "parameters", "args", "input", "params")
+ARGS = ("arguments", "parameters", "args", "input", "params", "action_input")
 NAMES = (
-    "name", "tool_name", "tool", "function", "tool_call", "recipient_name", "function_name", "toolName", "functionName"
+    "name", "tool_name", "tool", "function", "func", "tool_call", "recipient_name", "function_name", "toolName", "functionName", "action",
 )
 
 CALL_WORDS = ("tool_calls", "function_call", "function_calls", "tool_use", "tool_code")

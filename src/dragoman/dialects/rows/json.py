@@ -164,7 +164,7 @@ COMMAND_R = Dialect(
     strength=Strength.OWN,
     section=span(("Action:\n```json\n", "Action: ```json\n", "Action:```json\n"), "\n```"),
     listing=Listing.ARRAY,
-    args=JsonCall(name=("tool_name", "name"), args=("parameters", "arguments")),
+    args=JsonCall(name=("tool_name", "name", "action"), args=("parameters", "arguments", "action_input")),
     source="llama.cpp (Cohere Command R+: `Action:` and a fenced list)",
     sample='Action:\n```json\n[{"tool_name": "f", "parameters": {"a": 1}}]\n```',
 )
@@ -273,6 +273,23 @@ LM_STUDIO = Dialect(
     source="peers.md §2b (LM Studio's default prompt protocol)",
     sample='[TOOL_REQUEST]{"name": "f", "arguments": {"a": 1}}[END_TOOL_REQUEST]',
 )
+TOOL_CODE_JSON = Dialect(
+    name="tool_code_json",
+    aliases=("gemma_tool_code",),
+    place=Place.LINE,
+    call=span("```tool_code\nfunction_call\n", "\n```"),
+    args=CALL,
+    source="Gemma 3's answers to a benchmark (its own fence, with the word that the prompt asked for in it)",
+    sample='```tool_code\nfunction_call\n{"name": "f", "arguments": {"a": 1}}\n```',
+)
+TURN_MARK = Dialect(
+    name="turn_mark",
+    aliases=("hermes",),
+    call=span("<|im_start|>\n", ("\n<|im_start|>", "\n<|im_end|>", "\n<|end_header_id|>")),
+    args=CALL,
+    source="BFCL, prompt mode (Hermes 2 Theta Llama-3 70B: the mark of turns in place of `<tool_call>` and its closer)",
+    sample='<|im_start|>\n{"name": "f", "arguments": {"a": 1}}\n<|im_start|>',
+)
 JSON_ARRAY = Dialect(
     name="json_array",
     aliases=("xlam", "bare_json_array", "hermes_array", "llama3_json"),
@@ -289,6 +306,7 @@ STRONG = (
     LONGCAT, INTERNLM2, GIGACHAT3, INKLING, GRANITE_20B, LLAMA3_JSON, MISTRAL, JAMBA, PHI4_MINI, GRANITE, APERTUS,
     COHERE, LFM2_JSON, FUNCTION_CALLS_JSON, LM_STUDIO, NEMOTRON, COMMAND_R, CONTINUE, APRIEL, GENERIC,
     TOOL_CALL_BRACKETS, OPENPANGU, HYPERCLOVAX, ZAYA_JSON, SARASHINA, DOTS_JSON, INKLING_HEADER,
+    TURN_MARK, TOOL_CODE_JSON,
 )
 SAME_AS_HERMES = (ERNIE45, GRANITE4)
 WEAK = (JSON_ARRAY,)

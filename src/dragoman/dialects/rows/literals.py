@@ -115,5 +115,51 @@ BARE_CALL = Dialect(
     sample="f(a=1)",
 )
 
+CODE_ACTION = Dialect(
+    name="code_action",
+    aliases=("smolagents",),
+    preface=r"Thoughts?:.*\s*",
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    section=span("<code>\n", "\n</code>"),
+    args=KeywordArgs(),
+    source="huggingface/smolagents, prompts/code_agent.yaml (a thought, then code in a tag; calls alone are read)",
+    sample="<code>\nf(a=1)\n</code>",
+)
+BOXED_CALL = Dialect(
+    name="boxed_call",
+    aliases=("bare_call",),
+    place=Place.WHOLE,
+    strength=Strength.WEAK,
+    section=span("`", "`"),
+    args=KeywordArgs(),
+    source="BFCL, prompt mode (Mistral tiny, DeepSeek-Coder: the call in a code span, and nothing else)",
+    sample="`f(a=1)`",
+)
+BOXED_LIST = Dialect(
+    name="boxed_list",
+    aliases=("pythonic",),
+    place=Place.WHOLE,
+    strength=Strength.WEAK,
+    section=span("```[", "]```"),
+    args=KeywordArgs(),
+    source="BFCL, prompt mode (Mistral large: the list in a fence on one line, and nothing else)",
+    sample="```[f(a=1)]```",
+)
+LABELLED_CALL = Dialect(
+    name="labelled_call",
+    preface=r"(?:(?:Question|Thought):(?:(?!\n(?:Action|Observation|Final Answer):).)*\s*)+",
+    aliases=("bare_call", "nexusraven"),
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    section=span((
+        "Call: ", "Tool call: ", "Tool calls: ", "Tools call: ", "Function call: ", "Function calls: ", "Output: ", "Answer: ",
+        "return ", "Action: ", "🔧 ", "🛠️ ", "<<function>>",
+    )),
+    args=KeywordArgs(),
+    source="BFCL, prompt mode (NexusRaven's template `Call: f(…)`; Claude Instant `tools call: [f(…)]`)",
+    sample="Call: f(a=1)",
+)
+
 STRONG = (LFM2, OLMO3, TOOL_CODE, PYTHON_TAG, PYTHON_TAG_LIST, FUNCTION_GEMMA, GEMMA4, GEMMA4_CALL, TAGGED_CALL)
-WEAK = (PYTHONIC, BARE_CALL, BRACKETED_CALL)
+WEAK = (PYTHONIC, BARE_CALL, BRACKETED_CALL, BOXED_CALL, BOXED_LIST, LABELLED_CALL, CODE_ACTION)

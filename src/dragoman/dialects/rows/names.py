@@ -171,11 +171,12 @@ PLAMO3 = Dialect(
 LLAMA_FUNCTION = Dialect(
     name="llama_function",
     aliases=("functionary_v31",),
+    section=span("<tool_call>\n", "\n</tool_call>"),
     call=span("", "</function>"),
     tool=span("<function=", ">"),
     args=JsonArgs(),
-    source="formats.md §6.2 (Llama 3.1 user-defined functions, Functionary v3.1)",
-    sample='<function=f>{"a": 1}</function>',
+    source="formats.md §6.2 (Llama 3.1 user-defined functions, Functionary v3.1); Rapid-MLX#1571 (in hermes' tag)",
+    sample='<tool_call>\n<function=f>{"a": 1}</function>\n</tool_call>',
 )
 
 REHEARSAL = Dialect(
@@ -236,8 +237,59 @@ ACTION = Dialect(
     sample='Action: f\nAction Input: {"a": 1}',
 )
 
+MISTRAL_NAME_FIRST = Dialect(
+    name="mistral_name_first",
+    aliases=("mistral_v11", "mistral"),
+    place=Place.LINE,
+    call=span("{name}[TOOL_CALLS]"),
+    args=JsonArgs(),
+    source="formats.md D4 (Mistral v11 writes the name before the mark)",
+    sample='f[TOOL_CALLS]{"a": 1}',
+)
+CALLED_TOOL = Dialect(
+    name="called_tool",
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    call=span(
+        (
+            "[Called tool ", "[Calling tool ", "[Tool call: ", "[Called tool: ", "[Used tool ", "[Assistant called tool ",
+            "[Called function ", "[Calling function ",
+        ),
+        "]",
+    ),
+    tool=span("", (" with ", " with arguments ", " with arguments: ", " with args ", " with args: ", " with input ", " with input: ")),
+    tool_re=r"[`\"']?(?P<name>[\w.:/-]+)[`\"']?",
+    args=JsonArgs(),
+    source="formats-2026.md N19 (how clients flatten earlier calls into text, imitated)",
+    sample='[Called tool f with {"a": 1}]',
+)
+TOOL_INPUT = Dialect(
+    name="tool_input",
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    call=span(("Tool: ", "[Previous assistant tool use]\nTool: ", "Tool call: ", "Tool used: ", "Tool name: ", "Function: ")),
+    tool=span("", ("\nInput: ", "\nArguments: ", "\nArgs: ", "\nParameters: ")),
+    tool_re=r"[`\"']?(?P<name>[\w.:/-]+)[`\"']?",
+    args=JsonArgs(),
+    source="felinics/Memoh#446 (a client's notation of earlier calls, imitated)",
+    sample='Tool: f\nInput: {"a": 1}',
+)
+BRACKET_NAME = Dialect(
+    name="bracket_name",
+    place=Place.LINE,
+    strength=Strength.WEAK,
+    call=span(("[tool_use: ", "[function_call: ", "[tool: ", "[tool_call: ")),
+    tool=span("", "] "),
+    tool_re=r"[`\"']?(?P<name>[\w.:/-]+)[`\"']?",
+    args=JsonArgs(),
+    source="formats-2026.md N19 (a client's notation of earlier calls, imitated: the name in brackets, the input behind)",
+    sample='[tool_use: f] {"a": 1}',
+)
+
 ROWS = (
     DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, KIMI_HEADLESS, MISTRAL_V11, PLAMO3, LLAMA_FUNCTION, FUNCTIONARY, STEP_AUDIO,
-    IFM_RECIPIENT, MIROTHINKER, NAME_TAG, QWEN_AGENT, CWM, CWM_TEXT,
+    IFM_RECIPIENT, MIROTHINKER, NAME_TAG, QWEN_AGENT, CWM, CWM_TEXT, MISTRAL_NAME_FIRST,
 )
-WEAK = (REHEARSAL, NAME_JSON, NAME_BRACE, GEMMA_STRIPPED, ACTION)
+WEAK = (
+    REHEARSAL, NAME_JSON, NAME_BRACE, GEMMA_STRIPPED, ACTION, CALLED_TOOL, TOOL_INPUT, BRACKET_NAME,
+)

@@ -176,7 +176,7 @@ NAME_LINE = Dialect(
     aliases=("laguna", "glm45", "glm46", "glm47"),
     call=span("<tool_call>", "</tool_call>"),
     tool=span("", ("\n", "{")),
-    tool_re=r"(?P<name>[^\s{}\"<>=]+)",
+    tool_re=r"(?P<name>[^\s{}\"<>=]+)>?",
     args=JsonArgs(),
     source="malformations.md §5 (JSON inside another dialect's wrapper; ollama laguna)",
     sample='<tool_call>f\n{"a": 1}</tool_call>',
@@ -266,9 +266,9 @@ MINIMAX_M2 = Dialect(
 )
 ANTHROPIC_XML = Dialect(
     name="anthropic_xml",
-    section=span(("<function_calls>\n", "<function_calls>"), ("\n</function_calls>", "</function_calls>")),
+    section=span(("<function_calls>\n", "<tool_calls>\n"), ("\n</function_calls>", "\n</tool_calls>")),
     call=span("", ("</invoke>", "</invoke>")),
-    tool=span(('<invoke name="', "<invoke name='", '<invoke name="', "<invoke name="), ('">\n', "'>", ">")),
+    tool=span(('<invoke name="', "<invoke name='", "<invoke name=", 'antml:invoke name="'), ('">\n', "'>", ">")),
     args=NAMED,
     source="formats.md §6.2 (Anthropic's legacy XML)",
     sample='<function_calls>\n<invoke name="f">\n<parameter name="a">1</parameter>\n</invoke>\n</function_calls>',
@@ -314,7 +314,7 @@ DEEPSEEK_DSML = Dialect(
     aliases=("deepseek_v4", "deepseek_v41", "deepseek_dsml"),
     section=DSML_SECTION,
     call=Span((), _spelt("</@invoke>", DSML)),
-    tool=Span(_spelt('<@invoke name="', DSML), ('">\n', '"/>', '" />')),
+    tool=Span(_spelt('<@invoke name="', DSML) + _spelt("<@invoke name='", DSML), ('">\n', '"/>', '" />', "'>")),
     args=_special(DSML),
     source="formats.md E3 (DeepSeek V3.2, V4, V4.1)",
     sample=(
