@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from ..jsontext import to_json
@@ -72,11 +73,23 @@ def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[M
     calls = iter([_whole(call, state) for call, state in zip(message.calls, states, strict=True)])
     parts = [next(calls) if isinstance(part, ToolCall) else part for part in message.parts]
     thoughts = states[0].reasoning if states[0] is not None else ()
-    if thoughts and not any(isinstance(part, Reasoning) for part in parts):
-        parts = [*thoughts, *parts]
+    said = [part for part in parts if isinstance(part, Reasoning)]
+    if thoughts and _is_bare(said, thoughts):
+        parts = [*thoughts, *(part for part in parts if not isinstance(part, Reasoning))]
     whole = message.with_parts(parts)
     ids = zip(message.calls, whole.calls, strict=True)
     return whole, {old.id: new.id for old, new in ids if old.id != new.id}
+
+
+def _is_bare(said: Sequence[Reasoning], thoughts: Sequence[Reasoning]) -> bool:
+    """Is what was said of reasoning nothing, or the same words without what belongs to them?"""
+    if any(part.metadata for part in said):
+        return False
+    return not said or _words(said) == _words(thoughts)
+
+
+def _words(parts: Sequence[Reasoning]) -> list[str]:
+    return "".join(part.text for part in parts).split()
 
 
 def replay_states(asked: Sequence[Message], answer: Message, owner: str = "") -> dict[str, ReplayState]:
@@ -87,8 +100,21 @@ def replay_states(asked: Sequence[Message], answer: Message, owner: str = "") ->
     states: dict[str, ReplayState] = {}
     keys = _keys(_before(asked, len(asked), owner), answer.calls)
     for at, (pair, call) in enumerate(zip(keys, answer.calls, strict=True)):
-        states |= dict.fromkeys(pair, ReplayState(call.id, call.metadata, () if at else thoughts))
+        states |= dict.fromkeys(pair, ReplayState(call.id, _unbound(call.metadata), () if at else thoughts))
     return states
+
+
+BOUND = "id"
+"""An item's own id: refused without the item of reasoning it followed, and needless, for a call has its `call_id`."""
+
+
+def _unbound(metadata: JsonObject) -> JsonObject:
+    """The metadata of a call without its item's own id."""
+    if BOUND not in metadata:
+        return metadata
+    unbound = copy(metadata)
+    del unbound[BOUND]  # type: ignore[attr-defined]
+    return unbound
 
 
 def _whole(call: ToolCall, state: ReplayState | None) -> ToolCall:

@@ -34,6 +34,7 @@ class WireRequirements:
     turns       see `Turns`
     single      a turn makes one call at most
     declared    a history with calls is refused where no tools are declared
+    signed      fields of reasoning of which it must bear one to be taken back; none where any is taken, or none
     schema      the JSON Schema that is taken for a tool's arguments
     """
 
@@ -44,6 +45,7 @@ class WireRequirements:
     turns: Turns = Turns.FREE
     single: bool = False
     declared: bool = False
+    signed: frozenset[str] = frozenset()
     schema: SchemaRules = schema_rules.OPEN
 
 
@@ -62,10 +64,15 @@ GEMINI_NAMES = Spelling("a-zA-Z0-9_.:-", 64, first="a-zA-Z_")
 """400 "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain underscores (_), dots (.), colons
 (:), or dashes (-), with a maximum length of 64"."""
 
+CLAUDE_SIGNS = frozenset({"signature", "redacted"})
+"""400 "each thinking block must contain a signature"."""
+
 REQUIREMENTS: Mapping[str, WireRequirements] = {
     "openai_chat": CHAT,
     # 400 "Invalid 'input[5].call_id': string too long. Expected a string with maximum length 64"
-    "openai_responses": WireRequirements(names=WORD_NAMES, ids=Spelling(longest=64), schema=schema_rules.OPENAI),
+    "openai_responses": WireRequirements(
+        names=WORD_NAMES, ids=Spelling(longest=64), signed=frozenset({"item"}), schema=schema_rules.OPENAI
+    ),
     # 400 "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", "`tool_use` ids must be unique",
     # "Requests which include `tool_use` or `tool_result` blocks must define tools"
     "anthropic_messages": WireRequirements(
@@ -74,6 +81,7 @@ REQUIREMENTS: Mapping[str, WireRequirements] = {
         unique=True,
         declared=True,
         turns=Turns.FILLED,
+        signed=CLAUDE_SIGNS,
         schema=schema_rules.ANTHROPIC,
     ),
     "ollama_chat": UNRESTRICTED,
@@ -88,6 +96,7 @@ REQUIREMENTS: Mapping[str, WireRequirements] = {
         unique=True,
         declared=True,
         turns=Turns.ALTERNATING,
+        signed=CLAUDE_SIGNS,
         schema=schema_rules.BEDROCK,
     ),
     "bedrock_invoke": WireRequirements(
@@ -96,6 +105,7 @@ REQUIREMENTS: Mapping[str, WireRequirements] = {
         unique=True,
         declared=True,
         turns=Turns.FILLED,
+        signed=CLAUDE_SIGNS,
         schema=schema_rules.BEDROCK,
     ),
     # docs.cohere.com/reference/chat: names of a-z, A-Z, 0-9 and _, not beginning with a digit

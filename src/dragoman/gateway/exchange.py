@@ -30,6 +30,7 @@ from ..turn.asking import asking
 from ..turn.capabilities import Capabilities
 from ..turn.machine import turn
 from ..turn.reask import Ask, Budget, loses_a_call, reask
+from ..turn.seals import Sealer, opened
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
@@ -182,7 +183,8 @@ class Exchange:
         codec, body = self._front.codec, self._body
         if self._items is not None:
             body = self._items.resolve(body, codec.name, self._record.key)
-        request = codec.decode_request(body)
+        request, altered = opened(codec.decode_request(body), self._record.key)
+        self._unsupported += unsupported_parameters(altered)
         most = self._config.limits.tools
         if len(request.tools) > most:
             raise CodecError(MANY_TOOLS.format(tools=len(request.tools), most=most), "$.tools", codec.name)
@@ -195,8 +197,11 @@ class Exchange:
         write = writers[codec.frames]
         pieces: list[bytes] = []
 
+        sealer = self._sealer()
+
         def on_step(step: Any) -> tuple[()]:
             if type(step) in EVENTS:
+                step = sealer.event(step)
                 if type(step) is IssueReported:
                     self._unsupported += unsupported_parameters([step.issue])
                 for frame in encoder.feed(step):
@@ -213,8 +218,12 @@ class Exchange:
             raise
         self._record.response = response
         pieces += map(write, encoder.close())
-        self._keep(lambda: codec.encode_response(response, stamp, request))
+        self._keep(lambda: codec.encode_response(self._sealer().response(response), stamp, request))
         yield from self._send(pieces)
+
+    def _sealer(self) -> Sealer:
+        """What puts state of other wires where this client gives it back."""
+        return Sealer(self._front.native, self._record.key)
 
     def _keep(self, answer: Callable[[], JsonObject]) -> None:
         """What may be referred to is kept, unless the client says that it sends everything itself."""
@@ -235,9 +244,9 @@ class Exchange:
         response = yield from relay(steps, on_step=lambda _: ())
         self._record.response = response
         self._record.flowing()
-        answer = self._front.codec.encode_response(response, stamp, request)
+        answer = self._front.codec.encode_response(self._sealer().response(response), stamp, request)
         self._keep(lambda: answer)
-        self._unsupported = unsupported_parameters(response.issues)
+        self._unsupported += unsupported_parameters(response.issues)
         body = to_json(answer).encode()
         self.committed = True
         headers = {**audit(response), **self._tools_header(), "content-length": str(len(body))}

@@ -17,6 +17,10 @@ VERSIONS = ("/v1", "", "/v1/v1")
 GOOGLE_VERSIONS = ("/v1beta", "/v1", "/v1alpha", "", "/v1beta/v1beta")
 
 
+ALIKE = {"anthropic_messages": ("bedrock_converse", "bedrock_invoke")}
+"""Front → other APIs whose signatures and redacted thoughts stand in the same words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where a front is served, below the version.
@@ -40,6 +44,11 @@ class Front:
     ids: str
     versions: tuple[str, ...] = VERSIONS
     refers: bool = False
+
+    @property
+    def native(self) -> frozenset[str]:
+        """The APIs whose own fields of reasoning its clients can hold: its own, and what spells them alike."""
+        return frozenset({self.codec.name, *ALIKE.get(self.codec.name, ())})
 
     @property
     def served(self) -> Iterator[tuple[str, Endpoint]]:

@@ -17,6 +17,7 @@ from ..conversation.cache_markers import Caches
 from ..dialects.rows.table import ALL, DIALECTS, resolve
 from ..dialects.spec import Dialect
 from .model_names import spellings
+from .spec import Provider
 from .thinking import Controls
 
 
@@ -36,6 +37,10 @@ class Replay(StrEnum):
     TOOL_TURNS = "tool_turns"  # must come back with the calls made since the user last spoke
     DEMANDED = "demanded"  # must come back with every call; one without any is refused while it thinks
     SIGNED = "signed"  # the same, with its signature, byte for byte
+
+
+RETURNED = frozenset({Replay.TOOL_TURNS, Replay.DEMANDED, Replay.SIGNED})
+"""Families that are to get their reasoning back with their calls."""
 
 
 class Forced(StrEnum):
@@ -383,6 +388,26 @@ ROWS: tuple[Profile, ...] = (
 )  # fmt: skip
 
 # fmt: on
+
+SHARED = {
+    ("anthropic_messages", "claude"): "claude",
+    ("bedrock_converse", "claude"): "claude",
+    ("bedrock_invoke", "claude"): "claude",
+    ("gemini", "gemini"): "gemini",
+}
+"""Codec and maker → one word for all places: signatures of Claude and Gemini are read wherever these are served."""
+
+
+def origin(provider: Provider, family: Profile) -> str:
+    """Whose models read the signatures and encrypted reasoning of this family's models at this place."""
+    return SHARED.get((provider.codec, family.maker), f"{provider.codec}:{provider.name}:{family.maker}")
+
+
+def alike(codec: str) -> frozenset[str]:
+    """The codecs whose fields of reasoning this one writes too."""
+    words = {word for (name, _), word in SHARED.items() if name == codec}
+    return frozenset({codec, *(name for (name, _), word in SHARED.items() if word in words)})
+
 
 def profile(model: str, rows: Iterable[Profile] = ()) -> Profile:
     """The first row that fits the model's name, the caller's `rows` before ours; `DEFAULT` where none does."""

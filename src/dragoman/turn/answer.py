@@ -8,17 +8,19 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from typing import TypeAlias
 
-from ..codecs.shared.spec import Ids
+from ..codecs.shared.spec import Ids, WireFields
 from ..dialects.engine.parser import Dialects, Parser
 from ..dialects.judge.declared import NO_TOOLS, declared
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownText
 from ..dialects.writing.prompt import with_nonce
-from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported, TextDelta
+from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported, PartEnded, TextDelta
 from ..jsontext import to_json
+from ..providers.families import RETURNED, origin
 from ..types import Issue, IssueKind, Message, Response, Stop
 from .native_calls import NativeCalls
 from .plan import Plan
@@ -77,9 +79,10 @@ def handler(plan: Plan, mint: Mint) -> Handler:
     parser = _parser(plan, mint("t"))
     stream = TextCallStream(parser, _natives(plan), native=not plan.text)
     handle = stream.handle if parser is None else _in_protocol(plan, stream.handle)
-    if not (plan.text or plan.names.back):
-        return handle
-    restore: Callable[[Event], Event] = Restorer().handle if plan.text else partial(renamed_back, names=plan.names)
+    if plan.text:
+        restore: Callable[[Event], Event] = Restorer().handle
+    else:
+        restore = partial(_restored, plan=plan, origin=origin(plan.route.provider, plan.family))
     return lambda event: [restore(made) for made in handle(event)]
 
 
@@ -89,6 +92,25 @@ def _in_protocol(plan: Plan, handle: Handler) -> Handler:
         return handle
     answer = ProtocolAnswer(plan.tools, told=plan.protocol, strict=plan.route.strict)
     return lambda event: [held for made in handle(event) for held in answer.handle(made)]
+
+
+def _restored(event: Event, plan: Plan, origin: str) -> Event:
+    """The event with the caller's names, and with whose models read what stands in its fields."""
+    if type(event) in _BEARING:
+        event = _originated(event, origin, plan)  # type: ignore[arg-type]
+    return renamed_back(event, plan.names) if plan.names.back else event
+
+
+_BEARING = frozenset({PartEnded, CallStarted})
+
+
+def _originated(event: PartEnded | CallStarted, origin: str, plan: Plan) -> Event:
+    metadata = event.metadata
+    wanted = isinstance(metadata, WireFields) or (type(event) is CallStarted and plan.family.replay in RETURNED)
+    if not wanted:
+        return event
+    api = metadata.api if isinstance(metadata, WireFields) else plan.codec.name
+    return replace(event, metadata=WireFields(api, metadata, origin))
 
 
 def _natives(plan: Plan) -> Handler:

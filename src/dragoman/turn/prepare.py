@@ -20,7 +20,7 @@ from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, 
 from ..conversation.requirements import MISTRAL_IDS, Turns, WireRequirements
 from ..events import CallDoubted, CallStarted, Event, IssueReported
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
-from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit
+from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit, alike, origin
 from ..providers.spec import Provider
 from ..schema.api_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
 from ..schema.narrowing.narrow import narrow, narrow_tool
@@ -38,6 +38,7 @@ from ..types import (
     ToolResult,
 )
 from .instructions import choice_instruction
+from .seals import of_another
 from .thinking import with_thinking
 
 WEAKER = {"named": "required", "required": "auto"}
@@ -90,6 +91,8 @@ def _requirements_of(provider: Provider, profile: Profile, text: bool) -> WireRe
     for applies, changes in FAMILY_REQUIREMENTS:
         if applies(profile, requirements):
             requirements = replace(requirements, **changes)
+    if provider.quirks.unsigned_reasoning == "send" and requirements.signed:
+        requirements = replace(requirements, signed=frozenset())
     if TemplateLimit.ALTERNATE in profile.template_limits and requirements.turns is Turns.FREE:
         requirements = replace(requirements, turns=Turns.ALTERNATING if text else Turns.BRIDGED)
     return requirements
@@ -157,9 +160,11 @@ def prepare(
     `text`: its tools are in its text already; `schemaless` names the tools whose schemas were refused, `refused`
     the modes of tool choice that were.
     """
+    messages, foreign = of_another(request.messages, origin(provider, profile), alike(provider.codec))
+    request = request if not foreign else replace(request, messages=messages)
     request, thinking = with_thinking(request, provider, profile, refused)
     request, fixed = _sampled(request, provider, profile)
-    fixed = [*thinking, *fixed]
+    fixed = [*foreign, *thinking, *fixed]
     if text:
         return _text(request, provider, profile, fixed)
     request, weaker = _choice(request, provider, profile, refused)
@@ -225,10 +230,29 @@ def _conversation(
     if requirements.single and not text:
         apart = one_by_one(turns)
         turns, issues = apart.messages, [*issues, *apart.issues]
+    if requirements.signed and not text:
+        turns, unsigned = _signed(turns, requirements.signed)
+        issues = [*issues, *unsigned]
     if TemplateLimit.NO_SYSTEM in profile.template_limits:
         turns = without_system(turns)
     ordered = in_turns(turns, requirements.turns)
     return ordered.messages, [*issues, *ordered.issues]
+
+
+UNSIGNED = "reasoning without what its model signed it with is refused here; it was left out"
+
+
+def _signed(messages: Sequence[Message], words: Collection[str]) -> tuple[tuple[Message, ...], list[Issue]]:
+    """The messages without reasoning that bears none of the fields `words`."""
+    made: list[Message] = []
+    issues: list[Issue] = []
+    for at, message in enumerate(messages):
+        parts = [p for p in message.parts if not isinstance(p, Reasoning) or any(word in p.metadata for word in words)]
+        if len(parts) < len(message.parts):
+            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=UNSIGNED, path=f"$.messages[{at}].reasoning"))
+            message = message.with_parts(parts)
+        made.append(message)
+    return tuple(made), issues[:1]
 
 
 def _thoughtless(message: Message) -> Message:

@@ -36,7 +36,7 @@ from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, framed, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import wire_fault
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of, wire_fields
 from .messages_blocks import NAME, write_part
 from .messages_requests import decode_request, encode_request
 from .toolsets import members_of
@@ -287,13 +287,14 @@ class _Encoder(Encoder):
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         metadata = event.metadata
-        if "redacted" in metadata:
-            return self._add({"type": "redacted_thinking", "data": metadata["redacted"]})
+        seal = seal_of(metadata)
+        if "redacted" in metadata or (seal and self._open != "thinking"):
+            return self._add({"type": "redacted_thinking", "data": seal or metadata["redacted"]})
         if self._open == "text":
             cited = items(own(NAME, metadata).get("citations"))
             return [*(self._delta({"type": "citations_delta", "citation": one}) for one in cited), *self._end()]
         if self._open == "thinking" or metadata.get("signature"):
-            return self._think() + self._end(string(metadata.get("signature")))
+            return self._think() + self._end(seal or string(metadata.get("signature")))
         return []
 
     def _on_part(self, event: PartAdded) -> list[Frame]:

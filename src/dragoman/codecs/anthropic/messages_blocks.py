@@ -17,7 +17,7 @@ from ..shared.claude_blocks import may_go_back, write_blocks
 from ..shared.media import from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
-from ..shared.spec import Quirks, own, wire_fields
+from ..shared.spec import Quirks, own, seal_of, sealed, wire_fields
 
 NAME = "anthropic_messages"
 MARKER = {"type": "ephemeral"}
@@ -53,10 +53,11 @@ def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
             left = wire_fields(NAME, rest(block, frozenset({"type", "text"})))
             return Text(string_at(block, "text", path), metadata=left)
         case "thinking":
-            left = wire_fields(NAME, rest(block, frozenset({"type", "thinking"})))
+            left = sealed(block.get("signature")) or wire_fields(NAME, rest(block, frozenset({"type", "thinking"})))
             return Reasoning(string_at(block, "thinking", path), metadata=left)
         case "redacted_thinking":
-            return Reasoning("", metadata=wire_fields(NAME, {"redacted": string_at(block, "data", path)}))
+            data = string_at(block, "data", path)
+            return Reasoning("", metadata=sealed(data) or wire_fields(NAME, {"redacted": data}))
         case "tool_use":
             left = wire_fields(NAME, rest(block, frozenset({"type", "id", "name", "input"})))
             return past_call(name_at(block, "id", path), name_at(block, "name", path), block.get("input"), left)
@@ -132,8 +133,11 @@ def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
 
 
 def _write_reasoning(part: Reasoning, *, unsigned: bool) -> list[dict[str, Any]]:
-    if "redacted" in part.metadata:
-        return [{"type": "redacted_thinking", "data": part.metadata["redacted"]}]
+    seal = seal_of(part.metadata)
+    if "redacted" in part.metadata or (seal and not part.text):
+        return [{"type": "redacted_thinking", "data": seal or part.metadata["redacted"]}]
+    if seal:
+        return [{"type": "thinking", "thinking": part.text, "signature": seal}]
     if not may_go_back(part, unsigned=unsigned):
         return []
     signed = {"signature": part.metadata.get("signature") or ""}

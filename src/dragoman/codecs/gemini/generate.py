@@ -34,7 +34,7 @@ from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import unsupported, wire_fault
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, wire_fields
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, seal_of, wire_fields
 from .generate_requests import (
     NAME,
     SIGNATURE,
@@ -44,6 +44,7 @@ from .generate_requests import (
     read_media,
     write_media,
     write_parts,
+    written_signature,
 )
 
 _STOPS: Mapping[str, Stop] = {
@@ -368,10 +369,10 @@ class _Encoder(Encoder):
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         run, self._open = self._open, ""
-        signature = event.metadata.get(SIGNATURE)
-        if not signature or not run:
+        signature = written_signature(event.metadata)
+        if not signature or not (run or seal_of(event.metadata)):
             return []
-        mark = {"thought": True} if run == "thought" else {}
+        mark = {} if run == "text" else {"thought": True}
         return [self._chunk([{"text": "", **mark, "thoughtSignature": signature}])]
 
     def _on_part(self, event: PartAdded) -> list[Frame]:

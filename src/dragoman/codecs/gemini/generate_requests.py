@@ -8,6 +8,7 @@ Sources: Gemini API reference; streaming.md §5; wire-quirks.md ("Gemini"); reco
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -53,7 +54,7 @@ from ..shared.media import from_url, joined
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, past_call, split_system, with_quirks
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
-from ..shared.spec import PLAIN, TOOLSET, TYPED, Quirks, WireFields, extra_for, own, wire_fields
+from ..shared.spec import PLAIN, TOOLSET, TYPED, Quirks, WireFields, extra_for, own, seal_of, sealed, wire_fields
 from ..shared.tools import Found, foreign_tools, interleaved, read_once, read_tool
 from ..typed.table import apart, typed_tools, written
 
@@ -81,6 +82,8 @@ _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
 _COMPUTER = "computerUse"
 _NO_ID = "unnumbered"
 """Marks calls and results that had no id on this wire: only newer models know ids, so none is sent back."""
+_SEALED = "ZGcxL"
+"""How a seal begins in base64."""
 _SNAKE = re.compile(r"_([a-z])")
 _PART = frozenset({"text", "thought", "thoughtSignature", "functionCall", "functionResponse", "inlineData", "fileData"})
 
@@ -259,11 +262,12 @@ def _read_parts(content: JsonObject, path: str, pairing: Pairing) -> list[Part]:
 
 def read_part(part: JsonObject, path: str, pairing: Pairing) -> Part:
     """What a part says.  A part only this API has is kept as it is."""
-    left = wire_fields(NAME, {**rest(part, _PART), SIGNATURE: part.get("thoughtSignature")})
+    given = part.get("thoughtSignature")
+    left = _seal_in(given) or wire_fields(NAME, {**rest(part, _PART), SIGNATURE: given})
     if (call := object_at(part, "functionCall", path)) is not None:
         name = name_at(call, "name", f"{path}.functionCall")
         call_id = string_at(call, "id", f"{path}.functionCall")
-        left = left if call_id else wire_fields(NAME, {**left, _NO_ID: True})
+        left = left if call_id or seal_of(left) else wire_fields(NAME, {**left, _NO_ID: True})
         return past_call(call_id or pairing.mint(), name, call.get("args"), left)
     if (answer := object_at(part, "functionResponse", path)) is not None:
         return _read_result(camel(answer), f"{path}.functionResponse", pairing)
@@ -404,10 +408,27 @@ def _write_part(part: Part) -> list[dict[str, Any]]:
     return []
 
 
+def written_signature(metadata: JsonObject) -> Any:
+    """A part's signature; a seal is one too, in the base64 that clients demand of it."""
+    seal = seal_of(metadata)
+    return base64.b64encode(seal.encode()).decode() if seal else metadata.get(SIGNATURE)
+
+
+def _seal_in(signature: Any) -> JsonObject:
+    """The metadata of a seal that came back as a signature, in either alphabet of base64; nothing for a real one."""
+    if not isinstance(signature, str) or not signature.startswith(_SEALED):
+        return NOTHING
+    try:
+        text = base64.b64decode(signature.replace("-", "+").replace("_", "/") + "=" * (-len(signature) % 4)).decode()
+    except ValueError:
+        return NOTHING
+    return sealed(text)
+
+
 def _signed(metadata: JsonObject) -> dict[str, Any]:
     """What stands beside a part's content: its signature, and what else it came with on this wire."""
     left = rest(own(NAME, metadata), frozenset({SIGNATURE, _NO_ID, "call"}))
-    signature = metadata.get(SIGNATURE)
+    signature = written_signature(metadata)
     return {**left, "thoughtSignature": signature} if signature else left
 
 

@@ -7,7 +7,7 @@ Sources: OpenAI API reference; wire-quirks.md ("OpenAI-compatible responses", "S
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...errors import CodecError
@@ -18,13 +18,14 @@ from ...events import (
     Ended,
     Event,
     PartAdded,
+    PartEnded,
     ReasoningDelta,
     Started,
     TextDelta,
     assemble,
 )
 from ...jsontext import to_json
-from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, ToolCall, Usage
+from ...types import NOTHING, JsonObject, Opaque, Reasoning, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
 from ..shared.body import an_array, an_object, count, items, mapping, rest, string
 from ..shared.decoder import RunDecoder
@@ -33,9 +34,9 @@ from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import unsupported
 from ..shared.media import joined
-from ..shared.spec import TYPED, UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
+from ..shared.spec import TYPED, UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of, wire_fields
 from .chat_fragments import Fragments
-from .chat_messages import NAME, thinking_text, write_call, write_message
+from .chat_messages import NAME, signature_field, thinking_text, write_call, write_message, write_seal
 from .chat_requests import customs, decode_request, encode_request, wants_usage
 
 _STOPS: Mapping[str, Stop] = {
@@ -311,11 +312,25 @@ def _write_message(response: Response, free: Collection[str]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
     if refusals:
         message["refusal"] = joined(refusals, "")
-    if response.reasoning:
-        message["reasoning_content"] = response.reasoning
+    message |= _write_reasoning([part for part in parts if isinstance(part, Reasoning)])
     if response.calls:
         message["tool_calls"] = [write_call(call, custom=call.name in free) for call in response.calls]
     return message
+
+
+def _write_reasoning(parts: Sequence[Reasoning]) -> dict[str, Any]:
+    """Reasoning by the names its peer gave it, and what must come back with it."""
+    text = "".join(part.text for part in parts)
+    names = next((names for part in parts if (names := own(NAME, part.metadata).get("fields"))), _REASONING[:1])
+    wire: dict[str, Any] = dict.fromkeys(names, text) if text else {}
+    details = [one for place, part in enumerate(parts) for one in _details(part.metadata, place)]
+    return {**wire, "reasoning_details": details} if details else wire
+
+
+def _details(metadata: JsonObject, place: int) -> Sequence[Any]:
+    """What of a reasoning part stands among `reasoning_details`."""
+    seal = seal_of(metadata)
+    return [write_seal(seal, place)] if seal else items(own(NAME, metadata).get("reasoning_details"))
 
 
 def _metadata(part: Any) -> JsonObject:
@@ -349,6 +364,7 @@ class _Encoder(Encoder):
         self._base: dict[str, Any] = {}
         self._head = ""
         self._place = -1
+        self._thoughts = 0
         self._called: CallStarted | None = None
         self._customs = customs(request)
         self._text: list[str] | None = None  # of the arguments of a custom tool
@@ -372,11 +388,17 @@ class _Encoder(Encoder):
         begun = self._on_started(Started())
         return [*begun, self._run(event, lambda text: self._chunk({"reasoning_content": text}))]
 
+    def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        details = _details(event.metadata, self._thoughts)
+        self._thoughts += len(details)
+        return self._write_delta({"reasoning_details": [*details]}) if details else []
+
     def _on_call(self, event: CallStarted) -> list[Frame]:
         self._place += 1
         self._called = event
         self._text = [] if event.name in self._customs or TYPED in own(NAME, event.metadata) else None
-        return [] if self._whole or self._text is not None else self._write_call(event.id, event.name, "")
+        late = self._whole or self._text is not None
+        return [] if late else self._write_call(event.id, event.name, "", event.metadata)
 
     def _on_delta(self, event: CallDelta) -> list[Frame]:
         called = self._called
@@ -384,7 +406,7 @@ class _Encoder(Encoder):
             self._text.append(event.json)
             return []
         if self._whole and called is not None:
-            return self._write_call(called.id, called.name, event.json)
+            return self._write_call(called.id, called.name, event.json, called.metadata)
         return self._write_call("", "", event.json)
 
     def _on_call_ended(self, event: CallEnded) -> list[Frame]:
@@ -398,9 +420,9 @@ class _Encoder(Encoder):
         call = ToolCall(id=called.id, name=called.name, arguments=arguments, metadata=called.metadata)
         return self._write_delta({"tool_calls": [{"index": self._place, **write_call(call, custom=True)}]})
 
-    def _write_call(self, id_: str, name: str, arguments: str) -> list[Frame]:
+    def _write_call(self, id_: str, name: str, arguments: str, about: JsonObject = NOTHING) -> list[Frame]:
         function = {"name": name, "arguments": arguments}
-        call = {"index": self._place, "id": id_, "type": "function", "function": function}
+        call = {"index": self._place, "id": id_, "type": "function", "function": function, **signature_field(about)}
         return self._write_delta({"tool_calls": [call]})
 
     def _finish(self, event: Ended) -> list[Frame]:

@@ -17,11 +17,13 @@ from ..shared.body import an_array, an_object, items, mapping, name_at, objects,
 from ..shared.media import data_url, from_url, joined, media_kind, note, one_text
 from ..shared.requests import past_call, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
-from ..shared.spec import PLAIN, TYPED, Quirks, own, wire_fields
+from ..shared.spec import PLAIN, TYPED, Quirks, own, seal_of, sealed, wire_fields
 
 NAME = "openai_chat"
 
 _REASONING = ("reasoning_content", "reasoning")
+SEALED = "dragoman-v1"
+"""The format of a seal among `reasoning_details`."""
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 _AUDIO_FORMAT = {mime: word for word, mime in _AUDIO.items()}
 
@@ -97,16 +99,32 @@ def _read_reasoning(left: dict[str, Any]) -> list[Part]:
     """The reasoning among the fields `left`, taken out of them; an empty one stays there and comes back as it was."""
     given = [key for key in _REASONING if isinstance(left.get(key), str) and left[key]]
     if not given:
-        return []
+        seals = _seals(left.get("reasoning_details"))
+        if seals:
+            del left["reasoning_details"]
+        return [Reasoning("", metadata=seals)] if seals else []
     text = left[given[0]]
     names = [key for key in given if left[key] == text]
     for key in names:
         del left[key]
     details = left.pop("reasoning_details", None)
+    if seals := _seals(details):
+        return [Reasoning(text, metadata=seals)]
     plain = names == ["reasoning_content"]
     return [
         Reasoning(text, metadata=wire_fields(NAME, {"fields": None if plain else names, "reasoning_details": details}))
     ]
+
+
+def _seals(details: Any) -> JsonObject:
+    """The metadata of the seals in `reasoning_details`, if that is what stands there."""
+    data = [mapping(one).get("data") for one in items(details) if mapping(one).get("format") == SEALED]
+    return sealed(" ".join(string(one) for one in data))
+
+
+def write_seal(seal: str, place: int) -> dict[str, Any]:
+    """A seal as clients of OpenRouter know encrypted reasoning, and give it back."""
+    return {"type": "reasoning.encrypted", "data": seal, "format": SEALED, "index": place}
 
 
 def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
@@ -125,7 +143,15 @@ def _read_call(one: JsonObject, path: str, pairing: Pairing) -> ToolCall:
     left = rest(one, frozenset({"id", "type", "function", "index"}))
     name = name_at(function, "name", f"{path}.function")
     others = present(others)
-    return past_call(call_id, name, function.get("arguments"), wire_fields(NAME, {**left, "function": others or None}))
+    signature = mapping(mapping(left.get("extra_content")).get("google")).get("thought_signature")
+    fields = sealed(signature) or wire_fields(NAME, {**left, "function": others or None})
+    return past_call(call_id, name, function.get("arguments"), fields)
+
+
+def signature_field(metadata: JsonObject) -> dict[str, Any]:
+    """A call's seal, where Google's own chat API has a call's signature."""
+    seal = seal_of(metadata)
+    return {"extra_content": {"google": {"thought_signature": seal}}} if seal else {}
 
 
 def _read_result(one: JsonObject, path: str, pairing: Pairing) -> ToolResult:
@@ -286,7 +312,7 @@ def write_call(call: ToolCall, *, custom: bool = False) -> dict[str, Any]:
         given = {"name": call.name, "input": string(call.arguments.get("input"))}
         return {"id": call.id, "type": "custom", "custom": given}
     function = {"name": call.name, "arguments": arguments_text(call), **mapping(left.pop("function", None))}
-    return {"id": call.id, "type": "function", "function": function, **left}
+    return {"id": call.id, "type": "function", "function": function, **signature_field(call.metadata), **left}
 
 
 def _write_content(parts: Iterable[Part], quirks: Quirks) -> Any:

@@ -20,7 +20,8 @@ from ..shared.body import items, mapping, present, rest, string
 from ..shared.media import data_url, from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
-from ..shared.spec import TYPED, WireFields, own, wire_fields
+from ..shared.spec import TYPED, WireFields, own, seal_of, wire_fields
+from ..shared.spec import sealed as sealed_metadata
 from .typed_items import BY_CALL, BY_RESULT, DEFAULT_NAMES, TypedItem, call_id_of, is_remote, item_form, kept_item
 
 NAME = "openai_responses"
@@ -137,6 +138,8 @@ def read_reasoning(item: JsonObject, minted: str = "") -> Reasoning:
     """A reasoning item: its summary or its text, and all of it for the way back."""
     item = _unwrapped({key: value for key, value in item.items() if value not in (None, [])})
     text = reasoning_text(item)
+    if seal := sealed_metadata(item.get("encrypted_content")):
+        return Reasoning(text, metadata=seal)
     if {**item, "status": None} == {**write_reasoning(text, minted), "status": None}:
         return Reasoning(text)
     return Reasoning(text, metadata=WireFields(NAME, {"item": item}))
@@ -233,7 +236,7 @@ def wrapped(item: JsonObject, lent: str) -> dict[str, Any]:
     true id travels in front of the encrypted text and is put back when the item returns.
     """
     encrypted = string(item.get("encrypted_content"))
-    if not encrypted or item.get("id") == lent:
+    if not encrypted or item.get("id") in {None, lent}:
         return {**item, "id": lent}
     return {**item, "id": lent, "encrypted_content": f"{string(item.get('id'))}|{encrypted}"}
 
@@ -311,7 +314,9 @@ def write_items(parts: Iterable[Part], names: Names, mint: Mint | None, *, unsig
                 case Reasoning() if "item" in own(NAME, part.metadata):
                     yield {"summary": [], **own(NAME, part.metadata)["item"]}
                 case Reasoning() if unsigned:
-                    yield write_reasoning(part.text, mint("rs") if mint else "")
+                    item = write_reasoning(part.text, mint("rs") if mint else "")
+                    seal = seal_of(part.metadata)
+                    yield {**item, "encrypted_content": seal} if seal else item
                 case Opaque(api=api, block=block) if api == NAME:
                     yield dict(block)
 

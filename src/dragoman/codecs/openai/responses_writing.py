@@ -17,7 +17,7 @@ from ..shared.body import mapping, string
 from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply
 from ..shared.frames import Frame
-from ..shared.spec import UNSTAMPED, Stamp, extra_for, own
+from ..shared.spec import UNSTAMPED, Stamp, extra_for, own, seal_of
 from .responses_items import (
     CALLS,
     NAME,
@@ -194,6 +194,11 @@ class ResponseEncoder(Encoder):
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         left = own(NAME, event.metadata)
+        if seal := seal_of(event.metadata):
+            text = "".join(self._pieces) if self._open == "reasoning" else ""
+            begun = [] if self._open == "reasoning" else self._begin("reasoning", write_reasoning("", ""))
+            item = {**write_reasoning(text, ""), "encrypted_content": seal}
+            return [*begun, *self._end_reasoning(text, {"item": item})]
         if not self._open and "item" in left and "encrypted_content" in mapping(left["item"]):
             return self._begin("reasoning", write_reasoning("", "")) + self._end(left)  # nothing of it may be read
         return self._end(left)

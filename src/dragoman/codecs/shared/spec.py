@@ -33,14 +33,18 @@ class WireFields(dict[str, Any]):
 
     A plain mapping in `Request.extra` is the caller's own wish and goes out on every wire; a plain mapping in
     `metadata` is the caller's own note and goes out on none, the shared words apart: `signature`, `redacted`
-    (Claude), `thought_signature` (Gemini) and `encrypted_content` (Responses) are read by every wire that has them.
+    (Claude), `thought_signature` (Gemini) and `encrypted_content` (Responses) are read by every wire that has them;
+    `seal` (ours) is written by every wire into the field that its clients give back.
+
+    `origin` says which models read what a model wrote in these fields, "" where nobody knows.
     """
 
-    __slots__ = ("api",)
+    __slots__ = ("api", "origin")
 
-    def __init__(self, api: str, fields: Mapping[str, Any]) -> None:
+    def __init__(self, api: str, fields: Mapping[str, Any], origin: str = "") -> None:
         super().__init__(fields)
         self.api = api
+        self.origin = origin
 
 
 TYPED, TOOLSET = "typed", "toolset"
@@ -66,6 +70,22 @@ def extra_for(api: str, extra: JsonObject) -> JsonObject:
 def own(api: str, metadata: JsonObject) -> JsonObject:
     """What of a part's or message's `metadata` goes out on wire `api`: only what came from it."""
     return metadata if isinstance(metadata, WireFields) and metadata.api == api else NOTHING
+
+
+SEAL = "seal"
+"""The word of `metadata` for state of another wire, sealed: opaque, given back by clients, opened by who made it."""
+_SEALED = "dg1."
+
+
+def seal_of(metadata: JsonObject) -> str:
+    """The seal in `metadata`, "" where there is none."""
+    seal = metadata.get(SEAL)
+    return seal if isinstance(seal, str) else ""
+
+
+def sealed(value: Any) -> JsonObject:
+    """The metadata that `value`, given back in a wire's own field, is: a seal, or nothing."""
+    return {SEAL: value} if isinstance(value, str) and value.startswith(_SEALED) else NOTHING
 
 
 @dataclass(frozen=True, slots=True)
