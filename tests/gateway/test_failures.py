@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from dragoman.codecs.shared.frames import readers
 from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import Event, assemble
+from dragoman.fallback import Rules
 from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.exchange import Exchange as Served
 from dragoman.gateway.exchange import ExchangeServices, RequestOptions
@@ -36,6 +38,7 @@ from tests.support.gateways import (
     converse,
     every_front,
     message_of,
+    read,
 )
 from tests.support.peer import Exchange, peer, refusing_port
 from tests.support.upstreams import model, refusal, sent, text_reply
@@ -159,12 +162,72 @@ REFUSED: list[tuple[str, Answer, int, str]] = [
 def test_a_failure_before_the_first_byte_has_its_status(
     front: str, answer: Answer, status: int, words: str, stream: bool
 ) -> None:
-    reply = ask(app(ScriptedPeer([answer]), key=KEY), front, stream=stream)
+    reply = ask(app(ScriptedPeer(lambda _: answer), key=KEY), front, stream=stream)
     assert reply.status == (503 if (front, status) == ("gemini", 529) else status)  # 529 is Anthropic's own
     assert reply.headers["content-type"] == "application/json"
     assert words in message_of(front, reply)
     assert KEY not in str(reply)
     assert ("retry-after" in reply.headers) is (status == 429)
+
+
+SLOW_DOWN = {"error": {"message": "slow down"}}
+PASSING: dict[str, Answer] = {
+    "unreachable": DOWN,
+    "rate limit": refusal(429, SLOW_DOWN, **{"retry-after": "7"}),
+    "server error": refusal(500, {"error": {"message": "oops"}}),
+    "overloaded": refusal(503, {"error": {"message": "busy"}}),
+    "silent": Answer(status=ProviderError("it said nothing for too long; wait", kind=ErrorKind.TIMEOUT)),
+    "reset before the first word": Answer(
+        (ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK),),
+        headers={"content-type": "text/event-stream"},
+    ),
+    "error with status 200": Answer((json.dumps({"error": {"message": "busy", "code": 503}}).encode(),)),
+}
+
+
+@every_front
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("failure", PASSING)
+def test_one_route_that_fails_before_its_first_word_is_asked_again(front: str, stream: bool, failure: str) -> None:
+    memory = model("openai_chat", PASSING[failure], text_reply("Up."))
+    reply = ask(app(memory), front, stream=stream)
+    assert reply.status == 200
+    assert read(front, reply, stream=stream).text == "Up."
+    assert len(memory.sent) == 2
+    assert (memory.slept[0] >= 7) is (failure == "rate limit")
+
+
+def test_a_whole_answer_that_broke_off_is_asked_for_again() -> None:
+    half = Answer(
+        (b'{"choices":[', ProviderError("the peer broke off; try again", kind=ErrorKind.NETWORK)),
+        headers={"content-type": "application/json"},
+    )
+    memory = model("openai_chat", half, text_reply("Up."))
+    assert ask(app(memory), "openai_chat", stream=False).status == 200
+
+
+LASTING: dict[str, tuple[Answer, int]] = {
+    "retries are counted": (refusal(500, {"error": {"message": "oops"}}), 3),
+    "a wait beyond the longest is the client's": (refusal(429, SLOW_DOWN, **{"retry-after": "3600"}), 1),
+    "a spent quota stays spent": (refusal(429, {"error": {"message": "no", "code": "insufficient_quota"}}), 1),
+    "a bad request stays bad": (refusal(400, {"error": {"message": "no"}}), 1),
+    "a wrong key stays wrong": (refusal(401, {"error": {"message": "no"}}), 1),
+}
+
+
+@pytest.mark.parametrize("failure", LASTING)
+def test_one_route_is_asked_again_within_limits(failure: str) -> None:
+    answer, times = LASTING[failure]
+    memory = ScriptedPeer(lambda _: answer)
+    reply = ask(app(memory), "openai_chat", stream=True)
+    assert reply.status == answer.status
+    assert len(memory.sent) == times
+
+
+def test_how_often_one_route_is_asked_again_is_a_setting() -> None:
+    memory = ScriptedPeer(lambda _: DOWN)
+    assert ask(app(memory, config={"rules": Rules(retries=0)}), "openai_chat", stream=False).status == 502
+    assert len(memory.sent) == 1
 
 
 # ── providers that fail in the middle ────────────────────────────────────────
@@ -190,8 +253,8 @@ def test_a_failure_after_the_first_byte_stands_inside_the_stream(front: str) -> 
 
 @every_front
 def test_a_whole_answer_that_broke_off_is_a_failure(front: str) -> None:
-    memory = ScriptedPeer([Answer((b'{"choices":[', RESET), headers={"content-type": "application/json"})])
-    reply = ask(app(memory), front, stream=False)
+    broken = Answer((b'{"choices":[', RESET), headers={"content-type": "application/json"})
+    reply = ask(app(ScriptedPeer(lambda _: broken)), front, stream=False)
     assert reply.status == 502
     assert "broke off" in message_of(front, reply)
 

@@ -87,11 +87,13 @@ def test_nothing_that_was_said_is_written() -> None:
 
 
 def test_a_failure_line_names_provider_and_kind_without_content() -> None:
-    gateway, out = logged(ScriptedPeer([refusal(500, {"error": {"message": f"What is up? {SECRET}", "code": "boom"}})]))
+    failing = refusal(500, {"error": {"message": f"What is up? {SECRET}", "code": "boom"}})
+    gateway, out = logged(ScriptedPeer(lambda _: failing))
     ask(gateway, "openai_chat", stream=False)
     (entries,) = lines(out)
     assert (entries["level"], entries["status"], entries["outcome"]) == ("error", 500, "server_error")
-    assert entries["failures"] == [{"route": "compatible/m", "kind": "server_error", "status": 500, "code": "boom"}]
+    failure = {"route": "compatible/m", "kind": "server_error", "status": 500, "code": "boom"}
+    assert entries["failures"] == [failure] * 3
     assert SECRET not in out.getvalue()
     assert "What is up?" not in out.getvalue()
 
@@ -117,7 +119,7 @@ def test_whatever_a_client_calls_itself_stays_one_line() -> None:
 
 
 def test_text_is_for_people_and_as_silent() -> None:
-    gateway, out = logged(ScriptedPeer([DOWN]), form=Form.TEXT)
+    gateway, out = logged(ScriptedPeer(lambda _: DOWN), form=Form.TEXT)
     call(gateway, PATHS["openai_chat"], {**ASKS["openai_chat"], "model": "a b\nc"})
     (line,) = out.getvalue().splitlines()
     assert " error dragoman.access request_id=req_" in line

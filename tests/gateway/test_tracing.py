@@ -103,7 +103,7 @@ def test_each_reask_is_a_span_with_its_verdicts() -> None:
 
 def test_a_failure_is_told_by_its_kind_alone() -> None:
     recorder = TracingRecorder()
-    ask(traced(model("openai_chat", DOWN), recorder), "openai_chat", stream=False)
+    ask(traced(model("openai_chat", DOWN, DOWN, DOWN), recorder), "openai_chat", stream=False)
     for span in recorder.spans:
         assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, "network")
         assert attributes(span)["error.type"] == "network"

@@ -25,7 +25,6 @@ from dragoman.events import (
     assemble,
     replay,
 )
-from dragoman.fallback import Rules
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import Policy
 from dragoman.server_tools.machine import DEFAULT_POLICY, TAKEN, ServerToolsRan, named, with_tools
@@ -534,7 +533,6 @@ def test_no_call_is_lost_told_twice_or_run_twice(
 # ── a provider that fails when tools have run ────────────────────────────────
 
 DOWN = ProviderError("cannot reach http://model.test; is it running?", kind=ErrorKind.NETWORK)
-PATIENT = Rules(retries=2)
 
 
 def notes(kept: list[str], *, read_only: bool) -> Mapping[str, ToolSet]:
@@ -553,21 +551,11 @@ NOTE = call("note", text="a")
 
 
 @both_ways
-def test_a_provider_failure_after_a_tool_repeats_no_tool(request_: Request) -> None:
-    kept: list[str] = []
-    house = notes(kept, read_only=False)
-    served = Served(response_of("I note it.", NOTE), DOWN, response_of("Done."), request=request_, house=house, rules=PATIENT)
-    assert served.response.text == "I note it.\n\nDone."
-    assert kept == ["a"]
-    assert served.model.requests[1].messages == served.model.requests[2].messages
-
-
-@both_ways
 def test_a_lasting_failure_says_what_was_done(request_: Request) -> None:
     kept: list[str] = []
     memory = Memory()
-    more: dict[str, Any] = {"house": notes(kept, read_only=False), "rules": PATIENT, "memory": memory}
-    served = Served(response_of("I note it.", NOTE), DOWN, DOWN, DOWN, request=request_, **more)
+    more: dict[str, Any] = {"house": notes(kept, read_only=False), "memory": memory}
+    served = Served(response_of("I note it.", NOTE), DOWN, request=request_, **more)
     assert kept == ["a"]
     assert served.response.text.startswith("I note it.\n\n[note ran for this request, and what that did is done.")
     assert "cannot reach http://model.test" in served.response.text
@@ -583,13 +571,13 @@ def test_a_lasting_failure_says_what_was_done(request_: Request) -> None:
 def test_where_tools_only_read_the_failure_is_told_as_one(request_: Request) -> None:
     kept: list[str] = []
     with pytest.raises(ProviderError, match="cannot reach"):
-        Served(response_of(NOTE), DOWN, DOWN, DOWN, request=request_, house=notes(kept, read_only=True), rules=PATIENT)
+        Served(response_of(NOTE), DOWN, request=request_, house=notes(kept, read_only=True))
     assert kept == ["a"]
 
 
 def test_a_failure_before_any_tool_is_not_asked_again() -> None:
     with pytest.raises(ProviderError):
-        Served(DOWN, response_of("late"), house=notes([], read_only=False), rules=PATIENT)
+        Served(DOWN, response_of("late"), house=notes([], read_only=False))
     served = Served(response_of(NOTE), DOWN, response_of("late"), house=notes([], read_only=False))
     assert "cannot reach" in served.response.text
     assert len(served.model.requests) == 2
@@ -608,7 +596,7 @@ def test_text_of_a_broken_answer_is_not_repeated() -> None:
 
     requests: list[Request] = []
     steps: list[Any] = []
-    ask = with_tools(breaking, notes([], read_only=False), rules=PATIENT)
+    ask = with_tools(breaking, notes([], read_only=False))
     response = run(recorded(reask(ASKED, ask), steps), ScriptedPeer([]).sync_performer())
     assert response.text.startswith("It is \n\n[note ran for this request")
     assert len(requests) == 2

@@ -191,7 +191,7 @@ class _Attempts:
         began: float = yield Now()
         for attempt in count(1):
             yield RouteAsked(where, attempt)
-            relayed = _RelayedTurn()
+            relayed = _RelayedTurn(whole=not self._request.stream)
             try:
                 response = yield from relayed.relay(turn(self._request, route, self._learned))
             except ProviderError as error:
@@ -242,10 +242,10 @@ class _Attempts:
 
 
 class _RelayedTurn:
-    """Relays a turn; what says nothing of the answer waits until something does."""
+    """Relays a turn; what says nothing of the answer waits until something does, and a `whole` one for its end."""
 
-    def __init__(self) -> None:
-        self.spoke = False
+    def __init__(self, *, whole: bool) -> None:
+        self.spoke, self._whole = False, whole
         self._waiting: list[Any] = []
 
     def relay(self, steps: Machine[Response]) -> Machine[Response]:
@@ -258,7 +258,7 @@ class _RelayedTurn:
         if self.spoke:
             return (event,)
         self._waiting.append(event)
-        if isinstance(event, Started | IssueReported):
+        if self._whole or isinstance(event, Started | IssueReported):
             return ()
         self.spoke = True
         waiting, self._waiting = self._waiting, []

@@ -19,7 +19,7 @@ from ..codecs.shared.spec import Stamp
 from ..effects import Machine, NewId, Now, relay
 from ..errors import CodecError, DragomanError, ProviderError
 from ..events import EVENTS, IssueReported
-from ..fallback import Health, Rules, chain
+from ..fallback import Health, chain
 from ..jsontext import to_json
 from ..loop.policy import Policy
 from ..providers.route import Route
@@ -28,7 +28,6 @@ from ..server_tools.memory import Memory
 from ..tools import ToolSet
 from ..turn.asking import asking
 from ..turn.capabilities import Capabilities
-from ..turn.machine import turn
 from ..turn.reask import Ask, Budget, loses_a_call, reask
 from ..turn.seals import Sealer, opened
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
@@ -145,10 +144,9 @@ class Exchange:
         self._streams = request.stream
         attached = self._services.attach(request.model)
         request = _offering(request, attached.offered)
-        alone = len(routes) == 1
         budget = Budget(self._config.reasks)
         sure = asking(self._ask_of(routes), budget)
-        ask = self._with_tools(sure, attached, self._config.rules if alone else None)
+        ask = self._with_tools(sure, attached)
         steps = reask(request, ask, budget, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
@@ -162,18 +160,17 @@ class Exchange:
         return self._config.routes(model)
 
     def _ask_of(self, routes: Sequence[Route]) -> Ask:
-        """One route is asked as it is: its client has patience of its own.  Several are a chain."""
+        """A chain of them.  Of a route that stands alone no health is kept: it is asked whatever it did before."""
         services = self._services
         learned = services.learned.of(self._record.key) if services.learned is not None else None
-        if len(routes) == 1:
-            return self._record.watch(partial(turn, route=routes[0], learned=learned), routes[0])
-        asks = partial(chain, routes=routes, health=services.health, learned=learned, rules=self._config.rules)
-        return self._record.watch(asks, None)
+        health = services.health if len(routes) > 1 else None
+        asks = partial(chain, routes=routes, health=health, learned=learned, rules=self._config.rules)
+        return self._record.watch(asks)
 
-    def _with_tools(self, ask: Ask, attached: Attached, patience: Rules | None) -> Ask:
+    def _with_tools(self, ask: Ask, attached: Attached) -> Ask:
         """`ask`, with the server tools; what they did is written into the record."""
         key, memory = self._record.key, self._services.memory
-        looped = with_tools(ask, attached.tools, attached.policy, memory, key, rules=patience)
+        looped = with_tools(ask, attached.tools, attached.policy, memory, key)
         if looped is ask:
             return ask
 

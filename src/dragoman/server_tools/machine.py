@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from ..effects import Machine, NewId, Sleep, relay
+from ..effects import Machine, NewId, relay
 from ..errors import ErrorCode, ProviderError
 from ..events import Event, replay
-from ..fallback import Rules
 from ..loop.call_errors import CallError
 from ..loop.check_calls import Checker, ReadyCall
 from ..loop.corrections import message
@@ -65,18 +64,15 @@ def with_tools(
     policy: Policy = DEFAULT_POLICY,
     memory: Memory | None = None,
     owner: str = "",
-    *,
-    rules: Rules | None = None,
 ) -> Ask:
     """`ask`, with the tools of `sources` run here; for all that is asked for one request of a client.
 
     `policy` says how often, how long and how much; `memory` is where turns that clients do not see are kept for the
-    requests that follow, `owner` whose they are; `rules` say how a provider that fails once tools have run is asked
-    again, None where `ask` does so itself.
+    requests that follow, `owner` whose they are.  A provider that fails is asked again by `ask`, or not at all.
     """
     if not any(sources.values()):
         return ask
-    return _ServerTools(ask, sources, policy, HiddenTurns(memory or Memory(0), owner), rules).ask
+    return _ServerTools(ask, sources, policy, HiddenTurns(memory or Memory(0), owner)).ask
 
 
 def named(sources: Mapping[str, ToolSet], taken: Collection[str]) -> ToolSet:
@@ -99,10 +95,8 @@ def _unused(name: str, used: Collection[str]) -> str:
 class _ServerTools:
     """The server tools of one request, however often it is asked."""
 
-    def __init__(
-        self, ask: Ask, sources: Mapping[str, ToolSet], policy: Policy, hidden: HiddenTurns, rules: Rules | None
-    ) -> None:
-        self._ask, self._sources, self._policy, self._hidden, self._rules = ask, sources, policy, hidden, rules
+    def __init__(self, ask: Ask, sources: Mapping[str, ToolSet], policy: Policy, hidden: HiddenTurns) -> None:
+        self._ask, self._sources, self._policy, self._hidden = ask, sources, policy, hidden
         self._counts = RunCounts()
         self._deadline = Deadline(policy.timeout)
         self._ran: list[Runnable] = []
@@ -134,7 +128,8 @@ class _ServerTools:
     def _last(self, request: Request, answer: ClientAnswer) -> Machine[Response]:
         """The first answer that runs nothing here, after all that do."""
         while True:
-            response, log = yield from self._patiently(self._request(request), answer)
+            log = EventLog()
+            response = yield from self._answered(self._request(request), answer, log)
             transcript = transcribe(response, log.order)
             if self._may_nudge(response, answer):
                 self._counts.nudged += 1
@@ -163,22 +158,6 @@ class _ServerTools:
         messages = self._hidden.put_into(request.messages)
         nudge = (SAYS_NOTHING,) if self._counts.nudged else ()
         return replace(request, messages=(*messages, *nudge), tools=(*request.tools, *self._checker.tools))
-
-    def _patiently(self, asked: Request, answer: ClientAnswer) -> Machine[tuple[Response, EventLog]]:
-        """One answer; once tools have run, a failure before anything went out is followed by another try."""
-        for attempt in count(1):
-            log, before = EventLog(), answer.emitted
-            try:
-                return (yield from self._answered(asked, answer, log)), log
-            except ProviderError as error:
-                wait = None
-                if self._rules is not None and self._ran and answer.emitted == before:
-                    wait = self._rules.wait(error, attempt, alone=True)
-                late = (yield from self._deadline.left()) == 0
-                if wait is None or late:
-                    raise
-            yield Sleep(wait)
-        raise AssertionError("counting does not end")
 
     def _answered(self, asked: Request, answer: ClientAnswer, log: EventLog) -> Machine[Response]:
         """One answer; where the client wants the whole, it goes out when it is whole."""

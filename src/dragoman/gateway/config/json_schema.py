@@ -83,7 +83,9 @@ LIMITS = _object(
 )
 FALLBACK = _object(
     {
-        "retries": _number("Retries of one route."),
+        "retries": _number("Retries of one route, before anything of its answer went out."),
+        "first": _number("Seconds of the first wait before a retry; they double.", 0, "number"),
+        "longest": _number("Longest wait before a retry, in seconds.", 0, "number"),
         "cooldown": _number("Seconds of a route's first cooldown; they double.", 0, "number"),
         "max_cooldown": _number("Longest cooldown, in seconds.", 0, "number"),
         "text_tools": _flag("Let routes without native tools serve requests with tools, in text."),

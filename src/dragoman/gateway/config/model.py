@@ -116,7 +116,7 @@ class GatewayConfig:
     stream_arguments  send a call's arguments as they come, instead of each call whole once it is complete
     keep_alive        seconds of silence after which an event stream gets a comment, so that nobody on the way hangs up
     limits, access    see there; without any `access` no key is asked for
-    rules             how patient a chain of several routes is
+    rules             how routes that fail are asked again, and how long they rest where there are several
     mcp               the MCP servers whose tools models get
     cors_origins      of web pages that may use it, besides those of this machine; `*` in one stands for anything
     """

@@ -17,7 +17,6 @@ from ...effects import Machine, relay
 from ...errors import DragomanError, ProviderError
 from ...fallback import Place, RouteAsked, RouteFailed
 from ...loop.steps import ToolEnded, ToolStarted
-from ...providers.route import Route
 from ...server_tools.machine import ServerToolsRan
 from ...turn.reask import Ask
 from ...types import NOTHING, IssueKind, Report, Request, Response, ToolCall, ToolResult
@@ -196,37 +195,20 @@ class ExchangeRecord:
 
     # ── upstream attempts ────────────────────────────────────────────────────
 
-    def watch(self, ask: Ask, alone: Route | None) -> Ask:
-        """`ask`, with every attempt written down; `alone` is the only place it asks, None for a chain."""
+    def watch(self, ask: Ask) -> Ask:
+        """`ask`, a chain, with every attempt written down."""
         count = 0
 
         def asked(request: Request) -> Machine[Response]:
             nonlocal count
             reask, count = count - len(self.server_tools), count + 1
             try:
-                return (yield from watched(request, reask))
+                return (yield from self._watch_chain(ask(request), request, reask))
             except ProviderError:
                 count -= 1  # it is asked again for what failed, not for what was wrong with an answer
                 raise
 
-        def watched(request: Request, reask: int) -> Machine[Response]:
-            steps = ask(request)
-            if alone is None:
-                return self._watch_chain(steps, request, reask)
-            where = Place(alone.provider.name, alone.model or request.model, alone.base_url)
-            return self._watch_turn(steps, UpstreamAttempt(where, request, reask=reask))
-
         return asked
-
-    def _watch_turn(self, steps: Machine[Response], attempt: UpstreamAttempt) -> Machine[Response]:
-        self._begin(attempt)
-        try:
-            response = yield from steps
-        except ProviderError as error:
-            self._end(attempt, failure=error)
-            raise
-        self._end(attempt, response)
-        return response
 
     def _watch_chain(self, steps: Machine[Response], request: Request, reask: int) -> Machine[Response]:
         def on_step(step: Any) -> tuple[Any, ...]:
