@@ -15,11 +15,13 @@ from click.testing import CliRunner
 
 from dragoman.cli import check
 from dragoman.codecs.shared.frames import KEEP_ALIVE
+from dragoman.effects import Sleep
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.gateway import mcp_tools as houses
-from dragoman.gateway.app import Gateway, create_app
+from dragoman.gateway.app import Gateway, Serve, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.config.model import Attachment, GatewayConfig, Mcp
+from dragoman.gateway.fronts import FRONTS
 from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
@@ -28,12 +30,12 @@ from dragoman.sim import serving
 from dragoman.types import ToolCall, ToolResult
 from tests.support import mcp_lab as lab
 from tests.support.asgi import Client, Reply
-from tests.support.clocks import auntil
-from tests.support.gateways import ASKS, asking, called, every_front, streamed_and_whole
+from tests.support.clocks import LONG, auntil
+from tests.support.gateways import ASKS, asking, called, every_front, message_of, streamed_and_whole
 from tests.support.gateways import read as reply_of
 from tests.support.mcp_gateways import ECHO, LAB, alive, served
 from tests.support.spans import TracingRecorder, attributes
-from tests.support.upstreams import ScriptedReply, model, sent, text_reply
+from tests.support.upstreams import ScriptedReply, answered, model, sent, text_reply
 
 BOTH = ScriptedReply(("So.",), (("l1", "look", {"at": "sky"}), ("e1", "echo", {"text": "blue"})))
 FENCE = '~~~tool_call\n{"name": "echo", "arguments": {"text": "blue"}}\n~~~'
@@ -253,19 +255,92 @@ def test_a_client_gets_comments_while_a_tool_runs() -> None:
 # ── servers that fail ────────────────────────────────────────────────────────
 
 
-def test_a_server_that_cannot_start_is_logged_and_left_out(
+def test_an_optional_server_that_cannot_start_is_told_and_left_out(
     web: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def go() -> None:
         memory = model("openai_chat", text_reply("hi"))
         servers = {"lab": web, "gone": {"command": "/nowhere/at/all"}}
-        async with alive(served(memory, Attachment(server="gone"), Attachment(server="lab"), servers=servers)) as app:
-            assert (await ask(app)).status == 200
+        gone = Attachment(server="gone", optional=True)
+        async with alive(served(memory, gone, Attachment(server="lab"), servers=servers)) as app:
+            reply = await ask(app)
+        assert (reply.status, reply.headers["x-dragoman-missing-servers"]) == (200, "gone")
         assert offered(memory) == ["echo", "look"]
 
     with caplog.at_level(logging.WARNING, "dragoman.gateway.mcp"):
         asyncio.run(go())
     assert "'gone' cannot be used; its tools are not offered" in caplog.text
+
+
+@every_front
+@streamed_and_whole
+def test_a_server_that_is_not_ready_in_time_fails_the_request_in_words(front: str, stream: bool) -> None:
+    async def go() -> None:
+        memory = model("openai_chat", text_reply("hi"))
+        async with alive(served(memory, servers={"lab": {"command": "/nowhere/at/all"}}, patience=0.0)) as app:
+            reply = await ask(app, front, stream=stream)
+        assert reply.status == 503
+        assert int(reply.headers["retry-after"]) >= 1
+        words = message_of(front, reply)
+        assert "MCP server 'lab' is not ready" in words
+        assert "optional = true" in words
+        assert memory.sent == []
+
+    asyncio.run(go())
+
+
+class Patient(ScriptedPeer):
+    """A scripted model in a world where sleeping takes time."""
+
+    def performer(self, *given: Any) -> Any:
+        perform = super().performer(*given)
+
+        async def performed(effect: Any) -> Any:
+            if isinstance(effect, Sleep):
+                return await asyncio.sleep(effect.seconds)
+            return await perform(effect)
+
+        return performed
+
+
+def test_a_request_waits_for_a_server_that_begins(web: dict[str, Any]) -> None:
+    async def go() -> None:
+        memory = Patient([answered("openai_chat", text_reply("hi"), {})])
+        to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+        gateway = Gateway(GatewayConfig(default=to), memory)
+        await gateway.open()
+        mcp = Mcp(servers={"lab": {"mcpServers": {"lab": web}}}, every=(Attachment(server="lab"),), patience=LONG)
+        gateway.take(GatewayConfig(default=to, mcp=mcp))
+        assert [each.server for each in gateway.attached(gateway.config, "m").missing] == ["lab"]
+        front = next(one for one in FRONTS if one.codec.name == "openai_chat")
+        serve = Serve(gateway, front, front.endpoints[0])
+        reply = await ask(serve)
+        assert reply.status == 200
+        assert offered(memory) == ["echo", "look"]
+        await gateway.aclose()
+
+    asyncio.run(go())
+
+
+def test_a_client_that_forbids_calls_waits_for_no_server() -> None:
+    async def go() -> None:
+        memory = model("openai_chat", text_reply("hi"))
+        async with alive(served(memory, servers={"lab": {"command": "/nowhere/at/all"}}, patience=0.0)) as app:
+            assert (await ask(app, tool_choice="none")).status == 200
+
+    asyncio.run(go())
+
+
+def test_a_clients_tool_keeps_its_name_and_the_servers_is_told(web: dict[str, Any]) -> None:
+    async def go() -> None:
+        memory = model("openai_chat", text_reply("hi"))
+        async with alive(served(memory, servers={"lab": web})) as app:
+            function = {"name": "echo", "parameters": {"type": "object", "properties": {}}}
+            reply = await ask(app, tools=[{"type": "function", "function": function}])
+        assert offered(memory) == ["echo", "lab_echo"]
+        assert reply.headers["x-dragoman-renamed-tools"] == "echo"
+
+    asyncio.run(go())
 
 
 def test_a_server_that_dies_comes_back(

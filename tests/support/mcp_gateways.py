@@ -16,6 +16,7 @@ from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support import places
+from tests.support.clocks import LONG
 from tests.support.upstreams import ScriptedReply
 
 ROOT = str(places.ROOT)
@@ -28,6 +29,7 @@ def served(
     *attachments: Attachment,
     servers: dict[str, Any] | None = None,
     observers: tuple[Any, ...] = (),
+    patience: float = LONG,
     **route: Any,
 ) -> Any:
     to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", **route)
@@ -35,6 +37,7 @@ def served(
     mcp = Mcp(
         servers={name: {"mcpServers": {name: row}} for name, row in rows.items()},
         every=attachments or (Attachment(server="lab"),),
+        patience=patience,
     )
     return create_app(GatewayConfig(default=to, mcp=mcp), memory, observers=[Metrics(), Logs(), *observers])
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.spec import Stamp
-from ..effects import Machine, NewId, Now, relay
-from ..errors import CodecError, DragomanError, ProviderError
+from ..effects import Machine, NewId, Now, Sleep, relay
+from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..events import EVENTS, IssueReported
 from ..fallback import Health, chain
 from ..jsontext import to_json
@@ -51,12 +51,27 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """A server whose tools the model should get, and which cannot be used: why, and in how many seconds it is tried."""
+
+    server: str
+    why: str
+    due: float = 0.0
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attached:
-    """The tools a model gets besides its client's: those run here (by server), and those the client is to run."""
+    """The tools a model gets besides its client's: those run here (by server), and those the client is to run.
+
+    `missing` are servers that cannot be used now, and `patience` the seconds a request waits for them.
+    """
 
     tools: Mapping[str, ToolSet] = field(default_factory=dict)
     offered: tuple[Tool, ...] = ()
     policy: Policy = DEFAULT_POLICY
+    missing: tuple[Missing, ...] = ()
+    patience: float = 0.0
 
 
 ALONE = Attached()
@@ -108,6 +123,8 @@ class Exchange:
         self._whole_calls = not services.config.stream_arguments
         self._streams = False
         self._unsupported: list[str] = []
+        self._missing: list[str] = []  # servers the model does without
+        self._renamed: list[str] = []  # tools of servers that a tool of the client's took the name of
         self.committed = False
 
     @property
@@ -141,8 +158,9 @@ class Exchange:
         if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
         stamp = Stamp(id=(yield NewId(self._front.ids)), created=int((yield Now())), model=request.model)
+        attached = yield from self._attached(request)
         self._streams = request.stream
-        attached = self._services.attach(request.model)
+        self._renamed = _taken(request, attached)
         request = _offering(request, attached.offered)
         budget = Budget(self._config.reasks)
         sure = asking(self._ask_of(routes), budget)
@@ -152,6 +170,24 @@ class Exchange:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
             steps.close()
+
+    def _attached(self, request: Request) -> Machine[Attached]:
+        """The tools the model gets besides, waited for; raises ProviderError (503) where a server is not ready in time.
+
+        Without a word that a tool is missing the model answers as if there were none, and nobody knows why.
+        """
+        waited, step = 0.0, FIRST_LOOK
+        while True:
+            attached = self._services.attach(request.model)
+            needed = [each for each in attached.missing if not each.optional]
+            if not needed or (request.tool_choice is not None and request.tool_choice.mode in NO_SERVER_TOOLS):
+                self._missing = [each.server for each in attached.missing]
+                return attached
+            due = max(each.due for each in needed)
+            if waited + due >= attached.patience:
+                raise _not_ready(needed, due)
+            yield Sleep(step)
+            waited, step = waited + step, min(2 * step, LONGEST_LOOK)
 
     def _routes(self, model: str) -> Sequence[Route]:
         """Where `model` goes.  Raises ProviderError where it is not served, or not to this key."""
@@ -276,8 +312,35 @@ class Exchange:
     def _route_headers(self) -> dict[str, str]:
         """The route, and what of the request it does not support, as far as is known when the head goes out."""
         unsupported = ",".join(dict.fromkeys(self._unsupported))
-        headers = {"x-dragoman-route": self._record.route, "x-dragoman-unsupported-params": unsupported}
+        headers = {
+            "x-dragoman-route": self._record.route,
+            "x-dragoman-unsupported-params": unsupported,
+            "x-dragoman-missing-servers": ",".join(self._missing),
+            "x-dragoman-renamed-tools": ",".join(self._renamed),
+        }
         return {name: _printable(value) for name, value in headers.items() if value}
+
+
+FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
+"""Seconds between two looks whether a server is ready: they double, up to the longest."""
+NO_SERVER_TOOLS = frozenset({"none", "named"})
+"""Tool choices with which no server tool is offered."""
+NOT_READY = "MCP server {server!r} is not ready: {why}; ask again in {seconds} s, or set optional = true for the server"
+
+
+def _not_ready(needed: Sequence[Missing], due: float) -> ProviderError:
+    seconds = max(1, math.ceil(due))
+    message = "; ".join(NOT_READY.format(server=each.server, why=each.why, seconds=seconds) for each in needed)
+    return ProviderError(
+        message, status=503, kind=ErrorKind.SERVER, code="mcp_server_not_ready", retry_after=float(seconds)
+    )
+
+
+def _taken(request: Request, attached: Attached) -> list[str]:
+    """The names that tools of servers have, and the client's own too, which keep them."""
+    own = {tool.name for tool in request.tools}
+    names = [name for tools in attached.tools.values() for name in tools]
+    return sorted(own.intersection([*names, *(tool.name for tool in attached.offered)]))
 
 
 def _offering(request: Request, offered: Sequence[Tool]) -> Request:

@@ -1,8 +1,9 @@
 """The MCP servers of a gateway: reached once per process, left when they fail, reached again.
 
 Imported where servers are configured: it brings in MCP's SDK.  Knows `McpServers` and attachments; nothing of requests.
-Contract: a server that cannot be used only has no tools, for as long as that lasts, and the log says why; what runs
-here only reads, or was allowed by name; other servers are left alone when one of them changes.
+Contract: a server that cannot be used has no tools, for as long as that lasts, and is named among those that are
+missing, with why and when it is tried again; the log says it too.  What runs here only reads, or was allowed by name;
+other servers are left alone when one of them changes.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from ..mcp.config import named
 from ..server_tools.machine import named as apart
 from ..tools import Approval, Runnable, ToolSet
 from .config.model import Attachment, Mcp
-from .exchange import Attached
+from .exchange import Attached, Missing
 
 log = logging.getLogger("dragoman.gateway.mcp")
 
 READY = 10.0
-"""Seconds servers get before requests are taken without the tools of those that are not ready."""
+"""Seconds servers get before requests are taken; those that need one that is not ready wait for it."""
 EVERY = 1.0
 """Seconds between two looks whether a server has failed."""
 FIRST, LONGEST = 1.0, 60.0
@@ -74,16 +75,23 @@ class McpTools:
 
     def attached(self, attachments: Iterable[Attachment]) -> Attached:
         """What there is now of the tools of these attachments."""
+        missing: list[Missing] = []
         runs: dict[str, ToolSet] = {}
         offers: dict[str, ToolSet] = {}
         for each in attachments:
-            listed = self._servers[each.server].tools() if each.server in self._servers else NO_TOOLS
+            server = self._servers.get(each.server)
+            listed = server.tools() if server is not None else NO_TOOLS
+            if server is None or not server.ready:
+                missing.append(_missing(each, server))
             seen, tools = self._chosen.get(each, (None, NO_TOOLS))
             if seen is not listed:
                 tools = chosen(listed, each)
                 self._chosen[each] = listed, tools
             (runs if each.run_on == "server" else offers)[each.server] = tools
-        return Attached(tools=runs, offered=apart(offers, ()).definitions, policy=self._mcp.policy)
+        return Attached(
+            tools=runs, offered=apart(offers, ()).definitions, policy=self._mcp.policy, missing=tuple(missing),
+            patience=self._mcp.patience,
+        )  # fmt: skip
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
@@ -104,18 +112,34 @@ def may_run(each: Runnable, attachment: Attachment) -> bool:
     return each.read_only or each.approval is Approval.NEVER or named(each.tool.name, attachment.allow)
 
 
+def _missing(attachment: Attachment, server: _Server | None) -> Missing:
+    why, due = ("it is being left or has not been begun", 0.0) if server is None else (server.fault, server.due())
+    return Missing(server=attachment.server, why=why, due=due, optional=attachment.optional)
+
+
 class _Server:
-    """One server, as long as it is configured."""
+    """One server, as long as it is configured; `fault` is why it cannot be used, while it cannot."""
 
     def __init__(self, name: str, config: Mapping[str, Any] | str, environ: Mapping[str, str] | None) -> None:
         self.name, self.config, self._environ = name, config, environ
         self.tried = asyncio.Event()
+        self.fault = "it has not answered yet"
+        self._next = 0.0
         self._client: McpServers | None = None
         self._task = asyncio.ensure_future(self._live())
 
     def tools(self) -> ToolSet:
         """Its tools as it lists them now; none while it cannot be used."""
         return NO_TOOLS if self._client is None or self._client.failures else self._client.tools()
+
+    @property
+    def ready(self) -> bool:
+        """Can it be used?"""
+        return self._client is not None and not self._client.failures
+
+    def due(self) -> float:
+        """Seconds until it is tried again; 0 while it is being tried."""
+        return max(0.0, self._next - asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         """Leave it."""
@@ -131,12 +155,15 @@ class _Server:
                     wait = FIRST
                     await self._serve(servers)
             except ProviderError as error:
+                self.fault = str(error)
                 log.warning(FAILED, self.name, wait, error)
-            except Exception:
+            except Exception as error:
+                self.fault = f"{type(error).__name__}; the server's log says more"
                 log.exception("MCP server %r failed for a reason of our own", self.name)
             finally:
                 self._client = None
                 self.tried.set()
+            self._next = asyncio.get_running_loop().time() + wait
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST)
 
@@ -147,4 +174,5 @@ class _Server:
         log.info("MCP server %r offers %s", self.name, ", ".join(servers.tools()) or "no tools")
         while not servers.failures:
             await asyncio.sleep(EVERY)
-        log.warning(LOST, self.name, "; ".join(servers.failures.values()))
+        self.fault = "; ".join(servers.failures.values())
+        log.warning(LOST, self.name, self.fault)

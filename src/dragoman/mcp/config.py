@@ -58,6 +58,7 @@ class ServerSpec:
 
     `timeout` is for one call (None: whatever the loop's policy says).  `include`, `exclude` and `allowed` hold names
     or patterns with `*`; `include` None means every tool; calls of `allowed` tools are not asked about.
+    `optional`: what needs it may go on without it.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ServerSpec:
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+    optional: bool = False
 
     def wants(self, tool: str) -> bool:
         """Is the tool of this name to be offered?"""
@@ -231,7 +233,8 @@ def _spec(name: str, row: Any, variables: _Variables) -> ServerSpec:
     lists = fields.lists()
     if row.get("trust") is True:  # Gemini CLI
         lists["allowed"] = ("*",)
-    return ServerSpec(name=name, place=_place(fields), **fields.times(), **lists)
+    optional = row.get("optional") is True
+    return ServerSpec(name=name, place=_place(fields), optional=optional, **fields.times(), **lists)
 
 
 def _place(fields: _Fields) -> Place:

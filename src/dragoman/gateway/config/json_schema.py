@@ -125,6 +125,7 @@ ATTACHMENT = _object(
         "run_on": {"enum": ["server", "client"], "description": "Place where its tools run."},
         "tools": {**PATTERNS, "description": "Patterns of the tools the model gets. Default: all."},
         "allow": {**PATTERNS, "description": "Patterns of tools that run here although they may change something."},
+        "optional": _flag("Serve requests without it while it cannot be used. Default: they wait, then get 503."),
     },
     "server",
 )
@@ -136,6 +137,7 @@ MCP = _object(
         "tool_timeout": _number("Seconds of one call.", 0.01, "number"),
         "result_limit": _number("Characters of a result the model gets at once.", 200),
         "max_parallel": _number("Calls that run at the same time.", 1),
+        "patience": _number("Seconds a request waits for a server that is not ready.", 0, "number"),
     }
 )
 _MODEL = {

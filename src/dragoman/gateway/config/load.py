@@ -37,7 +37,7 @@ from ...server_tools.machine import DEFAULT_POLICY
 from .environment import overlaid
 from .errors import Complaint, complaints, shown
 from .litellm import Imported, convert
-from .model import Access, Attachment, GatewayConfig, Limits, Mcp
+from .model import PATIENCE, Access, Attachment, GatewayConfig, Limits, Mcp
 
 FILE = "dragoman.toml"
 YAML = frozenset({".yaml", ".yml"})
@@ -191,12 +191,15 @@ class _Reader:
         except DragomanError as error:
             self._complain("$.mcpServers", str(error))
             return Mcp()
+        limits = self._data.get("mcp", {})
         return Mcp(
-            servers={n: {"mcpServers": {n: rows[n]}} for n in on if n in used} | dict.fromkeys(every, file),
+            servers={name: {"mcpServers": {name: rows[name]}} for name in (spec.name for spec in on) if name in used}
+            | {spec.name: file for spec in every},
             models=models,
             default=default,
-            every=tuple(Attachment(server=name) for name in every),
-            policy=replace(DEFAULT_POLICY, **self._data.get("mcp", {})),
+            every=tuple(Attachment(server=spec.name, optional=spec.optional) for spec in every),
+            policy=replace(DEFAULT_POLICY, **{key: value for key, value in limits.items() if key != "patience"}),
+            patience=float(limits.get("patience", PATIENCE)),
         )
 
     def _attachments(self, row: Mapping[str, Any], path: str) -> tuple[Attachment, ...]:
@@ -349,15 +352,15 @@ def _attachment(row: Mapping[str, Any]) -> Attachment:
     return Attachment(**fields)
 
 
-def servers_in(config: Mapping[str, Any] | str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the MCP servers of a configuration, or of the file at a path, that are not switched off.
+def servers_in(config: Mapping[str, Any] | str, environ: Mapping[str, str]) -> tuple[Any, ...]:
+    """The MCP servers (`mcp.config.ServerSpec`) of a configuration, or of the file at a path, that are not off.
 
     Raises UsageError for what cannot be used.  MCP's SDK is imported only where there are servers.
     """
     if not config or config == {"mcpServers": {}}:
         return ()
     config_of = import_module("...mcp.config", __package__)
-    return tuple(spec.name for spec in config_of.read_servers(config, environ))
+    return tuple(config_of.read_servers(config, environ))
 
 
 def _bytes(size: int | str) -> int:

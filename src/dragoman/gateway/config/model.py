@@ -21,6 +21,8 @@ from ...types import NOTHING
 
 Routes = Route | Sequence[Route]
 """Where a model goes: one place, or several in the order in which they are asked."""
+PATIENCE = 10.0
+"""Seconds a request waits for an MCP server that is not ready."""
 NOT_FOR = "this key may not ask for the model {model!r}; ask for another, or for a key that may"
 
 
@@ -78,12 +80,14 @@ class Attachment:
     run_on  "server": the gateway runs their calls, unseen by clients; "client": clients get and run them
     tools   patterns of the names of those the model gets
     allow   patterns of those that are run here although they do not say that they only read
+    optional  serve requests without its tools while it cannot be used; they wait for it otherwise, and fail
     """
 
     server: str
     run_on: Literal["server", "client"] = "server"
     tools: tuple[str, ...] = ("*",)
     allow: tuple[str, ...] = ()
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +97,7 @@ class Mcp:
     servers  name → the configuration that names it: its content, or a path.  Out of `repr`: it holds secrets
     models   model name → its attachments;  default  those of the default route;  every  those of all models
     policy   how often, how long and how much is run for one request
+    patience  seconds a request waits for a server that is not ready
     """
 
     servers: Mapping[str, Mapping[str, Any] | str] = field(default=NOTHING, repr=False)
@@ -100,6 +105,7 @@ class Mcp:
     default: tuple[Attachment, ...] = ()
     every: tuple[Attachment, ...] = ()
     policy: Policy = DEFAULT_POLICY
+    patience: float = PATIENCE
 
 
 NO_SERVERS = Mcp()
