@@ -191,7 +191,8 @@ class Trial:
 
     def _hints(self) -> tuple[str, ...]:
         """What the words before this place say against a call here."""
-        return hints.before(self.teller.before, inline=not self.teller.line_start(""))
+        found = hints.before(self.teller.before, inline=not self.teller.line_start(""))
+        return (*found, hints.RESULT) if self.teller.results else found
 
     def _begun(self, draft: Draft) -> None:
         """A reader knows a name.  If the call stands live, its start is told at once."""

@@ -63,6 +63,7 @@ class Teller:
         self.reasoning = False
         self.live: Draft | None = None
         self.seen_call = False
+        self.results = False  # the message began with what looks like a tool's result
         self.count = 0
         self._fresh = True
         self._reasoning_tail = "\n"

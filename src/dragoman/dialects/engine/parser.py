@@ -494,6 +494,7 @@ class Parser:
         called = teller.seen_call or bool(teller.queue)
         if folded in self._table.fabricated:
             if not called:
+                teller.results = teller.results or (folded[0] == "<" and teller.line_start(""))
                 return False
             yield from self._swallow(self._src.at)
             return True

@@ -33,6 +33,7 @@ class Quote(StrEnum):
     DIFF = "a diff"
     ANSWER = "a string of a JSON answer"
     SCALAR = "a YAML block"
+    LISTING = "a listing"
 
 
 @dataclass(frozen=True, slots=True)

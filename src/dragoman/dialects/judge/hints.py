@@ -87,6 +87,8 @@ TAILS = (
     ("a condition", CONDITION, False),
     ("an example", EXAMPLE, True),
 )
+RESULT = "a tool's result that the model wrote itself"
+"""Before any call it may be a word on the format, or the last result once more; what follows may be invented too."""
 ANNOUNCES = re.compile(
     r"\b(?:let me|let['’]s|I['’]ll|I will|I['’]m going to|I am going to|now I|I need to|lass mich|ich werde|je vais|voy a|vou|"
     r"vado a|sto per|ik ga)\b|让我|我来|我將|我将|ます|하겠|할게|сейчас я|я сейчас|سأ|मैं",

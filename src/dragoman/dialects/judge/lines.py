@@ -16,6 +16,10 @@ ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])([ \t]+)")
 DASHES = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
 HUNK = re.compile(r"@@ |@@$|diff --git |(?:\+\+\+|---) \S")
 SCALAR = re.compile(r"[ \t]*(?:- )?[\w.\"'-]+:[ \t]*[|>][+-]?\d?[ \t\r]*")
+LABEL = re.compile(r"\[(?:source|listing|literal|example|quote|verse)\b[^\]\n]*\][ \t\r]*")
+DELIMITER = re.compile(r"([-.=_*+])\1{3,}[ \t\r]*")
+BEGINS = re.compile(r"#\+begin_(\w+)\b.*|\{(code|noformat|quote)(?::[^}\n]*)?\}")
+"""AsciiDoc's label and its delimiter on the next line; the blocks of Org and of wikis."""
 
 FOREIGN = re.compile(
     r"[ \t]*(?:(?:[*_]{2})?(?:User|USER|Human|HUMAN)(?:[*_]{2}:|:[*_]{0,2})"
@@ -38,6 +42,8 @@ class Lines:
         self._hunk = self._loose = False
         self._sign = ""               # the sign that made the line before look like a diff's
         self._scalar = -1
+        self._labels = False          # the line before was a listing's label
+        self._listing = ""            # the line that ends the listing we are in
         self._turned = self._labelled = self._just = False
 
     # ── the present line ─────────────────────────────────────────────────────
@@ -49,6 +55,8 @@ class Lines:
 
     def standing(self, head: str, indent: int) -> Standing:
         """How the place behind `head`, the present line so far, stands."""
+        if self._listing:
+            return Standing(Quote.LISTING)
         if self._scalar >= 0 and indent > self._scalar:
             return Standing(Quote.SCALAR)
         if head[:1] in ("+", "-", " ") and head and self._is_diff(head):
@@ -77,6 +85,7 @@ class Lines:
 
     def end(self, head: str, indent: int, *, code: bool) -> None:
         """The line that began with `head` is over."""
+        self._end_listing(head)
         if not head or head.isspace():
             self._blank, self._loose, self._table, self._piped, self._sign = True, True, False, False, ""
             self._just = False
@@ -91,6 +100,18 @@ class Lines:
             self._scalar = -1
         if self._scalar < 0 and ": " in head and SCALAR.fullmatch(head):
             self._scalar = indent
+
+    def _end_listing(self, head: str) -> None:
+        line = head.strip().casefold()
+        if self._listing:
+            self._listing = "" if line == self._listing else self._listing
+        elif self._labels and DELIMITER.fullmatch(head):
+            self._listing = line
+        elif line[:2] == "#+" or line[:1] == "{":
+            begun = BEGINS.fullmatch(line)
+            if begun is not None:
+                self._listing = f"#+end_{begun[1]}" if begun[1] else f"{{{begun[2]}}}"
+        self._labels = head[:1] == "[" and LABEL.fullmatch(head) is not None
 
     def _end_item(self, head: str, indent: int) -> None:
         item = ITEM.match(head) if head.lstrip()[0] in "-*+0123456789" else None
@@ -131,7 +152,7 @@ class Lines:
     @property
     def goes_on(self) -> bool:
         """Does something go on that a paragraph's end does not end?"""
-        return self._scalar >= 0 or self._hunk or self._labelled
+        return self._scalar >= 0 or self._hunk or self._labelled or self._labels or bool(self._listing)
 
     def skip(self, head: str) -> None:
         """Whole paragraphs are over in which nothing stands but plain lines and lists."""

@@ -67,10 +67,9 @@ TAG = re.compile(rf"<(?:/?(?:{ELEMENTS})\b|!--)|-->", re.IGNORECASE)
 """What begins or ends an element or a comment that a paragraph does not end."""
 STOPS = (
     "```", "~~~", "\\begin", "[INST]", "@@", ": |", ": >", "+++", "User", "USER", "Human", "HUMAN", "Instruction",
+    "[source", "[listing", "[literal", "[example", "[quote", "[verse", "#+", "{code", "{noformat", "{quote",
 )  # fmt: skip
 """What a paragraph holds that may matter to a later one."""
-MATTERS = re.compile(r"[`<>\"'~\\|&@]|\[INST|\n[+-]|\A[+-]|user|human|instruction", re.IGNORECASE)
-"""What a text without other than ASCII characters holds that may matter at all."""
 
 ANSWER_BARE = re.compile(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_STRING = re.compile(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
@@ -396,4 +395,4 @@ def _mark(token: str, before: str, after: str) -> str:
     return MARKS.get(token.casefold(), "")
 
 
-__all__ = ["KEPT", "MATTERS", "Context"]
+__all__ = ["KEPT", "Context"]
