@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from dragoman.dialects import DIALECTS, Dialect, Parsed, Parser
@@ -21,6 +23,7 @@ from tests.support import places
 
 OUTSIDE = places.RECORDINGS / "text"
 DIVERGENCES = places.TESTS / "divergences"
+VISIBLE = DIVERGENCES / "visible"
 FILES = ("vllm", "sglang", "llamacpp", "ollama", "aisdk", "forge")
 
 
@@ -171,6 +174,77 @@ def equal(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+SPACE = re.compile(r"\s+")
+TAGS = re.compile(
+    r"</?(?:\w+:)?think(?:ing)?>|\[/?THINK\]|<\|?/?\w*:?(?:begin_|end_)?think(?:ing)?\w*:?\w*\|?>", re.IGNORECASE
+)
+
+
+def flat(text: str) -> str:
+    """A text without white space: projects trim differently."""
+    return SPACE.sub("", text)
+
+
+def same_text(vector: Vector, parsed: Parsed) -> bool:
+    """Is the visible text the recorded one, or is it by a convention of the project?"""
+    if vector.content is None:
+        return True
+    want, got = flat(vector.content), flat(_prefilled(vector, "content") + parsed.text)
+    if want == got:
+        return True
+    if _shows_thought(vector) and flat(TAGS.sub("", parsed.reasoning + parsed.text)) == TAGS.sub("", want):
+        return True
+    cut, shown = _without_refused(want, parsed), _without_doubtful(got, vector, parsed)
+    return cut in {got, shown} or want == shown or _drops_the_rest(want, shown, vector, parsed)
+
+
+def same_reasoning(vector: Vector, parsed: Parsed) -> bool:
+    """Is the reasoning the recorded one?"""
+    if vector.reasoning is None or (_shows_thought(vector) and not vector.reasoning.strip()):
+        return True
+    return flat(vector.reasoning) == flat(_prefilled(vector, "reasoning") + parsed.reasoning)
+
+
+def _prefilled(vector: Vector, what: str) -> str:
+    """What the prompt had begun of the message and llama.cpp's tests count as its own."""
+    options = vector.row.get("options") or {}
+    begun = options.get("continue_final_message")
+    last = (options.get("messages") or [{}])[-1]
+    return (last.get(what) or "") if begun and (what == "reasoning" or begun == "content") else ""
+
+
+def _shows_thought(vector: Vector) -> bool:
+    """Was the project told to leave reasoning in the text, or does only its reader of calls look at it?"""
+    options = vector.row.get("options") or {}
+    template = options.get("chat_template_kwargs") or {}
+    off = options.get("reasoning_format") == "none" or options.get("think", True) is False
+    off = off or template.get("enable_thinking") is False or "force_nonempty_content" in template
+    return off or vector.reasoning is None or (not vector.dialect.startswith("reasoning:") and not vector.reasoning)
+
+
+def _without_refused(want: str, parsed: Parsed) -> str:
+    """The text without the calls that were refused: others show what they cannot run, we tell of it in an issue."""
+    for issue in parsed.issues:
+        want = want.replace(flat(issue.raw), "", 1) if issue.correction else want
+    return want
+
+
+def _without_doubtful(got: str, vector: Vector, parsed: Parsed) -> str:
+    """The text without what we leave in it while asking, and without weak calls that were refused there."""
+    spans = [call.report.span for call in parsed.doubtful if call.report and call.report.span]
+    spans += [issue.span for issue in parsed.issues if issue.span and not issue.raw and issue.name]
+    for start, end in spans:
+        got = got.replace(flat(vector.text[start:end]), "", 1)
+    return got
+
+
+def _drops_the_rest(want: str, got: str, vector: Vector, parsed: Parsed) -> bool:
+    """Some projects drop the text behind the first call; we keep it."""
+    starts = [call.report.span[0] for call in parsed.calls if call.report and call.report.span]
+    before = flat(TAGS.sub("", vector.text[: min(starts, default=0)]))
+    return bool(starts) and got.startswith(want) and (not want or before.endswith(want))
+
+
 def key(parsed: Parsed) -> tuple[Any, ...]:
     """Everything that may not depend on how the text was cut."""
     calls = [(c.name, json.dumps(dict(c.arguments))) for c in parsed.calls]
@@ -178,10 +252,13 @@ def key(parsed: Parsed) -> tuple[Any, ...]:
 
 
 @cache
-def divergences(way: str) -> dict[str, str]:
-    """Vector id → why we differ, for the dialect `named` or `blind`; an entry without `way` is about both."""
+def divergences(way: str, folder: Path = DIVERGENCES) -> dict[str, str]:
+    """Vector id → why we differ, for the dialect `named` or `blind`; an entry without `way` is about both.
+
+    Those in `VISIBLE` are about the text or the reasoning of vectors whose calls are read as recorded.
+    """
     found: dict[str, str] = {}
-    for path in sorted(DIVERGENCES.glob("*.toml")):
+    for path in sorted(folder.glob("*.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("divergence", ()):
             if entry.get("way", way) == way:
                 found |= dict.fromkeys(entry["rows"], entry["reason"])

@@ -38,6 +38,9 @@ SHAPE_REACH = 200
 """Characters behind an opener that are looked at to tell a call from a word."""
 SHAPE = re.compile(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
 """How a call begins behind its opener, however damaged."""
+CONTROL = frozenset({"<|", "<｜"})
+TOKENS = re.compile(r"\s*(?:<[|｜][^<>\s]{1,60}[|｜]>\s*)*(?:<(?:[|｜][^<>\s]{0,60})?\s*)?")
+"""Control tokens, the last of them perhaps cut."""
 VALUE = re.compile(r"[{\[\"']")
 """What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
 depend on how much had come)."""
@@ -107,8 +110,8 @@ class Trial:
                 if not row.strong:
                     reached, began = max(reached, src.at), began or VALUE.search(src.held(), 1) is not None
                 src.rewind()
-                if row.strong and failure is None and (not isinstance(why, Mismatch) or self._is_call_fence(row)):
-                    failure = (row, why)
+                if row.strong and failure is None:
+                    failure = yield from self._failure(row, why)
                 continue
             finally:
                 self._may_tell = False
@@ -126,6 +129,12 @@ class Trial:
         if failure is None or standing.quote is not None:
             return False
         return (yield from self._unread(failure[0], failure[1], at))
+
+    def _failure(self, row: Row, why: Exception) -> Need[tuple[Row, Exception] | None]:
+        """What is told of a strong opener that this row could not read; None where another may have been meant."""
+        if not isinstance(why, Mismatch) or self._is_call_fence(row):
+            return row, why
+        return (row, Cut()) if (yield from self._is_cut(row)) else None
 
     def _are_others(self, rows: tuple[Row, ...]) -> bool:
         """Does what follows the opener show that none of these rows was meant?"""
@@ -384,14 +393,25 @@ class Trial:
                 return REST_OF_LINE.match(src.buf, src.pos + len(opener)) is not None
         return False
 
+    def _is_cut(self, row: Row) -> Need[bool]:
+        """Does the message end in control tokens behind the one that stands here, glued to what precedes it?"""
+        src, teller = self.src, self.teller
+        if src.buf[src.pos : src.pos + 2] not in CONTROL or teller.reasoning:
+            return False
+        if teller.before[-1:] == " " and not teller.line_start(""):
+            return False
+        size = self._opener_size(row)
+        ahead = (yield from src.peek(size + SHAPE_REACH))[size:]
+        return len(ahead) < SHAPE_REACH and TOKENS.fullmatch(ahead) is not None
+
     def _looks_like_call(self, row: Row) -> Need[bool]:
         """Does what follows the opener look like a call?  A mark with words behind it is a word (J)."""
         src, size = self.src, self._opener_size(row)
         ahead = (yield from src.peek(size + SHAPE_REACH))[size:]
-        if row.sure or row.forms or SHAPE.match(ahead):
+        if row.sure or row.forms or SHAPE.match(ahead) or (yield from self._is_cut(row)):
             return True
         if not ahead.strip():
-            return self.finish == Stop.LENGTH
+            return self.finish == Stop.LENGTH or not (self.teller.context.any or self.teller.queue)
         return self.judge.names_tool(ahead.partition("\n\n")[0])
 
     def _opener_size(self, row: Row) -> int:

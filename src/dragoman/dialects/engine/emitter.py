@@ -187,6 +187,21 @@ class Teller:
         return self.context.before
 
     @property
+    def behind_call(self) -> bool:
+        """Has nothing but white space come since the last call?"""
+        for item in reversed(self.queue):
+            if isinstance(item, Pending):
+                return True
+            if not getattr(item, "text", " ").isspace():
+                return False
+        return self.seen_call and not self._prose_since_call and not self.reasoning
+
+    @property
+    def ticked(self) -> bool:
+        """Does a backtick stand right before this place in reasoning?"""
+        return self._reasoning_tail[-1:] == "`"
+
+    @property
     def waiting_words(self) -> bool:
         """Do words wait behind a candidate?"""
         return any(isinstance(item, TextDelta) and not item.text.isspace() for item in self.queue)

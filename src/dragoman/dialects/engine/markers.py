@@ -36,6 +36,8 @@ QUIET = (
     "<|end_of_turn|>", "<|role_end|>", "<end_of_turn>", "<|END_OF_TURN_TOKEN|>", "<|return|>", "<|endofprompt|>",
 )
 """End tokens that leak into text (formats.md 5)."""
+STRAY = ("[/TOOL_CALLS]", "<|CHATBOT_TOKEN|>", "<|content_tool_error|>", "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>", "<｜tool▁outputs▁end｜>")
+"""Tokens around calls and results that are never words (Ollama reads past them too)."""
 
 NOISE = frozenset(q.casefold() for q in QUIET)
 FOREIGN_TURN = ("<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|START_OF_TURN_TOKEN|>", "<｜User｜>")
@@ -192,7 +194,7 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
             inline=frozenset(f for f, found in forms.items() if any(r.place is Place.INLINE for r in found)),
             think=think,
             unthink=_folded(c for cs in think.values() for c in cs) - framing,
-            quiet=(framing | ends | _folded((*QUIET, *closers))) - set(by_marker),
+            quiet=(framing | ends | _folded((*QUIET, *STRAY, *closers))) - set(by_marker),
             turns=_folded(FOREIGN_TURN) if calls else NONE,
             fabricated=_folded(FABRICATED) if calls else NONE,
             fences=frozenset(FENCES) if calls else NONE,

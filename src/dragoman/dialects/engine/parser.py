@@ -50,10 +50,9 @@ ROLE = re.compile(
 TURN_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z|<)")
 IN_SENTENCE = re.compile(r"[ \t]+\w|[.,;:!?)\"'`*\]]")
 """What stands behind a role, or a role's own mark, that is spoken of."""
-ENDED = frozenset(".!?:…。！？>")
-"""What a mark that opens reasoning may be glued to."""
 APART = frozenset(" \t\r\n\"'`“„«(/[{,*_")
-"""What a mark that is spoken of stands behind; one that closes reasoning is glued to its last word."""
+"""What a mark that is spoken of stands behind; one that counts may be glued to the last word before it."""
+CLOSER_BEGUN = re.compile(r"\s*((?:</|<[|｜]|\[/)\S*)\Z")
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
 
 
@@ -240,6 +239,8 @@ class Parser:
             cut, marker = self._next_marker(t)
             if src.eof and cut >= (torn := self._torn(t, start)):
                 return self._end_torn(start, torn)
+            if src.eof and not marker and self._is_torn_closer(t, start):
+                return self._end_torn_closer(start)
             src.pos = cut
             say(src.buf[start:cut])
             if marker or src.eof:
@@ -313,6 +314,20 @@ class Parser:
         self._teller.emit(IssueReported(unreadable(IssueKind.TRUNCATED, why, text, "", src.base + torn)))
         return ""
 
+    def _is_torn_closer(self, t: Table, start: int) -> bool:
+        """Does the message end right behind a call, in the beginning of a closing mark?"""
+        begun = CLOSER_BEGUN.match(self._src.buf, start)
+        return begun is not None and self._teller.behind_call and begun[1].casefold() in t.prefixes
+
+    def _end_torn_closer(self, start: int) -> str:
+        """The call is whole: what there is of its closing mark is no text."""
+        src = self._src
+        begun = src.buf[start:].lstrip()
+        src.pos = len(src.buf)
+        self._teller.say(src.buf[start : src.pos - len(begun)])
+        self._teller.notice(IssueKind.NOISE, "a closing mark that was cut", begun, src.at - len(begun))
+        return ""
+
     def _first_on_line(self, t: Table, start: int) -> int:
         """The first place from `start` on that stands first on its line and may begin a line marker."""
         buf = self._src.buf
@@ -330,7 +345,7 @@ class Parser:
         teller = self._teller
         if teller.waiting_words:
             teller.settle_words()  # what quotes the place at hand may stand among them
-        if teller.reasoning and folded in t.unthink:
+        if teller.reasoning and folded in t.unthink and not (yield from self._is_ticked(marker)):
             if folded not in self._table.headers:
                 self._src.pos += len(marker)
             self._close_reasoning()
@@ -341,7 +356,7 @@ class Parser:
         if self._trial.invented:
             yield from self._swallow(self._src.at)
             return True
-        if folded in t.headers and (yield from self._segment()):
+        if folded in t.headers and not (yield from self._is_ticked(marker)) and (yield from self._segment()):
             return True
         if teller.reasoning:
             noise = folded in t.quiet and (bool(teller.queue) or folded in NOISE)
@@ -353,6 +368,12 @@ class Parser:
         if (yield from self._is_quoted()):
             return False
         return (yield from self._live_marker(folded, marker))
+
+    def _is_ticked(self, marker: str) -> Need[bool]:
+        """Does the mark stand alone between backticks, in reasoning?"""
+        if not (self._teller.reasoning and self._teller.ticked):
+            return False
+        return (yield from self._src.peek(len(marker) + 1))[len(marker) :] == "`"
 
     def _is_quoted(self) -> Need[bool]:
         """Is the mark that stands here quoted?"""
@@ -437,8 +458,12 @@ class Parser:
             yield from self._segment(opened=False)
 
     def _closes_text(self, folded: str) -> bool:
-        """Is this the closing tag of an element whose opening tag was text?"""
-        return folded.startswith("</") and f"<{folded[2:]}" in self._teller.context.before.casefold()
+        """Is this the closing tag of an element whose opening tag was text, and which no other has closed?"""
+        if folded[:2] not in ("</", "[/"):
+            return False
+        before = self._teller.context.before.casefold()
+        opened = re.findall(rf"{re.escape(folded[0] + folded[2:-1])}[\]\s>]", before)
+        return len(opened) > before.count(folded)
 
     def _open_reasoning(self, closers: tuple[str, ...]) -> None:
         self._teller.reasoning = True
@@ -462,16 +487,21 @@ class Parser:
     def _opens_reasoning(self, marker: str) -> Need[bool]:
         """Does reasoning begin here?  In the middle of a line its tag is mentioned, unless nothing stands beside it."""
         ahead = yield from self._src.peek(len(marker) + 1)
-        glued = self._teller.context.before[-1:] in ENDED
+        glued = self._teller.context.before[-1:] not in APART
         return self._teller.line_start("") or glued or ahead[len(marker) :] in {"\n", "\r"}
 
     def _orphan(self, marker: str) -> Need[bool]:
         """A closing tag without an opening one ends reasoning that began at the start, unless it is only mentioned."""
         teller = self._teller
-        if self._reasoned:
+        glued = teller.context.before[-1:] not in APART
+        if self._closes_text(marker.casefold()):
             return False
         ahead = (yield from self._src.peek(len(marker) + 2))[len(marker) :]
-        glued = teller.context.before[-1:] not in APART
+        if self._reasoned:
+            stray = not ahead.strip() if teller.line_start("") else glued
+            if stray:
+                self._drop(marker)
+            return stray
         if not (teller.line_start("") or glued or AFTER_THOUGHT.match(ahead)):
             return False
         self._src.pos += len(marker)
@@ -495,7 +525,10 @@ class Parser:
         if folded in self._table.fabricated:
             if not called:
                 teller.results = teller.results or (folded[0] == "<" and teller.line_start(""))
-                return False
+                if folded[1] not in "|｜" or (yield from self._is_spoken_of(marker)):
+                    return False
+                self._drop(marker)
+                return True
             yield from self._swallow(self._src.at)
             return True
         head = yield from self._src.peek(len(marker) + 40)

@@ -24,7 +24,7 @@ HARMONY_SEGMENTS = Segments(
     begun="to=",
 )
 """Harmony's headers name a channel, Muse's only a recipient; both are cut by the same tokens."""
-HEADED = Span(("<|start|>assistant", "<|channel|>", "<|start|>"), ("<|call|>", "<|end|>"))
+HEADED = Span(("<|start|>assistant", "<|channel|>", "<|start|>"), ("<|call|>commentary", "<|call|>", "<|end|>"))
 RECIPIENT = r".*?\bto=(?!assistant\b|user\b|self\b|commentary\b)(?:functions\.)?(?P<name>[^\s<|]+)(?:\s*<\|constrain\|>|\s)?"
 
 HARMONY = Dialect(
