@@ -401,6 +401,8 @@ class Trial:
         if teller.before[-1:] == " " and not teller.line_start(""):
             return False
         size = self._opener_size(row)
+        if src.buf[src.pos : src.pos + size].casefold() in self.table.turns | self.table.headers:
+            return False
         ahead = (yield from src.peek(size + SHAPE_REACH))[size:]
         return len(ahead) < SHAPE_REACH and TOKENS.fullmatch(ahead) is not None
 
