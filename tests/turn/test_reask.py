@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -364,7 +365,7 @@ def test_no_wrong_call_passes_and_events_fold_to_responses(
     try:
         response, events = reasked(model, request)
     except ProviderError as error:
-        if error.code != "demand_not_met":
+        if error.code not in {"demand_not_met", "empty_answer"}:
             raise
         return
     assert assemble(events) == response
@@ -401,3 +402,48 @@ def test_text_of_a_form_that_was_reasoning_is_shown_as_that() -> None:
     answer: list[Event] = [Started("m"), TextDelta("Let me count."), Reclassified(), TextDelta('{"n": 3}'), Ended(Stop.END)]
     response, _ = reasked(ScriptedModel(answer), FORMED)
     assert (response.reasoning, response.text) == ("Let me count.", '{"n": 3}')
+
+
+# ── answers that say nothing ─────────────────────────────────────────────────
+
+THINKS: list[Event] = [Started("m"), ReasoningDelta("Hm."), Ended(Stop.END)]
+NOTHINGS: dict[str, Any] = {"nothing": response_of(""), "blanks": response_of(" \n\n"), "only thoughts": THINKS}
+
+
+@pytest.mark.parametrize("nothing", NOTHINGS.values(), ids=NOTHINGS)
+def test_an_answer_that_says_nothing_is_asked_for_again(nothing: Any) -> None:
+    model = ScriptedModel(nothing, response_of("Done."))
+    response, _ = reasked(model)
+    assert response.text.strip() == "Done."
+    assert model.requests[1].messages[-1].text == "Your last answer was empty. Make a call, or give your answer."
+
+
+def test_an_answer_that_stays_empty_is_an_error_that_says_so() -> None:
+    model = ScriptedModel(response_of(""), response_of(""), response_of(""))
+    with pytest.raises(ProviderError, match=r"answer was empty \(it was asked 3 times\); .*ask another model") as caught:
+        reasked(model)
+    assert (caught.value.status, caught.value.code) == (422, "empty_answer")
+
+
+def test_after_text_an_answer_that_stays_empty_is_said_in_words() -> None:
+    model = ScriptedModel(response_of("I read.", issues=[BROKEN]), response_of(""), response_of(""))
+    response, _ = reasked(model)
+    assert response.text.startswith("I read.\n\n[the model's answer was empty")
+
+
+WANTED = (Message("user", "Go on."), Message("assistant", "Once"))
+EXCUSED: dict[str, tuple[Response, Request]] = {
+    "cut by length": (response_of("", stop=Stop.LENGTH), ASKED),
+    "filtered": (response_of("", stop=Stop.FILTERED), ASKED),
+    "refused": (response_of("", stop=Stop.REFUSED), ASKED),
+    "stopped at a text of the client's": (response_of(""), replace(ASKED, sampling=Sampling(stop=("x",)))),
+    "nothing to add to its own text": (response_of(""), replace(ASKED, messages=WANTED)),
+    "nothing asked": (response_of(""), replace(ASKED, messages=())),
+}
+
+
+@pytest.mark.parametrize(("answer", "request_"), EXCUSED.values(), ids=EXCUSED)
+def test_nothing_is_an_answer_where_something_else_ended_it(answer: Response, request_: Request) -> None:
+    model = ScriptedModel(answer)
+    assert reasked(model, request_)[0].text == ""
+    assert len(model.requests) == 1

@@ -3,9 +3,10 @@
 Knows requests, events and, by its contract, whatever asks a model; nothing of wires, routes, dialects or clients.
 Contract of `reask`, over however many answers it takes: they are emitted as one (`composer.py`).  A call goes out once,
 whole, and only if it names a tool, fits its schema and was asked for; what a model must do (`tool_choice`,
-`output_schema`) was done, or a `ProviderError` says that it was not; a call that could not be made good is said in
-words, never left out; an answer that broke off is never given as one that ended.  The first answer streams as it comes,
-its calls last: only the end of an answer shows that they did not stand in its reasoning; later ones are taken whole.
+`output_schema`) was done, or a `ProviderError` says that it was not; so does one of an answer that stayed empty; a call
+that could not be made good is said in words, never left out; an answer that broke off is never given as one that ended.
+The first answer streams as it comes, its calls last: only the end of an answer shows that they did not stand in its
+reasoning; later ones are taken whole.
 """
 
 from __future__ import annotations
@@ -20,7 +21,20 @@ from ..errors import ErrorKind, ProviderError
 from ..events import Ended, Event, IssueReported
 from ..jsontext import dumps
 from ..lenient.answers import Fitting
-from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response, Stop, Text, ToolCall
+from ..types import (
+    NOTHING,
+    Issue,
+    IssueKind,
+    JsonObject,
+    Message,
+    Part,
+    Reasoning,
+    Request,
+    Response,
+    Stop,
+    Text,
+    ToolCall,
+)
 from .answer_constraint import AnswerConstraint, AnswerError, as_words, forbidden, written
 from .composer import FINAL_STOPS, AnswerComposer
 from .protocol import written_in_protocol
@@ -40,9 +54,13 @@ UNPROCESSABLE = 422
 """The status where a demand was not met: SDKs repeat a 5xx by themselves, and this was asked often enough."""
 MOST_CORRECTIONS = 6
 
+OWN_ENDS = frozenset({Stop.END, Stop.TOOL_CALLS})
 ONLY_THESE = "These calls of yours are taken and being run; do not repeat them: {calls}."
 AGAIN = "Send only what is corrected, without comment."
 BROKEN_OFF = "the provider's answer broke off before its end, and nothing says why; send the request again"
+EMPTY = "the model's answer was empty"
+SAY_SOMETHING = "Your last answer was empty. Make a call, or give your answer."
+STAYED_EMPTY = "{why} (it was asked {times} times); ask more simply, or ask another model"
 UNMET = "the model did not give {what}: {why} (it was asked {times} times); ask more simply, or ask a stronger model"
 HONEST = "[The call of {name} was not run: {why}.]"
 UNANSWERED = "[The model gave no answer in the form it was asked for, also when it was asked again: {why}.]"
@@ -97,6 +115,21 @@ def _is_excused(request: Request, response: Response) -> bool:
     return response.stop in FINAL_STOPS or own_limit
 
 
+def _is_empty(request: Request, response: Response) -> bool:
+    """Did the model say nothing, or only think, though it ended of its own accord and was to say something?
+
+    Where the request goes on with a text of the model's own, or names texts to stop at, nothing may be all of it.
+    """
+    if response.stop not in OWN_ENDS or request.sampling.stop or response.calls or response.doubtful:
+        return False
+    expects = bool(request.messages) and request.messages[-1].role in ("user", "tool")
+    return expects and all(isinstance(p, Reasoning) or _is_blank(p) for p in response.message.parts)
+
+
+def _is_blank(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text.strip()
+
+
 def _unheard(_: Event) -> Sequence[Event]:
     return ()
 
@@ -111,7 +144,9 @@ def _again(asked: Request, response: Response, errors: Sequence[AnswerError], ma
     sentences = list(dict.fromkeys(error.correction for error in errors))[:MOST_CORRECTIONS]
     if made:
         sentences.insert(0, ONLY_THESE.format(calls="; ".join(map(as_words, made))))
-    turns = [Message("user", " ".join((*sentences, AGAIN)))]
+    if sentences != [SAY_SOMETHING]:
+        sentences.append(AGAIN)
+    turns = [Message("user", " ".join(sentences))]
     if wrote:
         turns.insert(0, Message("assistant", [Text(wrote, metadata={AS_WRITTEN: True})]))
     return replace(asked, messages=(*asked.messages, *turns))
@@ -126,6 +161,7 @@ class _GoodAnswer(AnswerComposer):
         self._request, self._constraint = request, AnswerConstraint(request)
         self._barred: list[AnswerError] = []
         self._reasks = 0
+        self._empty = False  # the last answer said nothing
         self._extra: JsonObject = NOTHING
 
     # ── the first answer, and those asked for again ──────────────────────────
@@ -204,12 +240,17 @@ class _GoodAnswer(AnswerComposer):
     def _judge(self, response: Response) -> None:
         """Find the errors of this answer: lost calls, else those nobody wanted, else what it owes."""
         self.count(response)
+        self._empty = False
         if self.errors or self.calls:
             return
         if self._barred and not (self.spoke or response.text.strip()):
             self.errors = [*self._barred]  # a call that nobody wanted was all of the answer
         else:
             self.errors = self._constraint.unmet(response)
+        if not self.errors and _is_empty(self._request, response):
+            self._empty = True
+            issue = Issue(kind=IssueKind.NOT_ALLOWED, message=EMPTY, correction=SAY_SOMETHING)
+            self.errors = [AnswerError(issue)]
 
     # ── the end ──────────────────────────────────────────────────────────────
 
@@ -225,7 +266,7 @@ class _GoodAnswer(AnswerComposer):
             yield from self._emit_value(response)
         if failed:
             self._check_demands(response)
-            yield from self._honestly()
+            yield from self._stayed_empty() if self._empty else self._honestly()
         yield from self.end(response.stop, self._extra)
 
     def _emit_value(self, response: Response) -> list[Event]:
@@ -249,6 +290,15 @@ class _GoodAnswer(AnswerComposer):
         what = "a call" if forced else "an answer of the form asked for"
         message = UNMET.format(what=what, why=why, times=self._reasks + 1)
         raise ProviderError(message, status=UNPROCESSABLE, kind=ErrorKind.GARBLED, code="demand_not_met")
+
+    def _stayed_empty(self) -> list[Event]:
+        """Say that nothing came: in words where text went out before.  Raises ProviderError where none did."""
+        why = "; ".join(error.issue.message for error in self.errors)
+        message = STAYED_EMPTY.format(why=why, times=self._reasks + 1)
+        if not self.spoke:
+            raise ProviderError(message, status=UNPROCESSABLE, kind=ErrorKind.GARBLED, code="empty_answer")
+        self.apart = True
+        return self.emit_text(f"[{message}]")
 
     def _honestly(self) -> Iterator[Event]:
         """The calls that will not run, in words."""
