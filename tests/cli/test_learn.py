@@ -150,6 +150,8 @@ def test_learn_takes_what_a_gateway_recorded(run: Run, tmp_path: Path) -> None:
         ask(gateway, "openai_chat", stream=True)
     with serving(gateway) as url:
         ran = run("learn", "--recordings", url, "--name", "seen", "--into", tmp_path)
+        other = run("learn", "--recordings", url, "--model", "nobody", "--into", tmp_path)
+    assert "holds no output with tools" in other.err
     assert "explains   6 of 6 samples" in ran.out, ran.err
     vectors = tmp_path / "seen.vectors.jsonl"
     again = run("learn", "--recordings", vectors, "--name", "again", "--into", tmp_path)

@@ -29,10 +29,12 @@ OUT_OF_REACH = {
     "mustache": "arguments are bare attributes: no row has a notation for them",
     "vcp": "a line end is all that begins a key",
     "at_lines": "arguments are `key = value` lines: no row has a notation for them",
+    "percent_lines": "the mark of a key is the beginning of the closer, and the reader takes the closer for a key",
+    "sections": "the mark of a key is the beginning of the closer, and the reader takes the closer for a key",
     "prefixed_elements": "every closer holds a prefix and the key: no row has a notation for it",
 }
 """What no row can say, and why: learning must refuse them, not learn half."""
-KNOWN = {"glaive"}
+KNOWN = {"glaive", "chevrons"}
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
@@ -85,9 +87,10 @@ def test_what_no_row_can_say_is_refused_with_what_to_do(name: str) -> None:
         learn_from_outputs(shown(name))
 
 
-def test_what_a_built_in_row_reads_is_not_learned_but_named() -> None:
+@pytest.mark.parametrize("name", [n for n in FILES if n.partition("-")[2] in KNOWN])
+def test_what_a_built_in_row_reads_is_not_learned_but_named(name: str) -> None:
     with pytest.raises(AlreadyRead, match="'tagged_json' reads every sample: nothing to learn; use it by that name"):
-        learn_from_outputs(shown("dev-glaive"))
+        learn_from_outputs(shown(name))
 
 
 # ── our own rows, each left out once ─────────────────────────────────────────
@@ -193,6 +196,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "no list": ({"tools": []}, "samples are a list"),
     "no text": ([{"tools": [{"name": "f"}]}, {"txt": "x"}], "sample 2 holds no text"),
     "no tools": (["x"], "sample 1 names no tools"),
+    "a text too long": ([{"tools": [{"name": "f"}]}, "x" * 100_001], "sample 2 is longer than 100,000 characters"),
     "odd calls": ({"tools": [{"name": "f"}], "samples": [{"text": "x", "calls": ["f"]}]}, "the calls of sample 1"),
 }
 

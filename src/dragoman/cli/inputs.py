@@ -8,7 +8,6 @@ from typing import IO, Any
 
 import click
 
-from ..dialects.learning.outputs import Sample, samples_of
 from ..dialects.rows.record import from_json
 from ..dialects.rows.table import DIALECTS
 from ..dialects.spec import Dialect
@@ -52,23 +51,6 @@ def read_tools(source: IO[str] | None) -> tuple[Tool, ...] | None:
     if not isinstance(value, list):
         raise click.BadParameter(f"{name(source)} must hold a tool definition or a list of them")
     return read_definitions(value)
-
-
-def read_samples(source: IO[str]) -> tuple[Sample, ...]:
-    """Outputs of a model out of a file: one JSON value, or JSON Lines."""
-    text = read_text(source)
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = [_line(line, n, source) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
-    return samples_of([value] if isinstance(value, dict) and "samples" not in value else value)
-
-
-def _line(line: str, number: int, source: IO[str]) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError as error:
-        raise click.BadParameter(f"line {number} of {name(source)} is not JSON: {error}") from error
 
 
 def read_dialect(named: str) -> Dialect:

@@ -11,7 +11,7 @@ import click
 
 from ..dialects.learning import Learned, learn
 from . import learn_outputs
-from .inputs import name, read_json, read_samples, read_text
+from .inputs import name, read_json, read_text
 from .outputs import print_json
 from .recordings import recorded
 from .rows import lines, shown
@@ -26,6 +26,7 @@ GIVE = "--template, --tokenizer-config or --response-template; or --samples; or 
 @click.option("--samples", type=click.File(encoding="utf-8"), help="Outputs of the model, with the tools it had.")
 @click.option("--recordings", help="Address of a gateway with --inspect, or a file of its exported vectors.")
 @click.option("--key", envvar="DRAGOMAN_KEY", default="", help="Key of that gateway; better in DRAGOMAN_KEY.")
+@click.option("--model", default="", help="Part of the name of the model or route whose recordings are meant.")
 @click.option(
     "--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), show_default="the working directory",
     help="Directory for the row and the vectors learned from outputs.",
@@ -39,6 +40,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     samples: IO[str] | None,
     recordings: str | None,
     key: str,
+    model: str,
     into: Path,
     row_name: str,
     as_json: bool,
@@ -55,7 +57,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     if sum(map(bool, (published, samples, recordings))) != 1:
         raise click.UsageError(f"give one of {GIVE}")
     if samples or recordings:
-        outputs = read_samples(samples) if samples else recorded(str(recordings), key)
+        outputs = learn_outputs.read_samples(samples) if samples else recorded(str(recordings), key, model)
         learn_outputs.run(outputs, row_name, into, as_json=as_json)
         return
     learned = learn(

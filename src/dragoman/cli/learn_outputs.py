@@ -8,17 +8,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
-from ..dialects.learning.outputs import LearnedRow, Sample, learn_from_outputs, vectors_of
+from ..dialects.learning.outputs import LearnedRow, Sample, learn_from_outputs, samples_of, vectors_of
 from ..dialects.rows.record import to_record
+from .inputs import name as source_name
+from .inputs import read_text
 from .outputs import print_json
 from .rows import lines, shown
 
 SOURCE = "learned by dragoman from {count} outputs"
 WIDEST = 100
+
+
+def read_samples(source: IO[str]) -> tuple[Sample, ...]:
+    """Outputs of a model out of a file: one JSON value, or JSON Lines."""
+    text = read_text(source)
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = [_line(line, n, source) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    return samples_of([value] if isinstance(value, dict) and "samples" not in value else value)
+
+
+def _line(line: str, number: int, source: IO[str]) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise click.BadParameter(f"line {number} of {source_name(source)} is not JSON: {error}") from error
 
 
 def run(samples: Sequence[Sample], name: str, into: Path, *, as_json: bool) -> None:

@@ -6,7 +6,9 @@ Knows the inspector's questions (docs/inspector.md); what the parser made of the
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +21,20 @@ API = "/inspect/api"
 PATIENCE = 30.0
 MOST_STEPS = 64
 """So many steps of one exchange are asked for: retries, re-asks, runs of tools."""
+MOST_SAMPLES = 60
+"""More outputs show no more of a dialect."""
 NONE = "{place} holds no output with tools; let a model answer through `dragoman serve --inspect` first"
 
 
-def recorded(place: str, key: str = "") -> tuple[Sample, ...]:
-    """The outputs kept at an address, or in a file of vectors; those without tools are left out."""
+def recorded(place: str, key: str = "", model: str = "") -> tuple[Sample, ...]:
+    """The newest outputs kept at an address, or in a file of vectors; those without tools are left out.
+
+    `model` is part of the name of the model or route whose outputs are meant; a file's rows say it in their source.
+    """
     address = place.startswith(("http://", "https://"))
-    rows = list(_asked(place, key) if address else _in_file(place))
-    found = [{**row, "calls": None} for row in rows if row.get("text") and row.get("tools")]
+    rows = _asked(place, key, model) if address else (r for r in _in_file(place) if model in str(r.get("source")))
+    wanted = ({**row, "calls": None} for row in rows if row.get("text") and row.get("tools"))
+    found = list(islice(wanted, MOST_SAMPLES) if address else deque(wanted, MOST_SAMPLES))
     if not found:
         raise click.UsageError(NONE.format(place=place))
     return samples_of(found)
@@ -46,23 +54,26 @@ def _in_file(place: str) -> Iterator[Mapping[str, Any]]:
             yield row
 
 
-def _asked(address: str, key: str) -> Iterator[Mapping[str, Any]]:
-    """Each step of each exchange, as the inspector exports it; one that no model's text was read in has none."""
+def _asked(address: str, key: str, model: str) -> Iterator[Mapping[str, Any]]:
+    """Each step of each exchange, the newest first; one in which no model's text was read has none."""
     root = address.rstrip("/").removesuffix("/inspect") + API
     headers = {"authorization": f"Bearer {key}"} if key else {}
     with httpx2.Client(timeout=PATIENCE, trust_env=False, headers=headers) as client:
         status, news = _get(client, f"{root}/exchanges")
         if status != httpx2.codes.OK:
             raise click.UsageError(f"{root} says {status}: {str(dict(news))[:300]}; see docs/inspector.md")
-        for row in news.get("rows", ()):
-            if row.get("live"):
-                continue
-            for step in range(MOST_STEPS):
-                status, body = _get(client, f"{root}/exchanges/{row['number']}/export/dialect?hop={step}")
-                if status == httpx2.codes.NOT_FOUND:
-                    break  # there are no more steps
-                if status == httpx2.codes.OK:
-                    yield json.loads(body["text"])
+        for row in reversed(news.get("rows", ())):
+            if not row.get("live") and (model in str(row.get("model")) or model in str(row.get("route"))):
+                yield from _steps(client, f"{root}/exchanges/{row['number']}")
+
+
+def _steps(client: httpx2.Client, exchange: str) -> Iterator[Mapping[str, Any]]:
+    for step in range(MOST_STEPS):
+        status, body = _get(client, f"{exchange}/export/dialect?hop={step}")
+        if status == httpx2.codes.NOT_FOUND:
+            return  # there are no more steps
+        if status == httpx2.codes.OK:
+            yield json.loads(body["text"])
 
 
 def _get(client: httpx2.Client, address: str) -> tuple[int, Mapping[str, Any]]:

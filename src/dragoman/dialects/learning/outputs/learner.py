@@ -168,7 +168,13 @@ def _left_over(parsed: Parsed, row: Dialect, sample: Sample) -> str:
 
 def _seems_to_call(sample: Sample) -> bool:
     """Do a tool's name and one of its keys, marked, stand in a text?"""
-    return any(t.name in sample.text and _stands(t, sample.text) for t in sample.tools)
+    return any(t.name in sample.text and (_stands(t, sample.text) or _lined(t, sample.text)) for t in sample.tools)
+
+
+def _lined(tool: Tool, text: str) -> bool:
+    """Does a line begin with a key of the tool and a sign, behind its name?"""
+    keys = "|".join(map(re.escape, tool.parameters.get("properties", {})))
+    return bool(keys) and re.search(rf"(?m)^[ \t]*(?:{keys})[ \t]*[:=]", text[text.find(tool.name) :]) is not None
 
 
 def _stands(tool: Tool, text: str, beside: str = "") -> bool:

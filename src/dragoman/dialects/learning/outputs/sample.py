@@ -15,6 +15,8 @@ from ....types import Tool
 
 Written: TypeAlias = tuple[str, Mapping[str, Any]]
 """A call's name and arguments."""
+MOST = 100_000
+"""No longer output is learned from: a dialect shows in short ones, and looking for calls takes longer than reading."""
 FORM = (
     'each sample is {"text": "…", "tools": […]}, or a text alone below a "tools" that stands for all; '
     '"calls" may say what was meant'
@@ -55,6 +57,8 @@ def _sample(row: Any, shared: tuple[Tool, ...], where: str) -> Sample:
         row = {"text": row}
     if not isinstance(row, Mapping) or not isinstance(row.get("text"), str):
         raise UsageError(f"{where} holds no text; {FORM}")
+    if len(row["text"]) > MOST:
+        raise UsageError(f"{where} is longer than {MOST:,} characters; outputs of ordinary length show as much")
     tools = shared if row.get("tools") is None else read_definitions(row["tools"]) or ()
     if not tools:
         raise UsageError(f'{where} names no tools; say below "tools" which the model was offered')
