@@ -13,7 +13,7 @@ from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source, same
 from ...types import IssueKind, Stop
 from ..judge import hints
-from ..judge.boxes import LIVE, MAX_SPAN, Quote, Standing, closes, lasts
+from ..judge.boxes import LIVE, MAX_SPAN, Standing, closes, lasts
 from ..judge.candidate import Draft, close_json
 from ..judge.evidence import Mark, mark_of
 from ..judge.judge import Judge, slip_of, unreadable
@@ -27,7 +27,7 @@ from .budget import Patience
 from .emitter import Teller
 from .lookahead import unlike, unlike_all
 from .markers import Table
-from .pending import Awaits, Pending
+from .pending import Awaits, Pending, box_of
 
 MAX_INFO = 200
 """A fence's info line is not longer."""
@@ -44,10 +44,6 @@ TOKENS = re.compile(r"\s*(?:<[|｜][^<>\s]{1,60}[|｜]>\s*)*(?:<(?:[|｜][^<>\s]
 VALUE = re.compile(r"[{\[\"']")
 """What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
 depend on how much had come)."""
-
-
-BOXES = {"`": Quote.SPAN, '"': Quote.MARKS, "'": Quote.MARKS}
-"""What a candidate begins with that stands in a box of its own."""
 
 
 class Trial:
@@ -273,7 +269,7 @@ class Trial:
             items, raw, teller.before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
             reasoning=teller.reasoning, whole=self._is_first(row), inline=not teller.line_start(""),
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
-            hints=() if teller.reasoning else self._hints(), box=_box(row, raw),
+            hints=() if teller.reasoning else self._hints(), box=box_of(row, raw),
         )  # fmt: skip
 
     def _count(self, attempt: Attempt) -> None:
@@ -510,13 +506,6 @@ class Trial:
             src.release()
             return attempt, raw
         return None, ""
-
-
-def _box(row: Row, raw: str) -> str:
-    """The box that belongs to the notation, where it is one for whole messages only."""
-    if row.place is Place.WHOLE:
-        return str(BOXES.get(raw[:1], ""))
-    return str(Quote.HTML) if not row.strong and raw.startswith("<code") else ""
 
 
 def _ignore(_: object) -> None:

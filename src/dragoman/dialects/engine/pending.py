@@ -9,9 +9,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ...events import Event
-from ..judge.boxes import Standing
+from ..judge.boxes import Quote, Standing
 from ..judge.candidate import Draft
 from ..judge.evidence import Mark
+from ..reading.compiled import Row
+from ..spec import Place
+
+BOXES = {"`": Quote.SPAN, '"': Quote.MARKS, "'": Quote.MARKS}
+"""What a candidate begins with that stands in a box of its own."""
 
 
 class Awaits(StrEnum):
@@ -57,3 +62,10 @@ class Pending:
         """`text` stands behind it."""
         self.after.append(text)
         self.size += len(text)
+
+
+def box_of(row: Row, raw: str) -> str:
+    """The box that belongs to the notation, where it is one for whole messages only."""
+    if row.place is Place.WHOLE:
+        return str(BOXES.get(raw[:1], ""))
+    return str(Quote.HTML) if not row.strong and raw.startswith("<code") else ""
