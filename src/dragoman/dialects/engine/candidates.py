@@ -406,6 +406,8 @@ class Trial:
         """Does what follows the opener look like a call?  A mark with words behind it is a word (J)."""
         src, size = self.src, self._opener_size(row)
         ahead = (yield from src.peek(size + SHAPE_REACH))[size:]
+        if not ahead.strip() and not self.table.turns.isdisjoint(row.openers):
+            return False  # a mark of turns that leaked, with no call behind it
         if row.sure or row.forms or SHAPE.match(ahead) or (yield from self._is_cut(row)):
             return True
         if not ahead.strip():
