@@ -38,7 +38,7 @@ from ..types import (
     ToolResult,
 )
 from .instructions import choice_instruction
-from .seals import of_another
+from .seals import of_another, with_dummies, without_refused
 from .thinking import with_thinking
 
 WEAKER = {"named": "required", "required": "auto"}
@@ -146,6 +146,13 @@ def wants_thinking(request: Request) -> bool | None:
     return None if budget is None else budget != 0
 
 
+UNSIGNED_CALLS: Mapping[str, tuple[str, str]] = {
+    # ai.google.dev/gemini-api/docs/thought-signatures: for calls that another model made
+    "gemini": ("thought_signature", "skip_thought_signature_validator"),
+}
+"""Codec → the field and the word by which a model that demands signatures takes a call that nobody signed."""
+
+
 def prepare(
     request: Request,
     provider: Provider,
@@ -161,7 +168,11 @@ def prepare(
     the modes of tool choice that were.
     """
     messages, foreign = of_another(request.messages, origin(provider, profile), alike(provider.codec))
-    request = request if not foreign else replace(request, messages=messages)
+    messages, stale = without_refused(messages, refused)
+    foreign = (*foreign, *stale)
+    if profile.replay is Replay.SIGNED and provider.codec in UNSIGNED_CALLS:
+        messages = with_dummies(messages, *UNSIGNED_CALLS[provider.codec])
+    request = request if messages == request.messages else replace(request, messages=messages)
     request, thinking = with_thinking(request, provider, profile, refused)
     request, fixed = _sampled(request, provider, profile)
     fixed = [*foreign, *thinking, *fixed]

@@ -19,6 +19,7 @@ from ..types import JsonObject, Request, Tool
 from .capabilities import NOTHING, Refusals, signed
 from .instructions import form_key, form_kind
 from .plan import Plan
+from .seals import state_of
 from .thinking import REFUSED, WHILE_TOOLS
 
 TOOLS_REFUSED = re.compile(
@@ -114,6 +115,7 @@ ABOUT_EFFORT = re.compile(
 )
 """xAI "Model … does not support parameter reasoningEffort.", Gemini "Thinking level is not supported for this model.",
 Anthropic "This model does not support the effort parameter", Ollama '"m" does not support thinking'."""
+LIMIT = "max_tokens"
 WITHOUT_TOOLS = re.compile(r"\bfunction tools with reasoning", re.IGNORECASE)
 """OpenAI "Function tools with reasoning_effort are not supported for … in /v1/chat/completions …"."""
 ABOUT_A_VALUE = re.compile(r"unsupported[ _]value|supported values", re.IGNORECASE)
@@ -135,6 +137,8 @@ def refused_effort(error: ProviderError, sent: Request) -> str:
         return WHILE_TOOLS
     if error.kind not in DEMAND_REFUSALS or (effort is None and sent.sampling.thinking_budget is None):
         return ""
+    if LIMIT in words:
+        return ""  # of this one request
     about = ABOUT_EFFORT.search(words) or (ABOUT_A_VALUE.search(words) and ABOUT_EFFORT.search(error.body))
     if not about:
         return ""
@@ -143,6 +147,26 @@ def refused_effort(error: ProviderError, sent: Request) -> str:
     if listed:
         return f"{REFUSED}:{','.join(listed)}"
     return f"{REFUSED}:-{effort}" if effort is not None and effort in QUOTED_WORD.findall(words) else REFUSED
+
+
+ABOUT_STATE = re.compile(
+    r"\bsignature\W{1,3}in\W{1,3}thinking|thinking\W{1,3}blocks\b.{0,60}\bcannot be modified|\bbound to a different\b"
+    r"|\bencrypted[_ ]content\b.{0,200}\bcould not be|could not decrypt"
+    r"|(?:corrupted|invalid) thought signature|thought signature is not valid|\bwithout its required\b"
+    r"|\bItem with id '(?:rs|fc|msg)_\S+' not found",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Anthropic "Invalid `signature` in `thinking` block", "`thinking` or `redacted_thinking` blocks in the latest
+assistant message cannot be modified", OpenAI "The encrypted content … could not be verified", "Item 'fc_…' of type
+'function_call' was provided without its required 'reasoning' item: 'rs_…'", xAI "Could not decrypt the provided
+encrypted_content", Gemini "Corrupted thought signature." (claude-code#63256, opencodex#2229, codex#35739)."""
+
+
+def _state(error: ProviderError, plan: Plan) -> Refusals:
+    """The state of earlier turns, where this refusal is about it: the next asking goes without."""
+    if error.kind not in DEMAND_REFUSALS or plan.text or not ABOUT_STATE.search(error.message):
+        return NOTHING
+    return Refusals(demands=state_of(plan.asked.messages) - plan.refused.demands)
 
 
 GENERATION = "failed_generation"
@@ -224,5 +248,7 @@ def _schemas(error: ProviderError, plan: Plan) -> Refusals:
     return Refusals(schemas=schemas - plan.refused.schemas)
 
 
-WEAKER: tuple[Callable[[ProviderError, Plan], Refusals], ...] = (_constraint, _effort, _demand, _tools, _schemas)
+WEAKER: tuple[Callable[[ProviderError, Plan], Refusals], ...] = (
+    _constraint, _state, _effort, _demand, _tools, _schemas,
+)  # fmt: skip
 """In this order: an error may read like several refusals, and the first is asked around."""

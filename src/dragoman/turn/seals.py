@@ -345,6 +345,64 @@ def of_another(
     return tuple(made), tuple(issues[:1])
 
 
+def with_dummies(messages: Sequence[Message], field: str, word: str) -> tuple[Message, ...]:
+    """`messages`, where in the turn under way each one's first call bears `word` in `field` if it has nothing there.
+
+    Earlier turns are not checked.
+    """
+    last = max((at for at, message in enumerate(messages) if message.role == "user"), default=-1)
+    return tuple(_signed(message, field, word) if at > last else message for at, message in enumerate(messages))
+
+
+def _signed(message: Message, field: str, word: str) -> Message:
+    first = message.calls[0] if message.calls else None
+    if first is None or first.metadata.get(field):
+        return message
+    given = first.metadata
+    api, origin = (given.api, given.origin) if isinstance(given, WireFields) else ("", "")
+    signed = replace(first, metadata=WireFields(api, {**given, field: word}, origin))
+    return message.with_parts(signed if part is first else part for part in message.parts)
+
+
+REFUSED = "state:"
+"""Begins the refused demands that are about one part's state."""
+
+
+def state_of(messages: Iterable[Message]) -> frozenset[str]:
+    """The demands, one for each part with state of its model among `messages`: what a refusal of state is about."""
+    parts = (part for message in messages for part in message.parts if isinstance(part, Reasoning | ToolCall))
+    return frozenset(_named(part) for part in parts if part.metadata)
+
+
+def _named(part: Reasoning | ToolCall) -> str:
+    return REFUSED + _digest_of(repr(sorted(part.metadata.items())))
+
+
+def without_refused(
+    messages: Sequence[Message], refused: Collection[str]
+) -> tuple[tuple[Message, ...], tuple[Issue, ...]]:
+    """`messages` without the state that was refused: calls stay, bare; reasoning that bore it goes."""
+    known = frozenset(one for one in refused if one.startswith(REFUSED))
+    if not known:
+        return tuple(messages), ()
+    made: list[Message] = []
+    issues: list[Issue] = []
+    for at, message in enumerate(messages):
+        hit = [part for part in message.parts if isinstance(part, Reasoning | ToolCall) and _named(part) in known]
+        if hit:
+            message = message.with_parts(
+                replace(part, metadata=NOTHING) if isinstance(part, ToolCall) and part in hit else part
+                for part in message.parts
+                if not isinstance(part, Reasoning) or part not in hit
+            )
+            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=REFUSED_STATE, path=f"$.messages[{at}].reasoning"))
+        made.append(message)
+    return tuple(made), tuple(issues[:1])
+
+
+REFUSED_STATE = "this model refuses the signatures or encrypted reasoning of an earlier turn; they were left out"
+
+
 def _without_fields(part: Part, origin: str, apis: Collection[str]) -> Part:
     if not isinstance(part, Reasoning | ToolCall) or not isinstance(part.metadata, WireFields) or not part.metadata:
         return part
