@@ -1,8 +1,9 @@
 """The shortest program: a function, a question, an answer."""
 
 import os
+import sys
 
-from dragoman import Client, tool
+from dragoman import Client, DragomanError, tool
 
 MODEL = os.environ.get("DRAGOMAN_MODEL", "ollama/qwen3:8b")
 
@@ -18,6 +19,9 @@ def get_weather(city: str) -> str:
 
 
 with Client() as client:
-    run = client.run("What is the weather in Oslo and Paris?", tools=[get_weather], model=MODEL)
+    try:
+        run = client.run("What is the weather in Oslo and Paris?", tools=[get_weather], model=MODEL)
+    except DragomanError as error:  # no server, a wrong key, a limit: a run that has no answer is raised
+        sys.exit(f"no answer: {error}")
 
 print(run.text)

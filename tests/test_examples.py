@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import subprocess
 import sys
@@ -29,6 +30,8 @@ PRINTED = {
     "turn_by_turn.py": ["get_weather {'city': 'Oslo'}: accepted", "Oslo: rain in Oslo."],
 }
 """Program → what it prints, among other things."""
+POLITE = {"weather.py", "structured.py", "stream.py"}
+"""Those that show how a failure is told to a user; in the others it is raised."""
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,16 @@ def test_an_example_runs_as_a_program(host: str) -> None:
     command = [sys.executable, "-W", "error", str(EXAMPLES / "weather.py")]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "Oslo: rain, 4 °C. Paris: sun, 19 °C.\n", "")
+
+
+@pytest.mark.parametrize("name", sorted(POLITE))
+def test_an_example_without_a_model_fails_in_words(name: str) -> None:
+    environ = {"OLLAMA_HOST": "127.0.0.1:9", "DRAGOMAN_MODEL": "ollama/weak", "PYTHONUTF8": "1"}
+    command = [sys.executable, str(EXAMPLES / name)]
+    done = subprocess.run(command, env={**os.environ, **environ}, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 1
+    assert "127.0.0.1:9" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
 
 
 def test_the_list_of_examples_names_them_all() -> None:

@@ -50,6 +50,7 @@ SHOWN = FLOOR["client"]  # the public face shows type checkers this floor and th
 
 LIBRARIES = {"jsonschema_rs"}  # all that the layers below the world may use beside the standard library
 OWN_LIBRARIES = {("dragoman.jsontext", "orjson")}  # and what one module of them may
+CHECKERS = "typing_extensions"  # every checker has it, and nothing that runs imports it
 LATE = {("dragoman.dialects.learning.sandbox", "jinja2")}  # a library that one module imports when it is first needed
 WORLDLY = {
     "asyncio", "concurrent", "ftplib", "http", "imaplib", "multiprocessing", "os", "pathlib", "poplib", "queue",
@@ -188,7 +189,7 @@ def _foreign(it: Import) -> str:
         return ""
     if root in WORLDLY or it.target in WORLDLY:
         return f"{at} imports {it.target}; outside the world's rooms it comes in as an argument or an effect"
-    late = it.inside and (it.module, root) in LATE
+    late = (it.inside and (it.module, root) in LATE) or (it.typing and root == CHECKERS)
     allowed = root in LIBRARIES or (it.module, root) in OWN_LIBRARIES or late
     if not allowed and root not in sys.stdlib_module_names:
         return f"{at} imports {root}; here there is only the standard library and {', '.join(LIBRARIES)}"
@@ -330,6 +331,7 @@ SOUND: list[tuple[str, dict[str, str]]] = [
     ("the world may do as it likes", {"dragoman.io.a": "import asyncio, aiohttp\ndef f():\n    import ssl"}),
     ("the journal writes files", {"dragoman.loop.journal.a": "from pathlib import Path"}),
     ("a late library where it is needed", {"dragoman.dialects.learning.sandbox": "def f():\n    import jinja2"}),
+    ("what checkers know", {"dragoman.types": "if TYPE_CHECKING:\n from typing_extensions import TypeVar"}),
     ("a library in a function of a program", {"dragoman.cli": "def f():\n    import uvicorn"}),
     ("the face shows the clients to type checkers",
      {"dragoman": "if TYPE_CHECKING:\n from .client import x", "dragoman.client": ""}),

@@ -67,8 +67,9 @@ def ours(server: Counted, rate: float, dialects: Sequence[str], count: int, seed
 
 def _client(server: Counted, dialect: str) -> Client:
     """A client that tells tools and history in the model's own dialect, and listens for all of them."""
-    spoken = {"prompt_dialect": dialect} if dialect else {}
-    return Client(base_url=f"{server.url}/v1", policy=Policy(max_turns=25), system=SYSTEM, **spoken)
+    more = {"prompt_dialect": dialect} if dialect else {}
+    url, policy = f"{server.url}/v1", Policy(max_turns=25)
+    return Client(base_url=url, policy=policy, system=SYSTEM, raise_on_failure=False, **more)
 
 
 def theirs(python: str, peer: str, server: Counted, *, rate: float, count: int, seed: int) -> Tally:

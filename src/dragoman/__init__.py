@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from .loop import Policy as Policy
     from .loop import Refused as Refused
     from .loop import Run as Run
+    from .loop import RunEvent as RunEvent
+    from .loop import RunUnfinished as RunUnfinished
     from .loop import ToolEnded as ToolEnded
     from .loop import ToolProgress as ToolProgress
     from .loop import ToolStarted as ToolStarted
@@ -97,9 +99,9 @@ __all__ = [
     "Failed", "FinalAction", "FinalTool", "Health", "Interrupted", "Issue", "IssueKind", "JournalError", "Limit",
     "Media", "Message", "Opaque", "Output", "Parsed", "Parser", "Policy", "Provider", "ProviderError", "Reasoning",
     "ReasoningDelta", "Refused", "Report", "Request", "Response", "Route", "RouteFailed", "Rules", "Run",
-    "Runnable", "Sampling", "Text", "TextDelta", "Tool", "ToolCall", "ToolChoice", "ToolEnded", "ToolError",
-    "ToolProgress", "ToolResult", "ToolSet", "ToolStarted", "TurnEnded", "TurnStarted", "UsageError", "Verdict",
-    "__version__", "assemble", "augment_system_prompt", "codecs", "decode", "decode_stream",
+    "RunEvent", "RunUnfinished", "Runnable", "Sampling", "Text", "TextDelta", "Tool", "ToolCall", "ToolChoice",
+    "ToolEnded", "ToolError", "ToolProgress", "ToolResult", "ToolSet", "ToolStarted", "TurnEnded", "TurnStarted",
+    "UsageError", "Verdict", "__version__", "assemble", "augment_system_prompt", "codecs", "decode", "decode_stream",
     "decode_tool_calls", "dialects", "encode_definitions", "encode_result", "extract", "parse", "render",
     "replay", "runnable", "tool", "tool_prompt",
 ]  # fmt: skip
@@ -116,7 +118,8 @@ _FACE: dict[str, str] = {
     ".fallback": "Health RouteFailed Rules",
     ".io.cancel": "Cancel",
     ".loop": "Allowed Answered ApprovalDecided ApprovalRequest Corrected Denied Edited Failed FinalAction"
-    " FinalTool Interrupted Limit Output Policy Refused Run ToolEnded ToolProgress ToolStarted TurnEnded TurnStarted",
+    " FinalTool Interrupted Limit Output Policy Refused Run RunEvent RunUnfinished"
+    " ToolEnded ToolProgress ToolStarted TurnEnded TurnStarted",
     ".providers.spec": "Provider",
     ".providers.route": "Route",
     ".tools": "Approval Context Runnable ToolSet runnable tool",

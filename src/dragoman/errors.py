@@ -18,6 +18,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import Any
 
 from .types import Issue
 
@@ -165,8 +166,11 @@ class ProviderError(DragomanError):
     """A peer refused, failed or vanished.
 
     `status` is the HTTP status (0 when none came), `kind` what that means, `code` the peer's own word,
-    `retry_after` seconds to wait when the peer said so, `body` the peer's body with secrets removed.
+    `retry_after` seconds to wait when the peer said so, `body` the peer's body with secrets removed.  Where it ended a
+    run, `run` is that run (`dragoman.Run`): its messages, and the answer as far as it came.
     """
+
+    run: Any = None
 
     def __init__(
         self,

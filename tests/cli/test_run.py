@@ -199,7 +199,7 @@ WRONG = [
     (("-t", "nonexistent_module", "hi"), "cannot load nonexistent_module"),
     (("-t", "tests.support.handy:nothing", "hi"), "has no 'nothing'"),
     (("-t", "tests.support.handy:NUMBER", "hi"), "is int, and no tools"),
-    (("-t", "tests.cli.conftest", "hi"), "no function there is marked with @tool"),
+    (("-t", "tests.cli", "hi"), "there is no function"),
     (("--mcp", "nonexistent.json", "hi"), "give the path of a file"),
     (("--approve", "sometimes", "hi"), "sometimes"),
     (("--resume",), "--resume needs --journal"),
@@ -292,3 +292,31 @@ def test_mcp_servers_lend_their_tools(ask: Run, tmp_path: Path) -> None:
     ran = ask("--mcp", path, "-t", "tests.support.handy:WEATHER", 'Call echo with text="over there".')
     assert (ran.code, ran.out) == (0, "echo answered: over there\n")
     assert "cannot start MCP server 'bad'" in ran.err
+
+
+def test_a_file_of_plain_functions_is_tools_as_it_is_in_python(ask: Run, tmp_path: Path) -> None:
+    file = tmp_path / "plain.py"
+    file.write_text(
+        "from os.path import join\n\n\ndef get_weather(city: str) -> str:\n    \"\"\"The weather.\"\"\"\n    return 'rain'\n\n\n"
+        "def _helper(x):\n    return x\n",
+        encoding="utf-8",
+    )
+    ran = ask("--approve", "never", "-t", str(file), "What is the weather in Oslo?")
+    assert (ran.code, ran.out) == (0, "Oslo: rain.\n")
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+def test_the_demo_brings_its_tools(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("buy milk", encoding="utf-8")
+    task = 'Call read_file with path="notes.txt".'
+    words, stdin = ((task,), "") if command == "run" else ((), f"{task}\n")
+    ran = run(command, "--demo", "--approve", "never", *words, stdin=stdin)
+    assert ran.code == 0
+    assert "buy milk" in ran.out
+
+
+def test_a_provider_that_is_nearly_one_is_told(run: Run) -> None:
+    ran = run("run", "--model", "opnai/gpt-4o", "hi")
+    assert ran.code == 2
+    assert "did you mean 'openai'" in ran.err

@@ -134,11 +134,11 @@ SCENARIOS: list[tuple[str, Script, dict[str, Any]]] = [
     ("a break after a tool ran", (asks("works"), CUT), {}),
     ("an approval denied", (asks("look", at="it"), DONE), {"policy": Policy(approve=denies)}),
     ("a hook that breaks", (asks("look", at="it"), DONE), {"policy": Policy(approve=raising)}),
-    ("a value", (ScriptedReply((), (("v", "final_answer", {"value": 3}),)),), {"output_type": int}),
+    ("a value", (ScriptedReply((), (("v", "final_answer", {"value": 3}),)),), {"output": int}),
     (
         "a value that does not fit",
         (text_reply("three"), ScriptedReply((), (("v", "final_answer", {"value": 3}),))),
-        {"output_type": int},
+        {"output": int},
     ),
     ("garbage", (Answer((b"<html>",), headers={"content-type": "text/html"}),) * 9, {}),
     ("an empty answer", (text_reply(""), text_reply("")), {}),
@@ -265,7 +265,7 @@ def _looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_at(face: Face, url: str, tools: list[Any], *, stream: bool = False, **made: Any) -> tuple[list[Any], Run]:
     """A run against a real server."""
-    made = {"model": "m", "base_url": url, "rules": QUICK, **made}
+    made = {"model": "m", "base_url": url, "rules": QUICK, "raise_on_failure": False, **made}
     if face is NOW:
         with Client(**made) as client:
             if not stream:

@@ -30,7 +30,19 @@ from dragoman.errors import ErrorCode, JournalError
 from dragoman.events import CallDelta, ReasoningDelta, TextDelta, assemble, replay
 from dragoman.io.cancel import Cancel
 from dragoman.io.scripted import ScriptedPeer
-from dragoman.loop import Allowed, Answered, ApprovalRequest, Bound, Denied, Edited, Interrupted, Limit, Policy, Run
+from dragoman.loop import (
+    Allowed,
+    Answered,
+    ApprovalRequest,
+    Bound,
+    Denied,
+    Edited,
+    Interrupted,
+    Limit,
+    Policy,
+    Run,
+    ToolStarted,
+)
 from dragoman.loop.journal import JournalStore, RunRecorder, decode, encode
 from dragoman.loop.journal.recorder import joined
 from dragoman.tools import Context, tool
@@ -542,7 +554,7 @@ def test_a_cancelled_run_frees_its_journal_and_resumes(path: str) -> None:
         async with AsyncClient("m", base_url="http://model.test", performer=script().performer) as client:
             steps = client.stream("Pay.", tools=[office.tools[0], send], journal=path)
             async for step in steps:
-                if type(step).__name__ == "ToolStarted" and step.call.name == "send":
+                if isinstance(step, ToolStarted) and step.call.name == "send":
                     break
             waiting = asyncio.ensure_future(anext(steps))
             while "sent 1" not in office.done:
@@ -592,7 +604,7 @@ def test_a_journal_of_another_run_is_refused(face: Face, path: str) -> None:
 def test_system_prompt_sampling_and_form_of_the_answer_are_kept(path: str) -> None:
     wanted = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     broken = model(API, refusal(401, {"error": "no"}))
-    NOW.run(broken, "How many?", system="Brief.", sampling=Sampling(top_p=0.5), output_type=wanted, journal=path)
+    NOW.run(broken, "How many?", system="Brief.", sampling=Sampling(top_p=0.5), output=wanted, journal=path)
     memory = model(API, ScriptedReply((), (("v", "final_answer", {"n": 3}),)))
     run = NOW.do(memory, "resume", path)
     body = json.loads(memory.sent[0].body)

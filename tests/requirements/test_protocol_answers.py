@@ -41,17 +41,17 @@ WAYS: dict[str, dict[str, Any]] = {
 FINAL = '{"final":{"content":"saved"}}'
 RAW = re.compile(r"[\"'“](?:thoughts?|action|final)[\"'”]\s*:|@tool |~~~|<tool_call>|Action Input", re.IGNORECASE)
 WORDS = re.compile(r"\[The (?:call of .* was not run|model gave no answer in the form)")
+
 DOUBTED = frozenset({
     "action-then-prose", "line-then-action", "action-then-final", "fenced-action-then-prose", "made-up-result",
     "prose-then-fenced-action",
 })  # fmt: skip
-"""Answers that hold a whole call beside other text: where nobody asked for the protocol they are in doubt."""
-
-
-def rows(*, told: bool = True) -> Any:
-    return pytest.mark.parametrize(
-        "row", [row for row in ROWS if told or row["id"] not in DOUBTED], ids=lambda row: row["id"]
-    )
+"""Answers that hold a whole call beside other text: where nobody told the protocol they are in doubt, and the model is
+asked; what it then denies is text as it was written."""
+rows = pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+undoubted = pytest.mark.parametrize(
+    "row", [row for row in ROWS if row["id"] not in DOUBTED], ids=lambda row: row["id"]
+)
 
 
 def tools(shop: Shop) -> ToolSet:
@@ -90,7 +90,7 @@ def what_came(*, ran: bool, asked: int) -> str:
 @pytest.mark.requirement("004-loop")
 @pytest.mark.parametrize("way", ["named", "auto"])
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "tolerant"])
-@rows()
+@rows
 def test_an_answer_is_an_action_a_final_or_asked_for_again(row: dict[str, Any], strict: bool, way: str) -> None:
     got = run(row["text"], FINAL, FINAL, FINAL, way=way, strict=strict)
     assert not RAW.search(shown(got))
@@ -106,7 +106,7 @@ def test_an_answer_is_an_action_a_final_or_asked_for_again(row: dict[str, Any], 
 @pytest.mark.parametrize("way", ["named", "auto"])
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "tolerant"])
 @streamed_and_whole
-@rows()
+@rows
 def test_the_gateway_holds_to_it_too(row: dict[str, Any], stream: bool, strict: bool, way: str) -> None:
     text, ran, asked = served(row["text"], FINAL, FINAL, FINAL, way=way, stream=stream, strict=strict)
     assert not RAW.search(text)
@@ -115,14 +115,14 @@ def test_the_gateway_holds_to_it_too(row: dict[str, Any], stream: bool, strict: 
 
 
 @pytest.mark.requirement("004-loop")
-@rows(told=False)
+@undoubted
 def test_where_nobody_told_the_protocol_its_text_is_no_answer_either(row: dict[str, Any]) -> None:
     assert not RAW.search(shown(run(row["text"], "Saved.", "Saved.", "Saved.", way="native")))
 
 
 @pytest.mark.requirement("004-loop")
 @streamed_and_whole
-@rows(told=False)
+@undoubted
 def test_nor_does_the_gateway_hand_it_out(row: dict[str, Any], stream: bool) -> None:
     assert not RAW.search(served(row["text"], "Saved.", "Saved.", way="native", stream=stream)[0])
 
@@ -132,9 +132,9 @@ def test_nor_does_the_gateway_hand_it_out(row: dict[str, Any], stream: bool) -> 
 
 @pytest.mark.requirement("004-loop")
 @pytest.mark.parametrize("way", WAYS)
-@rows(told=False)
+@undoubted
 def test_a_model_that_insists_ends_the_run_in_words(row: dict[str, Any], way: str) -> None:
-    got = run(*[row["text"]] * 8, way=way, strict=True)
+    got = run(*[row["text"]] * 8, way=way, strict=way != "native")
     assert not RAW.search(shown(got))
     if row["may"] == ["reask"] and way != "native":
         assert got.run.end == Limit(Bound.CORRECTIONS, 2)
@@ -144,9 +144,9 @@ def test_a_model_that_insists_ends_the_run_in_words(row: dict[str, Any], way: st
 @pytest.mark.requirement("004-loop")
 @pytest.mark.parametrize("way", WAYS)
 @streamed_and_whole
-@rows(told=False)
+@undoubted
 def test_a_client_is_told_in_words_too(row: dict[str, Any], stream: bool, way: str) -> None:
-    text, _, _ = served(*[row["text"]] * 4, way=way, stream=stream, strict=True)
+    text, _, _ = served(*[row["text"]] * 4, way=way, stream=stream, strict=way != "native")
     assert not RAW.search(text)
     if row["may"] == ["reask"] and way != "native":
         assert WORDS.search(text)
@@ -188,7 +188,7 @@ def test_other_json_is_an_answer_as_it_stands(text: str, size: int) -> None:
     assert (got.run.text, got.run.turns) == (text, 1)
 
 
-@rows()
+@rows
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "tolerant"])
 def test_any_chunking_gives_the_same(row: dict[str, Any], way: str, strict: bool) -> None:

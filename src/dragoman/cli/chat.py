@@ -23,7 +23,7 @@ from ..loop import Interrupted, Run, TurnEnded
 from ..types import Message
 from .chat_store import Chat, latest, new_path
 from .interrupts import interruptible, stopping
-from .progress import one_line, outcome, print_step, show, why
+from .progress import one_line, outcome, print_step, show
 from .session import Session, opened, with_options
 
 HELP = """/help   this
@@ -138,8 +138,8 @@ class _Talk:
         text = outcome(run)
         if text and text != run.text:
             click.echo(text)
-        if reason := why(run):
-            click.secho(reason, fg="yellow", err=True)
+        if run.why:
+            click.secho(run.why, fg="yellow", err=True)
 
 
 def _lines() -> Iterator[str]:

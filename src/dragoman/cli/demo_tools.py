@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ErrorCode, ToolError, mark
+from ..tools import Runnable, ToolSet
 from ..types import Tool
 
 OPERATIONS: Mapping[type[ast.AST], Callable[..., Decimal]] = {
@@ -37,6 +38,18 @@ class Workshop:
             "calculate": self.calculate,
             "write_file": self.write_file,
         }
+
+    def tools(self) -> ToolSet:
+        """The tools, as a client of ours runs them."""
+        return ToolSet(*(self._runnable(tool) for tool in TOOLS))
+
+    def _runnable(self, tool: Tool) -> Runnable:
+        function = self._tools[tool.name]
+        return Runnable(
+            tool=tool,
+            function=lambda arguments, context: function(**arguments),
+            read_only=tool.name != "write_file",
+        )
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> str:
         """What the tool answers, or how it failed."""

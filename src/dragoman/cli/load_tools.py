@@ -1,7 +1,8 @@
 """Tools named on the command line: `module:name`, `module`, `path/to/file.py:name` or `path/to/file.py`.
 
 Knows how Python finds modules; nothing of what tools do.  What is named may be a `ToolSet`, a list of tools, one tool,
-or an object with tools among its methods; of a module alone, everything marked with `@tool` is taken.
+or an object with tools among its methods; of a module alone, everything marked with `@tool` is taken, and where nothing
+is, its public functions.
 Contract: what cannot be loaded is a `UsageError` that says how to name it; the current folder comes first.
 """
 
@@ -12,13 +13,13 @@ import sys
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ..errors import DragomanError, UsageError
 from ..tools import Runnable, ToolSet
 
-HOW = "name tools as module:name (tools.py with `TOOLS = ToolSet(…)` is tools:TOOLS), or a module of @tool functions"
+HOW = "name tools as module:name (tools.py with `TOOLS = ToolSet(…)` is tools:TOOLS), or a module of functions"
 
 
 def load_tools(names: Iterable[str]) -> ToolSet:
@@ -30,9 +31,9 @@ def _load(name: str) -> ToolSet:
     where, _, attribute = name.rpartition(":") if ":" in name else (name, "", "")
     module = _module(where)
     if not attribute:
-        found = ToolSet.of(module)
+        found = ToolSet.of(module) or ToolSet(*_functions(module))
         if not found:
-            raise UsageError(f"{name}: no function there is marked with @tool; {HOW}")
+            raise UsageError(f"{name}: there is no function; {HOW}")
         return found
     value: Any = module
     for step in attribute.split("."):
@@ -40,6 +41,12 @@ def _load(name: str) -> ToolSet:
             raise UsageError(f"{where} has no {attribute!r}; {HOW}")
         value = getattr(value, step)
     return _as_tools(value, name)
+
+
+def _functions(module: ModuleType) -> list[FunctionType]:
+    """The public functions a module defines itself."""
+    own = (each for each in vars(module).values() if isinstance(each, FunctionType))
+    return [each for each in own if each.__module__ == module.__name__ and not each.__name__.startswith("_")]
 
 
 def _as_tools(value: Any, name: str) -> ToolSet:

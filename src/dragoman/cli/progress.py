@@ -21,11 +21,8 @@ from ..loop import (
     Corrected,
     Denied,
     Edited,
-    Failed,
     FinalAction,
     FinalTool,
-    Limit,
-    Refused,
     Run,
     ToolEnded,
     ToolProgress,
@@ -146,7 +143,7 @@ _JSON: Mapping[type[Any], Callable[[Any], Body | None]] = {
         "type": "end",
         "end": type(run.end).__name__.lower(),
         "done": run.done,
-        "why": why(run),
+        "why": run.why,
         "text": run.text,
         "value": run.value,
         "turns": run.turns,
@@ -156,20 +153,6 @@ _JSON: Mapping[type[Any], Callable[[Any], Body | None]] = {
 
 
 # ── how it ended ─────────────────────────────────────────────────────────────
-
-
-def why(run: Run) -> str:
-    """Why a run ended without an answer; "" where it has one."""
-    match run.end:
-        case Limit(which, limit):
-            return f"stopped at the limit of {which} ({limit:g})"
-        case Refused(reason):
-            return f"the model would not answer: {reason}"
-        case Failed(error):
-            return str(error) or type(error).__name__
-        case _ if run.done:
-            return ""
-    return "interrupted"
 
 
 def outcome(run: Run) -> str:

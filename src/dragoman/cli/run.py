@@ -15,7 +15,7 @@ from ..events import TextDelta
 from ..io.cancel import Cancel
 from ..loop import Interrupted, Run, TurnEnded
 from .interrupts import stopping
-from .progress import outcome, print_step, show, why
+from .progress import outcome, print_step, show
 from .session import opened, task_text, with_options
 
 INTERRUPTED = 130
@@ -69,6 +69,6 @@ def finish(run: Run, *, as_json: bool) -> int:
         print_step(run)
     elif text := outcome(run).strip():
         click.echo(text)
-    if reason := why(run):
-        click.secho(reason, fg="red", err=True)
+    if run.why:
+        click.secho(run.why, fg="red", err=True)
     return INTERRUPTED if isinstance(run.end, Interrupted) else 0 if run.done else 1

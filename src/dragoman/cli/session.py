@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -23,6 +24,7 @@ from ..loop import Policy
 from ..sim import WeakModel, running
 from ..tools import ToolSet
 from .approval import MODES, Approver
+from .demo_tools import Workshop
 from .load_tools import load_tools
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,7 +48,8 @@ OPTIONS = (
     click.option("--dialect", default="", help="Dialect of the prompt for a model without tools."),
     click.option("--strict", is_flag=True,
                  help="Ask again for calls that need mending; in the JSON protocol, for all but actions and finals."),
-    click.option("--demo", is_flag=True, help="Use a scripted model that has no tools."),
+    click.option("--demo", is_flag=True,
+                 help="Use a scripted model, with the tools of the demonstration where you give none."),
     click.option("--json", "as_json", is_flag=True, help="Print every step as a line of JSON."),
     click.option("--quiet", "-q", is_flag=True, help="Do not show calls and results on stderr."),
 )  # fmt: skip
@@ -88,12 +91,14 @@ def opened(
     with ExitStack() as stack:
         found = load_tools(tools) | ToolSet(*(_served(stack, config) for config in mcp))
         if demo:
+            found = found or Workshop(Path.cwd()).tools()
             model, base_url = model or "weak", f"{stack.enter_context(running(WeakModel()))}/v1"
         elif not model:
             model, base_url = _discovered(base_url)
         policy = Policy(max_turns=max_turns, approve=Approver(approve, cancel), strict=strict or None)
-        prompt: dict[str, Any] = {"prompt_dialect": DIALECTS[dialect]} if dialect else {}
-        client = Client(model, base_url=base_url, system=system, tools=found, policy=policy, **prompt)
+        more: dict[str, Any] = {"prompt_dialect": DIALECTS[dialect]} if dialect else {}
+        more["raise_on_failure"] = False  # commands say it in words, and by their exit code
+        client = Client(model, base_url=base_url, system=system, tools=found, policy=policy, **more)
         yield Session(stack.enter_context(client), found, model)
 
 

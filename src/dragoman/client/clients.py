@@ -17,11 +17,12 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
 from ..effects import Outcome, Perform, PerformAsync, Timeouts, adrive, arun, drive, run
 from ..errors import UsageError, nearest
+from ..events import TextDelta
 from ..fallback import Health, Rules
 from ..io import aio, sync
 from ..io.cancel import Cancel
 from ..io.execution import ToolObserver
-from ..loop import Policy
+from ..loop import Policy, RunEvent
 from ..providers.route import Route
 from ..providers.spec import Provider
 from ..providers.spec import Tools as ToolMode
@@ -86,6 +87,7 @@ class _BaseClient(Generic[W]):
         timeouts: Timeouts | None = None,
         rules: Rules | None = None,
         health: Health | None = None,
+        raise_on_failure: bool = True,
         performer: W | None = None,
         **route: Any,
     ) -> None:
@@ -102,6 +104,7 @@ class _BaseClient(Generic[W]):
         environ    where keys and addresses are looked for; None: the environment
         timeouts   seconds to wait for a connection, and for a sign of life
         rules      how the fallback chain waits and retries;  health: what is known of routes, to share it
+        raise_on_failure   False: `run`, `stream` and `resume` return runs that failed too, and `Run.end` says how
         performer  makes what performs, instead of connections of its own: the `performer` of a pool
         route      further fields of every `Route`: dialects, prompt_dialect, strict, compact, nonce, stream …
 
@@ -113,7 +116,14 @@ class _BaseClient(Generic[W]):
             api_key=api_key, base_url=base_url, providers=tuple(providers), environ=environ, options=options
         )
         models = (*listed(model), *routes)
-        defaults = Defaults(model=models, tools=toolset(tools), system=system, policy=policy, sampling=sampling)
+        defaults = Defaults(
+            model=models,
+            tools=toolset(tools),
+            system=system,
+            policy=policy,
+            sampling=sampling,
+            raise_on_failure=raise_on_failure,
+        )
         self._operations = Operations(catalogue, defaults, rules, health)
         self._performer = self._open() if performer is None else performer
 
@@ -140,12 +150,12 @@ def _as(operation: Callable[..., Any], result: str) -> Callable[[F], F]:
 
 
 class Steps(Generic[T]):
-    """An iterator over a run while it happens; `run` is its outcome.
+    """An iterator over the events of a run while it happens; `run` is its outcome, `text_stream` its text alone.
 
-    Leave it early with `close`, or use it as a context manager.
+    Leave it early with `close`, or use it as a context manager.  A run that fails raises after its last event.
     """
 
-    def __init__(self, steps: Generator[Any, None, T], outcome: Outcome[T]) -> None:
+    def __init__(self, steps: Generator[RunEvent, None, T], outcome: Outcome[T]) -> None:
         self._steps, self._outcome = steps, outcome
 
     @property
@@ -157,10 +167,15 @@ class Steps(Generic[T]):
         """Break it off."""
         self._steps.close()
 
-    def __iter__(self) -> Iterator[Any]:
+    @property
+    def text_stream(self) -> Iterator[str]:
+        """The text of all answers, piece by piece, instead of their events."""
+        return (event.text for event in self if isinstance(event, TextDelta))
+
+    def __iter__(self) -> Iterator[RunEvent]:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> RunEvent:
         return next(self._steps)
 
     def __enter__(self) -> Steps[T]:
@@ -229,7 +244,7 @@ class Client(_BaseClient[Performing]):
 class AsyncSteps(Generic[T]):
     """`Steps`, awaited: `async for`, `async with`, `aclose`."""
 
-    def __init__(self, steps: AsyncGenerator[Any, None], outcome: Outcome[T]) -> None:
+    def __init__(self, steps: AsyncGenerator[RunEvent, None], outcome: Outcome[T]) -> None:
         self._steps, self._outcome = steps, outcome
 
     @property
@@ -241,10 +256,17 @@ class AsyncSteps(Generic[T]):
         """Break it off."""
         await self._steps.aclose()
 
-    def __aiter__(self) -> AsyncIterator[Any]:
+    @property
+    async def text_stream(self) -> AsyncIterator[str]:
+        """The text of all answers, piece by piece, instead of their events."""
+        async for event in self:
+            if isinstance(event, TextDelta):
+                yield event.text
+
+    def __aiter__(self) -> AsyncIterator[RunEvent]:
         return self
 
-    async def __anext__(self) -> Any:
+    async def __anext__(self) -> RunEvent:
         return await anext(self._steps)
 
     async def __aenter__(self) -> AsyncSteps[T]:

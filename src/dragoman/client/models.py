@@ -6,11 +6,12 @@ provider it was given for and for no other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..errors import UsageError
+from ..errors import UsageError, nearest
 from ..io.environment import route_to
 from ..providers.route import Route
 from ..providers.rows import COMPATIBLE, ROWS, Providers
@@ -23,8 +24,8 @@ ByProvider: TypeAlias = "str | Mapping[str, str]"
 
 NO_MODEL = "no model is named; give model='provider/model' (like 'ollama/qwen3:8b'), or routes"
 NO_PROVIDER = (
-    "{name!r} names no provider; write 'provider/model' (like 'ollama/qwen3:8b'; see: dragoman list providers), or give"
-    " a base_url"
+    "{name!r} names no provider{hint}; write 'provider/model' (like 'ollama/qwen3:8b'; see: dragoman list providers), "
+    "or give a base_url"
 )
 FOR_WHICH = "one {what} was given for several providers ({names}); give a mapping: {what}={{'{first}': …}}"
 NOT_GIVEN = "{what} is given for {name!r}, which no provider is called; see: dragoman list providers"
@@ -62,7 +63,9 @@ class Catalogue:
         row, model = rows.split(name)
         if row is None:
             if not self.base_url or not isinstance(self.base_url, str):
-                raise UsageError(NO_PROVIDER.format(name=name))
+                near = nearest(re.split("[/:]", name)[0], rows)
+                hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+                raise UsageError(NO_PROVIDER.format(name=name, hint=hint))
             row = COMPATIBLE["openai_chat"]
         return row, model
 

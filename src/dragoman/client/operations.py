@@ -18,8 +18,9 @@ from ..fallback import Health, Rules, chain
 from ..io.cancel import Cancel
 from ..io.execution import Attend, Begin, Notify, ToolObserver
 from ..io.ids import mint
-from ..loop import Failed, Output, Policy, Run, loop
+from ..loop import Failed, Output, Policy, Run, RunEvent, loop
 from ..loop.journal import JournalStore, RunRecorder
+from ..loop.outcomes import V
 from ..providers.route import Route
 from ..tools import ToolSet
 from ..turn.capabilities import Capabilities
@@ -31,7 +32,8 @@ from .output import form_of
 from .tools import Tools, definitions_of, toolset
 
 T = TypeVar("T")
-OnEvent: TypeAlias = Callable[[Any], Any]
+OnEvent: TypeAlias = Callable[[RunEvent], Any]
+Form: TypeAlias = "type[V] | Output | JsonObject | None"
 Opened: TypeAlias = "Callable[[], tuple[JournalStore, _Task, float | None]]"
 Path: TypeAlias = "str | os.PathLike[str]"
 
@@ -79,6 +81,7 @@ class Defaults:
     system: str | None = None
     policy: Policy = PLAIN
     sampling: Sampling = DEFAULT
+    raise_on_failure: bool = True
 
 
 class Operations:
@@ -99,7 +102,8 @@ class Operations:
         tools: Tools | None = None,
         model: Models = "",
         system: str | None = None,
-        output_type: Any = None,
+        output: Form[V] = None,
+        raise_on_failure: bool | None = None,
         policy: Policy | None = None,
         sampling: Sampling | None = None,
         tool_choice: ToolChoice | None = None,
@@ -107,17 +111,20 @@ class Operations:
         journal: Path | None = None,
         on_event: OnEvent | None = None,
         cancel: Cancel | None = None,
-    ) -> Operation[Run]:
-        """Ask the model, run its tools and correct its mistakes until it has answered; how it ended is in `Run.end`.
+    ) -> Operation[Run[V]]:
+        """Ask the model, run its tools and correct its mistakes until it has answered.
 
         prompt, messages  the conversation: a text or messages; `messages` come first (a run's, to go on with it)
         tools             functions, runnables, tool sets;  model: `provider/model`, several of them, or routes
-        output_type       the type, or the JSON Schema, of the value wanted: `Run.value`
+        output            the type, or the JSON Schema, of the value wanted: `Run.value`
+        raise_on_failure  False returns every run, and `Run.end` says how it ended; None: as the client does
         journal           a file that does not exist yet: every step is written there, for `resume`
         on_event          is called with every event and step, as it happens;  cancel: ends the run when it is told to
         extra             fields of the request that we do not model
 
-        Raises UsageError for what cannot be asked; what providers and tools do wrong is in the `Run`.
+        Raises UsageError for what cannot be asked; ProviderError where no provider answered; RunUnfinished where a
+        limit of the policy or a refusal ended the run.  The run so far is their `run`.  What tools do wrong is told
+        to the model; a run that was cancelled is returned.
         """
         wanted: Models = model or self._defaults.model
         routes = self._catalogue.routes(wanted)
@@ -127,17 +134,17 @@ class Operations:
             routes=routes,
             tools=self._tools(tools),
             policy=policy or self._defaults.policy,
-            output=form_of(output_type),
+            output=form_of(output),
             run_id=mint("run_"),
             models=wanted,
         )
 
-        def made(observer: LateObserver, streaming: bool) -> Machine[Run]:
+        def made(observer: LateObserver, streaming: bool) -> Machine[Run[Any]]:
             if journal is None:
                 return with_progress(self._loop(task, streaming))
             return self._recorded(lambda: (JournalStore(journal, new=True), task, None), observer, streaming)
 
-        return self._operation(made, on_event, cancel)
+        return self._operation(made, on_event, cancel, raise_on_failure)
 
     def resume(
         self,
@@ -145,18 +152,19 @@ class Operations:
         *,
         tools: Tools | None = None,
         model: Models = "",
-        output_type: Any = None,
+        output: Form[V] = None,
+        raise_on_failure: bool | None = None,
         policy: Policy | None = None,
         on_event: OnEvent | None = None,
         cancel: Cancel | None = None,
-    ) -> Operation[Run]:
+    ) -> Operation[Run[V]]:
         """Go on with the run in `journal` where it was when its program ended; one that had ended is replayed.
 
         Tools and policy must be those it began with.  Tools that ended are not run again; one that was running then is
         run again if it is `read_only` or `idempotent`, with the same `Context.key`; else its call is answered with
         the code MissingResult.
 
-        Raises JournalError for a file that is none, is in use, or does not fit.
+        Raises JournalError for a file that is none, is in use, or does not fit; else as `run` does.
         """
 
         def opened() -> tuple[JournalStore, _Task, float]:
@@ -171,7 +179,7 @@ class Operations:
                     routes=self._catalogue.routes(models),
                     tools=self._tools(tools),
                     policy=policy or self._defaults.policy,
-                    output=form_of(output_type) or header.output,
+                    output=form_of(output) or header.output,
                     run_id=header.run_id,
                     models=models,
                 )
@@ -181,7 +189,7 @@ class Operations:
             return store, task, header.begun
 
         return self._operation(
-            lambda observer, streaming: self._recorded(opened, observer, streaming), on_event, cancel
+            lambda observer, streaming: self._recorded(opened, observer, streaming), on_event, cancel, raise_on_failure
         )
 
     def turn(
@@ -235,16 +243,23 @@ class Operations:
 
     def _operation(
         self,
-        made: Callable[[LateObserver, bool], Machine[Run]],
+        made: Callable[[LateObserver, bool], Machine[Run[Any]]],
         on_event: OnEvent | None,
         cancel: Cancel | None,
-    ) -> Operation[Run]:
+        raises: bool | None,
+    ) -> Operation[Run[Any]]:
         observer = LateObserver()
-        return Operation(
-            lambda streaming: observed(made(observer, streaming or on_event is not None), on_event), cancel, observer
-        )
+        raises = self._defaults.raise_on_failure if raises is None else raises
 
-    def _recorded(self, opened: Opened, observer: LateObserver, streaming: bool) -> Machine[Run]:
+        def steps(streaming: bool) -> Machine[Run[Any]]:
+            run = yield from observed(made(observer, streaming or on_event is not None), on_event)
+            if raises:
+                run.raise_for_end()
+            return run
+
+        return Operation(steps, cancel, observer)
+
+    def _recorded(self, opened: Opened, observer: LateObserver, streaming: bool) -> Machine[Run[Any]]:
         """The run, written down as it happens and taken from there as far as it was."""
         store, task, begun = opened()
         try:
@@ -260,7 +275,7 @@ class Operations:
         finally:
             store.close()
 
-    def _loop(self, task: _Task, streaming: bool, recorder: RunRecorder | None = None) -> Machine[Run]:
+    def _loop(self, task: _Task, streaming: bool, recorder: RunRecorder | None = None) -> Machine[Run[Any]]:
         strict = task.policy.strict
         routes = task.routes if strict is None else [replace(route, strict=strict) for route in task.routes]
 

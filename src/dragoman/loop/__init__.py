@@ -8,10 +8,22 @@ In reading order: `outcomes` (how a run ends), `policy` (what it may do), `steps
 
 from ..effects import ToolProgress
 from .machine import Ask, loop
-from .outcomes import Answered, Bound, End, Failed, FinalAction, FinalTool, Interrupted, Limit, Refused, Run
+from .outcomes import (
+    Answered,
+    Bound,
+    End,
+    Failed,
+    FinalAction,
+    FinalTool,
+    Interrupted,
+    Limit,
+    Refused,
+    Run,
+    RunUnfinished,
+)
 from .output import How, Output
 from .policy import Allowed, ApprovalRequest, Decision, Denied, Duplicates, Edited, Policy
-from .steps import ApprovalDecided, Corrected, Step, ToolEnded, ToolStarted, TurnEnded, TurnStarted
+from .steps import ApprovalDecided, Corrected, RunEvent, Step, ToolEnded, ToolStarted, TurnEnded, TurnStarted
 
 __all__ = [
     "Allowed",
@@ -36,6 +48,8 @@ __all__ = [
     "Policy",
     "Refused",
     "Run",
+    "RunEvent",
+    "RunUnfinished",
     "Step",
     "ToolEnded",
     "ToolProgress",

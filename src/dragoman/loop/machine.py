@@ -148,6 +148,7 @@ class _Loop:
             if call.id in errors:
                 yield from history.answer(call, runner.rejected(call, errors[call.id], state.level))
         ran, end = yield from self._run(runner, ready, errors)
+        state.counts.written = runner.written
         pairs = [(call, history.results[call.id]) for call in calls if call.id not in errors]
         history.close()
         if end is not None:

@@ -7,11 +7,23 @@ result, whatever the end, so that the conversation can go on.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
+from ..errors import DragomanError
 from ..types import Issue, Message, Response, Stop, ToolCall, ToolResult, Usage
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    V = TypeVar("V", default=Any)
+else:
+    from typing import TypeVar
+
+    V = TypeVar("V")
 
 
 class Bound(StrEnum):
@@ -76,12 +88,13 @@ class Failed:
 
 End: TypeAlias = Answered | FinalTool | FinalAction | Limit | Refused | Interrupted | Failed
 NO_USAGE = Usage()
+NO_VALUE: Any = None
 DONE = (Answered, FinalTool, FinalAction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """The outcome of a run.
+class Run(Generic[V]):
+    """The outcome of a run; `Run[City]` is one that was asked for a `City`.
 
     messages   the conversation, from the first message given to the last one made
     response   the last answer of the model, None where there was none; after a failure or an interruption in the
@@ -96,7 +109,7 @@ class Run:
     end: End
     messages: tuple[Message, ...] = ()
     response: Response | None = None
-    value: Any = None
+    value: V = NO_VALUE
     text: str = ""
     usage: Usage = NO_USAGE
     turns: int = 0
@@ -106,3 +119,47 @@ class Run:
     def done(self) -> bool:
         """Did the model finish what it was asked?"""
         return isinstance(self.end, DONE)
+
+    @property
+    def why(self) -> str:
+        """Why there is no answer, in words; "" where there is one."""
+        match self.end:
+            case Limit(which, limit):
+                return f"stopped at the limit of {which} ({limit:g})"
+            case Refused(reason):
+                return f"the model would not answer: {reason}"
+            case Failed(error):
+                return str(error) or type(error).__name__
+            case Interrupted():
+                return "interrupted"
+        return ""
+
+    def raise_for_end(self) -> None:
+        """Raise what ended the run, where it is not the answer: `run` on it is this run.
+
+        The error of a `Failed` is raised itself (a ProviderError mostly, or what a hook raised), RunUnfinished for a
+        limit or a refusal.  Who cancelled knows that they did: an interrupted run raises nothing.
+        """
+        if self.done or isinstance(self.end, Interrupted):
+            return
+        error = self.end.error if isinstance(self.end, Failed) else RunUnfinished(self)
+        with suppress(AttributeError):  # a hook's error may have slots only
+            error.run = self  # type: ignore[attr-defined]
+        raise error
+
+
+class RunUnfinished(DragomanError):
+    """A run ended before the model had answered: at a limit of its policy, or because the model refused.
+
+    `run` is the run so far: `run.end` says how it ended, `run.messages` is the conversation, to go on with.
+    """
+
+    def __init__(self, run: Run[Any]) -> None:
+        self.run = run
+        super().__init__(f"{run.why}; {UNFINISHED[type(run.end)]}")
+
+
+UNFINISHED: Mapping[type[End], str] = {
+    Limit: "raise the limit in Policy(…), or go on with messages=error.run.messages",
+    Refused: "ask otherwise, or ask another model; what it said is error.run.text",
+}

@@ -77,6 +77,8 @@ class Policy:
                        so far
     max_stalled_turns  turns in a row that bring nothing new (calls made before, with the results they had) until the
                        model is told so; the next one ends the run
+    max_calls      calls of one answer that run; the others get a result that says so.  None: all
+    max_writes     calls of tools that are not read-only that run in the whole run; the same.  None: all
     timeout            seconds of wall time of the whole run; None: no limit
     tokens             tokens in and out of all turns; None: no limit
     max_parallel       tools that run at the same time
@@ -96,6 +98,8 @@ class Policy:
     nudges: int = 2
     continuations: int = 0
     max_stalled_turns: int = 3
+    max_calls: int | None = None
+    max_writes: int | None = None
     timeout: float | None = None
     tokens: int | None = None
     max_parallel: int = 8
@@ -117,7 +121,8 @@ class Policy:
         for name, bound in least.items():
             if getattr(self, name) < bound:
                 raise UsageError(f"policy: {name} is {getattr(self, name)}; give {bound} or more")
-        above: dict[str, Any] = {"timeout": 0, "tokens": 0, "tool_timeout": 0, "result_limit": LEAST_RESULT - 1}
+        above: dict[str, Any] = {"max_calls": 0, "max_writes": -1, "timeout": 0, "tokens": 0, "tool_timeout": 0}
+        above["result_limit"] = LEAST_RESULT - 1
         for name, bound in above.items():
             value = getattr(self, name)
             if value is not None and value <= bound:

@@ -36,6 +36,8 @@ TWICE = "(The same call stood in this answer before and was run once. Its result
 CHANGED = "(The arguments were changed before it ran: {arguments})\n"
 OUT_OF_TIME = "the time of the run is over"
 ENDED = "the run had ended by then"
+MANY_CALLS = "one answer may make {most} calls, and this one makes more; make it in the next answer, if it is needed"
+MANY_WRITES = "this run may change things {most} times, and has; say what is left to do instead"
 
 
 class HookFailed(Exception):
@@ -67,7 +69,9 @@ class CallRunner:
     key: Callable[[ToolCall], str]
     deadline: Deadline
     results: dict[str, ToolResult]
+    written: int = 0
     count: int = 0
+    taken: int = 0
 
     def check(self, calls: Iterable[ToolCall], transcript: Transcript) -> tuple[list[ReadyCall], dict[str, CallError]]:
         """Those of `calls` that may run, and what is wrong with the others, by their ids."""
@@ -87,7 +91,7 @@ class CallRunner:
 
     def run(self, calls: Sequence[ReadyCall]) -> Machine[RanCalls]:
         """Run `calls`."""
-        first, again = self._alike(calls)
+        first, again = self._alike((yield from self._within(calls)))
         final: tuple[ReadyCall, ToolResult] | None = None
         for group in _groups(first):
             left = yield from self.deadline.left()
@@ -99,6 +103,23 @@ class CallRunner:
             final = next((done for each in group if (done := self._finished(each))), None)
         yield from self._answer((call, _shared(call, self.results[other.id])) for call, other in again)
         return RanCalls(final, self.count)
+
+    def _within(self, calls: Sequence[ReadyCall]) -> Machine[list[ReadyCall]]:
+        """The calls that the budgets of the policy leave; the others are answered."""
+        policy, within = self.policy, list[ReadyCall]()
+        for each in calls:
+            why = ""
+            if policy.max_calls is not None and self.taken >= policy.max_calls:
+                why = MANY_CALLS.format(most=policy.max_calls)
+            elif policy.max_writes is not None and not each.runnable.read_only and self.written >= policy.max_writes:
+                why = MANY_WRITES.format(most=policy.max_writes)
+            if why:
+                yield from self._answer([(each.call, not_run(each.call, why))])
+                continue
+            self.taken += 1
+            self.written += not each.runnable.read_only
+            within.append(each)
+        return within
 
     def _alike(self, calls: Sequence[ReadyCall]) -> tuple[list[ReadyCall], list[tuple[ToolCall, ToolCall]]]:
         """The calls that run, and those that share the result of an equal one before them."""

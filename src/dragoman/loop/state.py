@@ -37,11 +37,12 @@ from .transcript import EventLog
 class RunCounts:
     """Counts from turn to turn.
 
-    `streak` are corrections in a row, `nudged` answers asked for again since it last tried to call, `continued`
-    answers that were continued; `called`: was a tool called, as the request may demand?
+    `written` are calls of tools that write, `streak` corrections in a row, `nudged` answers asked for again since it
+    last tried to call, `continued` answers that were continued; `called`: was a tool called, as the request may demand?
     """
 
     turns: int = 0
+    written: int = 0
     streak: int = 0
     nudged: int = 0
     continued: int = 0
@@ -110,7 +111,8 @@ class State:
 
     def runner(self) -> CallRunner:
         """A runner for the calls of the model's last message."""
-        return CallRunner(self.policy, self.checker, self.archive, self._key, self.deadline, self.history.results)
+        history, written = self.history, self.counts.written
+        return CallRunner(self.policy, self.checker, self.archive, self._key, self.deadline, history.results, written)
 
     def _key(self, call: ToolCall) -> str:
         return f"{self.run_id}/{self.counts.turns}/{call.id}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..effects import ToolProgress
+from ..events import Event
 from ..types import Issue, Message, Request, Response, ToolCall, ToolResult
 from .policy import Decision
 
@@ -61,3 +62,5 @@ class Corrected:
 
 
 Step: TypeAlias = TurnStarted | TurnEnded | ApprovalDecided | ToolStarted | ToolEnded | ToolProgress | Corrected
+RunEvent: TypeAlias = Event | Step
+"""What can be seen of a run while it happens: the events of answers, and the steps between them."""

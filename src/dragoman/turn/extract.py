@@ -75,11 +75,13 @@ def extract(
 ) -> Calls:
     """The tool calls of `response`.
 
-    `response` is `{"text": …, "tool_calls": […]}`, a whole body or message of one of the APIs, or a `Response`.
-    `capabilities` says what the provider can do: `self_contained_tools` (it runs its tools itself: nothing is taken),
-    `native_tool_calls` (only a hint: native calls count wherever they are, and text is read wherever there are none),
-    `strict` (the text must keep to its protocol to the letter).  `tools` are those of the request; without them any
-    name counts.  `ids(n)` makes the id of call `n` where there is none; "call_0", "call_1" … by default.
+    response      `{"text": …, "tool_calls": […]}`, a whole body or message of one of the APIs, or a `Response`
+    capabilities  what the provider can do: `self_contained_tools` (it runs its tools itself: nothing is taken),
+                  `native_tool_calls` (only a hint: native calls count wherever they are, and text is read wherever
+                  there are none), `strict` (the text must keep to its protocol to the letter)
+    tools         those of the request; without them any name counts
+    dialects      the dialects looked for in text: "auto" (all), a name, a row, or several of them
+    ids           `ids(n)` makes the id of call `n` where there is none; "call_0", "call_1" … by default
 
     Raises `ExtractError` when there were calls and none can be run, `UsageError` for what is no response.
     """

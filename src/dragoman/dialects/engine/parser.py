@@ -139,7 +139,9 @@ class Parser:
         self._reader = self._message()
 
     def feed(self, text: str) -> list[Event]:
-        """Take more text; returns the events it settles.  Never raises on content."""
+        """Take more text; returns the events it settles.  Never raises on content; UsageError for what is no text."""
+        if not isinstance(text, str):
+            raise no_text(text)
         lane = self._lane
         if lane is not None:
             if not lane.held and lane.search(text) is None and text:
@@ -177,6 +179,8 @@ class Parser:
 
     def whole(self, text: str) -> list[Event]:
         """All of the text at once: what `feed` and `close` would give, but nothing has to wait for more."""
+        if not isinstance(text, str):
+            raise no_text(text)
         self._src.feed(text)
         return self.close()
 
@@ -604,7 +608,20 @@ def parse(
     doubt: str = "ask",
     prompted_dialect: str = "",
 ) -> Parsed:
-    """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded."""
+    """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded.
+
+    text              what the model wrote
+    tools             Tools or any provider's definitions; None: not known, any name counts; []: nothing may run
+    dialects          "auto" (all), a name, a row, or several of them (`dragoman list dialects`)
+    prefix            what the chat template had already opened when the model began (`<think>\\n`)
+    finish_reason     why the model stopped, if known; "length" refuses a call that was cut
+    shown             texts the model was shown (results, documents): a copy of a call in them is not a call
+    strict            refuse what needs mending; in the JSON protocol, all but one action or one final
+    doubt             what becomes of a call that was perhaps not meant: "ask" (it is in `doubtful`), "run", "text"
+    prompted_dialect  the name of the row the prompt asked for; it counts as one named, among all that listen
+
+    Raises UsageError for what is no text and for names there are not, never for what a model wrote.
+    """
     parser = Parser(
         tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
         doubt=doubt, prompted_dialect=prompted_dialect,
@@ -616,6 +633,18 @@ def _wish(doubt: str) -> str:
     if doubt not in DOUBTS:
         raise UsageError(f"doubt is {doubt!r}; give one of {', '.join(DOUBTS)}")
     return doubt
+
+
+def no_text(given: object) -> UsageError:
+    """The error for what is no text, with what to do."""
+    match given:
+        case None:
+            why = "there is no text: None was given; where the model wrote nothing, give an empty string"
+        case bytes() | bytearray():
+            why = 'bytes are no text; decode them first: data.decode("utf-8", "replace")'
+        case _:
+            why = f"a text is wanted, not {type(given).__name__}; give what the model wrote, or a response to extract()"
+    return UsageError(why)
 
 
 def fold(events: Iterable[Event]) -> Parsed:

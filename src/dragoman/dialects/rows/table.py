@@ -78,6 +78,11 @@ class Dialects(Mapping[str, Dialect]):
 DIALECTS = Dialects(ALL)
 
 
+def row_of(dialect: str | Dialect) -> Dialect:
+    """The row itself, or the one of this name.  Raises UnknownName (a UsageError), with the names that are near."""
+    return dialect if isinstance(dialect, Dialect) else DIALECTS[dialect]
+
+
 def resolve(dialects: str | Dialect | Sequence[str | Dialect]) -> tuple[Dialect, ...]:
     """The rows meant by "auto", a name, a row, or a list of names and rows; a name stands for its `family`."""
     if dialects == "auto":

@@ -21,6 +21,7 @@ from ...schema.definitions import tools as as_tools
 from ...schema.validation import signature
 from ...types import Tool, ToolCall, ToolChoice
 from ..rows.documents import TILDE_FENCE
+from ..rows.table import row_of
 from ..spec import Dialect, ElementArgs, JsonCall, Listing, Place, Span, Strength, TaggedArgs, TextArgs
 from .render import DEFAULT_RESULT, MAX_THOUGHT, final_answer, render
 
@@ -51,21 +52,28 @@ def augment_system_prompt(
     tools: Tools,
     *,
     compact: bool = False,
-    dialect: Dialect = TILDE_FENCE,
+    dialect: str | Dialect = TILDE_FENCE,
     nonce: str = "",
 ) -> str:
     """`existing` followed by a blank line and the tool prompt; the tool prompt alone where there is nothing before it.
 
-    `tools` may be `Tool`s or any provider's definitions.  `compact` gives one signature line per tool instead of its
-    schema, for models that lose the thread in long prompts.
+    existing  the system prompt so far; None or "" for none
+    tools     Tools, or any provider's definitions; for none, `existing` stays as it is
+    compact   one signature line per tool instead of its schema, for models that lose the thread in long prompts
+    dialect   the name or the row of how calls are to be written; `dragoman list dialects` lists the names
+    nonce     4 to 32 letters or digits that every call must carry (dialects of fences); "" for none
+
+    Raises UsageError for a dialect there is not, or one that cannot carry a nonce.
     """
+    if not as_tools(tools):
+        return existing or ""
     prompt = tool_prompt(tools, dialect, compact=compact, nonce=nonce)
     return f"{existing}\n\n{prompt}" if existing and existing.strip() else prompt
 
 
 def tool_prompt(
     tools: Tools,
-    dialect: Dialect = TILDE_FENCE,
+    dialect: str | Dialect = TILDE_FENCE,
     *,
     compact: bool = False,
     nonce: str = "",
@@ -74,9 +82,15 @@ def tool_prompt(
 ) -> str:
     """The instructions for calling `tools` in `dialect`.
 
-    With a `nonce`, only calls that carry it count: give the parser `with_nonce(dialect, nonce)` as its one dialect.
-    `choice` and `parallel` add what holds for this one answer.  Raises `UsageError` for a choice of an unknown tool.
+    tools     Tools, or any provider's definitions
+    dialect   the name or the row of how calls are to be written; `dragoman list dialects` lists the names
+    compact   one signature line per tool instead of its schema
+    nonce     only calls that carry it count: give the parser `with_nonce(dialect, nonce)` as its one dialect
+    choice    what must be called in this one answer;  parallel  False: one call at a time
+
+    Raises UsageError for a dialect there is not, and for a choice of an unknown tool.
     """
+    dialect = row_of(dialect)
     known = sorted(as_tools(tools) or (), key=lambda t: t.name)
     row = with_nonce(dialect, nonce) if nonce else dialect
     form, rules = _protocol(row, compact=compact) if row.is_protocol else _calls(row, compact=compact)

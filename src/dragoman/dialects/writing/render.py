@@ -19,6 +19,7 @@ from ...jsontext import dumps
 from ...schema.validation import ANYTHING, Shape, read_text, shape
 from ...types import Json, Media, Message, Text, Tool, ToolCall, ToolResult
 from ..reading.arguments import literal
+from ..rows.table import row_of
 from ..spec import (
     AttributeArgs,
     BraceArgs,
@@ -71,7 +72,7 @@ class Unrenderable(UsageError):
 
 def render(
     calls: Sequence[ToolCall],
-    dialect: Dialect,
+    dialect: str | Dialect,
     *,
     tools: Sequence[Tool] | None = None,
     start: int = 0,
@@ -79,11 +80,15 @@ def render(
 ) -> str:
     """`calls` as a model of `dialect` writes them; "" for none.
 
-    `tools` are the tools the reader will have: notations without types of their own (XML-like parameters) need them to
-    choose a spelling that is read back as the same value.  `start` is the number of calls before these in the
-    conversation (Kimi counts them), `thought` what stands before the first call where the notation has a place for it.
-    Raises `Unrenderable`.
+    dialect  the name of a row, or a row; `dragoman list dialects` lists the names
+    tools    the tools the reader will have: notations without types of their own (XML-like parameters) need them to
+             choose a spelling that is read back as the same value
+    start    the number of calls before these in the conversation (Kimi counts them)
+    thought  what stands before the first call, where the notation has a place for it
+
+    Raises Unrenderable for a call the notation cannot write, UsageError for a dialect there is not.
     """
+    dialect = row_of(dialect)
     if not calls:
         return ""
     shapes = None if tools is None else {t.name: shape(t.parameters) for t in tools}
