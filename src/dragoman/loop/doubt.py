@@ -10,6 +10,9 @@ from dataclasses import replace
 
 from ..types import Response
 
+OVERLOOKED = "overlooked"
+"""The rule of calls that never run by themselves."""
+
 
 def settled(response: Response, doubt: str) -> Response:
     """`response` with its doubtful calls made calls ("run"), forgotten ("text"), or left as they are ("ask")."""
@@ -17,5 +20,6 @@ def settled(response: Response, doubt: str) -> Response:
         return response
     if doubt == "text":
         return replace(response, doubtful=())
-    message = replace(response.message, parts=(*response.message.parts, *response.doubtful))
+    sure = (call for call in response.doubtful if call.report is None or call.report.rule != OVERLOOKED)
+    message = replace(response.message, parts=(*response.message.parts, *sure))
     return replace(response, message=message, doubtful=())

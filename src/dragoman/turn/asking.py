@@ -75,7 +75,8 @@ class _Asking:
         if type(step) not in EVENTS:
             return (step,)
         self._calls += isinstance(step, CallStarted)
-        if not self._held and not (type(step) is TextDelta and step.doubt and self._budget.left > 0):
+        doubts = isinstance(step, CallDoubted) or (type(step) is TextDelta and bool(step.doubt))
+        if not self._held and not (doubts and self._budget.left > 0):
             self._assembler.add(step)
             return (step,)
         self._held.append(step)
@@ -148,7 +149,7 @@ def _verdict(response: Response, doubted: Sequence[CallDoubted], answer: Respons
     names = {*(call.name for call in made if identity(call) in others), *(issue.name for issue in lost)}
     kept = {event.doubt for event in doubted if identity(event.call) not in meant and event.call.name not in names}
     issues = [_said(call, meant, others) for call in calls]
-    taken = frozenset(event.doubt for event in doubted) - kept
+    taken = frozenset(event.doubt for event in doubted) - kept - {0}
     return _Verdict(calls=made, taken=taken, issues=[*issues, *lost], usage=answer.usage)
 
 

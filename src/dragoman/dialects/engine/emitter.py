@@ -14,7 +14,7 @@ from json import dumps
 from typing import NamedTuple, TypeAlias
 
 from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, IssueReported, ReasoningDelta, TextDelta
-from ...types import Issue, IssueKind, Stop, Tier, ToolCall
+from ...types import Issue, IssueKind, Report, Stop, Tier, ToolCall, Verdict
 from ..judge import hints
 from ..judge.boxes import MAX_SPAN, closes, lasts
 from ..judge.candidate import Draft
@@ -24,6 +24,7 @@ from ..judge.lines import begins_turn
 from ..judge.quotation import Context
 from ..judge.rules import Decision, Outcome, decide
 from ..reading.compiled import Row
+from .overlooked import Overlooked, Read, overlooked
 from .pending import Awaits, Pending
 
 TOLD = {
@@ -75,6 +76,7 @@ class Teller:
         self._doubts: list[tuple[Draft, str, Decision, int]] = []
         self._stretches = 0  # of text in which calls in doubt stand
         self._fates: list[tuple[str, Outcome]] = []
+        self._visible: list[str] = []
         self.decisions: list[Judged] = []
 
     def drain(self) -> list[Event]:
@@ -116,6 +118,7 @@ class Teller:
         self.emit(TextDelta(text, doubt))
 
     def _shown(self, text: str) -> None:
+        self._visible.append(text)
         self.context.add(text)
         self._fresh = self._fresh and text.isspace()
         if self.seen_call and not text.isspace():
@@ -218,7 +221,7 @@ class Teller:
         """What was told so far was reasoning."""
         self.context = Context()
         self._fresh, self.seen_call, self._ran, self._made = True, False, [], {}
-        self._doubts, self._fates = [], []
+        self._doubts, self._fates, self._visible = [], [], []
 
     # ── calls ────────────────────────────────────────────────────────────────
 
@@ -626,6 +629,31 @@ class Teller:
         self._doubts = []
         self._tell_partial()
 
+    def settle_overlooked(self, read: Read) -> None:
+        """Tell of the calls that no marker led to (`overlooked.py`); none of them runs."""
+        judge = self.judge
+        if not judge.tools or judge.asked_by_name or judge.strict or len(self.decisions) >= MOST:
+            return
+        known = {_call_of(draft) for draft, _ in self.decisions if draft.done}
+        for found in overlooked("".join(self._visible), judge.declared, read):
+            if (found.name, dumps(found.arguments, sort_keys=True)) not in known:
+                self._tell_overlooked(found)
+
+    def _tell_overlooked(self, found: Overlooked) -> None:
+        draft = Draft("", 0, strong=False, name=found.name, done=True, pieces=[dumps(found.arguments)])
+        draft.tool = self.judge.declared[found.name]
+        copy = self.judge.copy_of(draft)
+        if found.inside or copy is not None or self.judge.doubt != "ask":
+            why = f"it is a copy of a call in {copy}" if copy else "it stands among the words of a line"
+            message = f"a call of {found.name!r} was left as text: {why}"
+            kind = IssueKind.COPIED if copy else IssueKind.QUOTED
+            self.emit(IssueReported(Issue(kind=kind, message=message, name=found.name)))
+            return
+        self._name(draft, self.count)
+        report = Report(tier=Tier.RAW_JSON, verdict=Verdict.DOUBTFUL, rule="overlooked", reason=OVERLOOKED)
+        call = ToolCall(id=draft.id, name=found.name, arguments=found.arguments, raw=draft.text(), report=report)
+        self.emit(CallDoubted(call, "".join(self._visible)[found.start : found.end]))
+
     def _tell_partial(self) -> None:
         """A part of the calls of a message never runs in silence (F)."""
         fates, self._fates = self._fates, []
@@ -660,6 +688,7 @@ class Teller:
 FENCED = "a fenced block"
 STRAY = " \t\r\n.;`]"
 """What may be left behind a call that is all of the message: a full stop, a fence's end without its beginning."""
+OVERLOOKED = "it stands where no call was looked for: behind words on their line, or with a key too many"
 SAME_LINE = re.compile(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 """Words that go on on the same line."""
 

@@ -133,7 +133,7 @@ class Parser:
         self._leads: dict[int, tuple[Lead, Lead]] = {}  # by the table they look for, which is kept by the first one
         self._inline = self._at_line = Lead(self._table.lead, one=True)
         self._reasoned = False
-        self._closed = False
+        self._closed, self._looks = False, True
         self._lane: Lane | None = None
         self._begin(prefix)
         self._reader = self._message()
@@ -175,6 +175,8 @@ class Parser:
         next(self._reader, None)
         self._teller.settle_end(self._trial.finish)
         self._teller.settle_doubts()
+        if self._looks:
+            self._teller.settle_overlooked(self._read_alone)
         return self._teller.drain()
 
     def whole(self, text: str) -> list[Event]:
@@ -183,6 +185,13 @@ class Parser:
             raise no_text(text)
         self._src.feed(text)
         return self.close()
+
+    def _read_alone(self, text: str) -> Mapping[str, Any] | None:
+        """The arguments of the one call that `text` is."""
+        parser = Parser(tools=self._names.values())
+        parser._looks = False
+        calls = fold(parser.whole(text)).calls
+        return calls[0].arguments if len(calls) == 1 else None
 
     @property
     def decisions(self) -> tuple[Judged, ...]:

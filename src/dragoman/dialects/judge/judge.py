@@ -74,7 +74,7 @@ class Judge:
         self.tools = declared(tools)
         self.declared = self.tools if self.tools is not None else NO_TOOLS
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
-        self._asked, self.native, self._doubt, self.habits = asked, native, doubt, habits
+        self._asked, self.native, self.doubt, self.habits = asked, native, doubt, habits
         self._shown = shown
         self._folded: dict[str, list[str]] | None = None
 
@@ -94,9 +94,9 @@ class Judge:
 
     def outcome(self, decision: Decision) -> Decision:
         """The decision, with what the caller wants of doubt."""
-        if decision.outcome is not Outcome.ASK or self._doubt == "ask":
+        if decision.outcome is not Outcome.ASK or self.doubt == "ask":
             return decision
-        return decision._replace(rule=replace(decision.rule, **DOUBT[self._doubt]))
+        return decision._replace(rule=replace(decision.rule, **DOUBT[self.doubt]))
 
     # ── names ────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,116 @@
+"""Calls that no marker led to: amid the words of a line, or in an object with a key too many.
+
+Marks that prove little are looked for where they begin a line: anywhere else they would be found in every text that
+speaks of code.  So once an answer has ended, what it shows is looked through for what names a declared tool the way a
+call does, and only that.  Nothing found here ever runs by itself: at the end of a line it is in doubt, amid one it is
+text, and told of; what is quoted is left alone.  Knows texts, tools and schemas; nothing of dialects or events.
+Contract: pure; linear, for only `MOST` places are read, each up to its own end.
+Source: judge-rules.md, second edition, B; the law that no declared call disappears.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ...schema.validation import faults
+from ...types import Tool
+
+MOST = 16
+"""Places that are read."""
+LONGEST = 64 * 1024
+"""Characters of one."""
+NAME_KEYS = r"(?:name|tool|tool_name|function|function_name|action)"
+ARGUMENT_KEYS = ("arguments", "args", "parameters", "params", "input")
+OBJECT = re.compile(rf"\{{\s*\"{NAME_KEYS}\"\s*:\s*\"(?P<name>[^\"\n]{{1,256}})\"")
+QUOTES = frozenset("`\"'“„«‹‘")
+QUOTED_LINE = re.compile(r"(?: {4}|\t|\s{0,3}[>|])")
+FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+NESTED = re.compile(r"(?:[\"'“”]\s*:\s*\[?|[}\]\"]\s*,|[({])\s*\Z")
+"""What stands before a part of something larger."""
+NEAR = 40
+"""Characters before a place that show it."""
+GOES_ON = re.compile(r"[ \t]*[,;:.!?)]?[ \t]*[^\W_]")
+
+Read = Callable[[str], "Mapping[str, Any] | None"]
+"""The arguments of the one call of a tool that a text is; None where it is none."""
+
+
+class Overlooked(NamedTuple):
+    """One of them: where it stands, what it calls, and whether words go on behind it on its line."""
+
+    start: int
+    end: int
+    name: str
+    arguments: Mapping[str, Any]
+    inside: bool
+
+
+def overlooked(text: str, tools: Mapping[str, Tool], read: Read) -> Iterator[Overlooked]:
+    """The calls in `text`, in order; `read` reads one that stands alone."""
+    if "{" not in text and "<" not in text:
+        return
+    behind = left = 0
+    for mark in _openers(tuple(tools)).finditer(text):
+        if mark.start() < behind or left >= MOST:
+            continue
+        if mark["tag"] is None and NESTED.search(text, max(0, mark.start() - NEAR), mark.start()):
+            continue
+        left += 1
+        end = _end(text, mark)
+        name = mark["name"] or mark["tag"]
+        found = _arguments(text[mark.start() : end], tools[name], read) if end and name in tools else None
+        if found is not None:
+            behind = end
+            if not _is_quoted(text, mark.start(), end):
+                inside = GOES_ON.match(text, end) is not None
+                yield Overlooked(mark.start(), end, name, found, inside)
+
+
+@lru_cache(maxsize=64)
+def _openers(names: tuple[str, ...]) -> re.Pattern[str]:
+    """What begins a call of one of these tools: an object that names it, or a tag that is its name."""
+    tags = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.compile(rf"{OBJECT.pattern}|<\s?(?P<tag>{tags})(?=[\s/>])")
+
+
+def _end(text: str, mark: re.Match[str]) -> int:
+    """Where what begins here ends; 0 where it does not."""
+    if mark["tag"] is None:
+        try:
+            return json.JSONDecoder(strict=False).raw_decode(text[: mark.start() + LONGEST], mark.start())[1]
+        except (ValueError, RecursionError):
+            return 0
+    rest = text[mark.end() : mark.end() + LONGEST]
+    if closed := re.match(r"\s*/>", rest):
+        return mark.end() + closed.end()
+    closer = f"</{mark['tag']}>"
+    at = rest.find(closer)
+    return mark.end() + at + len(closer) if at >= 0 else 0
+
+
+def _arguments(written: str, tool: Tool, read: Read) -> Mapping[str, Any] | None:
+    """The arguments of a call, where they are complete and fit."""
+    found = read(written)
+    if found is None and written.startswith("{"):
+        value = json.loads(written, strict=False)
+        given = [value[key] for key in ARGUMENT_KEYS if isinstance(value.get(key), dict)]
+        found = given[0] if len(given) == 1 else None
+    if found is None or faults(tool.parameters, found):
+        return None
+    keys = tool.parameters.get("properties")
+    return found if not isinstance(keys, Mapping) or all(key in keys for key in found) else None
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    """Does anything quote this place?  A code span that is the whole message quotes nothing."""
+    line = text.rfind("\n", 0, start) + 1
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    if before and before in QUOTES and (text[line : start - 1].strip() or text[end + 1 :].strip()):
+        return True
+    if behind and behind in QUOTES and before != behind:
+        return True
+    return QUOTED_LINE.match(text, line) is not None or len(FENCE.findall(text, 0, line)) % 2 == 1
