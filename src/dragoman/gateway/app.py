@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -114,7 +114,7 @@ class Gateway:
             health=self.health,
             items=self.stores.items,
             memory=self.stores.memory,
-            attach=lambda model: self.attached(config, model),
+            attach=lambda model, kinds: self.attached(config, model, kinds),
         )
         if config.mcp.servers and self._mcp_tools is None:
             self._mcp_tools = import_module(".mcp_tools", __package__).McpTools(config.mcp)  # it brings in MCP's SDK
@@ -143,10 +143,13 @@ class Gateway:
         await self.upstreams.aclose()
         self.stores.close()
 
-    def attached(self, config: GatewayConfig, model: str) -> Attached:
-        """The tools `model` gets besides its client's."""
+    def attached(self, config: GatewayConfig, model: str, kinds: Collection[str] = ()) -> Attached:
+        """The tools `model` gets besides its client's; `kinds` are those that stand in for a backend's own."""
         attachments = config.attached(model)
-        return self._mcp_tools.attached(attachments) if self._mcp_tools is not None and attachments else ALONE
+        stand_ins = {kind: each for kind, each in config.mcp.stand_ins.items() if kind in kinds}
+        if self._mcp_tools is None or not (attachments or stand_ins):
+            return ALONE
+        return self._mcp_tools.attached(attachments, stand_ins)
 
     def drain(self) -> None:
         """Take nothing new any more."""

@@ -9,13 +9,14 @@ right status while nothing was sent, in the stream's own form after that.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.spec import Stamp
+from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import Machine, NewId, Now, Sleep, relay
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..events import EVENTS, IssueReported
@@ -28,6 +29,7 @@ from ..server_tools.memory import Memory
 from ..tools import ToolSet
 from ..turn.asking import asking
 from ..turn.capabilities import Capabilities
+from ..turn.plan import runs_hosted
 from ..turn.reask import Ask, Budget, loses_a_call, reask
 from ..turn.seals import Sealer, opened
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
@@ -91,7 +93,7 @@ class ExchangeServices:
     health: Health | None = None
     items: Items | None = None
     memory: Memory | None = None
-    attach: Callable[[str], Attached] = lambda _: ALONE
+    attach: Callable[[str, Collection[str]], Attached] = lambda _, kinds: ALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,27 +160,35 @@ class Exchange:
         if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
         stamp = Stamp(id=(yield NewId(self._front.ids)), created=int((yield Now())), model=request.model)
-        attached = yield from self._attached(request)
+        kinds = self._stand_ins(request, routes)
+        attached = yield from self._attached(request, kinds)
+        demand = demanded(request) if demanded(request) in kinds else ""
+        request = without(request, kinds)
         self._streams = request.stream
         self._renamed = _taken(request, attached)
         request = _offering(request, attached.offered)
         budget = Budget(self._config.reasks)
         sure = asking(self._ask_of(routes), budget)
-        ask = self._with_tools(sure, attached)
+        ask = self._with_tools(sure, attached, demand)
         steps = reask(request, ask, budget, whole_calls=self._whole_calls)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
             steps.close()
 
-    def _attached(self, request: Request) -> Machine[Attached]:
+    def _stand_ins(self, request: Request, routes: Sequence[Route]) -> frozenset[str]:
+        """The server's tools in `request` that are run here, since not every place that may be asked runs them."""
+        known = [kind for kind in asked(request) if kind in self._config.mcp.stand_ins]
+        return frozenset(kind for kind in known if not all(runs_hosted(route, request, kind) for route in routes))
+
+    def _attached(self, request: Request, kinds: Collection[str]) -> Machine[Attached]:
         """The tools the model gets besides, waited for; raises ProviderError (503) where a server is not ready in time.
 
         Without a word that a tool is missing the model answers as if there were none, and nobody knows why.
         """
         waited, step = 0.0, FIRST_LOOK
         while True:
-            attached = self._services.attach(request.model)
+            attached = self._services.attach(request.model, kinds)
             needed = [each for each in attached.missing if not each.optional]
             if not needed or (request.tool_choice is not None and request.tool_choice.mode in NO_SERVER_TOOLS):
                 self._missing = [each.server for each in attached.missing]
@@ -203,10 +213,10 @@ class Exchange:
         asks = partial(chain, routes=routes, health=health, learned=learned, rules=self._config.rules)
         return self._record.watch(asks)
 
-    def _with_tools(self, ask: Ask, attached: Attached) -> Ask:
+    def _with_tools(self, ask: Ask, attached: Attached, demand: str) -> Ask:
         """`ask`, with the server tools; what they did is written into the record."""
         key, memory = self._record.key, self._services.memory
-        looped = with_tools(ask, attached.tools, attached.policy, memory, key)
+        looped = with_tools(ask, attached.tools, attached.policy, memory, key, demand=demand)
         if looped is ask:
             return ask
 

@@ -20,6 +20,7 @@ from ..mcp import McpServers
 from ..mcp.config import named
 from ..server_tools.machine import named as apart
 from ..tools import Approval, Runnable, ToolSet
+from ..types import NOTHING
 from .config.model import Attachment, Mcp
 from .exchange import Attached, Missing
 
@@ -73,12 +74,14 @@ class McpTools:
             if name not in self._servers:
                 self._servers[name] = _Server(name, config, self._environ)
 
-    def attached(self, attachments: Iterable[Attachment]) -> Attached:
-        """What there is now of the tools of these attachments."""
+    def attached(
+        self, attachments: Iterable[Attachment], stand_ins: Mapping[str, Attachment] = NOTHING
+    ) -> Attached:
+        """What there is now of the tools of these attachments; a stand-in's one tool has the name of its kind."""
         missing: list[Missing] = []
         runs: dict[str, ToolSet] = {}
         offers: dict[str, ToolSet] = {}
-        for each in attachments:
+        for kind, each in [*(("", one) for one in attachments), *stand_ins.items()]:
             server = self._servers.get(each.server)
             listed = server.tools() if server is not None else NO_TOOLS
             if server is None or not server.ready:
@@ -87,7 +90,13 @@ class McpTools:
             if seen is not listed:
                 tools = chosen(listed, each)
                 self._chosen[each] = listed, tools
-            (runs if each.run_on == "server" else offers)[each.server] = tools
+            if kind:
+                tools = ToolSet(*(replace(one, tool=replace(one.tool, name=kind)) for one in tools.values()))
+                runs[f"{each.server}.{kind}"] = tools
+                if not tools and server is not None and server.ready:
+                    missing.append(Missing(server=each.server, why=f"it has no tool {each.tools[0]!r} for {kind}"))
+            else:
+                (runs if each.run_on == "server" else offers)[each.server] = tools
         return Attached(
             tools=runs, offered=apart(offers, ()).definitions, policy=self._mcp.policy, missing=tuple(missing),
             patience=self._mcp.patience,

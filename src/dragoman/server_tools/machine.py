@@ -35,7 +35,7 @@ from ..loop.transcript import EventLog, Transcript, transcribe
 from ..tools import Runnable, ToolSet
 from ..turn.composer import FINAL_STOPS
 from ..turn.reask import Ask
-from ..types import Message, Request, Response, Stop, ToolCall, ToolResult
+from ..types import Message, Request, Response, Stop, ToolCall, ToolChoice, ToolResult
 from .client_answer import ClientAnswer
 from .memory import HiddenTurns, Memory
 
@@ -64,15 +64,18 @@ def with_tools(
     policy: Policy = DEFAULT_POLICY,
     memory: Memory | None = None,
     owner: str = "",
+    *,
+    demand: str = "",
 ) -> Ask:
     """`ask`, with the tools of `sources` run here; for all that is asked for one request of a client.
 
     `policy` says how often, how long and how much; `memory` is where turns that clients do not see are kept for the
     requests that follow, `owner` whose they are.  A provider that fails is asked again by `ask`, or not at all.
+    `demand` names the tool among them that must be called first.
     """
     if not any(sources.values()):
         return ask
-    return _ServerTools(ask, sources, policy, HiddenTurns(memory or Memory(0), owner)).ask
+    return _ServerTools(ask, sources, policy, HiddenTurns(memory or Memory(0), owner), demand).ask
 
 
 def named(sources: Mapping[str, ToolSet], taken: Collection[str]) -> ToolSet:
@@ -95,7 +98,10 @@ def _unused(name: str, used: Collection[str]) -> str:
 class _ServerTools:
     """The server tools of one request, however often it is asked."""
 
-    def __init__(self, ask: Ask, sources: Mapping[str, ToolSet], policy: Policy, hidden: HiddenTurns) -> None:
+    def __init__(
+        self, ask: Ask, sources: Mapping[str, ToolSet], policy: Policy, hidden: HiddenTurns, demand: str
+    ) -> None:
+        self._demand = demand
         self._ask, self._sources, self._policy, self._hidden = ask, sources, policy, hidden
         self._counts = RunCounts()
         self._deadline = Deadline(policy.timeout)
@@ -157,6 +163,8 @@ class _ServerTools:
         self._checker = Checker({**(self._own or {}), **self._archive.tools()})
         messages = self._hidden.put_into(request.messages)
         nudge = (SAYS_NOTHING,) if self._counts.nudged else ()
+        if self._demand and not self._ran:
+            request = replace(request, tool_choice=ToolChoice("named", self._demand))
         return replace(request, messages=(*messages, *nudge), tools=(*request.tools, *self._checker.tools))
 
     def _answered(self, asked: Request, answer: ClientAnswer, log: EventLog) -> Machine[Response]:

@@ -12,15 +12,19 @@ from typing import TypeAlias
 
 from ..codecs import CODECS
 from ..codecs.fidelity.losses import unsupported_parameters
-from ..codecs.shared.spec import PLAIN, Codec, Quirks
+from ..codecs.shared.spec import PLAIN, Codec, Quirks, WireFields
+from ..codecs.typed.hosted import asked, demanded, native, without
+from ..codecs.typed.table import ANTHROPIC, GEMINI, SPEAKS
 from ..conversation.naming import UNCHANGED, Respelled
 from ..dialects.rows.table import ALL
 from ..dialects.spec import Dialect
 from ..dialects.writing.prompt import compact_for
+from ..errors import ErrorKind, ProviderError
 from ..memo import TOOLS, memoize
 from ..providers.families import Profile
 from ..providers.route import Route
-from ..types import Issue, Request, Tool
+from ..providers.spec import Tools
+from ..types import Issue, IssueKind, Request, Tool, ToolChoice
 from .capabilities import NOTHING, Refusals, signed
 from .constrain import UNCONSTRAINED, DecodingConstraint, decoding_constraint
 from .instructions import FORMS, format_instruction
@@ -150,8 +154,53 @@ def _losses(plan: Plan) -> Plan:
     return replace(plan, issues=(*plan.issues, *more)) if more else plan
 
 
+def runs_hosted(route: Route, request: Request, kind: str) -> bool:
+    """Does this place run the server's tool of this kind that `request` asks for, as far as the rows know?"""
+    codec = route.provider.codec
+    api = SPEAKS.get(codec, codec)
+    if route.mode is Tools.TEXT:
+        return False
+    if isinstance(request.extra, WireFields) and request.extra.api == api:
+        return True
+    mixes = not (api == GEMINI and request.tools)
+    return mixes and route.provider.typed and kind in (one for one, _, _ in native(request, api))
+
+
+def _hosted(plan: Plan) -> Plan:
+    """Ask for the tools that a server should run in this wire's words; raises ProviderError (400) where one is demanded
+    that nobody runs here."""
+    wanted, api = plan.asked.extra, SPEAKS.get(plan.codec.name, plan.codec.name)
+    if not asked(plan.asked) or (not plan.text and isinstance(wanted, WireFields) and wanted.api == api):
+        return plan  # on their own wire they go as they came
+    mixes = not (api == GEMINI and plan.request.tools)  # before Gemini 3, either those or functions
+    found = list(native(plan.asked, api)) if mixes and plan.route.provider.typed and not plan.text else []
+    kinds, demand = frozenset(kind for kind, _, _ in found), demanded(plan.asked)
+    if demand and demand not in kinds:
+        message = NOT_RUN_HERE.format(kind=demand, place=plan.route.provider.name)
+        raise ProviderError(message, status=400, kind=ErrorKind.NO_TOOLS, code="unsupported_tool")
+    request = without(plan.request, kinds)
+    request = replace(request, tools=(*request.tools, *(tool for _, tool, _ in found)))
+    unsaid = [(kind, word) for kind, _, lost in found for word in sorted(lost)]
+    issues = [_unsaid(f"tools.{kind}.{word}", f"{api} has no {word} for {kind}") for kind, word in unsaid]
+    if demand and api == ANTHROPIC:
+        request = replace(request, tool_choice=ToolChoice("named", demand))
+    elif demand:
+        issues.append(_unsaid("tool_choice", f"{api} cannot be made to call {demand}; it may"))
+    return replace(plan, request=request, issues=(*plan.issues, *issues))
+
+
+NOT_RUN_HERE = (
+    "the request demands {kind}, which a server runs, and {place} does not run it; ask without the demand, or name an "
+    'MCP server\'s tool for it in the settings: [server_tools] {kind} = "server.tool"'
+)
+
+
+def _unsaid(path: str, message: str) -> Issue:
+    return Issue(kind=IssueKind.UNSUPPORTED, message=message, path=f"$.{path}")
+
+
 Stage: TypeAlias = Callable[[Plan], Plan]
-STAGES: tuple[Stage, ...] = (_restrict, _constrain, _text_tools, _instructions, _prepare, _losses)
+STAGES: tuple[Stage, ...] = (_restrict, _constrain, _text_tools, _instructions, _prepare, _hosted, _losses)
 """What is asked → what is sent, in order."""
 
 

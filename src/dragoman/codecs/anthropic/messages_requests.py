@@ -91,6 +91,8 @@ def decode_request(body: JsonObject) -> Request:
     tools, foreign = _read_tools(body)
     extra["tools"] = foreign
     choice, parallel = _read_choice(body)
+    if choice is not None and not _is_ours(choice, tools, foreign):
+        extra["tool_choice"], choice = body["tool_choice"], None  # a demand for a tool that the server runs
     effort, output, config = _read_output(body)
     if config:
         extra["output_config"] = config
@@ -152,6 +154,14 @@ def _read_choice(body: JsonObject) -> tuple[ToolChoice | None, bool | None]:
         return None, parallel  # the switch has no other place to stand; "auto" is the default
     name = name_at(wanted, "name", "$.tool_choice") if mode == "named" else ""
     return ToolChoice(mode, name), parallel  # type: ignore[arg-type]
+
+
+def _is_ours(choice: ToolChoice, tools: Sequence[Tool], foreign: Any) -> bool:
+    """Can the client's own tools meet this choice?"""
+    if choice.mode == "named":
+        served = {mapping(one).get("name") for one in items(foreign)}
+        return choice.name not in served or any(tool.name == choice.name for tool in tools)
+    return choice.mode != "required" or bool(tools) or not foreign
 
 
 @read_once("tools")

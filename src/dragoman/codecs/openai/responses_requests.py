@@ -90,6 +90,8 @@ def decode_request(body: JsonObject) -> Request:
     tools, foreign = _read_tools(body)
     extra["tools"] = foreign
     choice = _read_choice(body, extra, tools)
+    if choice is not None and choice.mode == "required" and foreign and not tools:
+        extra["tool_choice"], choice = body["tool_choice"], None  # a demand for a tool that the server runs
     output = _read_text(body, extra)
     return Request(
         model=string_at(body, "model"),

@@ -31,6 +31,7 @@ def _flag(description: str) -> dict[str, Any]:
 
 
 NO_ORIGIN = "no origin of pages; write one like https://chat.example.com, or * for all"
+NO_TOOL = "no tool of an MCP server; write server.tool"
 NO_DIGEST = "no SHA-256; write the 64 hexadecimal digits of sha256sum"
 SIZE = r"^\s*\d+\s*[kKmMgG]?[bB]?\s*$"
 TOOLS = {"enum": [tools.value for tools in Tools], "description": "Way tools travel: native, text, or found by trial."}
@@ -186,6 +187,11 @@ FORM: Mapping[str, Any] = {
             },
             "default": MODEL,
             "mcp": MCP,
+            "server_tools": {
+                "type": "object",
+                "additionalProperties": {"type": "string", "pattern": "^[^.]+\\..+$", "errorMessage": NO_TOOL},
+                "description": "MCP tools (server.tool) that run where a backend does not run web_search and its like.",
+            },
             "mcpServers": {"type": "object", "additionalProperties": {"type": "object"}},
         }
     ),

@@ -15,7 +15,7 @@ import random
 import re
 import ssl
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -184,7 +184,8 @@ class _Reader:
         }
         models = {name: attachments for name, attachments in attached.items() if attachments}
         default = self._attachments(self._data.get("default", {}), "$.default")
-        used = {each.server for attachments in (*models.values(), default) for each in attachments}
+        stand_ins = dict(self._stand_ins(rows))
+        used = {each.server for attachments in (*models.values(), default, stand_ins.values()) for each in attachments}
         try:
             on = servers_in({"mcpServers": rows}, self._environ)
             every = servers_in(file, self._environ)
@@ -199,8 +200,20 @@ class _Reader:
             default=default,
             every=tuple(Attachment(server=spec.name, optional=spec.optional) for spec in every),
             policy=replace(DEFAULT_POLICY, **{key: value for key, value in limits.items() if key != "patience"}),
+            stand_ins=stand_ins,
             patience=float(limits.get("patience", PATIENCE)),
         )
+
+    def _stand_ins(self, known: Mapping[str, Any]) -> Iterator[tuple[str, Attachment]]:
+        for kind, named in self._data.get("server_tools", {}).items():
+            server = max((one for one in known if named.startswith(f"{one}.")), key=len, default="")
+            if server:
+                tool = named[len(server) + 1 :]
+                yield kind, Attachment(server=server, tools=(tool,), allow=(tool,))
+            else:
+                names = ", ".join(known) or "none is there"
+                name = named.partition(".")[0]
+                self._complain(child("$.server_tools", kind), NO_SERVER.format(name=name, known=names))
 
     def _attachments(self, row: Mapping[str, Any], path: str) -> tuple[Attachment, ...]:
         known = self._data.get("mcpServers", {})

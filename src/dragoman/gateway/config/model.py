@@ -98,6 +98,7 @@ class Mcp:
     models   model name → its attachments;  default  those of the default route;  every  those of all models
     policy   how often, how long and how much is run for one request
     patience  seconds a request waits for a server that is not ready
+    stand_ins  kind of a server's tool (`web_search`) → the attachment whose one tool runs where the backend does not
     """
 
     servers: Mapping[str, Mapping[str, Any] | str] = field(default=NOTHING, repr=False)
@@ -106,6 +107,7 @@ class Mcp:
     every: tuple[Attachment, ...] = ()
     policy: Policy = DEFAULT_POLICY
     patience: float = PATIENCE
+    stand_ins: Mapping[str, Attachment] = NOTHING
 
 
 NO_SERVERS = Mcp()
