@@ -81,9 +81,7 @@ class ClientAnswer(AnswerComposer):
         now = [issue for issue in response.issues if loses_a_call(issue)]
         for issue in self._lost:
             mended = issue not in now and (issue.name in made or (not issue.name and bool(made)))
-            kind = IssueKind.NOT_ALLOWED if mended else issue.kind
-            text = MENDED.format(message=issue.message) if mended else issue.message
-            yield IssueReported(replace(issue, kind=kind, message=text))
+            yield IssueReported(_made_good(issue) if mended else issue)
         for call in self._repeated:
             yield _left_out(call, MADE_AGAIN.format(name=call.name))
 
@@ -94,6 +92,12 @@ class ClientAnswer(AnswerComposer):
             yield from self.emit(_left_out(call, text))
             if not (self.calls or response.text.strip()):
                 yield from self.emit_text(f"\n{text}" if self.spoke and not self.apart else text)
+
+
+def _made_good(issue: Issue) -> Issue:
+    """What was wrong with a call that a later answer made well: with nothing left to correct, or it is asked again."""
+    message = MENDED.format(message=issue.message)
+    return replace(issue, kind=IssueKind.NOT_ALLOWED, message=message, correction="")
 
 
 def _left_out(call: ToolCall, why: str) -> IssueReported:
