@@ -38,7 +38,7 @@ INNER: dict[str, tuple[str, ...]] = {
     "codecs": ("shared", "typed", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
-        "config fronts process", "reload state telemetry", "exchange", "http mcp_tools", "discovery inspector",
+        "config fronts process", "reload shortcut state telemetry", "exchange", "http mcp_tools", "discovery inspector",
         "app observers", "factory",
     ),
 }  # fmt: skip

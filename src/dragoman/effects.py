@@ -75,9 +75,11 @@ class Read(Effect):
 
     `within`: what follows is welcome, but not needed; so many seconds are waited for it.  The reply is b"" too where
     nothing comes in that time, or the connection breaks; the answer is let go of then, and at once for 0 seconds.
+    `passes` says of a text whether it would only be passed on, if it came next; asking changes nothing.
     """
 
     within: float | None = None
+    passes: Callable[[str], bool] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ HI: list[Any] = [{"role": "user", "content": "hi"}]
 
 
 def test_openai_raises_its_own_errors(stage: Stage) -> None:
-    stage.plays = ScriptedPeer([BUSY])
+    stage.plays = ScriptedPeer(lambda _: BUSY)
     with (
         openai.OpenAI(base_url=f"{stage.url}/v1", api_key="any", max_retries=0) as client,
         pytest.raises(openai.RateLimitError, match="slow down") as caught,
@@ -192,7 +192,7 @@ def test_openai_raises_its_own_errors(stage: Stage) -> None:
 
 
 def test_anthropic_raises_its_own_errors(stage: Stage) -> None:
-    stage.plays = ScriptedPeer([BUSY])
+    stage.plays = ScriptedPeer(lambda _: BUSY)
     with (
         anthropic.Anthropic(base_url=stage.url, api_key="any", max_retries=0) as client,
         pytest.raises(anthropic.RateLimitError, match="slow down"),
@@ -201,7 +201,7 @@ def test_anthropic_raises_its_own_errors(stage: Stage) -> None:
 
 
 def test_ollama_raises_its_own_errors(stage: Stage) -> None:
-    stage.plays = ScriptedPeer([BUSY])
+    stage.plays = ScriptedPeer(lambda _: BUSY)
     with closing(ollama.Client(host=stage.url)) as client, pytest.raises(ollama.ResponseError) as caught:
         client.chat(model=NAME, messages=HI)
     assert "slow down" in str(caught.value)

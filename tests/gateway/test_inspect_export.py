@@ -76,7 +76,7 @@ def test_a_recorded_wire_comes_out_as_a_vector_that_passes(back: str, stream: bo
 
 
 def test_a_step_without_an_answer_has_no_vector() -> None:
-    gateway, _ = recording(model("openai_chat", refusal(500, {"error": "down"}), text_reply("Up.")))
+    gateway, _ = recording(model("openai_chat", refusal(400, {"error": "no"}), text_reply("Up.")))
     call(gateway, CHAT, {"model": "m", "messages": [{"role": "user", "content": "Hi."}]})
     call(gateway, CHAT, {"model": "m", "messages": [{"role": "user", "content": "Hi."}]})
     refused = look(gateway, "exchanges/1/export/wire")

@@ -17,7 +17,7 @@ from typing import Any
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
-from ..effects import Machine, NewId, Now, Sleep, relay
+from ..effects import Effect, Machine, NewId, Now, Read, Sleep, relay
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..events import EVENTS, IssueReported
 from ..fallback import Health, chain
@@ -35,6 +35,7 @@ from ..turn.seals import Sealer, opened
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
+from .shortcut import Shortcut
 from .state.response_items import Items
 from .telemetry.exchange_record import GONE, ExchangeRecord, reports
 
@@ -239,23 +240,28 @@ class Exchange:
         encoder = codec.encode_stream(stamp, request, whole_calls=self._whole_calls)
         write = writers[codec.frames]
         pieces: list[bytes] = []
-
-        sealer = self._sealer()
+        sealer, shortcut = self._sealer(), Shortcut()
 
         def on_step(step: Any) -> tuple[()]:
             if type(step) in EVENTS:
                 step = sealer.event(step)
                 if type(step) is IssueReported:
                     self._unsupported += unsupported_parameters([step.issue])
+                went_out = shortcut.note(step)
                 for frame in encoder.feed(step):
-                    pieces.append(write(frame))
+                    if not went_out:
+                        pieces.append(write(frame))
             return ()
 
         def before() -> Iterable[Head | bytes]:
+            shortcut.observe(pieces)
             return self._send(pieces) if pieces else ()
 
+        def perform(effect: Effect) -> Machine[Any]:
+            return (yield from shortcut.read(effect)) if type(effect) is Read else (yield effect)
+
         try:
-            response = yield from relay(steps, on_step=on_step, before=before)
+            response = yield from relay(steps, perform, on_step, before)
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise

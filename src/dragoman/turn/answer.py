@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..codecs.shared.spec import Ids, WireFields
 from ..dialects.engine.parser import Dialects, Parser
@@ -33,6 +33,15 @@ from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextPars
 Mint: TypeAlias = Callable[[str], Ids]
 """Ids for the calls of one answer: `mint("x")(0)`; the letter keeps those of two sources apart."""
 Handler: TypeAlias = Callable[[Event], list[Event]]
+
+
+class Handling(NamedTuple):
+    """What handles the events of an answer, and whether a text, if it came next, would only be passed on."""
+
+    handle: Handler
+    passes: Callable[[str], bool]
+
+
 SPEECH = (TextDelta, CallStarted)
 READ_HERE = "the provider could not read its model's answer ({raw!r}) and gave it as an error; it was read here"
 
@@ -40,9 +49,9 @@ READ_HERE = "the provider could not read its model's answer ({raw!r}) and gave i
 class AnswerStream:
     """One answer as it is emitted: what was noticed of the request, then what `handle` makes of each event."""
 
-    def __init__(self, noticed: Iterable[Issue], handle: Handler) -> None:
+    def __init__(self, noticed: Iterable[Issue], handling: Handling) -> None:
         self._noticed = [IssueReported(issue) for issue in noticed]
-        self._handle = handle
+        self._handle, self.passes = handling
         self._assembler = Assembler()
         self.begun = self.spoke = False
 
@@ -74,24 +83,36 @@ def salvaged(written: str, ids: Ids) -> list[Event]:
 # ── what handles an answer's events ──────────────────────────────────────────
 
 
-def handler(plan: Plan, mint: Mint) -> Handler:
-    """A handler for the events of the answer to `plan`."""
+def handling(plan: Plan, mint: Mint) -> Handling:
+    """What handles the events of the answer to `plan`."""
     parser = _parser(plan, mint("t"))
     stream = TextCallStream(parser, _natives(plan), native=not plan.text)
-    handle = stream.handle if parser is None else _in_protocol(plan, stream.handle)
+    found = Handling(stream.handle, stream.passes)
+    if parser is not None:
+        found = _in_protocol(plan, found)
     if plan.text:
-        restore: Callable[[Event], Event] = Restorer().handle
-    else:
-        restore = partial(_restored, plan=plan, origin=origin(plan.route.provider, plan.family))
-    return lambda event: [restore(made) for made in handle(event)]
+        return _restoring(found, Restorer())
+    restore = partial(_restored, plan=plan, origin=origin(plan.route.provider, plan.family))
+    return Handling(lambda event: [restore(made) for made in found.handle(event)], found.passes)
 
 
-def _in_protocol(plan: Plan, handle: Handler) -> Handler:
-    """`handle`, its answer held to the JSON protocol; a form that was asked for may look like one."""
+def _restoring(inner: Handling, restorer: Restorer) -> Handling:
+    """`inner`, with what it makes restored."""
+    return Handling(
+        lambda event: [restorer.handle(made) for made in inner.handle(event)],
+        lambda text: restorer.passes(text) and inner.passes(text),
+    )
+
+
+def _in_protocol(plan: Plan, inner: Handling) -> Handling:
+    """`inner`, its answer held to the JSON protocol; a form that was asked for may look like one."""
     if plan.asked.output_schema is not None and not plan.protocol:
-        return handle
+        return inner
     answer = ProtocolAnswer(plan.tools, told=plan.protocol, strict=plan.route.strict)
-    return lambda event: [held for made in handle(event) for held in answer.handle(made)]
+    return Handling(
+        lambda event: [held for made in inner.handle(event) for held in answer.handle(made)],
+        lambda text: answer.passes(text) and inner.passes(text),
+    )
 
 
 def _restored(event: Event, plan: Plan, origin: str) -> Event:

@@ -28,7 +28,7 @@ from ..schema.definitions import tools as as_tools
 from ..schema.narrowing.narrow import narrow
 from ..schema.validation import check_schema
 from ..types import Issue, IssueKind, JsonObject, Request, Response, Tool
-from .answer import AnswerStream, Mint, handler, salvaged
+from .answer import AnswerStream, Mint, handling, salvaged
 from .capabilities import Capabilities
 from .plan import Plan, planned
 from .question import asked_about, habits
@@ -72,7 +72,7 @@ def _ask(
     def mint(letter: str) -> Ids:
         return lambda index: f"{base}{letter}{index}"
 
-    answer = AnswerStream((*issues, *plan.issues), handler(plan, mint))
+    answer = AnswerStream((*issues, *plan.issues), handling(plan, mint))
     try:
         yield from _read(plan, mint, answer, learned.tokens)
         return answer.response()
@@ -102,7 +102,7 @@ def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[P
 def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:
     """The answer, as its bytes come."""
     source = yield from send(plan, mint("n"), tokens)
-    while data := (yield Read(source.patience())):
+    while data := (yield Read(source.patience(), answer.passes)):
         yield from answer.take(source.feed(data))
     yield from answer.take(source.close())
 

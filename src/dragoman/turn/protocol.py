@@ -109,6 +109,10 @@ class ProtocolAnswer:
                 self._wrong = self._wrong or issue.kind in MEANT or bool(issue.name and issue.correction)
         return [event]
 
+    def passes(self, text: str) -> bool:
+        """Would `text`, if it came next, go on at once?"""
+        return not (self._kept or self._scan or self._start or self._blank) and "{" not in text
+
     # ── text as it comes ─────────────────────────────────────────────────────
 
     def _doubtful(self, event: TextDelta) -> list[Event]:
@@ -123,7 +127,7 @@ class ProtocolAnswer:
         if self._kept:
             self._rest.append(text)
             return []
-        if not (self._scan or self._start or self._blank) and "{" not in text:
+        if self.passes(text):
             return self._out(text)
         passed: list[str] = []
         while text := self._step(text, passed):

@@ -47,6 +47,9 @@ class TextParser(Protocol):
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The events that were still open."""
 
+    def passes(self, text: str) -> bool:
+        """Would `text`, if it came next, be told as it is, and nothing else?"""
+
 
 class ReasoningParser(TextParser, Protocol):
     """A parser that says whether reasoning that was open has ended."""
@@ -88,6 +91,10 @@ class PresumedReasoning:
         self._inside = not start.startswith(self._opener)
         self._parser = self._make(self._opener if self._inside else "")
         return self._follow(self._parser.feed(begun))
+
+    def passes(self, text: str) -> bool:
+        """Would `text`, if it came next, be told as it is, and nothing else?"""
+        return not self._inside and self._parser is not None and self._parser.passes(text)
 
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The events that were still open."""
@@ -161,6 +168,10 @@ class TextCallStream:
             case _:
                 self._note(event)
         return [event]
+
+    def passes(self, text: str) -> bool:
+        """Would `text`, if it came next, be told as it is, and nothing else?"""
+        return self._parser is None or (self._shown and self._parser.passes(text))
 
     def _native_event(self, event: Event) -> list[Event]:
         """Handle an event of a native call, once it is judged; native calls are numbered after those found."""
@@ -300,6 +311,10 @@ class Restorer:
                 return IssueReported(replace(issue, raw=restore(issue.raw)))
             case _:
                 return event
+
+    def passes(self, text: str) -> bool:
+        """Is there nothing to undo in `text`, if it comes next?"""
+        return JOINER not in text and not self._carry
 
     def _restore(self, stream: Any, text: str) -> str:
         text = self._carry.pop(stream, "") + text

@@ -40,12 +40,16 @@ Make: TypeAlias = Callable[[str], Event]
 
 
 class Lane:
-    """Takes text in a reader's place.  `held` was taken and not told, `run` told and not noted yet."""
+    """Takes text in a reader's place.  `held` was taken and not told, `run` told and not noted yet.
 
-    __slots__ = ("_src", "_told", "event", "held", "run", "search")
+    `visible`: is it told as visible text?
+    """
+
+    __slots__ = ("_src", "_told", "event", "held", "run", "search", "visible")
 
     def __init__(self, src: Source, search: Search, event: Make) -> None:
         self._src, self.search, self.event = src, search, event
+        self.visible = False
         self.held, self._told = "", 0  # how much of what is held was told before
         self.run: list[str] = []
 
@@ -95,6 +99,7 @@ class TextLane(Lane):
     def __init__(self, src: Source, teller: Teller, table: Table) -> None:
         self._teller, self._lead, self._stops = teller, table.stop_lead.search, table.stops
         super().__init__(src, self._lead, reasoning_delta if teller.reasoning else text_delta)
+        self.visible = not teller.reasoning
         if teller.line_start(""):
             self.held, self._told = "\n", 1
 

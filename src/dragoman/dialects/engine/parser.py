@@ -161,6 +161,11 @@ class Parser:
         self._lane = lane_at(src, self._teller, self._scan_table)
         return events
 
+    def passes(self, text: str) -> bool:
+        """Would `text`, if it came next, be told as visible text at once, and nothing else?  Asking changes nothing."""
+        lane = self._lane
+        return lane is not None and lane.visible and not lane.held and lane.search(text) is None
+
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The text has ended (because of `finish_reason`); returns the rest of the events."""
         if self._closed:
