@@ -42,16 +42,7 @@ FINAL = '{"final":{"content":"saved"}}'
 RAW = re.compile(r"[\"'“](?:thoughts?|action|final)[\"'”]\s*:|@tool |~~~|<tool_call>|Action Input", re.IGNORECASE)
 WORDS = re.compile(r"\[The (?:call of .* was not run|model gave no answer in the form)")
 
-DOUBTED = frozenset({
-    "action-then-prose", "line-then-action", "action-then-final", "fenced-action-then-prose", "made-up-result",
-    "prose-then-fenced-action",
-})  # fmt: skip
-"""Answers that hold a whole call beside other text: where nobody told the protocol they are in doubt, and the model is
-asked; what it then denies is text as it was written."""
 rows = pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
-undoubted = pytest.mark.parametrize(
-    "row", [row for row in ROWS if row["id"] not in DOUBTED], ids=lambda row: row["id"]
-)
 
 
 def tools(shop: Shop) -> ToolSet:
@@ -115,14 +106,14 @@ def test_the_gateway_holds_to_it_too(row: dict[str, Any], stream: bool, strict: 
 
 
 @pytest.mark.requirement("004-loop")
-@undoubted
+@rows
 def test_where_nobody_told_the_protocol_its_text_is_no_answer_either(row: dict[str, Any]) -> None:
     assert not RAW.search(shown(run(row["text"], "Saved.", "Saved.", "Saved.", way="native")))
 
 
 @pytest.mark.requirement("004-loop")
 @streamed_and_whole
-@undoubted
+@rows
 def test_nor_does_the_gateway_hand_it_out(row: dict[str, Any], stream: bool) -> None:
     assert not RAW.search(served(row["text"], "Saved.", "Saved.", way="native", stream=stream)[0])
 
@@ -132,7 +123,7 @@ def test_nor_does_the_gateway_hand_it_out(row: dict[str, Any], stream: bool) -> 
 
 @pytest.mark.requirement("004-loop")
 @pytest.mark.parametrize("way", WAYS)
-@undoubted
+@rows
 def test_a_model_that_insists_ends_the_run_in_words(row: dict[str, Any], way: str) -> None:
     got = run(*[row["text"]] * 8, way=way, strict=way != "native")
     assert not RAW.search(shown(got))
@@ -144,12 +135,36 @@ def test_a_model_that_insists_ends_the_run_in_words(row: dict[str, Any], way: st
 @pytest.mark.requirement("004-loop")
 @pytest.mark.parametrize("way", WAYS)
 @streamed_and_whole
-@undoubted
+@rows
 def test_a_client_is_told_in_words_too(row: dict[str, Any], stream: bool, way: str) -> None:
     text, _, _ = served(*[row["text"]] * 4, way=way, stream=stream, strict=way != "native")
     assert not RAW.search(text)
     if row["may"] == ["reask"] and way != "native":
         assert WORDS.search(text)
+
+
+# ── where it was in doubt ────────────────────────────────────────────────────
+
+ACTION = ROWS[0]["text"]
+EXAMPLE = f"Agents of that kind write:\n{ACTION}"
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_an_action_in_doubt_is_asked_about_then_refused_as_protocol(stream: bool) -> None:
+    assert served(f"{ACTION}\nDone!", "No.", "It is saved.", way="native", stream=stream) == ("It is saved.", False, 3)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_an_example_that_words_led_to_stands_after_a_plain_no(stream: bool) -> None:
+    assert served(EXAMPLE, "No.", way="native", stream=stream) == (EXAMPLE, False, 2)
+
+
+@pytest.mark.parametrize("doubt", ["ask", "text"])
+def test_an_action_in_doubt_that_nobody_may_ask_about_is_no_answer(doubt: str) -> None:
+    policy = Policy(max_corrections=0, doubt=doubt)
+    got = play(f"{ACTION}\nDone!", "Saved.", to=route(), tools=tools, policy=policy)
+    assert got.run.end == Limit(Bound.CORRECTIONS, 0)
+    assert not RAW.search(shown(got))
 
 
 # ── what the model is shown of it ────────────────────────────────────────────

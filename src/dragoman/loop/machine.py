@@ -121,9 +121,10 @@ class _Loop:
     def _sure(self, request: Request) -> Machine[Response]:
         """The answer, asked about where calls in it are in doubt and the policy has it asked."""
         policy = self._state.policy
-        if policy.doubt != "ask" or not policy.max_corrections:
+        if policy.doubt == "run":
             return self._ask(request)
-        return asking(self._ask, Budget(1))(request)
+        asks = policy.doubt == "ask" and policy.max_corrections > 0
+        return asking(self._ask, Budget(1 if asks else 0))(request)
 
     def _take(self, response: Response) -> Machine[End | None]:
         """Follow up an answer: with an end, or None for another turn."""

@@ -4,8 +4,10 @@ Knows requests, events and, by its contract, whatever asks a model; nothing of w
 Contract of `asking`: what it makes of an `ask` emits one answer.  Text passes as it comes up to the first call in
 doubt; that and all behind it is held back until the answer has ended, and the model is asked once, within the budget.
 A call it makes then is the answer's, and what was written of it is not shown; where it makes none the text stands as
-it was written.  The question and its answer are never emitted; `Issue`s say that it was asked and what it said, and
-what was asked about is in doubt no more.  A question that fails costs the question, not the answer.
+it was written, unless it is the JSON protocol, which is no answer: then what was held back is a breach, to be asked for
+again as one, but for a plain no to what words led to.  The question and its answer are never emitted; `Issue`s say that
+it was asked and what it said, and what was asked about is in doubt no more.  A question that fails costs the question,
+not the answer.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ from ..events import (
 from ..types import Issue, IssueKind, Message, Request, Response, Stop, Text, ToolCall, Usage, Verdict
 from .answer_constraint import as_words
 from .composer import FINAL_STOPS, identity
-from .question import confirmed, question
+from .protocol import unasked, written_in_protocol
+from .question import NO, confirmed, question
 from .reask import ONLY_THESE, Ask, Budget, loses_a_call
 
 MADE = "the model was asked whether it meant the call of {name!r}, and made it"
@@ -42,7 +45,7 @@ FAILED = "the model was to be asked whether it meant the call of {name!r}, and t
 
 
 def asking(ask: Ask, budget: Budget) -> Ask:
-    """`ask`, whose answers hold no call in doubt as long as `budget` lasts."""
+    """`ask`, whose answers hold no call in doubt as long as `budget` lasts, and none in the JSON protocol after it."""
     return lambda request: _Asking(request, ask, budget).run()
 
 
@@ -60,8 +63,7 @@ class _Asking:
             return response
         doubted = [event for event in self._held if isinstance(event, CallDoubted)]
         if not _can_ask(response, doubted) or not self._budget.take():
-            yield from self._held
-            return response
+            return (yield from self._tell(response, _Verdict(unsure=True)))
         calls = [event.call for event in doubted]
         try:
             answer = yield from relay(self._ask(_asked(self._request, response, calls)), on_step=_unheard)
@@ -76,11 +78,17 @@ class _Asking:
             return (step,)
         self._calls += isinstance(step, CallStarted)
         doubts = isinstance(step, CallDoubted) or (type(step) is TextDelta and bool(step.doubt))
-        if not self._held and not (doubts and self._budget.left > 0):
+        if not self._held and not (doubts and (self._budget.left > 0 or self._is_protocol(step))):
             self._assembler.add(step)
             return (step,)
         self._held.append(step)
         return ()
+
+    def _is_protocol(self, event: Event) -> bool:
+        """Is this a call in doubt that is written in the JSON protocol?"""
+        if type(event) is not TextDelta or not event.doubt or self._request.output_schema is not None:
+            return False
+        return written_in_protocol(event.text, [tool.name for tool in self._request.tools], told=False)
 
     def _tell(self, response: Response, verdict: _Verdict) -> Machine[Response]:
         """What was held back, without what the verdict takes out of it, with what it adds before the end."""
@@ -88,19 +96,38 @@ class _Asking:
         if verdict.calls and stop in {Stop.END, Stop.STOP_SEQUENCE, Stop.LENGTH}:
             stop = Stop.TOOL_CALLS
         usage = verdict.usage + response.usage if verdict.usage is not None else response.usage
-        more: list[Event] = [IssueReported(issue) for issue in verdict.issues]
+        held, breach = self._without_protocol(response, verdict)
+        issues = (*verdict.issues, *breach)
+        more: list[Event] = [IssueReported(issue) for issue in issues]
         for index, call in enumerate(verdict.calls, self._calls):
             more += call_events(call, index)
-        for event in self._held:
-            if isinstance(event, CallDoubted) or (type(event) is TextDelta and event.doubt in verdict.taken):
+        for event in held:
+            if isinstance(event, CallDoubted) and not verdict.unsure:
+                continue
+            if type(event) is TextDelta and event.doubt in verdict.taken:
                 continue
             if isinstance(event, Ended):
                 yield from self._emit(*more, replace(event, stop=stop, usage=usage))
             else:
                 yield from self._emit(event)
-        message = self._assembler.response().message
-        issues = (*response.issues, *verdict.issues)
-        return replace(response, message=message, stop=stop, usage=usage, issues=issues, doubtful=())
+        told = self._assembler.response()
+        every = (*response.issues, *issues)
+        return replace(response, message=told.message, stop=stop, usage=usage, issues=every, doubtful=told.doubtful)
+
+    def _without_protocol(self, response: Response, verdict: _Verdict) -> tuple[list[Event], tuple[Issue, ...]]:
+        """What was held back, and the breach that it is where it is an answer in the JSON protocol."""
+        if verdict.calls or response.calls or response.stop in FINAL_STOPS:
+            return self._held, ()
+        at = next((n for n, event in enumerate(self._held) if self._is_protocol(event)), None)
+        before = self._assembler.response().text
+        if at is None or (verdict.refused and before.strip()):
+            return self._held, ()
+        rest = self._held[at:]
+        raw = "".join(event.text for event in rest if type(event) is TextDelta)
+        spoken = "".join(event.text for event in self._held[:at] if type(event) is TextDelta)
+        start = len(before) + len(spoken)
+        left = [event for event in rest if type(event) is not TextDelta and not isinstance(event, CallDoubted)]
+        return [*self._held[:at], *left], (replace(unasked(raw), span=(start, start + len(raw))),)
 
     def _emit(self, *events: Event) -> Iterator[Event]:
         for event in events:
@@ -110,12 +137,17 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Verdict:
-    """What came of a question: calls, the stretches of text that they take the place of, and what there is to tell."""
+    """What came of a question: calls, the stretches of text that they take the place of, and what there is to tell.
+
+    `refused`: the answer was a plain no; `unsure`: nobody was asked, and what was in doubt still is.
+    """
 
     calls: Sequence[ToolCall] = ()
     taken: frozenset[int] = frozenset()
     issues: Sequence[Issue] = ()
     usage: Usage | None = None
+    refused: bool = False
+    unsure: bool = False
 
 
 def _can_ask(response: Response, doubted: Sequence[CallDoubted]) -> bool:
@@ -149,8 +181,9 @@ def _verdict(response: Response, doubted: Sequence[CallDoubted], answer: Respons
     names = {*(call.name for call in made if identity(call) in others), *(issue.name for issue in lost)}
     kept = {event.doubt for event in doubted if identity(event.call) not in meant and event.call.name not in names}
     issues = [_said(call, meant, others) for call in calls]
+    refused = NO.match(answer.text) is not None
     taken = frozenset(event.doubt for event in doubted) - kept - {0}
-    return _Verdict(calls=made, taken=taken, issues=[*issues, *lost], usage=answer.usage)
+    return _Verdict(calls=made, taken=taken, issues=[*issues, *lost], usage=answer.usage, refused=refused)
 
 
 def _sure(call: ToolCall) -> ToolCall:

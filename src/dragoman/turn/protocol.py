@@ -259,8 +259,7 @@ class ProtocolAnswer:
         if written and (wrong := self._wrong_call()) is not None:
             return wrong
         if not self._told:
-            untold = Issue(kind=IssueKind.NOT_ALLOWED, message=UNTOLD, correction=UNTOLD_CORRECTION)
-            return untold if written else None
+            return unasked("") if written else None
         if not text.strip():
             return None
         if self._strict or written or unfenced(text)[:1] in ("{", "["):
@@ -333,6 +332,11 @@ class _Object:
         return False
 
 
+def unasked(raw: str) -> Issue:
+    """The issue of an answer in the protocol where nobody asked for it."""
+    return Issue(kind=IssueKind.NOT_ALLOWED, message=UNTOLD, correction=UNTOLD_CORRECTION, raw=raw)
+
+
 def unfenced(text: str) -> str:
     """The text inside the fence or the quotes that are all of `text`."""
     fenced = FENCE.fullmatch(text)
@@ -362,4 +366,4 @@ def _top_keys(text: str) -> set[str]:
     return {key.casefold().rstrip("s") for key in value} if isinstance(value, dict) else {""}
 
 
-__all__ = ["ProtocolAnswer", "unfenced", "written_in_protocol"]
+__all__ = ["ProtocolAnswer", "unasked", "unfenced", "written_in_protocol"]

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 from ...schema.validation import faults
 from ...types import Tool
+from ..judge.boxes import MAX_SPAN, closes
+from ..judge.quotation import Context
 
 MOST = 16
 """Places that are read."""
@@ -28,7 +30,6 @@ ARGUMENT_KEYS = ("arguments", "args", "parameters", "params", "input")
 OBJECT = re.compile(rf"\{{\s*\"{NAME_KEYS}\"\s*:\s*\"(?P<name>[^\"\n]{{1,256}})\"")
 QUOTES = frozenset("`\"'“„«‹‘")
 QUOTED_LINE = re.compile(r"(?: {4}|\t|\s{0,3}[>|])")
-FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 NESTED = re.compile(r"(?:[\"'“”]\s*:\s*\[?|[}\]\"]\s*,|[({])\s*\Z")
 """What stands before a part of something larger."""
 NEAR = 40
@@ -53,7 +54,8 @@ def overlooked(text: str, tools: Mapping[str, Tool], read: Read) -> Iterator[Ove
     """The calls in `text`, in order; `read` reads one that stands alone."""
     if "{" not in text and "<" not in text:
         return
-    behind = left = 0
+    behind = left = read_to = 0
+    context = Context()
     for mark in _openers(tuple(tools)).finditer(text):
         if mark.start() < behind or left >= MOST:
             continue
@@ -65,7 +67,9 @@ def overlooked(text: str, tools: Mapping[str, Tool], read: Read) -> Iterator[Ove
         found = _arguments(text[mark.start() : end], tools[name], read) if end and name in tools else None
         if found is not None:
             behind = end
-            if not _is_quoted(text, mark.start(), end):
+            context.add(text[read_to : mark.start()])
+            read_to = mark.start()
+            if not _is_quoted(text, mark.start(), end, context):
                 inside = GOES_ON.match(text, end) is not None
                 yield Overlooked(mark.start(), end, name, found, inside)
 
@@ -105,12 +109,14 @@ def _arguments(written: str, tool: Tool, read: Read) -> Mapping[str, Any] | None
     return found if not isinstance(keys, Mapping) or all(key in keys for key in found) else None
 
 
-def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Does anything quote this place?  A code span that is the whole message quotes nothing."""
+def _is_quoted(text: str, start: int, end: int, context: Context) -> bool:
+    """Does anything quote this place, which `context` was read up to?  What quotes all of a message quotes nothing."""
     line = text.rfind("\n", 0, start) + 1
     before, behind = text[start - 1 : start], text[end : end + 1]
-    if before and before in QUOTES and (text[line : start - 1].strip() or text[end + 1 :].strip()):
+    if before and before in QUOTES and not (text[line : start - 1].strip() or text[end + 1 :].strip()):
+        return QUOTED_LINE.match(text, line) is not None
+    if (before and before in QUOTES) or (behind and behind in QUOTES and before != behind):
         return True
-    if behind and behind in QUOTES and before != behind:
-        return True
-    return QUOTED_LINE.match(text, line) is not None or len(FENCE.findall(text, 0, line)) % 2 == 1
+    standing = context.standing()
+    after = text[end : end + MAX_SPAN] + (" " if end + MAX_SPAN >= len(text) else "")
+    return QUOTED_LINE.match(text, line) is not None or standing.sure or closes(standing, after) is True
