@@ -37,7 +37,10 @@ NOT_RUN = frozenset({Verdict.REFUSED, Verdict.DOUBTFUL, Verdict.QUOTED})
 
 @dataclass(slots=True, frozen=True)
 class Started:
-    """The answer begins: its model and its id, where the wire has them."""
+    """The answer begins: its model and its id, where the wire has them.
+
+    `extra` is what its wire says besides at once, for clients of the same API: `Ended` says it again.
+    """
 
     model: str = ""
     id: str = ""
@@ -116,6 +119,18 @@ class Reclassified:
 
 
 @dataclass(slots=True, frozen=True)
+class WireEvent:
+    """What API `api` says beside the answer while it streams: event `name`, its `fields` in the words of that API.
+
+    Only clients of the same API are told; a fold leaves it out, for whatever counts is said by another event too.
+    """
+
+    api: str
+    name: str = ""
+    fields: JsonObject = NOTHING
+
+
+@dataclass(slots=True, frozen=True)
 class IssueReported:
     """Something went wrong or was left out: a refused call, an unsupported field, a wire fault."""
 
@@ -183,6 +198,7 @@ Event: TypeAlias = (
     | CallEnded
     | CallDoubted
     | Reclassified
+    | WireEvent
     | IssueReported
     | Ended
 )
@@ -339,8 +355,8 @@ def called(started: CallStarted, text: str, ended: CallEnded) -> ToolCall | None
 
 
 def _both(first: JsonObject, second: JsonObject) -> JsonObject:
-    """Both in one; one alone stays the mapping it is, which may know the wire it came from."""
-    return {**first, **second} if first and second else second or first
+    """Both in one.  What knows the wire it came from is no plain mapping: the end of such an answer says all again."""
+    return {**first, **second} if type(first) is type(second) is dict else second or first
 
 
 def _in_reasoning(call: ToolCall) -> Issue:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..effects import Machine, Now, Sleep, relay
 from ..errors import ErrorKind, ProviderError, UsageError
-from ..events import Event, IssueReported, Started
+from ..events import Event, IssueReported, Started, WireEvent
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..turn.capabilities import Capabilities, Refusals
@@ -258,7 +258,7 @@ class _RelayedTurn:
         if self.spoke:
             return (event,)
         self._waiting.append(event)
-        if self._whole or isinstance(event, Started | IssueReported):
+        if self._whole or isinstance(event, Started | WireEvent | IssueReported):
             return ()
         self.spoke = True
         waiting, self._waiting = self._waiting, []

@@ -27,12 +27,16 @@ from ..events import (
     Reclassified,
     Started,
     TextDelta,
+    WireEvent,
     call_events,
 )
 from ..types import NOTHING, JsonObject, Part, Response, Stop, Text, ToolCall, Usage
 
 FINAL_STOPS = frozenset({Stop.REFUSED, Stop.FILTERED, Stop.PAUSE, Stop.ERROR})
 """Stops after which asking again would not be an answer to the same question."""
+
+BESIDE = frozenset({IssueReported, WireEvent})
+"""Events that are no part of an answer."""
 
 
 class AnswerComposer:
@@ -92,7 +96,7 @@ class AnswerComposer:
         """`events`, which go out as they are."""
         for event in events:
             self._assembler.add(event)
-            if type(event) is not IssueReported:
+            if type(event) not in BESIDE:
                 self.emitted += 1
                 self._last = type(event)
         return list(events)

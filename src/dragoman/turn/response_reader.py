@@ -13,7 +13,7 @@ from typing import Protocol
 from ..codecs.shared.frames import Frame, readers
 from ..codecs.shared.spec import Codec, Ids, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
-from ..events import CallEnded, Ended, Event, IssueReported, PartEnded, Started, replay
+from ..events import CallEnded, Ended, Event, IssueReported, PartEnded, Started, WireEvent, replay
 from ..providers.route import Route
 from ..redaction import redact
 
@@ -110,7 +110,7 @@ class Streamed:
 def _says_something(event: Event) -> bool:
     if isinstance(event, Ended):
         return event.stop is not None
-    return not isinstance(event, Started | IssueReported)
+    return not isinstance(event, Started | WireEvent | IssueReported)
 
 
 def _goes_on(event: Event) -> bool:

@@ -87,7 +87,6 @@ class _Decoder(BlockDecoder):
     api = NAME
     stops = _STOPS
     plain_words = frozenset(_WORDS.values())
-    counted = frozenset(_COUNTS)
     unfinished = "the stream ended without saying why; the answer may be cut short"
     terminator = None
 
@@ -201,6 +200,9 @@ class _Decoder(BlockDecoder):
     def _read_usage(self) -> Usage | None:
         return read_usage(self._usage)
 
+    def _write_usage(self, usage: Usage | None) -> JsonObject:
+        return write_usage(usage)
+
     def _leftover(self) -> JsonObject:
         return wire_fields(NAME, {**self._extra, "usage": self._own_usage, "stop_reason": self._own_word})
 
@@ -234,6 +236,8 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
 
 def write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
     """Token counts in the words of this API; zeros where there are none, for clients count on the fields."""
+    if left and read_usage(left) == usage:
+        return dict(left)  # as the provider counted
     known = usage or Usage()
     wire: dict[str, Any] = {**left, _COUNTS.input: uncached(known)}
     wire |= {key: n for key, n in ((_COUNTS.written, known.cache_written), (_COUNTS.read, known.cached)) if n}

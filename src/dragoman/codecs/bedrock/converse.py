@@ -63,7 +63,6 @@ _WORDS: Mapping[Stop | None, str] = {
 _BODY = frozenset({"output", "stopReason", "usage", "metrics", "p"})
 _CALL = frozenset({"toolUseId", "name", "input", "type"})
 _COUNTS = Counts("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-_USAGE = frozenset({*_COUNTS, "totalTokens", "cacheReadInputTokenCount", "cacheWriteInputTokenCount"})
 _NO_METRICS: JsonObject = {"latencyMs": 0}
 """What stands for a latency nobody measured: clients demand the field."""
 
@@ -85,7 +84,6 @@ class _Decoder(BlockDecoder):
     api = NAME
     stops = _STOPS
     plain_words = frozenset(_WORDS.values())
-    counted = _USAGE
     unfinished = "the stream ended without a stopReason; the answer may be cut short"
     terminator = None
     noise = ("p",)
@@ -217,6 +215,9 @@ class _Decoder(BlockDecoder):
     def _read_usage(self) -> Usage | None:
         return read_usage(self._usage)
 
+    def _write_usage(self, usage: Usage | None) -> JsonObject:
+        return _write_usage(usage)
+
     def _leftover(self) -> JsonObject:
         return wire_fields(NAME, {**self._extra, "usage": self._own_usage, "stopReason": self._own_word})
 
@@ -244,6 +245,8 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
 
 
 def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    if left and read_usage(left) == usage:
+        return dict(left)  # as the provider counted
     known = usage or Usage()
     wire = {**left, _COUNTS.input: uncached(known), _COUNTS.output: known.output}
     wire |= {key: n for key, n in ((_COUNTS.read, known.cached), (_COUNTS.written, known.cache_written)) if n}

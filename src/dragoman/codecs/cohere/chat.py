@@ -87,7 +87,6 @@ class _Decoder(RunDecoder):
     api = NAME
     stops = _STOPS
     plain_words = frozenset(_WORDS.values())
-    counted = frozenset({"tokens", "cached_tokens"})
     unfinished = "the stream ended without a finish_reason; the answer may be cut short"
 
     def __init__(self, ids: Ids | None = None) -> None:
@@ -191,6 +190,9 @@ class _Decoder(RunDecoder):
     def _read_usage(self) -> Usage | None:
         return read_usage(self._usage)
 
+    def _write_usage(self, usage: Usage | None) -> JsonObject:
+        return mapping(_write_usage(usage).get("usage"))
+
     def _leftover(self) -> JsonObject:
         left = {"usage": self._own_usage, "finish_reason": self._own_word, "message": self._message or None}
         return wire_fields(NAME, {**self._extra, **left})
@@ -241,9 +243,11 @@ def _as_parts(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _write_usage(usage: Usage | None, left: Mapping[str, Any]) -> dict[str, Any]:
+def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
     if usage is None:
         return {}
+    if left and read_usage(left) == usage:
+        return {"usage": dict(left)}  # as the provider counted
     tokens = {"input_tokens": usage.input, "output_tokens": usage.output}
     return {"usage": {**left, "tokens": tokens, **({"cached_tokens": usage.cached} if usage.cached else {})}}
 

@@ -113,7 +113,6 @@ class _Decoder(RunDecoder):
     api = NAME
     stops = _STOPS
     plain_words = frozenset(_WORDS.values())
-    counted = frozenset(_USAGE)
     unfinished = "the stream ended without a finishReason; the answer may be cut short"
     noise = ("usageMetadata",)
 
@@ -242,6 +241,9 @@ class _Decoder(RunDecoder):
     def _read_usage(self) -> Usage | None:
         return read_usage(self._usage)
 
+    def _write_usage(self, usage: Usage | None) -> JsonObject:
+        return mapping(_write_usage(usage).get("usageMetadata"))
+
     def _leftover(self) -> JsonObject:
         candidate = {**self._candidate, **({"finishReason": self._own_word} if self._own_word else {})}
         return wire_fields(NAME, {**self._extra, "usageMetadata": self._own_usage, "candidate": candidate or None})
@@ -333,6 +335,8 @@ def _head(stamp: Stamp, model: str, id_: str) -> dict[str, Any]:
 def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
     if usage is None:
         return {}
+    if left and read_usage(left) == usage:
+        return {"usageMetadata": dict(left)}  # as the provider counted
     tools = count(left.get("toolUsePromptTokenCount"))
     wire = {
         **left,

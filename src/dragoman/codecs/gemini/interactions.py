@@ -27,7 +27,7 @@ from ...events import (
     assemble,
 )
 from ...jsontext import to_json
-from ...types import JsonObject, Media, Opaque, Request, Response, Stop, ToolCall, Usage
+from ...types import NOTHING, JsonObject, Media, Opaque, Request, Response, Stop, ToolCall, Usage
 from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
 from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, final_stop
@@ -88,7 +88,6 @@ class _Decoder(BlockDecoder):
     api = NAME
     stops = _STOPS
     plain_words = frozenset(_WORDS.values())
-    counted = frozenset(_USAGE)
     unfinished = "the stream ended before the answer was complete"
 
     def whole(self, body: JsonObject, steps: list[Any]) -> list[Event]:
@@ -209,6 +208,9 @@ class _Decoder(BlockDecoder):
     def _read_usage(self) -> Usage | None:
         return read_usage(self._usage)
 
+    def _write_usage(self, usage: Usage | None) -> JsonObject:
+        return mapping(_write_usage(usage).get("usage"))
+
     def _leftover(self) -> JsonObject:
         return wire_fields(NAME, {**self._extra, "usage": self._own_usage, "status": self._own_word})
 
@@ -248,9 +250,11 @@ def _head(stamp: Stamp, model: str, id_: str, status: str) -> dict[str, Any]:
     return {"id": stamp.id or id_, "object": "interaction", "model": stamp.model or model, "status": status}
 
 
-def _write_usage(usage: Usage | None, left: JsonObject) -> dict[str, Any]:
+def _write_usage(usage: Usage | None, left: JsonObject = NOTHING) -> dict[str, Any]:
     if usage is None:
         return {}
+    if left and read_usage(left) == usage:
+        return {"usage": dict(left)}  # as the provider counted
     tools = count(left.get("total_tool_use_tokens"))
     wire = {
         **left,

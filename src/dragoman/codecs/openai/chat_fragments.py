@@ -15,7 +15,7 @@ from ...types import JsonObject
 from ..shared.body import kind, mapping, present, rest, string
 from ..shared.calls import CallBook
 from ..shared.issues import wire_fault
-from ..shared.spec import TYPED, wire_fields
+from ..shared.spec import LEGACY, TYPED, WireFields, wire_fields
 from .chat_messages import NAME
 
 _CALL = frozenset({"id", "type", "function", "custom", "index"})
@@ -41,7 +41,7 @@ class Fragments:
         for call in calls:
             if isinstance(call, Mapping):
                 name, arguments = _function(call)
-                events += self._calls.whole(string(call.get("id")), name, arguments, _left(call))
+                events += self._calls.whole(string(call.get("id")), name, arguments, _left(call, numbered=True))
             else:
                 events.append(_no_call(call))
         return events
@@ -66,7 +66,8 @@ class Fragments:
     def legacy(self, call: JsonObject) -> list[Event]:
         """A fragment of the deprecated `function_call`."""
         name, arguments = _function({"function": call})
-        events = [] if self._calls.knows(_LEGACY) else self._calls.begin(_LEGACY, "", name)
+        known, form = self._calls.knows(_LEGACY), WireFields(NAME, {LEGACY: True})
+        events = [] if known else self._calls.begin(_LEGACY, "", name, form)
         return events + self._add_arguments(_LEGACY, arguments)
 
     def _add(self, call: JsonObject) -> list[Event]:
@@ -129,16 +130,18 @@ def _index(call: JsonObject) -> int | None:
 
 def _function(call: JsonObject) -> tuple[str, Any]:
     """The name and arguments of a call.  A custom tool takes one text, which is handed on as `input`."""
-    if custom := mapping(call.get("custom")):
+    custom = mapping(call.get("custom"))
+    if any(custom.values()):  # Snowflake fills it with empty strings beside the call
         return string(custom.get("name")), {"input": string(custom.get("input"))}
     function = mapping(call.get("function"))
     return string(function.get("name")), function.get("arguments")
 
 
-def _left(call: JsonObject) -> JsonObject:
+def _left(call: JsonObject, *, numbered: bool = False) -> JsonObject:
     others = present(mapping(call.get("function")), _FUNCTION)
+    index = call.get("index") if numbered else None
     custom = "custom" if string(mapping(call.get("custom")).get("name")) else None
-    return wire_fields(NAME, {**rest(call, _CALL), "function": others or None, TYPED: custom})
+    return wire_fields(NAME, {**rest(call, _CALL), "function": others or None, TYPED: custom, "index": index})
 
 
 def _no_call(call: Any) -> Event:

@@ -17,7 +17,7 @@ from ..shared.body import an_array, an_object, items, mapping, name_at, objects,
 from ..shared.media import data_url, from_url, joined, media_kind, note, one_text
 from ..shared.requests import past_call, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
-from ..shared.spec import PLAIN, TYPED, Quirks, own, seal_of, sealed, wire_fields
+from ..shared.spec import LEGACY, PLAIN, TYPED, Quirks, own, seal_of, sealed, wire_fields
 
 NAME = "openai_chat"
 
@@ -307,7 +307,7 @@ def _write_reasoning(parts: Sequence[Reasoning], quirks: Quirks) -> dict[str, An
 
 def write_call(call: ToolCall, *, custom: bool = False) -> dict[str, Any]:
     """A call in an assistant's message; `custom` says that its tool takes free text."""
-    left = dict(own(NAME, call.metadata))
+    left = rest(own(NAME, call.metadata), ("index", LEGACY))
     if custom or TYPED in left:
         given = {"name": call.name, "input": string(call.arguments.get("input"))}
         return {"id": call.id, "type": "custom", "custom": given}

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from ...events import Event, PartAdded, PartEnded, ReasoningDelta, TextDelta, assemble
-from ...types import NOTHING, JsonObject, Opaque, Response, Stop, Text, Usage
+from ...types import JsonObject, Opaque, Response, Stop, Text, Usage
 from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
 from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
@@ -21,7 +22,16 @@ from ..shared.frames import FrameKind
 from ..shared.spec import TYPED, Codec, Ids, wire_fields
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_requests import decode_request, encode_request
-from .responses_writing import SHELL, ResponseEncoder, encode_error, encode_response, error_frame, minted
+from .responses_writing import (
+    SHELL,
+    ResponseEncoder,
+    encode_error,
+    encode_response,
+    error_frame,
+    minted,
+    read_usage,
+    write_usage,
+)
 from .typed_items import BY_CALL, DEFAULT_NAMES, call_id_of, is_remote
 
 _REASONS: Mapping[str, Stop] = {
@@ -30,8 +40,6 @@ _REASONS: Mapping[str, Stop] = {
     "content_filter": Stop.FILTERED,
 }
 _BODY = frozenset({"id", "object", "model", "output", "output_text", "status", "usage", "error", "incomplete_details"})
-_USAGE = frozenset({"input_tokens", "output_tokens", "total_tokens"})
-_DETAILS = ("input_tokens_details", "output_tokens_details")
 _ENDS = ("completed", "incomplete", "cancelled")
 
 
@@ -296,25 +304,15 @@ class _Decoder(AnswerDecoder):
         return read_usage(mapping(self._response.get("usage")))
 
     def _leftover(self) -> JsonObject:
-        usage = self._response.get("usage")
-        known = rest(self._response, _BODY)
-        left = {key: value for key, value in known.items() if key not in SHELL or value != SHELL[key]}
-        others = rest(mapping(usage), _USAGE | set(_DETAILS))
-        return wire_fields(NAME, {**left, "usage": usage if others else None}) or NOTHING
+        usage = mapping(self._response.get("usage"))
+        known = read_usage(usage)
+        plain = not usage or (known is not None and write_usage(known) == usage)
+        return wire_fields(NAME, {**_shown(self._response), "usage": None if plain else usage})
 
 
-def read_usage(usage: JsonObject) -> Usage | None:
-    """Token counts in the words of this API; None when there are none."""
-    if not any(usage.get(key) is not None for key in _USAGE):
-        return None
-    given, made = (mapping(usage.get(key)) for key in _DETAILS)
-    return Usage(
-        input=count(usage.get("input_tokens")),
-        output=count(usage.get("output_tokens")),
-        cached=count(given.get("cached_tokens")),
-        cache_written=count(given.get("cache_write_tokens")),
-        reasoning=count(made.get("reasoning_tokens")),
-    )
+def _shown(response: JsonObject) -> dict[str, Any]:
+    """What a response says of itself and of its request, but for what is as it is where nobody asked for anything."""
+    return {key: one for key, one in rest(response, _BODY).items() if key not in SHELL or one != SHELL[key]}
 
 
 CODEC = Codec(

@@ -13,7 +13,7 @@ from ...events import CallDelta, CallEnded, CallStarted, Ended, PartAdded, PartE
 from ...jsontext import quoted, to_json
 from ...types import NOTHING, JsonObject, Opaque, Part, Request, Response, Stop, Text, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import mapping, string
+from ..shared.body import count, mapping, string
 from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply
 from ..shared.frames import Frame
@@ -64,6 +64,8 @@ SHELL: Mapping[str, Any] = {
 }
 """The fields of an answer, in their plain state: clients want them all."""
 
+_USAGE = frozenset({"input_tokens", "output_tokens", "total_tokens"})
+_DETAILS = ("input_tokens_details", "output_tokens_details")
 _ECHOED = ("instructions", "max_output_tokens", "parallel_tool_calls", "temperature", "tool_choice", "tools", "top_p")
 _KINDS = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
 _INCOMPLETE: Mapping[Stop | None, str] = {
@@ -124,8 +126,24 @@ def _ending(stop: Stop | None, usage: Usage | None, left: JsonObject) -> dict[st
     return {**ending, "usage": write_usage(usage, left) if usage is not None else None}
 
 
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API; None when there are none."""
+    if not any(usage.get(key) is not None for key in _USAGE):
+        return None
+    given, made = (mapping(usage.get(key)) for key in _DETAILS)
+    return Usage(
+        input=count(usage.get("input_tokens")),
+        output=count(usage.get("output_tokens")),
+        cached=count(given.get("cached_tokens")),
+        cache_written=count(given.get("cache_write_tokens")),
+        reasoning=count(made.get("reasoning_tokens")),
+    )
+
+
 def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
     """Token counts in the words of this API."""
+    if left and read_usage(left) == usage:
+        return dict(left)  # as the provider counted
     given = {**mapping(left.get("input_tokens_details")), "cached_tokens": usage.cached}
     given |= {"cache_write_tokens": usage.cache_written} if usage.cache_written else {}
     made = {**mapping(left.get("output_tokens_details")), "reasoning_tokens": usage.reasoning}

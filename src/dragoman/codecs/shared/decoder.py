@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ...events import Ended, Event, IssueReported, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta
-from ...types import JsonObject, Media, Opaque, Stop, Usage
+from ...events import Ended, Event, IssueReported, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta, WireEvent
+from ...types import NOTHING, JsonObject, Media, Opaque, Stop, Usage
 from .calls import CallBook
 from .encoder import final_stop
 from .frames import Frame
@@ -66,8 +66,6 @@ class AnswerDecoder(ABC):
     """The wire's reasons to stop."""
     plain_words: ClassVar[Collection[str]] = ()
     """Those of them that our own reason says too."""
-    counted: ClassVar[frozenset[str]] = frozenset()
-    """The token counts that `Usage` models."""
     unfinished: ClassVar[str]
     """What to report of a stream that broke off."""
     terminator: ClassVar[str | None] = "[DONE]"
@@ -136,6 +134,10 @@ class AnswerDecoder(ABC):
     def _read_usage(self) -> Usage | None:
         """What the answer cost."""
 
+    def _write_usage(self, usage: Usage | None) -> JsonObject:
+        """The token counts that this wire's encoder would write of `usage`."""
+        return {}
+
     @abstractmethod
     def _leftover(self) -> JsonObject:
         """The fields of the answer that no value models."""
@@ -166,11 +168,15 @@ class AnswerDecoder(ABC):
 
     # ── for a wire to use ────────────────────────────────────────────────────
 
-    def _start(self, model: str = "", id_: str = "") -> list[Event]:
+    def _start(self, model: str = "", id_: str = "", extra: JsonObject = NOTHING) -> list[Event]:
         if self._started:
             return []
         self._started = True
-        return [Started(model, id_)]
+        return [Started(model, id_, wire_fields(self.api, extra))]
+
+    def _beside(self, name: str, fields: JsonObject = NOTHING) -> Event:
+        """What the wire says beside the answer, for clients of the same API."""
+        return WireEvent(self.api, name, fields)
 
     def _emit_text(self, text: str) -> list[Event]:
         if not text:
@@ -204,8 +210,8 @@ class AnswerDecoder(ABC):
 
     @property
     def _own_usage(self) -> JsonObject | None:
-        """The wire's token counts, where there are others than ours."""
-        return self._usage if not self._usage.keys() <= self.counted else None
+        """The wire's token counts, where ours would not come out as they are."""
+        return self._usage if self._usage and self._usage != self._write_usage(self._read_usage()) else None
 
 
 class RunDecoder(AnswerDecoder):

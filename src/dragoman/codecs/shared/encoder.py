@@ -31,6 +31,7 @@ from ...events import (
     Reclassified,
     Started,
     TextDelta,
+    WireEvent,
 )
 from ...jsontext import quoted
 from ...types import Request, Stop
@@ -144,6 +145,7 @@ class Encoder:
             IssueReported: self._on_silent,
             CallDoubted: self._on_silent,
             Reclassified: self._on_silent,
+            WireEvent: self._on_wire_event,
         }
 
     def feed(self, event: Event) -> list[Frame]:
@@ -197,6 +199,10 @@ class Encoder:
         return []
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        return []
+
+    def _on_wire_event(self, event: WireEvent) -> list[Frame]:
+        """What a wire said beside its answer; only its own encoder has anything to say of it."""
         return []
 
     def _on_part(self, event: PartAdded) -> list[Frame]:

@@ -49,9 +49,12 @@ class WireFields(dict[str, Any]):
 
 TYPED, TOOLSET = "typed", "toolset"
 """Where `metadata` keeps how a typed tool, a member of a set of them, or a call or result of one came on its wire."""
+LEGACY = "legacy"
+"""Marks a call in the deprecated form of its wire."""
 MARKS = frozenset(
-    {"apart", "fields", "implicit", "max_completion_tokens", "nested", "parameters", "parametersJsonSchema"}
-    | {"part", "parts", "plain", "response", "role", "toolset", "toolset_name", "typed", "unnumbered"}
+    {"apart", "fields", "implicit", "index", "legacy", "max_completion_tokens", "nested", "parameters"}
+    | {"parametersJsonSchema", "part", "parts", "plain", "response", "role", "toolset", "toolset_name", "typed"}
+    | {"unnumbered"}
 )
 """Keys of `WireFields` that say how a wire wrote what the canonical value says too: no other wire misses them."""
 

@@ -27,6 +27,7 @@ from ...events import (
     Reclassified,
     Started,
     TextDelta,
+    WireEvent,
 )
 from ...types import (
     Edit,
@@ -58,7 +59,7 @@ RECORDS: Mapping[str, Callable[..., Any]] = {
         Allowed, Denied, Edited, ErrorCode, CallDelta, CallDoubted, CallEnded, CallStarted, Ended, IssueReported,
         PartAdded, PartEnded, ReasoningDelta, Reclassified, Started, TextDelta, Edit, Issue, IssueKind, Media, Message,
         Opaque, OutputSchema, Reasoning, Report, Response, Sampling, Stop, Text, Tier, Tool, ToolCall, ToolChoice,
-        ToolResult, Usage, Verdict,
+        ToolResult, Usage, Verdict, WireEvent,
     )
 }  # fmt: skip
 """Everything that is written by name."""

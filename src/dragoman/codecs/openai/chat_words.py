@@ -1,0 +1,78 @@
+"""Reasons to stop and token counts in the words of OpenAI Chat Completions, both ways.
+
+Knows the words of many peers that speak this API; nothing else of an answer.
+Sources: OpenAI API reference; wire-quirks.md ("OpenAI-compatible responses").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...types import NOTHING, JsonObject, Stop, Usage
+from ..shared.body import count, mapping
+
+STOPS: Mapping[str, Stop] = {
+    "stop": Stop.END,
+    "eos": Stop.END,
+    "tool_calls": Stop.TOOL_CALLS,
+    "tool_call": Stop.TOOL_CALLS,  # DeepSeek at Azure (recorded)
+    "function_call": Stop.TOOL_CALLS,
+    "length": Stop.LENGTH,
+    "max_tokens": Stop.LENGTH,
+    "model_length": Stop.LENGTH,  # Mistral
+    "content_filter": Stop.FILTERED,
+    "sensitive": Stop.FILTERED,  # Z.ai
+    "safety": Stop.FILTERED,  # Gemini's words, which proxies hand on in capitals (LiteLLM's map_finish_reason)
+    "recitation": Stop.FILTERED,
+    "error": Stop.ERROR,  # OpenRouter, Mistral
+    "network_error": Stop.ERROR,  # Z.ai
+    "insufficient_system_resource": Stop.ERROR,  # DeepSeek
+}
+WORDS: Mapping[Stop | None, str] = {
+    None: "stop",
+    Stop.END: "stop",
+    Stop.STOP_SEQUENCE: "stop",
+    Stop.PAUSE: "stop",
+    Stop.TOOL_CALLS: "tool_calls",
+    Stop.LENGTH: "length",
+    Stop.FILTERED: "content_filter",
+    Stop.REFUSED: "content_filter",
+    Stop.ERROR: "error",
+}
+_CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")  # DeepSeek, Kimi, Mistral
+_MODELLED_USAGE = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+
+
+def read_usage(usage: JsonObject) -> Usage | None:
+    """Token counts in the words of this API; None when there are none."""
+    if not any(usage.get(key) is not None for key in _MODELLED_USAGE):
+        return None
+    given = mapping(usage.get("prompt_tokens_details"))
+    cached = count(given.get("cached_tokens")) or next((n for key in _CACHED if (n := count(usage.get(key)))), 0)
+    return Usage(
+        input=count(usage.get("prompt_tokens")),
+        output=count(usage.get("completion_tokens")),
+        cached=cached,
+        cache_written=count(given.get("cache_write_tokens")),  # OpenRouter
+        reasoning=count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+    )
+
+
+def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+    """Token counts in the words of this API."""
+    if left and read_usage(left) == usage:
+        return dict(left)  # as the provider counted
+    given = dict(mapping(left.get("prompt_tokens_details")))
+    made = dict(mapping(left.get("completion_tokens_details")))
+    given |= {k: n for k, n in (("cached_tokens", usage.cached), ("cache_write_tokens", usage.cache_written)) if n}
+    made |= {"reasoning_tokens": usage.reasoning} if usage.reasoning else {}
+    wire = {
+        **left,
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total,
+        "prompt_tokens_details": given,
+        "completion_tokens_details": made,
+    }
+    return {key: value for key, value in wire.items() if value != {}}
