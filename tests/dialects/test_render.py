@@ -16,7 +16,7 @@ from dragoman.dialects.rows.documents import HERMES, JSON_PROTOCOL, TILDE_FENCE
 from dragoman.dialects.rows.literals import GEMMA4
 from dragoman.dialects.rows.names import KIMI_K2
 from dragoman.dialects.rows.tags import QWEN3_CODER
-from dragoman.dialects.spec import AttributeArgs, JsonArgs, JsonCall, KeywordArgs
+from dragoman.dialects.spec import AttributeArgs, JsonArgs, JsonCall, KeywordArgs, TaggedArgs
 from dragoman.dialects.writing.render import Unrenderable, final_answer, render, render_message, render_result
 from dragoman.errors import UsageError
 from dragoman.types import Media, Message, Reasoning, Text, Tool, ToolCall, ToolResult
@@ -79,7 +79,6 @@ def one_type_per_argument(calls: Sequence[ToolCall]) -> bool:
 
 
 def read_again(dialect: Dialect, calls: list[ToolCall]) -> None:
-    assume(one_type_per_argument(calls))
     tools = tools_for(calls)
     try:
         text = render(calls, dialect, tools=tools)
@@ -95,6 +94,7 @@ def read_again(dialect: Dialect, calls: list[ToolCall]) -> None:
 @settings(max_examples=15, deadline=None)
 @given(calls=call_lists)
 def test_what_is_rendered_is_read_again_as_the_same_calls(dialect: Dialect, calls: list[ToolCall]) -> None:
+    assume(one_type_per_argument(calls))
     read_again(dialect, calls)
 
 
@@ -317,3 +317,9 @@ def test_a_final_answer_may_be_any_json() -> None:
     assert isinstance(JSON_PROTOCOL.args, JsonCall)
     value: Mapping[str, Any] = {"status": "ok", "upserted": 1}
     assert json.loads(final_answer(dict(value), JSON_PROTOCOL.args)) == {"final": {"content": value}}
+
+
+@named([d for d in EVERY if isinstance(d.args, TaggedArgs)])
+def test_a_value_that_opens_like_its_own_notation_is_escaped_or_refused(dialect: Dialect) -> None:
+    for value in (["<parameter=a>", "<parameter name=\"b\">"], ["<arg_value>"], "x <parameter=a> y", "<arg_value>", "<parameter"):
+        read_again(dialect, [ToolCall(id="", name="f", arguments={"b": value, "a": None})])

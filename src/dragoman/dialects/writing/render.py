@@ -19,6 +19,7 @@ from ...jsontext import dumps
 from ...schema.validation import ANYTHING, Shape, read_text, shape
 from ...types import Json, Media, Message, Text, Tool, ToolCall, ToolResult
 from ..reading.arguments import literal
+from ..reading.nesting import NAME_OVER, TAG_CLOSER
 from ..rows.table import row_of
 from ..spec import (
     AttributeArgs,
@@ -297,10 +298,15 @@ class _Writer:
         raise self.refuse(f"the argument {key!r}", f"it holds one of {' '.join(marks)}" if written else LOST_TYPE)
 
     def value_marks(self, notation: TaggedArgs) -> tuple[str, ...]:
-        """What ends a raw value, also where its own closer is missing: the next key, the end of body or section."""
+        """What ends a raw value, also where its own closer is missing: the next key, the end of body or section.
+
+        And what opens one: that closes with the value's own closer, wherever it stands alone.
+        """
         row = self.dialect
         ends = (*(row.body.close or row.call.close), *row.section.close)
-        return _bare((*notation.value.close, *notation.key.open, *ends))
+        marks = _bare((*notation.value.close, *notation.value.open, *notation.key.open, *ends))
+        tags = filter(None, map(TAG_CLOSER.fullmatch, _bare(notation.value.close)))
+        return (*marks, *(f"<{tag['name']}{over}" for tag in tags for over in sorted(NAME_OVER)))
 
     def spellings(
         self, key: str, value: Json, notation: TaggedArgs, marks: Sequence[str]
