@@ -83,14 +83,8 @@ def faults(cell: Mapping[str, Any], *, stream: bool = False) -> list[str]:
 
 def run(cell: Mapping[str, Any], *, stream: bool = False) -> tuple[Any, Reply, str]:
     """The last body sent upstream, the client's last answer, and that body's text."""
-    script = iter(cell["answers"])
-    codec = PROVIDERS[cell["backend"]].codec
-
-    def answer(opened: Open) -> Answer:
-        return _answer(codec, next(script), streamed=_is_streamed(opened))
-
     front, request = FRONTS[cell["front"]], cell["request"]
-    peer = ScriptedPeer(answer)
+    peer = scripted(cell)
     gateway = _gateway(cell, peer)
     reply = _ask(gateway, front, request, stream=stream)
     if "way" in cell and reply.status == 200:
@@ -99,6 +93,12 @@ def run(cell: Mapping[str, Any], *, stream: bool = False) -> tuple[Any, Reply, s
         reply = _ask(gateway, front, request, stream=stream)
     raw = peer.sent[-1].body.decode()
     return json.loads(raw), reply, raw
+
+
+def scripted(cell: Mapping[str, Any]) -> ScriptedPeer:
+    """The cell's provider."""
+    script, codec = iter(cell["answers"]), PROVIDERS[cell["backend"]].codec
+    return ScriptedPeer(lambda opened: _answer(codec, next(script), streamed=_is_streamed(opened)))
 
 
 def _gateway(cell: Mapping[str, Any], peer: ScriptedPeer) -> Any:

@@ -50,7 +50,7 @@ from ..shared.body import (
     strings_at,
     whole_at,
 )
-from ..shared.media import from_url, joined
+from ..shared.media import from_url, joined, standard_base64
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, past_call, split_system, with_quirks
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
@@ -281,7 +281,8 @@ def read_part(part: JsonObject, path: str, pairing: Pairing) -> Part:
 def read_media(part: JsonObject, left: JsonObject = NOTHING) -> Media | None:
     """The media in a part: inline data, or a file by its address."""
     if inline := camel(mapping(part.get("inlineData"))):
-        return Media(mime=string(inline.get("mimeType")), data=string(inline.get("data")), metadata=left)
+        data = standard_base64(string(inline.get("data")))
+        return Media(mime=string(inline.get("mimeType")), data=data, metadata=left)
     linked = camel(mapping(part.get("fileData")))
     if string(linked.get("fileUri")):
         mime = string(linked.get("mimeType"))

@@ -43,7 +43,7 @@ from ..shared.body import (
     string_at,
     switch_at,
 )
-from ..shared.media import from_url, joined, media_kind, one_text
+from ..shared.media import from_url, joined, media_kind, one_text, standard_base64
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, past_call, results_merged, split_system, with_quirks
 from ..shared.results import Pairing, marked, results_first, tool_result
@@ -224,7 +224,7 @@ def read_media(content: JsonObject) -> Media | None:
     left = wire_fields(NAME, rest(content, _MEDIA_FIELDS))
     mime = string(content.get("mime_type"))
     if content.get("data"):
-        return Media(mime=mime, data=string(content["data"]), metadata=left)
+        return Media(mime=mime, data=standard_base64(string(content["data"])), metadata=left)
     media = from_url(string(content.get("uri")), mime=mime, metadata=left)
     fits = media.url and _KINDS[media_kind(media)] == content["type"]
     return media if fits else None

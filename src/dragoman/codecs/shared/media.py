@@ -16,6 +16,7 @@ from .spec import own
 Kind = Literal["image", "audio", "video", "file"]
 
 _DATA_URL = re.compile(r"data:([^,]*?);base64,(.*)", re.DOTALL)
+_STANDARD = str.maketrans("-_", "+/")
 _BY_SUFFIX = {
     "png": "image/png",
     "jpg": "image/jpeg",
@@ -49,6 +50,13 @@ def from_url(url: str, *, name: str = "", mime: str = "", metadata: JsonObject =
     if found := _DATA_URL.fullmatch(url):
         return Media(mime=found[1], data=found[2], name=name, metadata=metadata)
     return Media(mime=_suffix_type(url) or mime, url=url, name=name, metadata=metadata)
+
+
+def standard_base64(data: str) -> str:
+    """`data` in the alphabet every API takes: google-genai writes bytes in that of URLs, others refuse it."""
+    if "-" in data or "_" in data:
+        data = data.translate(_STANDARD)
+    return data + "=" * (-len(data) % 4)
 
 
 def _suffix_type(url: str) -> str:
