@@ -48,6 +48,7 @@ from .http.openapi import document
 from .http.origins import Origins
 from .http.parse_render import parse_body, render_body
 from .http.request_body import Gone, Refused, read_request
+from .http.stored import stored_endpoints
 from .inspector.api import ROOT as INSPECT
 from .inspector.api import Inspector, Off
 from .inspector.recorder import Recorder
@@ -112,7 +113,7 @@ class Gateway:
             config=config,
             learned=self.stores.learned,
             health=self.health,
-            items=self.stores.items,
+            responses=self.stores.responses,
             memory=self.stores.memory,
             attach=lambda model, kinds: self.attached(config, model, kinds),
         )
@@ -282,6 +283,7 @@ def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoin
         yield f"{version}/api/tags", {"GET": Models(gateway.models, OLLAMA)}
         yield f"{version}/api/ps", {"GET": Models(gateway.models, OLLAMA)}
         yield f"{version}/api/show", reads(endpoints.show, "ollama_chat")
+    yield from stored_endpoints(gateway.stores.responses, lambda: gateway.config.limits)
     yield "/v1/parse", reads(parse_body)
     yield "/v1/render", reads(render_body)
     habits = gateway.stores.learned.habits

@@ -36,7 +36,7 @@ from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Ti
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
 from .shortcut import Shortcut
-from .state.response_items import Items
+from .state.responses import Opening, Responses
 from .telemetry.exchange_record import GONE, ExchangeRecord, reports
 
 JSON_TYPE = "application/json"
@@ -85,14 +85,14 @@ class ExchangeServices:
     """What the exchanges under one configuration share.
 
     learned  what models refused before;  health  of places, where several are asked
-    items    what clients may refer to;  memory  what server tools did for answers before
+    responses  what clients may come back to;  memory  what server tools did for answers before
     attach   the tools a model gets besides its client's
     """
 
     config: GatewayConfig
     learned: Capabilities | None = None
     health: Health | None = None
-    items: Items | None = None
+    responses: Responses | None = None
     memory: Memory | None = None
     attach: Callable[[str, Collection[str]], Attached] = lambda _, kinds: ALONE
 
@@ -122,7 +122,8 @@ class Exchange:
         self._front, self._body = front, body
         self._services, self._options, self._config = services, options, services.config
         self._record = record or ExchangeRecord(front=front.codec.name)
-        self._items = services.items if front.refers else None
+        self._responses = services.responses if front.refers else None
+        self._opening = Opening(body)
         self._whole_calls = not services.config.stream_arguments
         self._streams = False
         self._unsupported: list[str] = []
@@ -160,7 +161,8 @@ class Exchange:
         routes = self._routes(request.model)
         if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
-        stamp = Stamp(id=(yield NewId(self._front.ids)), created=int((yield Now())), model=request.model)
+        minted, now = (yield NewId(self._front.ids)), (yield Now())
+        stamp = Stamp(id=minted, created=int(now), model=request.model, fields=self._opening.fields)
         kinds = self._stand_ins(request, routes)
         attached = yield from self._attached(request, kinds)
         demand = demanded(request) if demanded(request) in kinds else ""
@@ -225,8 +227,9 @@ class Exchange:
 
     def _request(self) -> Request:
         codec, body = self._front.codec, self._body
-        if self._items is not None:
-            body = self._items.resolve(body, codec.name, self._record.key)
+        if self._responses is not None:
+            self._opening = self._responses.opening(body, self._record.key)
+            body = self._opening.body
         request, altered = opened(codec.decode_request(body), self._record.key)
         self._unsupported += unsupported_parameters(altered)
         most = self._config.limits.tools
@@ -276,8 +279,8 @@ class Exchange:
 
     def _keep(self, answer: Callable[[], JsonObject]) -> None:
         """What may be referred to is kept, unless the client says that it sends everything itself."""
-        if self._items is not None and self._body.get("store") is not False:
-            self._items.keep(answer(), self._record.key)
+        if self._responses is not None:
+            self._responses.close(self._opening, answer)
 
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
         if not pieces:

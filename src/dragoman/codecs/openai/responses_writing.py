@@ -66,7 +66,10 @@ SHELL: Mapping[str, Any] = {
 
 _USAGE = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 _DETAILS = ("input_tokens_details", "output_tokens_details")
-_ECHOED = ("instructions", "max_output_tokens", "parallel_tool_calls", "temperature", "tool_choice", "tools", "top_p")
+_ECHOED = (
+    "instructions", "max_output_tokens", "metadata", "parallel_tool_calls", "prompt_cache_key", "safety_identifier",
+    "temperature", "tool_choice", "tools", "top_p", "truncation", "user",
+)  # fmt: skip
 _KINDS = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
 _INCOMPLETE: Mapping[Stop | None, str] = {
     Stop.LENGTH: "max_output_tokens",
@@ -102,7 +105,8 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     stop = final_stop(response.stop, len(response.calls))
     if stop is Stop.REFUSED and any(map(_is_refusal, response.message.parts)):
         stop = Stop.END  # the part says it: clients take an incomplete answer for an error
-    return {**head, **left, **_ending(stop, response.usage, mapping(left.get("usage"))), "output": output}
+    ending = _ending(stop, response.usage, mapping(left.get("usage")))
+    return {**head, **left, **stamp.fields, **ending, "output": output}
 
 
 def _is_refusal(part: Part) -> bool:
@@ -113,7 +117,8 @@ def _head(response_id: str, model: str, stamp: Stamp, request: Request | None) -
     """The answer's own fields; what the request asked for is repeated."""
     asked = encode_request(request) if request is not None else {}
     echoed = {key: asked[key] for key in _ECHOED if key in asked}
-    return {**SHELL, **echoed, "id": response_id, "model": model, "created_at": stamp.created, "output": []}
+    known = {"id": response_id, "model": model, "created_at": stamp.created, "output": []}
+    return {**SHELL, **echoed, **stamp.fields, **known}
 
 
 def _ending(stop: Stop | None, usage: Usage | None, left: JsonObject) -> dict[str, Any]:
@@ -346,7 +351,7 @@ class ResponseEncoder(Encoder):
         frames = [*self._on_started(Started()), *self._end(NOTHING)]
         left = extra_for(NAME, event.extra)
         ending = _ending(final_stop(event.stop, self._calls), event.usage, mapping(left.get("usage")))
-        answer = {**self._head, **left, **ending, "output": self._output}
+        answer = {**self._head, **left, **self._stamp.fields, **ending, "output": self._output}
         what = "incomplete" if ending["status"] == "incomplete" else "completed"
         return [*frames, self._frame(f"response.{what}", response=answer)]
 

@@ -93,11 +93,15 @@ def sealed(value: Any) -> JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What only the server knows of an answer: its id, when it was made (seconds since 1970), the model's name."""
+    """What only the server knows of an answer: its id, when it was made (seconds since 1970), the model's name.
+
+    `fields` are what it says of itself besides, in the words of its API (`previous_response_id`).
+    """
 
     id: str = ""
     created: int = 0
     model: str = ""
+    fields: JsonObject = NOTHING
 
 
 UNSTAMPED = Stamp()

@@ -34,10 +34,11 @@ Respond: TypeAlias = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 async def send_json(send: Send, body: Mapping[str, Any], status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
     """Answer with JSON."""
-    await _send_data(send, to_json(body).encode(), status, more)
+    await send_data(send, to_json(body).encode(), status, more)
 
 
-async def _send_data(send: Send, data: bytes, status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
+async def send_data(send: Send, data: bytes, status: int = 200, more: Mapping[str, str] = NOTHING) -> None:
+    """Answer with what is JSON already."""
     headers = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": mint("req_")}
     await answer(send, Head(status, {**headers, **more}), data)
 
@@ -211,7 +212,7 @@ class Reads:
         except DragomanError as error:
             await self._refuse(send, error)
         else:
-            await _send_data(send, data)
+            await send_data(send, data)
 
     def _answer(self, body: Mapping[str, Any]) -> bytes:
         return to_json(self._respond(body)).encode()

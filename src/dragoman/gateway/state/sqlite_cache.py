@@ -64,6 +64,7 @@ PRAGMA synchronous=OFF; PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=256; 
 """
 """Nothing waits for the disk: what a crash of the machine takes is only forgotten.  What goes is overwritten."""
 PUT = "INSERT OR REPLACE INTO kept (key, at, value) VALUES (?, ?, ?)"
+WIPE = "DELETE FROM kept WHERE key = ?"
 ROWS = 16
 """Rows in one writing."""
 QUESTIONS = {n: f"SELECT key, value FROM kept WHERE at >= ? AND key IN ({','.join('?' * n)})" for n in AT_ONCE}
@@ -121,6 +122,36 @@ class Store:
             if waiting:
                 self._drop_oldest(most)
         self.flush()
+
+    @property
+    def usable(self) -> bool:
+        """Did the last look into the file succeed?  Else nothing can be said of what is not found."""
+        return not self._told
+
+    def change(self, kind: str, key: str, change: Callable[[str | None], str | None]) -> bool:
+        """Put what `change` gives for the text under `key` in its place, None for none; no other process in between.
+
+        False where that could not be done.  `change` may be called more than once; what it raises is raised.
+        """
+        named = _key(kind, key)
+
+        def work(database: sqlite3.Connection) -> bool:
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                found = dict(self._read(database, {named: key}))
+                made = change(found.get(key))
+                if made is None:
+                    database.execute(WIPE, (named,))
+                else:
+                    database.execute(PUT, (named, self._clock(), made.encode("utf-8", "surrogatepass")))
+                database.execute("COMMIT")
+            except BaseException:
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
+                raise
+            return True
+
+        return self._done(work, False)
 
     def flush(self) -> None:
         """Write what could not be written before."""

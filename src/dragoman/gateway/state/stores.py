@@ -20,9 +20,13 @@ from ...server_tools.memory import Memory, Turns
 from ...turn.capabilities import Capabilities
 from ...turn.habits import Habits, Written
 from ...types import Message, Reasoning
+from .contents import Contents
+from .conversations import Conversations
 from .quota import Quota
 from .response_items import Items
+from .responses import Responses
 from .shared_quota import SharedQuota
+from .shelf import Shelf
 from .sqlite_cache import FILE, Drawer, Store
 
 log = logging.getLogger("dragoman.gateway")
@@ -46,6 +50,10 @@ class StateStores:
         turns: Backing[Turns] | None = None if store is None else Drawer(store, "turns", encode, _read_turns)
         calls: Backing[ReplayState] | None = None if store is None else Drawer(store, "call", _write_call, _read_call)
         self.items = Items(behind=items)
+        contents: Backing[str] | None = None if store is None else Drawer(store, "content", str, str)
+        kept = Contents(contents)
+        conversations = Conversations(Shelf("conversation", store), kept)
+        self.responses = Responses(Shelf("response", store), self.items, kept, conversations)
         self.memory = Memory(behind=turns)
         habits: Backing[Written] | None = None if store is None else Drawer(store, "habit", json.dumps, _read_habits)
         self.learned = Capabilities(ReasoningStore(calls), Habits(habits))

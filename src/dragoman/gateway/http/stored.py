@@ -1,0 +1,204 @@
+"""What is kept of OpenAI's Responses, over HTTP: answers by id, what they were asked with, conversations.
+
+Bare ASGI.  Knows paths, queries and the shapes of lists; nothing of models or of how things are kept.
+Contract: a key sees what it made itself and nothing else: what is another's is not found; errors are in OpenAI's shape.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import parse_qs
+
+from ...codecs import CODECS
+from ...errors import CodecError, DragomanError, ProviderError
+from ...jsontext import to_json
+from ...types import NOTHING, JsonObject
+from ..config.model import Limits
+from ..fronts import VERSIONS
+from ..state.conversations import API, Conversations, read_items
+from ..state.responses import Responses
+from .asgi import Receive, Scope, Send
+from .endpoints import ACCESS, Endpoint, send_data, send_json
+from .offload import offload
+from .request_body import Gone, Refused, read_body, read_json, unpacked
+from .request_body import header as header_of
+
+DEFAULT_PAGE, LARGEST_PAGE = 20, 100
+NO_PAGE = f"{{name}} must be {{what}}; leave it out for {DEFAULT_PAGE} of the newest"
+NOT_STREAMED = "only a response that was created with background=true can be streamed; retrieve this one whole"
+NOT_CANCELLED = "only a response that was created with background=true can be cancelled; this one is over"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request: the variables of its address, its query, its body, and whose key it came with."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    body: JsonObject = NOTHING
+    owner: str = ""
+
+
+Answerer: TypeAlias = Callable[[Asked], Mapping[str, Any]]
+
+
+class Stateful:
+    """Answers by a function of what is kept; where there is a body it is JSON."""
+
+    def __init__(self, respond: Answerer, limits: Callable[[], Limits]) -> None:
+        self._respond, self._limits = respond, limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        limits = self._limits()
+        try:
+            body = await _body(scope, receive, limits) if scope["method"] == "POST" else NOTHING
+            data = await offload(self._answer, asked_of(scope, body))
+        except Gone:
+            return
+        except Refused as error:
+            await refuse(send, CodecError(str(error), ""), error.status)
+        except DragomanError as error:
+            await refuse(send, error)
+        else:
+            await send_data(send, data)
+
+    def _answer(self, asked: Asked) -> bytes:
+        return to_json(self._respond(asked)).encode()
+
+
+async def _body(scope: Scope, receive: Receive, limits: Limits) -> JsonObject:
+    body = await read_body(scope, receive, limits.body, limits.body_timeout)
+    body = unpacked(body, header_of(scope, b"content-encoding"), limits.body)
+    return read_json(body, limits) if body.strip() else NOTHING
+
+
+def asked_of(scope: Scope, body: JsonObject = NOTHING) -> Asked:
+    """The request in `scope`."""
+    access = scope.get(ACCESS)
+    query = {name: values[-1] for name, values in parse_qs(scope.get("query_string", b"").decode("latin-1")).items()}
+    return Asked(scope.get("path_params", {}), query, body, access.name if access is not None else "")
+
+
+async def refuse(send: Send, error: DragomanError, status: int = 0) -> None:
+    """`error` in OpenAI's shape."""
+    own, body = CODECS[API].encode_error(error)
+    seconds = error.retry_after if isinstance(error, ProviderError) else None
+    await send_json(send, body, status or own, {"retry-after": str(int(seconds))} if seconds else {})
+
+
+def page(items: Sequence[JsonObject], query: Mapping[str, str]) -> dict[str, Any]:
+    """A page of `items` (the oldest first), as `limit`, `order` and `after` ask.  Raises CodecError."""
+    order, limit = query.get("order", "desc"), query.get("limit", str(DEFAULT_PAGE))
+    if order not in ("asc", "desc"):
+        raise CodecError(NO_PAGE.format(name="order", what="asc or desc"), "order", API)
+    if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:9]) <= LARGEST_PAGE):
+        raise CodecError(NO_PAGE.format(name="limit", what=f"a number from 1 to {LARGEST_PAGE}"), "limit", API)
+    ordered = list(items) if order == "asc" else list(reversed(items))
+    if after := query.get("after", ""):
+        place = next((n for n, item in enumerate(ordered) if item.get("id") == after), None)
+        if place is None:
+            raise CodecError(NO_PAGE.format(name="after", what="the id of an item of this list"), "after", API)
+        ordered = ordered[place + 1 :]
+    return listed(ordered[: int(limit)], more=len(ordered) > int(limit))
+
+
+def listed(items: Sequence[JsonObject], *, more: bool = False) -> dict[str, Any]:
+    """Items as a list of the API."""
+    first, last = (items[0]["id"], items[-1]["id"]) if items else ("", "")
+    return {"object": "list", "data": list(items), "first_id": first, "last_id": last, "has_more": more}
+
+
+# ── what is served ───────────────────────────────────────────────────────────
+
+
+class StoredResponses:
+    """Answers by id."""
+
+    def __init__(self, responses: Responses) -> None:
+        self._responses = responses
+
+    def show(self, asked: Asked) -> Mapping[str, Any]:
+        """The answer."""
+        kept = self._responses.get(asked.path["response_id"], asked.owner)
+        if asked.query.get("stream") == "true":
+            raise CodecError(NOT_STREAMED, "stream", API)
+        return kept.body
+
+    def delete(self, asked: Asked) -> Mapping[str, Any]:
+        """Forget it."""
+        return self._responses.delete(asked.path["response_id"], asked.owner)
+
+    def cancel(self, asked: Asked) -> Mapping[str, Any]:
+        """One that is not in the background is over."""
+        self._responses.get(asked.path["response_id"], asked.owner)
+        raise CodecError(NOT_CANCELLED, "response_id", API)
+
+    def input_items(self, asked: Asked) -> Mapping[str, Any]:
+        """What it was asked with."""
+        name = asked.path["response_id"]
+        kept = self._responses.get(name, asked.owner)
+        return page(self._responses.asked(kept.asked, name, asked.owner), asked.query)
+
+
+class StoredConversations:
+    """Conversations and their items."""
+
+    def __init__(self, conversations: Conversations, clock: Callable[[], float] = time.time) -> None:
+        self._conversations, self._clock = conversations, clock
+
+    def create(self, asked: Asked) -> Mapping[str, Any]:
+        """A new one."""
+        return self._conversations.create(asked.body, asked.owner, self._clock()).shown()
+
+    def show(self, asked: Asked) -> Mapping[str, Any]:
+        """One of them."""
+        return self._conversations.get(asked.path["conversation_id"], asked.owner).shown()
+
+    def update(self, asked: Asked) -> Mapping[str, Any]:
+        """Note something else of it."""
+        return self._conversations.update(asked.path["conversation_id"], asked.body, asked.owner).shown()
+
+    def delete(self, asked: Asked) -> Mapping[str, Any]:
+        """Forget it."""
+        return self._conversations.delete(asked.path["conversation_id"], asked.owner)
+
+    def items(self, asked: Asked) -> Mapping[str, Any]:
+        """Its items."""
+        known = self._conversations.get(asked.path["conversation_id"], asked.owner)
+        return page(self._conversations.items(known, asked.owner), asked.query)
+
+    def add(self, asked: Asked) -> Mapping[str, Any]:
+        """Add items."""
+        items = read_items(asked.body.get("items"))
+        return listed(self._conversations.add(asked.path["conversation_id"], items, asked.owner))
+
+    def item(self, asked: Asked) -> Mapping[str, Any]:
+        """One item."""
+        return self._conversations.item(asked.path["conversation_id"], asked.path["item_id"], asked.owner)
+
+    def remove(self, asked: Asked) -> Mapping[str, Any]:
+        """Take it out."""
+        known = self._conversations.remove(asked.path["conversation_id"], asked.path["item_id"], asked.owner)
+        return known.shown()
+
+
+def stored_endpoints(responses: Responses, limits: Callable[[], Limits]) -> Iterator[tuple[str, dict[str, Endpoint]]]:
+    """The addresses, and an endpoint per method."""
+    answers, talks = StoredResponses(responses), StoredConversations(responses.conversations)
+    one, items = "/conversations/{conversation_id}", "/conversations/{conversation_id}/items"
+    served: Mapping[str, Mapping[str, Answerer]] = {
+        "/responses/{response_id}": {"GET": answers.show, "DELETE": answers.delete},
+        "/responses/{response_id}/cancel": {"POST": answers.cancel},
+        "/responses/{response_id}/input_items": {"GET": answers.input_items},
+        "/conversations": {"POST": talks.create},
+        one: {"GET": talks.show, "POST": talks.update, "DELETE": talks.delete},
+        items: {"GET": talks.items, "POST": talks.add},
+        items + "/{item_id}": {"GET": talks.item, "DELETE": talks.remove},
+    }
+    for version in VERSIONS:
+        for path, methods in served.items():
+            yield version + path, {method: Stateful(respond, limits) for method, respond in methods.items()}
