@@ -26,6 +26,7 @@ from dragoman.fallback import (
     Rules,
     Then,
     chain,
+    chaining,
     place,
 )
 from dragoman.io.scripted import Answer, ScriptedPeer
@@ -33,7 +34,9 @@ from dragoman.loop.journal.recorder import EVENTS
 from dragoman.providers.families import Profile
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.turn.asking import asking
 from dragoman.turn.capabilities import Capabilities
+from dragoman.turn.reask import Budget
 from dragoman.types import IssueKind, Message, Request, Response, Tool
 from tests.support.upstreams import ScriptedReply, answered, chat_stream, refusal, text_reply
 
@@ -456,3 +459,30 @@ def test_waits_are_bounded_and_never_undercut_what_was_asked_for(
     if wait is not None:
         assert attempt <= rules.retries
         assert (after or 0.0) <= wait <= rules.longest + 1.0
+
+
+# ── questions about an answer ────────────────────────────────────────────────
+
+DOUBTED = text_reply('I look.\n\n```json\n{"name": "look", "arguments": {"at": "sky"}}\n```')
+
+
+def asked_about(it: World, routes: Sequence[Route]) -> Response:
+    outcome: Outcome[Response] = Outcome()
+    ask = asking(chaining(routes, it.health, it.learned), Budget(1))
+    for _ in drive(ask(with_tools()), it.perform, outcome):
+        pass
+    return outcome.value
+
+
+def test_a_question_is_put_to_the_route_that_answered() -> None:
+    it = world(a=[TOO_LONG, HELLO], b=[DOUBTED, ScriptedReply(calls=(("c1", "look", {"at": "sky"}),))])
+    response = asked_about(it, [A, B])
+    assert it.models == ["a", "b", "b"]
+    assert [call.name for call in response.calls] == ["look"]
+
+
+def test_a_question_that_its_route_cannot_take_goes_nowhere_else() -> None:
+    it = world(a=[DOUBTED, BAD_KEY], b=HELLO)
+    response = asked_about(it, [A, B])
+    assert (set(it.models), response.calls) == ({"a"}, ())
+    assert [issue.kind for issue in response.issues][-1] == IssueKind.DENIED

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from dragoman.codecs.shared.frames import KEEP_ALIVE
 from dragoman.gateway import Access
-from tests.support.asgi import call
-from tests.support.asking import QUESTION, Looped, Native, Result, Said, Served
+from tests.support.asgi import Client, Reply, call
+from tests.support.asking import FRONTS, QUESTION, Looped, Native, Result, Said, Served
+from tests.support.clocks import run_virtually
+from tests.support.gateways import Slow, converse, read
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "asking" / "scenes.jsonl"
 SCENES: list[dict[str, Any]] = [json.loads(line) for line in VECTORS.read_text().splitlines()]
@@ -56,6 +59,62 @@ def test_the_headers_say_what_the_model_said() -> None:
     assert served.ask([FENCED, CALL], stream=False).headers["x-dragoman-asked"] == "confirmed"
     assert "x-dragoman-asked" not in served.ask([FENCED], stream=False).headers
     assert Served("native", "chat", reasks=0).ask([FENCED], stream=False).headers["x-dragoman-doubtful"] == "1"
+
+
+DONE = (b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', b"")
+OVERLOOKED = {
+    "colon": 'Calling tool: {"name": "read_file", "arguments": {"path": "x"}}',
+    "item": 'Look:\n- {"name": "read_file", "arguments": {"path": "x"}}',
+    "line behind": 'Calling: {"name": "read_file", "arguments": {"path": "x"}}\nNow I wait for it.',
+    "key too many": 'I do it.\n{"name": "read_file", "arguments": {"path": "x"}, "why": "to see"}',
+    "another key": 'Now: {"tool": "read_file", "args": {"path": "x"}}',
+    "tag": "Reading it: <read_file><path>x</path></read_file>",
+    "spaced": 'So: {  "name" :\n"read_file", "arguments": {"path": "x"}}',
+    "bold": '**Call:** {"name": "read_file", "arguments": {"path": "x"}}',
+}
+
+
+@pytest.mark.parametrize("front", FRONTS)
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("text", OVERLOOKED.values(), ids=OVERLOOKED)
+def test_a_call_that_no_marker_led_to_is_told_once_as_text_or_as_a_call(text: str, stream: bool, front: str) -> None:
+    made = Served("native", front).ask([text, CALL], stream=stream)
+    assert ([name for name, _ in made.calls], "read_file" in made.text) == (["read_file"], False)
+    denied = Served("native", front).ask([text, "No."], stream=stream)
+    assert (denied.calls, denied.text) == ([], text)
+
+
+@pytest.mark.parametrize("front", ["chat", "responses", "anthropic", "gemini"])
+def test_the_end_of_a_stream_says_what_the_model_said(front: str) -> None:
+    assert ": x-dragoman-asked: denied\n\n" in Served("native", front).ask([FENCED, "No."], stream=True).seen
+    assert ": x-dragoman-asked: confirmed\n\n" in Served("native", front).ask([FENCED, CALL], stream=True).seen
+    assert "x-dragoman" not in Served("native", front).ask(["Hello.", CALL], stream=True).seen
+    assert ": x-dragoman-doubtful: 1\n\n" in Served("native", front, reasks=0).ask([FENCED], stream=True).seen
+
+
+@pytest.mark.parametrize("front", ["openai_chat", "anthropic_messages"])
+def test_comments_go_out_while_a_question_is_open(front: str) -> None:
+    look = 'I look.\n\n```json\n{"name": "look", "arguments": {"at": "sky"}}\n```'
+
+    def said(text: str) -> bytes:
+        return b"data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}).encode() + b"\n\n"
+
+    async def go() -> Reply:
+        slow = Slow()
+
+        async def script(client: Client) -> None:
+            for piece in (said(look), *DONE):
+                slow.pieces.put_nowait(piece)
+            await client.until(b"I look.")
+            await client.until(KEEP_ALIVE, client.reply.body.count(KEEP_ALIVE) + 2)
+            for piece in (said("No."), *DONE):
+                slow.pieces.put_nowait(piece)
+
+        return await converse(front, slow, script, keep_alive=15.0)
+
+    reply = run_virtually(go())
+    assert read(front, reply, stream=True).text == look
+    assert b"x-dragoman-asked: denied" in reply.body
 
 
 def test_the_question_shows_the_call_and_how_to_make_it() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..effects import Effect, Machine, Now, RunTools, ToolProgress, relay
 from ..errors import JournalError
-from ..fallback import Health, Rules, chain
+from ..fallback import Health, Rules, chaining
 from ..io.cancel import Cancel
 from ..io.execution import Attend, Begin, Notify, ToolObserver
 from ..io.ids import mint
@@ -24,6 +24,7 @@ from ..loop.outcomes import V
 from ..providers.route import Route
 from ..tools import ToolSet
 from ..turn.capabilities import Capabilities
+from ..turn.reask import Ask
 from ..types import NOTHING, JsonObject, Message, Request, Response, Sampling, ToolChoice, ToolResult
 from .conversation import Prompt, conversation
 from .journal_header import JournalHeader, names_of, read_header
@@ -216,7 +217,7 @@ class Operations:
         request = replace(request, tools=self._defaults.tools.definitions if tools is None else definitions_of(tools))
 
         def steps(streaming: bool) -> Machine[Response]:
-            return self._ask(replace(request, stream=streaming), routes)
+            return self._asks(routes)(replace(request, stream=streaming))
 
         return Operation(lambda streaming: observed(steps(streaming or on_event is not None), on_event), cancel)
 
@@ -238,8 +239,8 @@ class Operations:
         chosen = sampling or self._defaults.sampling
         return Request(model="", messages=messages, sampling=chosen, tool_choice=tool_choice, extra=extra)
 
-    def _ask(self, request: Request, routes: Sequence[Route]) -> Machine[Response]:
-        return chain(request, routes, self.health, self._learned, self._rules)
+    def _asks(self, routes: Sequence[Route]) -> Ask:
+        return chaining(routes, self.health, self._learned, self._rules)
 
     def _operation(
         self,
@@ -278,10 +279,7 @@ class Operations:
     def _loop(self, task: _Task, streaming: bool, recorder: RunRecorder | None = None) -> Machine[Run[Any]]:
         strict = task.policy.strict
         routes = task.routes if strict is None else [replace(route, strict=strict) for route in task.routes]
-
-        def ask(request: Request) -> Machine[Response]:
-            return self._ask(request, routes)
-
+        ask = self._asks(routes)
         request = replace(task.request, stream=streaming)
         return loop(request, recorder.ask(ask) if recorder else ask, task.tools, task.policy, task.output, task.run_id)
 

@@ -10,6 +10,7 @@ from .chain import RouteFailed as RouteFailed
 from .chain import RouteSkipped as RouteSkipped
 from .chain import Then as Then
 from .chain import chain as chain
+from .chain import chaining as chaining
 from .failure_policy import TREATMENTS as TREATMENTS
 from .failure_policy import Cooling as Cooling
 from .failure_policy import Rules as Rules

@@ -8,7 +8,7 @@ order.  One call of `chain` counts at most one failure against a place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
@@ -21,6 +21,7 @@ from ..providers.route import Route
 from ..providers.spec import Tools
 from ..turn.capabilities import Capabilities, Refusals
 from ..turn.machine import turn
+from ..turn.question import asked_about
 from ..types import Issue, IssueKind, Request, Response
 from .failure_policy import TREATMENTS, Cooling, Rules
 from .health import Health, Place, place
@@ -89,11 +90,13 @@ def chain(
     health: Health | None = None,
     learned: Capabilities | None = None,
     rules: Rules = Rules(),  # noqa: B008
+    *,
+    answered: Callable[[Route], object] | None = None,
 ) -> Machine[Response]:
     """Ask `routes` in order; yields the steps of this module and the events of the answer, returns it whole.
 
-    Raises ProviderError (`ChainError` where several routes failed), also after events; UsageError for no routes, or
-    for one that cannot be asked.
+    `answered` is told which of them gave it.  Raises ProviderError (`ChainError` where several routes failed), also
+    after events; UsageError for no routes, or for one that cannot be asked.
     """
     if not routes:
         raise UsageError(NO_ROUTES)
@@ -105,11 +108,35 @@ def chain(
         route = queue.pop(0)
         answer = yield from attempts.ask(route, alone=not queue)
         if isinstance(answer, Response):
+            if answered is not None:
+                answered(route)
             return replace(answer, issues=(*attempts.issues, *answer.issues))
         queue = attempts.worth_asking(queue, answer.error)
         yield from attempts.give_up(answer, Then.SWITCH if queue else Then.GIVE_UP)
     now = yield Now()
     raise attempts.verdict(now)
+
+
+def chaining(
+    routes: Sequence[Route],
+    health: Health | None = None,
+    learned: Capabilities | None = None,
+    rules: Rules = Rules(),  # noqa: B008
+) -> Callable[[Request], Machine[Response]]:
+    """`chain` for one conversation: a question about an answer is put to the route that gave it, and to no other.
+
+    Nobody else can say whether a call in it was meant.
+    """
+    last: list[Route] = []
+
+    def answered(route: Route) -> None:
+        last[:] = [route]
+
+    def ask(request: Request) -> Machine[Response]:
+        to = last if last and asked_about(request) else routes
+        return chain(request, tuple(to), health, learned, rules, answered=answered)
+
+    return ask
 
 
 class _Attempts:

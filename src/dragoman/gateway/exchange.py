@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from ..codecs.shared.frames import FrameKind, writers
@@ -20,7 +19,7 @@ from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import Effect, Machine, NewId, Now, Read, Sleep, relay
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..events import EVENTS, IssueReported
-from ..fallback import Health, chain
+from ..fallback import Health, chaining
 from ..jsontext import to_json
 from ..loop.policy import Policy
 from ..providers.route import Route
@@ -213,8 +212,7 @@ class Exchange:
         services = self._services
         learned = services.learned.of(self._record.key) if services.learned is not None else None
         health = services.health if len(routes) > 1 else None
-        asks = partial(chain, routes=routes, health=health, learned=learned, rules=self._config.rules)
-        return self._record.watch(asks)
+        return self._record.watch(chaining(routes, health, learned, self._config.rules))
 
     def _with_tools(self, ask: Ask, attached: Attached, demand: str) -> Ask:
         """`ask`, with the server tools; what they did is written into the record."""
@@ -269,6 +267,8 @@ class Exchange:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise
         self._record.response = response
+        if codec.frames is FrameKind.SSE:
+            pieces += comments(response)
         pieces += map(write, encoder.close())
         self._keep(lambda: codec.encode_response(self._sealer().response(response), stamp, request))
         yield from self._send(pieces)
@@ -398,6 +398,13 @@ def audit(response: Response) -> dict[str, str]:
     }
     joined = {name: ",".join(dict.fromkeys(filter(None, each))) for name, each in values.items()}
     return {name: _printable(value) for name, value in joined.items() if value}
+
+
+def comments(response: Response) -> Iterator[bytes]:
+    """What a stream can say at its end alone, whose head has gone out: how often it was asked again, and about what."""
+    for name, values in {**_losses(response.issues), **_doubts(response)}.items():
+        if values:
+            yield f": {name}: {_printable(','.join(dict.fromkeys(values)))}\n\n".encode()
 
 
 def _losses(issues: Sequence[Issue]) -> dict[str, list[str]]:

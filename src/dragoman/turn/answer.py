@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..codecs.shared.spec import Ids, WireFields
 from ..dialects.engine.parser import Dialects, Parser
-from ..dialects.judge.declared import NO_TOOLS, declared
+from ..dialects.judge.declared import NO_TOOLS, Declared, declared
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownText
 from ..dialects.writing.prompt import with_nonce
@@ -23,6 +23,7 @@ from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
 from ..types import Issue, IssueKind, Message, Response, Stop
 from .native_calls import NativeCalls
+from .overlooked_text import OverlookedText
 from .plan import Plan
 from .prepare import renamed_back, wants_thinking
 from .protocol import ProtocolAnswer
@@ -89,7 +90,7 @@ def handling(plan: Plan, mint: Mint) -> Handling:
     stream = TextCallStream(parser, _natives(plan), native=not plan.text)
     found = Handling(stream.handle, stream.passes)
     if parser is not None:
-        found = _in_protocol(plan, found)
+        found = _in_protocol(plan, _overlooked(plan, found))
     if plan.text:
         return _restoring(found, Restorer())
     restore = partial(_restored, plan=plan, origin=origin(plan.route.provider, plan.family))
@@ -102,6 +103,23 @@ def _restoring(inner: Handling, restorer: Restorer) -> Handling:
         lambda event: [restorer.handle(made) for made in inner.handle(event)],
         lambda text: restorer.passes(text) and inner.passes(text),
     )
+
+
+def _overlooked(plan: Plan, inner: Handling) -> Handling:
+    """`inner`, its text held back where it may hold a call that is found in the end, and asked about."""
+    if plan.route.doubt != "ask" or plan.route.strict:
+        return inner
+    text = OverlookedText(_known(plan))
+    return Handling(
+        lambda event: [held for made in inner.handle(event) for held in text.handle(made)],
+        lambda piece: text.passes(piece) and inner.passes(piece),
+    )
+
+
+def _known(plan: Plan) -> Declared:
+    """The tools that the answer may name, in the spelling of the wire and in the caller's."""
+    known = declared(plan.tools) or NO_TOOLS
+    return known.spelt_also(plan.names.forth) if plan.names.forth else known
 
 
 def _in_protocol(plan: Plan, inner: Handling) -> Handling:
@@ -155,7 +173,7 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
         dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.dialect
     shown = list(_shown(plan.asked.messages))
     prompted = plan.dialect.name if plan.text else ""
-    known = plan.tools if not plan.names.forth else (declared(plan.tools) or NO_TOOLS).spelt_also(plan.names.forth)
+    known = _known(plan) if plan.names.forth else plan.tools
 
     def make(prefix: str) -> Parser:
         return Parser(

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...schema.validation import faults
 from ...types import Tool
 from ..judge.boxes import MAX_SPAN, closes
+from ..judge.declared import Declared
 from ..judge.quotation import Context
 
 MOST = 16
@@ -28,6 +29,12 @@ LONGEST = 64 * 1024
 NAME_KEYS = r"(?:name|tool|tool_name|function|function_name|action)"
 ARGUMENT_KEYS = ("arguments", "args", "parameters", "params", "input")
 OBJECT = re.compile(rf"\{{\s*\"{NAME_KEYS}\"\s*:\s*\"(?P<name>[^\"\n]{{1,256}})\"")
+BEGUN = re.compile(
+    r"(?:\{\s*(?:\"(?:[a-z_]{0,13}(?:\"\s*(?::\s*(?:\"(?P<name>[^\"\n]{0,256}))?)?)?)?)?|<\s?(?P<tag>[^\s/<>]{0,256}))\Z"
+)
+"""The beginning of an opener, at the end of what has come."""
+LONGEST_BEGUN = 400
+LONGEST_ESCAPE = 6
 QUOTES = frozenset("`\"'“„«‹‘")
 QUOTED_LINE = re.compile(r"(?: {4}|\t|\s{0,3}[>|])")
 NESTED = re.compile(r"(?:[\"'“”]\s*:\s*\[?|[}\]\"]\s*,|[({])\s*\Z")
@@ -50,21 +57,21 @@ class Overlooked(NamedTuple):
     inside: bool
 
 
-def overlooked(text: str, tools: Mapping[str, Tool], read: Read) -> Iterator[Overlooked]:
+def overlooked(text: str, tools: Declared, read: Read) -> Iterator[Overlooked]:
     """The calls in `text`, in order; `read` reads one that stands alone."""
     if "{" not in text and "<" not in text:
         return
     behind = left = read_to = 0
     context = Context()
-    for mark in _openers(tuple(tools)).finditer(text):
+    for mark in _openers(tools.written).finditer(text):
         if mark.start() < behind or left >= MOST:
             continue
-        if mark["tag"] is None and NESTED.search(text, max(0, mark.start() - NEAR), mark.start()):
+        if mark["tag"] is None and is_nested(text[max(0, mark.start() - NEAR) : mark.start()]):
             continue
         left += 1
         end = _end(text, mark)
-        name = mark["name"] or mark["tag"]
-        found = _arguments(text[mark.start() : end], tools[name], read) if end and name in tools else None
+        name = tools.exact(mark["name"] or mark["tag"])
+        found = _arguments(text[mark.start() : end], tools[name], read) if end and name else None
         if found is not None:
             behind = end
             context.add(text[read_to : mark.start()])
@@ -72,6 +79,51 @@ def overlooked(text: str, tools: Mapping[str, Tool], read: Read) -> Iterator[Ove
             if not _is_quoted(text, mark.start(), end, context):
                 inside = GOES_ON.match(text, end) is not None
                 yield Overlooked(mark.start(), end, name, found, inside)
+
+
+# ── as text comes ────────────────────────────────────────────────────────────
+
+
+def mark_at(text: str, names: tuple[str, ...], pos: int = 0) -> int:
+    """Where what may be a call of one of the tools begins, from `pos` on; -1 where nothing does."""
+    marks = _openers(names).finditer(text, pos)
+    return next((mark.start() for mark in marks if mark["tag"] is not None or mark["name"] in names), -1)
+
+
+def may_begin(text: str, names: Collection[str]) -> int:
+    """Where what may be the beginning of one stands at the end of `text`; the end where nothing does."""
+    found = BEGUN.search(text, max(0, len(text) - LONGEST_BEGUN))
+    if found is None:
+        return len(text)
+    begun = found["name"] or found["tag"] or ""
+    return found.start() if not begun or any(name.startswith(begun) for name in names) else len(text)
+
+
+def failed(text: str, names: tuple[str, ...]) -> bool:
+    """Can what begins `text` be in doubt no more, whatever follows it?"""
+    mark = _openers(names).match(text)
+    if mark is None:
+        return True
+    end = _end(text, mark)
+    if end:
+        return GOES_ON.match(text, end) is not None
+    return len(text) >= LONGEST or (mark["tag"] is None and _breaks(text))
+
+
+def is_nested(before: str) -> bool:
+    """Does this stand before a part of something larger?"""
+    return NESTED.search(before) is not None
+
+
+def _breaks(text: str) -> bool:
+    """Does the object that begins `text` break before its end?"""
+    try:
+        json.JSONDecoder(strict=False).raw_decode(text)
+    except json.JSONDecodeError as error:
+        return error.pos < len(text) - LONGEST_ESCAPE and not error.msg.startswith("Unterminated")
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 @lru_cache(maxsize=64)

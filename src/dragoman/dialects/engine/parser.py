@@ -193,7 +193,7 @@ class Parser:
 
     def _read_alone(self, text: str) -> Mapping[str, Any] | None:
         """The arguments of the one call that `text` is."""
-        parser = Parser(tools=self._names.values())
+        parser = Parser(tools=self._names)
         parser._looks = False
         calls = fold(parser.whole(text)).calls
         return calls[0].arguments if len(calls) == 1 else None

@@ -79,6 +79,11 @@ class Declared(Mapping[str, Tool]):
         alike = Counter(spelling for spelling, _ in odd)
         return {spelling: name for spelling, name in odd if alike[spelling] == 1 and spelling not in self._given}
 
+    @cached_property
+    def written(self) -> tuple[str, ...]:
+        """Every exact spelling of every name."""
+        return (*self._given, *self._spellings)
+
     def exact(self, written: str) -> str:
         """The declared name that is spelt exactly so; "" where none is."""
         return written if written in self._given else self._spellings.get(written, "")
