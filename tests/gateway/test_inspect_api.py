@@ -6,16 +6,20 @@ import asyncio
 import json
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from dragoman.dialects import DIALECTS
-from dragoman.gateway.inspector.api import API, CSP, STATIC, stranger
+from dragoman.dialects.explain.spans import Kind
+from dragoman.display import stylesheet
+from dragoman.gateway.inspector.api import API, COLOURS, CSP, STATIC, stranger
 from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.spec import Tools
 from tests.support.asgi import Client, Reply, call
-from tests.support.gateways import FENCE, KEY, PATHS, ask, asking, bearer, every_front, row
+from tests.support.asking import Native, Said, Served
+from tests.support.gateways import FENCE, HERMES, KEY, PATHS, ask, asking, bearer, every_front, row
 from tests.support.inspecting import HERE, JSON, look, recording, see, tell
 from tests.support.upstreams import model, text_reply
 
@@ -36,7 +40,7 @@ def answered(*texts: str, **more: Any) -> Any:
 
 def test_the_page_runs_no_script_but_its_own() -> None:
     gateway, _ = recording(ScriptedPeer([]))
-    for path in ("/inspect", "/inspect/", *(f"/inspect/{file.name}" for file in STATIC.iterdir())):
+    for path in ("/inspect", "/inspect/", *(f"/inspect/{name}" for name in (COLOURS, *(file.name for file in STATIC.iterdir())))):
         reply = call(gateway, path, method="GET")
         assert (reply.status, reply.headers["content-security-policy"]) == (200, CSP)
         assert reply.headers["x-content-type-options"] == "nosniff"
@@ -54,7 +58,7 @@ def test_the_page_asks_nobody_else_and_writes_no_markup() -> None:
     page = texts["inspect.html"]
     assert re.findall(r"<script(?![^>]*src=)|<style|\son\w+=|\sstyle=", page) == []
     for named in re.findall(r'(?:src|href)="/inspect/([^"]+)"', page):
-        assert named in texts
+        assert named in {*texts, COLOURS}
     for named in re.findall(r'from "\./([^"]+)"', scripts):
         assert named in texts
 
@@ -295,3 +299,108 @@ def test_a_request_that_was_cut_is_not_asked_again() -> None:
     reply = tell(gateway, "exchanges/1/again", {})
     assert reply.status == 400
     assert "longer than is kept" in reply.json["error"]["message"]
+
+
+# ── what was seen of each candidate ──────────────────────────────────────────
+
+WEAK = 'I look.\n\n```json\n{"name": "read_file", "arguments": {"path": "x"}}\n```'
+MEANT = Native((("read_file", {"path": "x"}),))
+
+
+def asked_about(*answers: Said, shown: str = "", headers: Any = None, **more: Any) -> Served:
+    """A gateway that records, and has served one exchange."""
+    served = Served("native", "chat", observers=[Recorder()], **more)
+    served.ask(answers, stream=False, shown=shown, headers=headers)
+    return served
+
+
+def steps_of(app: Any, number: int = 1) -> Any:
+    return see(app, f"exchanges/{number}")["steps"]
+
+
+def test_each_candidate_comes_with_its_evidence_in_words() -> None:
+    told = f"Text in `{HERMES}` code.\n\n{SLANTED}\n\n{FENCE.replace('look', 'nowhere')}\n"
+    findings = steps_of(answered(told))[0]["wrote"]["findings"]
+    assert [found["verdict"] for found in findings] == ["quoted", "mended", "refused"]
+    for found in findings:
+        assert found["rule"]
+        assert found["reason"]
+        assert found["evidence"]
+        assert len(found["words"]) >= len(found["evidence"])
+    mended = next(found for found in findings if found["verdict"] == "mended")
+    assert [mend for mend in mended["mends"] if "trailing comma" in mend]
+
+
+def test_a_copy_names_the_result_it_stands_in_and_its_place() -> None:
+    served = asked_about(WEAK, "No.", shown=f"A page says:\n{WEAK[9:]}")
+    (found,) = steps_of(served.app)[0]["wrote"]["findings"]
+    assert (found["verdict"], found["rule"]) == ("quoted", "copy")
+    copy = found["evidence"]["copy"]
+    assert (copy["kind"], copy["name"], copy["start"]) == ("tool", "read_file", 13)
+    assert copy["excerpt"].startswith("```json")
+    assert any("a tool's result" in words and "(read_file)" in words for _, words in found["words"])
+
+
+@pytest.mark.parametrize(("said", "fate"), [(MEANT, "confirmed"), ("No.", "denied")], ids=["yes", "no"])
+def test_a_question_is_a_step_with_its_answer(said: Said, fate: str) -> None:
+    served = asked_about(WEAK, said)
+    doubted, asked = steps_of(served.app)
+    assert [(found["verdict"], found["rule"]) for found in doubted["wrote"]["findings"]] == [("doubtful", "weak")]
+    assert doubted["asks"] == []
+    (about,) = asked["asks"]
+    assert (about["call"]["name"], about["answer"]) == ("read_file", fate)
+    assert about["call"]["report"]["words"]
+    assert about["remembered"] == ("fenced_json, in a fenced block, with nothing behind it" if fate == "confirmed" else "")
+    assert "Did you mean to make it?" in json.dumps(asked["correction"])
+    assert "doubtful" in see(served.app, "exchanges?since=0")["rows"][0]["marks"]
+
+
+def test_doubt_that_nobody_asked_about_is_in_the_answer() -> None:
+    served = asked_about(WEAK, reasks=0)
+    shown = see(served.app, "exchanges/1")["answer"]["response"]
+    assert [(call["name"], call["report"]["rule"]) for call in shown["doubtful"]] == [("read_file", "weak")]
+
+
+def test_a_text_is_read_by_the_habits_that_held_then() -> None:
+    served = asked_about(WEAK, MEANT)
+    served.ask([WEAK], stream=False)
+    wrote = steps_of(served.app, 2)[0]["wrote"]
+    assert [(found["verdict"], found["rule"]) for found in wrote["findings"]] == [("accepted", "habit")]
+    assert wrote["parser"]["confirmed"] == ["fenced_json, in a fenced block, with nothing behind it"]
+
+
+def test_doubt_is_judged_as_its_route_wants_it() -> None:
+    (found,) = steps_of(asked_about(WEAK, doubt="text").app)[0]["wrote"]["findings"]
+    assert (found["verdict"], found["rule"]) == ("quoted", "weak")
+
+
+def test_habits_are_shown_and_forgotten_by_who_may_see_them() -> None:
+    keys = (row(), row(key=OTHER, name="bob"), row(key="sk-all", name="all", inspect=True))
+    served = asked_about(WEAK, MEANT, access=keys, headers=bearer(KEY))
+    habit = {"owner": row().name, "place": "http://model.test/v1", "model": "m", "habit": "fenced_json:fence:ends"}
+    (shown,) = see(served.app, "habits", **bearer(KEY))["habits"]
+    assert {**shown, **habit} == shown
+    assert shown["words"].startswith("fenced_json, in a fenced block")
+    assert see(served.app, "habits", **bearer(OTHER)) == {"habits": []}
+    assert see(served.app, "habits", **bearer("sk-all"))["habits"] == [shown]
+    assert look(served.app, "habits").status == 401
+    for who, gone in ((OTHER, 0), ("sk-all", 1), (KEY, 0)):
+        reply = forget(served.app, f"habits?{urlencode(habit)}", **bearer(who))
+        assert (reply.status, reply.json) == (200, {"forgotten": gone})
+    assert see(served.app, "habits", **bearer(KEY)) == {"habits": []}
+    reply = forget(served.app, "habits?modell=m", **bearer(KEY))
+    assert (reply.status, "give any of owner, place, model, habit" in reply.json["error"]["message"]) == (400, True)
+
+
+def forget(app: Any, path: str, **headers: str) -> Reply:
+    return call(app, f"{API}/{path}", method="DELETE", headers={**HERE, **headers})
+
+
+def test_the_page_has_the_colours_of_the_one_table() -> None:
+    gateway, _ = recording(ScriptedPeer([]))
+    assert call(gateway, f"/inspect/{COLOURS}", method="GET").body.decode() == stylesheet()
+    kinds = see(gateway, "about")["kinds"]
+    assert [name for name, _, says in kinds if not says] == []
+    assert {name for name, *_ in kinds} == set(map(str, Kind))
+    written = "".join(file.read_text(encoding="utf-8") for file in STATIC.glob("*.css"))
+    assert [name for name, *_ in kinds if f".chip.is-{name} " in written] == []

@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 
 from dragoman.dialects import DIALECTS
+from dragoman.display import KINDS
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.io.scripted import ScriptedPeer
@@ -19,6 +20,7 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import WeakModel, running, serving
 from dragoman.sim.faults import HARMLESS
+from tests.support.asking import Native, Served
 from tests.support.chromium import Page, page, skip_without
 from tests.support.dialect_vectors import check, whole
 from tests.support.gateways import ASKS, FENCE, KEY, row
@@ -89,6 +91,71 @@ def test_an_exchange_is_shown_live_and_may_be_replayed(tmp_path: Path) -> None:
 
     with weak() as url:
         asyncio.run(go())
+
+
+COPIED = '<tool_call>\n{"name": "read_file", "arguments": {"path": "b"}}\n</tool_call>'
+MANY = f"""I look at `{COPIED.replace("read_file", "ping")}` first.
+
+{COPIED}
+
+<tool_call>
+{{'name': 'ping', 'arguments': {{}},}}
+</tool_call>
+
+<tool_call>
+{{"name": "rm", "arguments": {{}}}}
+</tool_call>
+
+```json
+{{"name": "read_file", "arguments": {{"path": "x"}}}}
+```"""
+EXPECTED = {
+    ("quoted", "box"): "a code span",
+    ("quoted", "copy"): "a tool's result, shown text 2 (read_file) at character 8",
+    ("mended", "strong"): "trailing comma at $",
+    ("refused", "unknown_tool"): "there is no tool named 'rm' (unknown tool)",
+    ("doubtful", "weak"): "fenced_json, in a fenced block, with nothing behind it",
+}
+SHOWN = """JSON.stringify([...document.querySelectorAll('.step .verdicts > li')].map(
+    (one) => [one.dataset.verdict, one.dataset.rule, one.innerText, one.querySelectorAll('.evidence dt').length]))"""
+
+
+def test_every_candidate_shows_its_evidence_and_doubt_its_answer(tmp_path: Path) -> None:
+    served = Served("native", "chat", observers=[Recorder()])
+    served.ask([MANY, Native((("read_file", {"path": "x"}),))], stream=False, shown=f"A page: {COPIED}")
+
+    async def go() -> None:
+        async with opened(url, tmp_path, "/inspect#1") as seen:
+            await seen.until("document.querySelector('.doubt')")
+            found = json.loads(await seen.value(SHOWN))
+            assert {(verdict, rule) for verdict, rule, *_ in found} == set(EXPECTED)
+            for verdict, rule, words, lines in found:
+                assert EXPECTED[verdict, rule] in words
+                assert rule.replace("_", " ") in words
+                assert lines > 1
+            assert await seen.value("document.querySelector('.doubt').dataset.answer") == "confirmed"
+            story = await seen.value("document.querySelector('.tab-story').innerText")
+            assert "was asked whether it meant a call" in story
+            assert "Did you mean to make it?" in story
+            assert "remembered this model means calls that it writes so: fenced_json" in story
+            colours = "getComputedStyle(document.querySelector('.span-doubtful')).borderBottomStyle"
+            assert await seen.value(colours) == KINDS["doubtful"].line
+            await forgets(seen)
+
+    with serving(served.app) as url:
+        asyncio.run(go())
+
+
+async def forgets(seen: Page) -> None:
+    await seen.click("#habits")
+    await seen.until("document.querySelectorAll('#remembered .habits li').length === 1")
+    row = await seen.value("document.querySelector('#remembered .habits li').innerText")
+    assert "fenced_json, in a fenced block" in row
+    assert "http://model.test/v1" in row
+    await seen.click("#remembered .forget")
+    await seen.until("document.querySelector('#remembered').innerText.includes('Nothing is remembered.')")
+    await seen.click("#remembered .main")
+    await seen.until("!document.querySelector('#remembered').open")
 
 
 async def judges(seen: Page) -> None:

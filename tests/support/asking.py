@@ -13,6 +13,7 @@ from dragoman.codecs import CODECS
 from dragoman.effects import Open, Outcome, drive
 from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.state.stores import StateStores
+from dragoman.gateway.telemetry.exchange_record import Observer
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Policy, Run, loop
 from dragoman.providers.route import Route
@@ -119,11 +120,11 @@ class Served:
 
     def __init__(
         self, channel: str, front: str, *, reasks: int = 2, access: tuple[Access, ...] = (), state: Path | None = None,
-        **more: Any,
+        observers: Sequence[Observer] = (), **more: Any,
     ) -> None:  # fmt: skip
         self.front, self.speaker = FRONTS[front], Speaker()
         config = GatewayConfig(default=route(channel, **more), reasks=reasks, access=access)
-        self.app = create_app(config, self.speaker.memory, stores=StateStores(state))
+        self.app = create_app(config, self.speaker.memory, stores=StateStores(state), observers=observers)
 
     def ask(
         self, answers: Sequence[Said], *, stream: bool, model: str = "m", shown: str = "",

@@ -8,6 +8,7 @@ import click
 
 from ..dialects.engine.parser import parse
 from ..dialects.explain.findings import verdicts
+from ..dialects.judge.provenance import ShownText
 from . import explain
 from .inputs import read_row, read_text, read_tools
 from .outputs import parsed_as_json, print_json, print_parsed
@@ -27,7 +28,10 @@ from .outputs import parsed_as_json, print_json, print_parsed
     help="Fate of calls that were perhaps not meant.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="Demand the dialect to the letter.")
-@click.option("--explain", "explained", is_flag=True, help="Show every candidate in its place, and which rule decided.")
+@click.option(
+    "--explain", "explained", is_flag=True,
+    help="Show every candidate in its place, which rule decided, and by what evidence.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
     file: IO[str],
@@ -52,11 +56,11 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
         "dialects": [read_row(d) if d.endswith(".json") else d for d in dialects if d != "auto"] or "auto",
         "finish_reason": finish_reason,
         "prefix": prefix.replace("\\n", "\n"),
-        "shown": [read_text(shown_text) for shown_text in shown],
+        "shown": [ShownText(read_text(file), name=file.name) for file in shown],
         "strict": strict,
     }
     if explained:
-        findings = verdicts(text, **asked)
+        findings = verdicts(text, doubt=doubt, **asked)
         print_json(explain.as_json(findings)) if as_json else explain.explain(text, findings)
         return
     parsed = parse(text, doubt=doubt, **asked)

@@ -263,7 +263,8 @@ def _inspector(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
     if recorder is None:
         yield from (Route(path, Off()) for path in (INSPECT, f"{INSPECT}/{{rest:path}}"))
     else:
-        yield from (Route(*route) for route in Inspector(recorder, lambda: gateway.config.access).routes())
+        inspector = Inspector(recorder, lambda: gateway.config.access, gateway.stores.learned.habits)
+        yield from (Route(*route) for route in inspector.routes())
 
 
 def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoint]]]:

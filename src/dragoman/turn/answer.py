@@ -171,7 +171,7 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
     dialects: Dialects = plan.route.parser_dialects(plan.asked.model)
     if plan.nonce or (strict and plan.protocol):
         dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.dialect
-    shown = list(_shown(plan.asked.messages))
+    shown = list(shown_texts(plan.asked.messages))
     prompted = plan.dialect.name if plan.text else ""
     known = _known(plan) if plan.names.forth else plan.tools
 
@@ -185,11 +185,11 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
     return PresumedReasoning(make, opener) if opener else make(plan.route.prefix)
 
 
-def _shown(messages: Iterable[Message]) -> Iterator[ShownText]:
+def shown_texts(messages: Iterable[Message]) -> Iterator[ShownText]:
     """The texts the model was shown, by whom: a call in a result may be copied, its own and the user's are none."""
     for message in messages:
         for result in message.results:
-            yield ShownText(result.text)
+            yield ShownText(result.text, name=result.name)
         if message.role == "user":
             yield ShownText(message.text, "user")
         elif message.role == "assistant":

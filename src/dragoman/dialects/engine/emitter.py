@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from json import dumps
 from typing import NamedTuple, TypeAlias
 
 from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, IssueReported, ReasoningDelta, TextDelta
-from ...types import Issue, IssueKind, Report, Stop, Tier, ToolCall, Verdict
+from ...types import Issue, IssueKind, Stop, Tier, ToolCall
 from ..judge import hints
 from ..judge.boxes import MAX_SPAN, closes, lasts
 from ..judge.candidate import Draft
 from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, mark_of
-from ..judge.judge import Judge, breach
+from ..judge.judge import AS_TEXT, Judge, breach
 from ..judge.lines import begins_turn
 from ..judge.quotation import Context
-from ..judge.rules import Decision, Outcome, decide
+from ..judge.rules import OVERLOOKED, Decision, Outcome, decide
 from ..reading.compiled import Row
 from .overlooked import Overlooked, Read, overlooked
 from .pending import Awaits, Pending
@@ -640,19 +641,24 @@ class Teller:
                 self._tell_overlooked(found)
 
     def _tell_overlooked(self, found: Overlooked) -> None:
+        written = "".join(self._visible)[found.start : found.end]
         draft = Draft("", 0, strong=False, name=found.name, done=True, pieces=[dumps(found.arguments)])
-        draft.tool = self.judge.declared[found.name]
-        copy = self.judge.copy_of(draft)
-        if found.inside or copy is not None or self.judge.doubt != "ask":
-            why = f"it is a copy of a call in {copy}" if copy else "it stands among the words of a line"
-            message = f"a call of {found.name!r} was left as text: {why}"
-            kind = IssueKind.COPIED if copy else IssueKind.QUOTED
+        draft.tool, draft.written, draft.shown = self.judge.declared[found.name], written, True
+        place = Place.INLINE if found.inside else Place.AMONG
+        mark = Mark.OBJECT if written.startswith("{") else Mark.TAG
+        decision = decide(Evidence(mark=mark, strong=False, place=place, copy=self.judge.copy_of(draft)), OVERLOOKED)
+        if self.judge.doubt != "ask":
+            decision = decision._replace(rule=replace(decision.rule, **AS_TEXT))
+        self._record(draft, decision)
+        kind = decision.rule.issue
+        if kind is not None:
+            message = f"a call of {found.name!r} was left as text: {decision.reason}"
             self.emit(IssueReported(Issue(kind=kind, message=message, name=found.name)))
             return
         self._name(draft, self.count)
-        report = Report(tier=Tier.RAW_JSON, verdict=Verdict.DOUBTFUL, rule="overlooked", reason=OVERLOOKED)
+        report = replace(draft.report(Tier.RAW_JSON, decision), span=None)
         call = ToolCall(id=draft.id, name=found.name, arguments=found.arguments, raw=draft.text(), report=report)
-        self.emit(CallDoubted(call, "".join(self._visible)[found.start : found.end]))
+        self.emit(CallDoubted(call, written))
 
     def _tell_partial(self) -> None:
         """A part of the calls of a message never runs in silence (F)."""
@@ -688,7 +694,6 @@ class Teller:
 FENCED = "a fenced block"
 STRAY = " \t\r\n.;`]"
 """What may be left behind a call that is all of the message: a full stop, a fence's end without its beginning."""
-OVERLOOKED = "it stands where no call was looked for: behind words on their line, or with a key too many"
 SAME_LINE = re.compile(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 """Words that go on on the same line."""
 

@@ -29,7 +29,8 @@ class Draft:
     `pieces` concatenate to strict JSON once `done`; `told` counts the pieces already told as events; `refusal` is why
     it will not run; `spelt_out` says that markup of its own holds the name, whatever characters it is made of;
     `settled` that the judge has looked at the arguments, `data` that they are none (a definition of the tool, say),
-    `shown` that it stays in the visible text.
+    `shown` that it stays in the visible text; `written` is the text of one to which no mark led, whose place is not
+    known.
     """
 
     dialect: str
@@ -52,6 +53,7 @@ class Draft:
     settled: bool = False
     data: bool = False
     shown: bool = False
+    written: str = ""
     end: int = 0
 
     def write(self, text: str) -> None:

@@ -101,9 +101,9 @@ class Evidence:
         if self.thought is not Thought.NONE:
             yield "thought", str(self.thought)
         if self.refusal is not None:
-            yield "refusal", str(self.refusal.kind)
+            yield "refusal", {"kind": str(self.refusal.kind), "message": self.refusal.message}
         if self.copy is not None:
-            yield "copy", {"source": self.copy.source, "start": self.copy.start, "encoding": self.copy.encoding}
+            yield "copy", self.copy.words()
         for name in ("edits", "hints"):
             if getattr(self, name):
                 yield name, list(getattr(self, name))

@@ -237,10 +237,8 @@ class Judge:
         return f"The call of {draft.name!r} was not run: {slip}.{shown} Send it again."
 
 
-DOUBT: Mapping[str, Mapping[str, Any]] = {
-    "run": {"outcome": Outcome.RUN},
-    "text": {"outcome": Outcome.TEXT, "issue": IssueKind.QUOTED},
-}
+AS_TEXT: Mapping[str, Any] = {"outcome": Outcome.TEXT, "issue": IssueKind.QUOTED}
+DOUBT: Mapping[str, Mapping[str, Any]] = {"run": {"outcome": Outcome.RUN}, "text": AS_TEXT}
 """What a caller may want of doubt, beside being asked."""
 
 

@@ -27,17 +27,23 @@ FEW_VIEWS, MOST_VIEWS, DEEPEST = 8, 48, 4
 """So many ways of undoing are tried on one text, and so many on top of each other."""
 VIEWED = 2_000_000
 """Signs of all views of a text, if it is long."""
+EXCERPT = 160
+"""Characters of the place a call was copied from that are kept to be looked at."""
 EACH, FREE = 1, 300_000
 """So many signs are read for each sign of a text, and for any text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """A text the model was shown, and by whom; `calls` are those it made itself, as names and arguments."""
+    """A text the model was shown, and by whom; `calls` are those it made itself, as names and arguments.
+
+    `name` is what the text is called to people: the tool whose result it is, a file.
+    """
 
     text: str
     kind: Kind = "tool"
     calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    name: str = ""
 
 
 class ReadCall(NamedTuple):
@@ -71,13 +77,24 @@ Read: TypeAlias = Callable[[str, Sought, int], Reading]
 
 @dataclass(frozen=True, slots=True)
 class CopyOf:
-    """Where a call was copied from: the text with this index, by whom, its offset there, and how it was written."""
+    """Where a call was copied from: the text with this index, by whom, its offset there, and how it was written.
+
+    `name` and `excerpt` are what the text is called, and what stands at the place.
+    """
 
     source: int
     kind: Kind
     start: int
     dialect: str = ""
     encoding: str = ""
+    name: str = ""
+    excerpt: str = ""
+
+    def words(self) -> dict[str, Any]:
+        """The same as it stands in a report's evidence; what is not known is left out."""
+        known = {"dialect": self.dialect, "encoding": self.encoding, "name": self.name, "excerpt": self.excerpt}
+        place = {"source": self.source, "kind": self.kind, "start": self.start}
+        return {**place, **{name: value for name, value in known.items() if value}}
 
     def __str__(self) -> str:
         written = ", ".join(filter(None, (self.dialect, self.encoding)))
@@ -307,7 +324,9 @@ class Provenance:
             for source, shown in self._of(kind):
                 found = self._in(shown.text, wanted)
                 if found is not None:
-                    return None if self._is_own(wanted) else CopyOf(source, shown.kind, *found)
+                    excerpt = shown.text[found[0] : found[0] + EXCERPT]
+                    own = self._is_own(wanted)
+                    return None if own else CopyOf(source, shown.kind, *found, name=shown.name, excerpt=excerpt)
         return None
 
     def _of(self, kind: str) -> Iterator[tuple[int, ShownText]]:

@@ -7,7 +7,7 @@ Source: judge-rules.md, second edition; each row names its principle.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -186,9 +186,29 @@ RULES = (
 )
 """The law, in the order in which it is asked."""
 
+OVERLOOKED = (
+    *(rule for rule in RULES if rule.name == "copy"),
+    Rule(
+        name="overlooked",
+        when=lambda e: e.place is Place.INLINE,
+        outcome=Outcome.TEXT,
+        reason="it stands among the words of a line",
+        principle="B",
+        issue=IssueKind.QUOTED,
+    ),
+    Rule(
+        name="overlooked",
+        when=lambda e: True,
+        outcome=Outcome.ASK,
+        reason="it stands where no call was looked for: behind words on their line, or with a key too many",
+        principle="B",
+    ),
+)
+"""The law for calls that no mark led to: none of them runs."""
 
-def decide(evidence: Evidence) -> Decision:
+
+def decide(evidence: Evidence, rules: Sequence[Rule] = RULES) -> Decision:
     """The first rule that holds."""
-    rule = next(rule for rule in RULES if rule.when(evidence))
+    rule = next(rule for rule in rules if rule.when(evidence))
     fields = {name: getattr(evidence, name) for name in ("mark", "box", "copy", "refusal", "hints")}
     return Decision(rule, rule.reason.format(**fields), evidence)

@@ -18,7 +18,10 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 from ...dialects.rows.table import DIALECTS
+from ...display import KINDS as TEXT_KINDS
+from ...display import stylesheet
 from ...errors import CodecError, DragomanError, UsageError
+from ...turn.habits import Habits
 from ...version import __version__
 from ..config.model import Access, Limits
 from ..exchange import Head
@@ -26,6 +29,7 @@ from ..http.asgi import Receive, Scope, Send, answer
 from ..http.endpoints import ACCESS, Endpoint, Guarded, Methods, headers_of, problem, send_json
 from ..http.request_body import Gone, read_body, read_json
 from .export import curl, curl_upstream, dialect_vector, wire_vector
+from .habits import HabitList
 from .recorder import Recorder
 from .recording import Body, Hop, Recording
 from .replay_request import reading
@@ -35,6 +39,8 @@ log = logging.getLogger("dragoman.gateway")
 
 STATIC = Path(__file__).parent / "static"
 PAGE = "inspect.html"
+COLOURS = "colours.css"
+"""A file of the page that is made of the table of colours."""
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 ROOT = "/inspect"
 API = f"{ROOT}/api"
@@ -82,21 +88,26 @@ class Off:
 
 
 class Inspector:
-    """The page and its questions, over what `recorder` keeps; `access` gives the keys that hold now."""
+    """The page and its questions, over what `recorder` keeps; `access` gives the keys that hold now.
 
-    def __init__(self, recorder: Recorder, access: Callable[[], tuple[Access, ...]]) -> None:
-        self._recorder, self._access = recorder, access
+    `habits` are what models have confirmed, which the page shows and lets forget.
+    """
+
+    def __init__(self, recorder: Recorder, access: Callable[[], tuple[Access, ...]], habits: Habits) -> None:
+        self._recorder, self._access, self._habits = recorder, access, HabitList(habits)
         self._repeating: set[asyncio.Task[None]] = set()
 
     def routes(self) -> Iterator[tuple[str, Endpoint]]:
         """The addresses, and what serves them."""
         files = {path.name: path for path in sorted(STATIC.iterdir()) if path.suffix in KINDS}
         for address, name in [(ROOT, PAGE), (f"{ROOT}/", PAGE), *((f"{ROOT}/{name}", name) for name in files)]:
-            yield address, Methods(GET=_File(files[name]))
+            yield address, Methods(GET=_File.read(files[name]))
+        yield f"{ROOT}/{COLOURS}", Methods(GET=_File(KINDS[".css"], stylesheet().encode()))
         exchange = f"{API}/exchanges/{{number:int}}"
         yield f"{API}/about", self._served(GET=self._about)
         yield f"{API}/exchanges", self._served(GET=self._news, DELETE=self._clear)
         yield f"{API}/search", self._served(GET=self._search)
+        yield f"{API}/habits", self._served(GET=self._shown_habits, DELETE=self._forget_habits)
         yield exchange, self._served(GET=self._whole)
         yield f"{exchange}/wire/{{which}}", self._served(GET=self._wire)
         yield f"{exchange}/export/{{form}}", self._served(GET=self._export)
@@ -135,6 +146,7 @@ class Inspector:
             "version": __version__,
             "process": os.getpid(),
             "dialects": sorted(DIALECTS),
+            "kinds": [[name, kind.sign, kind.says] for name, kind in TEXT_KINDS.items()],
             "bytes": self._recorder.size,
             "most_bytes": self._recorder.most_bytes,
             "most": self._recorder.most,
@@ -165,6 +177,12 @@ class Inspector:
         wanted = str(asked.get("q", ""))
         seen = list(self._seen(scope))
         return lambda: {"numbers": [recording.number for recording in seen if recording.mentions(wanted)]}
+
+    def _shown_habits(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
+        return {"habits": self._habits.shown(scope.get(ACCESS))}
+
+    def _forget_habits(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
+        return {"forgotten": self._habits.forget(scope.get(ACCESS), asked)}
 
     def _whole(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
         recording = self._record(scope)
@@ -275,7 +293,8 @@ class _Question:
 
     async def _asked(self, scope: Scope, receive: Receive) -> Mapping[str, Any]:
         if scope["method"] != "POST":
-            return {name: values[0] for name, values in parse_qs(scope.get("query_string", b"").decode()).items()}
+            query = scope.get("query_string", b"").decode()
+            return {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
         if not headers_of(scope).get("content-type", "").startswith("application/json"):
             raise CodecError(NOT_JSON, "")
         return read_json(await read_body(scope, receive, MOST_ASKED, 30.0) or b"{}", Limits())
@@ -329,8 +348,13 @@ def _is_here(host: str) -> bool:
 class _File:
     """One file of the page."""
 
-    def __init__(self, path: Path) -> None:
-        self._kind, self._data = KINDS[path.suffix], path.read_bytes()
+    def __init__(self, kind: str, data: bytes) -> None:
+        self._kind, self._data = kind, data
+
+    @classmethod
+    def read(cls, path: Path) -> _File:
+        """The file at `path`."""
+        return cls(KINDS[path.suffix], path.read_bytes())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...codecs import CODECS
@@ -17,16 +17,19 @@ from ...codecs.shared.spec import Codec
 from ...dialects.engine.parser import Dialects, Parser
 from ...dialects.explain.findings import Finding, verdicts
 from ...dialects.explain.spans import Span, spans
+from ...dialects.judge.provenance import ShownText
 from ...dialects.rows.table import ALL, resolve
 from ...dialects.spec import Dialect
 from ...dialects.writing.prompt import with_nonce
 from ...errors import CodecError, DragomanError, ProviderError, UsageError
 from ...events import Assembler, Event, ReasoningDelta, TextDelta, replay
 from ...providers.route import Route
+from ...turn.answer import shown_texts
 from ...turn.constrain import decoding_constraint
 from ...turn.prepare import wants_thinking
 from ...turn.send import STREAMS
 from ...types import Request, Response, Stop, Tool, Verdict
+from .doubt import relied_on
 from .recording import Body, Hop
 
 MOST_STAGES = 2000
@@ -120,7 +123,10 @@ def sent_by(hop: Hop) -> Request | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserInput:
-    """How one text is read; the fields are the parser's.  `native` calls of the same answer make its own give way."""
+    """How one text is read; the fields are the parser's.
+
+    `gives_way` says that native calls of the same answer make those in its text give way.
+    """
 
     text: str
     tools: tuple[Tool | Mapping[str, Any], ...] | None = None
@@ -128,9 +134,12 @@ class ParserInput:
     prompted_dialect: str = ""
     prefix: str = ""
     finish_reason: str | None = None
-    shown: tuple[str, ...] = ()
+    shown: tuple[ShownText, ...] = ()
     strict: bool = False
+    doubt: str = "ask"
     native: bool = False
+    confirmed: frozenset[str] = frozenset()
+    gives_way: bool = False
 
     @property
     def dialect_names(self) -> str:
@@ -138,17 +147,12 @@ class ParserInput:
         rows = resolve(self.dialects)
         return "auto" if len(rows) == len(ALL) else ", ".join(row.name for row in rows)
 
+    def _options(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in {"text", "gives_way"}}
+
     def parser(self) -> Parser:
         """A parser that reads so."""
-        return Parser(
-            tools=self.tools,
-            dialects=self.dialects,
-            prompted_dialect=self.prompted_dialect,
-            prefix=self.prefix,
-            finish_reason=self.finish_reason,
-            shown=self.shown,
-            strict=self.strict,
-        )
+        return Parser(**self._options())
 
     def events(self) -> list[Event]:
         """What the text comes to."""
@@ -157,17 +161,8 @@ class ParserInput:
 
     def findings(self) -> tuple[Finding, ...]:
         """What was judged of the text, candidate by candidate."""
-        found = verdicts(
-            self.text,
-            tools=self.tools,
-            dialects=self.dialects,
-            prefix=self.prefix,
-            finish_reason=self.finish_reason,
-            shown=self.shown,
-            strict=self.strict,
-            prompted_dialect=self.prompted_dialect,
-        )
-        return tuple(map(_gave_way, found)) if self.native else found
+        found = verdicts(self.text, **self._options())
+        return tuple(map(_gave_way, found)) if self.gives_way else found
 
     def spans(self, findings: Sequence[Finding]) -> list[Span]:
         """The text cut by what it is."""
@@ -196,14 +191,13 @@ def parser_input_of(hop: Hop, answer: DecodedAnswer) -> ParserInput | None:
         prompted_dialect="" if native else dialect.name,
         prefix=_prefix(request, route, answer),
         finish_reason=str(response.stop) if response.stop is not None else None,
-        shown=_results(request),
+        shown=tuple(shown_texts(request.messages)),
         strict=route.strict,
-        native=native and bool(response.calls),
+        doubt=route.doubt,
+        native=native,
+        confirmed=relied_on(attempt.response),
+        gives_way=native and bool(response.calls),
     )
-
-
-def _results(request: Request) -> tuple[str, ...]:
-    return tuple(result.text for message in request.messages for result in message.results)
 
 
 def _may_call(request: Request) -> bool:

@@ -16,6 +16,7 @@ from ...dialects.explain.findings import Finding
 from ...dialects.explain.spans import marks
 from ...errors import DragomanError
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta
+from ...report_words import edit_words, evidence_words, habit_words
 from ...schema.definitions import tools as as_tools
 from ...turn.reask import LOST
 from ...types import (
@@ -26,6 +27,7 @@ from ...types import (
     Opaque,
     Part,
     Reasoning,
+    Report,
     Request,
     Response,
     Text,
@@ -36,6 +38,8 @@ from ...types import (
 )
 from ..fronts import FRONTS
 from ..telemetry.exchange_record import GONE, ExchangeRecord, UpstreamAttempt, reports
+from .doubt import Asked
+from .doubt import asked as about
 from .recording import WITHHELD, Body, Hop, Recording
 from .redaction import blotted, holds
 from .replay import DecodedAnswer, ParserInput, answer_of, decode_body, parser_input_of, read_object, sent_by
@@ -45,6 +49,7 @@ SHORT = 160
 MOST_PIECES = 5000
 """Pieces of a body whose times are shown."""
 QUOTES = frozenset({IssueKind.QUOTED, IssueKind.IN_REASONING, IssueKind.COPIED})
+SETTLED = frozenset({IssueKind.CONFIRMED, IssueKind.DENIED})
 MERGED = (TextDelta, ReasoningDelta, CallDelta)
 CODECS = {front.codec.name: front.codec for front in FRONTS}
 
@@ -139,6 +144,7 @@ def _marks_of_answers(exchange: ExchangeRecord) -> dict[str, bool]:
         "mended": Verdict.MENDED in {report.verdict for answer in known for report in reports(answer)},
         "refused": bool(kinds & LOST),
         "quoted": bool(kinds & QUOTES),
+        "doubtful": bool(kinds & SETTLED) or any(answer.doubtful for answer in known),
     }
 
 
@@ -260,8 +266,13 @@ def _hop(hop: Hop, number: int, asked: Request | None) -> dict[str, Any]:
         "tools_as": _tools_as(attempt, sent),
         "sent": _request(sent, asked) if sent is not None else None,
         "correction": _correction(attempt, asked),
+        "asks": [_asked(one) for one in about(attempt)] if attempt is not None else [],
         "wrote": _wrote(answer, parser_input) if answer is not None else None,
     }
+
+
+def _asked(one: Asked) -> dict[str, Any]:
+    return {"call": _call(one.call), "answer": one.answer, "habit": one.habit, "remembered": one.remembered}
 
 
 def _tools_as(attempt: UpstreamAttempt | None, sent: Request | None) -> str:
@@ -306,7 +317,8 @@ def judged(parser_input: ParserInput) -> dict[str, Any]:
             "prefix": parser_input.prefix,
             "finish_reason": parser_input.finish_reason,
             "strict": parser_input.strict,
-            "shown": len(parser_input.shown),
+            "shown": sum(text.kind == "tool" for text in parser_input.shown),
+            "confirmed": [habit_words(habit) for habit in sorted(parser_input.confirmed)],
             "tools": None if parser_input.tools is None else [tool.name for tool in as_tools(parser_input.tools) or ()],
         },
         "spans": [[s.start, s.end, str(s.kind), s.finding] for s in parser_input.spans(findings)],
@@ -316,8 +328,8 @@ def judged(parser_input: ParserInput) -> dict[str, Any]:
 
 
 def _finding(found: Finding) -> dict[str, Any]:
-    fields = asdict(found)
-    return {**fields, "verdict": str(found.verdict) if found.verdict else "dropped"}
+    verdict = str(found.verdict) if found.verdict else "dropped"
+    return {**asdict(found), "verdict": verdict, "words": found.words(), "mends": found.mends()}
 
 
 # ── values ───────────────────────────────────────────────────────────────────
@@ -387,8 +399,13 @@ def _call(call: ToolCall) -> dict[str, Any]:
         "name": call.name,
         "arguments": plain(call.arguments),
         "raw": call.raw,
-        "report": plain(report) if report is not None else None,
+        "report": _report(report) if report is not None else None,
     }
+
+
+def _report(report: Report) -> dict[str, Any]:
+    mends = [edit_words(edit.kind, edit.path, edit.before, edit.after) for edit in report.edits]
+    return {**plain(report), "words": evidence_words(report.evidence), "mends": mends}
 
 
 def _response(response: Response) -> dict[str, Any]:
@@ -396,6 +413,7 @@ def _response(response: Response) -> dict[str, Any]:
         "text": response.text,
         "reasoning": response.reasoning,
         "calls": [_call(call) for call in response.calls],
+        "doubtful": [_call(call) for call in response.doubtful],
         "issues": [_issue(issue) for issue in response.issues],
         "stop": str(response.stop or ""),
         "usage": asdict(response.usage) if response.usage is not None else None,

@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { capped, copyButton, fill, h } from "./dom.js";
 
 export function exporting(whole, about) {
-  const steps = whole.steps.filter((step) => step.kind === "asked" && step.hop !== null);
+  const steps = whole.steps.filter((step) => step.kind === "attempt" && step.hop !== null);
   const last = steps.filter((step) => step.wrote).at(-1) ?? steps.at(-1);
   const hop = h("select", {}, steps.map((step, at) => h("option", { value: step.hop }, `${at + 1}: ${step.place}${step.reask ? ` (re-ask ${step.reask})` : ""}`)));
   if (last) hop.value = String(last.hop);

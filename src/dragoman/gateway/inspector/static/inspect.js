@@ -4,10 +4,11 @@ import { Again } from "./again.js";
 import { ask } from "./api.js";
 import { byId, bytes, chip, clock, count, facts, fill, h, seconds } from "./dom.js";
 import { exporting } from "./exporting.js";
+import { habits } from "./habits.js";
 import { judge } from "./judge.js";
 import { List } from "./list.js";
 import { story } from "./story.js";
-import { exchange } from "./text.js";
+import { exchange, named } from "./text.js";
 import { events, wires } from "./wires.js";
 
 const TABS = [["story", "Story"], ["events", "Events"], ["wires", "Wires"], ["judge", "Judge again"], ["again", "Ask again"], ["export", "Export"]];
@@ -111,6 +112,7 @@ async function follow() {
   for (;;) {
     try {
       state.about ??= await ask("about");
+      named(state.about.kinds);
       const news = await ask(`exchanges?since=${version}&wait=${document.hidden ? 0 : 2}`);
       if (state.process && news.process !== state.process) {
         changes += 1;
@@ -201,6 +203,7 @@ document.addEventListener("keydown", (event) => {
 
 byId("theme").addEventListener("click", () => theme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]));
 byId("help").addEventListener("click", help);
+byId("habits").addEventListener("click", habits);
 byId("clear").addEventListener("click", async () => {
   await ask("exchanges", { method: "DELETE" });
   list.clear();

@@ -4,7 +4,9 @@ import { ask } from "./api.js";
 import { byId, chip, clock, count, fill, h, plural, seconds } from "./dom.js";
 
 const HEIGHT = 78, BEYOND = 6;
-const MARKS = ["calls", "mended", "refused", "reasked", "quoted", "fallback", "failed", "client_closed"];
+const MARKS = ["calls", "mended", "doubtful", "refused", "reasked", "quoted", "fallback", "failed", "client_closed"];
+
+const SAYS = { reasked: "re-asked", doubtful: "in doubt" };
 
 export class List {
   constructor(onpick) {
@@ -21,7 +23,7 @@ export class List {
     new ResizeObserver(() => this.paint()).observe(this.box);
     byId("filter").addEventListener("input", (event) => this.search(event.target.value));
     this.buttons = MARKS.map((mark) => h("button", { type: "button", "aria-pressed": "false", class: `mark is-${mark}`, onclick: () => this.toggle(mark) },
-      mark === "reasked" ? "re-asked" : mark, h("span", { class: "n" })));
+      SAYS[mark] ?? mark, h("span", { class: "n" })));
     fill(byId("marks"), this.buttons);
   }
 

@@ -1,7 +1,7 @@
 // The exchange at a glance: what was asked, each step with what was sent, written and judged, and what was told.
 
 import { bytes, capped, chip, count, facts, fold, h, json, listed, plural, seconds } from "./dom.js";
-import { coloured, legend, pick, verdicts } from "./text.js";
+import { coloured, evidence, legend, pick, verdicts, why } from "./text.js";
 
 export function story(whole) {
   const { row, client, steps, answer } = whole;
@@ -65,24 +65,34 @@ export function call(made) {
   return h("div", { class: "call" },
     h("b", {}, "→ ", h("code", {}, made.name)), report ? chip(report.verdict) : null,
     report?.dialect ? h("span", { class: "quiet" }, `${report.dialect} · ${report.tier.replaceAll("_", " ")} · ${report.rule.replaceAll("_", " ")}`) : null,
-    report?.edits?.length ? h("span", { class: "quiet" }, report.edits.map((edit) => edit.kind.replaceAll("_", " ")).join(", ")) : null,
-    capped(json(made.arguments), 2000));
+    capped(json(made.arguments), 2000),
+    report?.rule || report?.reason ? h("span", { class: "why" }, why(report)) : null,
+    report?.words?.length || report?.mends?.length ? fold("evidence", () => evidence(report)) : null);
 }
 
 // ── steps ───────────────────────────────────────────────────────────────────
 
 function attempt(step, number, end) {
-  const title = step.kind === "keys" ? "A token was fetched" : `Step ${number}: ${step.place || "a provider"} was asked${step.reask ? " again" : ""}`;
+  const doubt = step.asks?.length > 0;
+  const asked = doubt ? `was asked whether it meant ${step.asks.length === 1 ? "a call" : "some calls"}` : `was asked${step.reask ? " again" : ""}`;
+  const title = step.kind === "keys" ? "A token was fetched" : `Step ${number}: ${step.place || "a provider"} ${asked}`;
   return h("section", { class: "part step" },
-    h("h3", {}, title, step.reask ? chip(`re-ask ${step.reask}`, "reasked") : null, step.attempt > 1 ? chip(`attempt ${step.attempt}`, "fallback") : null,
+    h("h3", {}, title, doubt ? chip("doubt", "doubtful") : step.reask ? chip(`re-ask ${step.reask}`, "reasked") : null, step.attempt > 1 ? chip(`attempt ${step.attempt}`, "fallback") : null,
       step.tools_as ? chip(step.tools_as === "text" ? "tools told as text" : "native tools", "plain") : null,
       step.status ? chip(String(step.status), step.status >= 400 ? "failed" : "plain") : null),
     step.hop === null ? null : times(step, end),
-    step.correction?.length ? [h("p", { class: "label" }, "What was wrong, as the model was told:"), step.correction.slice(-1).map(message)] : null,
+    step.correction?.length ? [h("p", { class: "label" }, doubt ? "The question:" : "What was wrong, as the model was told:"), step.correction.slice(-1).map(message)] : null,
     step.sent ? fold(sentSummary(step), () => request(step.sent)) : null,
     step.error || step.failure ? h("p", { class: "failure" }, step.failure?.message || step.error) : null,
     step.refusal ? capped(step.refusal, 1000, { class: "text failure" }) : null,
-    step.wrote ? wrote(step.wrote) : null);
+    step.wrote ? wrote(step.wrote) : null,
+    doubt ? [h("p", { class: "label" }, "What the model said of each call in doubt:"), step.asks.map(settled)] : null);
+}
+
+function settled(one) {
+  return h("div", { class: "doubt", data: { answer: one.answer } }, chip(one.answer),
+    one.remembered ? h("p", { class: "remembered" }, h("b", {}, "remembered"), ` this model means calls that it writes so: ${one.remembered}`) : null,
+    call(one.call));
 }
 
 function sentSummary(step) {
@@ -119,7 +129,7 @@ export function wrote(written) {
 function parserInput(parser) {
   const dialects = parser.dialects === "auto" ? "all dialects" : parser.dialects;
   return [`Listened for ${dialects}`, parser.prompted_dialect ? `asked to write ${parser.prompted_dialect}` : "", parser.prefix ? `the template had opened ${JSON.stringify(parser.prefix)}` : "",
-    parser.shown ? `shown ${plural(parser.shown, "result")}` : ""].filter(Boolean).join(" · ");
+    parser.shown ? `shown ${plural(parser.shown, "result")}` : "", ...parser.confirmed.map((habit) => `confirmed before: ${habit}`)].filter(Boolean).join(" · ");
 }
 
 function serverTools(step) {
@@ -143,8 +153,10 @@ export function answered(response) {
     response.reasoning ? fold(`Reasoning: ${count(response.reasoning.length)} characters`, () => capped(response.reasoning)) : null,
     response.text ? capped(response.text, 4000) : null,
     response.calls.map(call),
+    response.doubtful.length ? [h("p", { class: "label" }, "In doubt, and not run:"), response.doubtful.map(call)] : null,
     response.issues.length ? h("ul", { class: "issues" }, response.issues.map((issue) => h("li", {}, chip(issue.kind.replaceAll("_", " "), "issue"), " ", issue.message,
-      issue.raw ? fold("what was written", () => capped(issue.raw, 2000)) : null))) : null,
+      issue.raw ? fold("what was written", () => capped(issue.raw, 2000)) : null,
+      issue.correction ? fold("what to tell the model", () => capped(issue.correction, 2000)) : null))) : null,
     facts([["stopped", response.stop], ["tokens in", response.usage ? count(response.usage.input) : ""], ["tokens out", response.usage ? count(response.usage.output) : ""],
       ["cached", response.usage?.cached || ""], ["reasoning tokens", response.usage?.reasoning || ""]]),
   ];

@@ -1,13 +1,12 @@
 // A model's text, character for character, each span in the colour of what was judged of it.
 
 import { ask } from "./api.js";
-import { chip, h, more, plural } from "./dom.js";
+import { chip, fold, h, more } from "./dom.js";
 
-export const KINDS = [
-  ["text", "text"], ["reasoning", "reasoning"], ["markup", "markup"], ["accepted", "call, as written"],
-  ["mended", "call, mended"], ["refused", "call, refused"], ["doubtful", "call in doubt"], ["quoted", "not meant as a call"], ["dropped", "taken out"],
-];
-const SAYS = { accepted: "✓", mended: "~", refused: "✕", doubtful: "?", quoted: "“”", dropped: "–" };
+// Kinds of spans as the gateway names them: name, sign, words.  Their colours are colours.css.
+let kinds = [];
+export function named(given) { kinds = given; }
+const sign = (kind) => kinds.find(([name]) => name === kind)?.[1] ?? "";
 
 // The gateway counts characters, a page counts halves of those beyond U+FFFF: places in `text`, as the page counts.
 export function placesIn(text) {
@@ -33,7 +32,7 @@ export async function exchange(number) {
 
 export function legend(spans) {
   const there = new Set(spans.map((span) => span[2]));
-  return h("p", { class: "legend" }, KINDS.filter(([kind]) => there.has(kind)).map(([kind, says]) =>
+  return h("p", { class: "legend" }, kinds.filter(([kind]) => there.has(kind)).map(([kind, , says]) =>
     h("span", { class: "key" }, h("span", { class: `span-${kind}` }, " a "), says)));
 }
 
@@ -61,7 +60,7 @@ function* pieces(wrote, from, end, onpick) {
     const found = wrote.findings[number];
     yield h("span", {
       class: `span-${kind}`, title: sentence(found), tabindex: "0", role: "button",
-      data: { finding: number, label: first === start ? `${SAYS[kind] ?? ""} ${found.name || found.rule}` : "" },
+      data: { finding: number, label: first === start ? `${sign(kind)} ${found.name || found.rule}` : "" },
       onclick: () => onpick?.(number), onkeydown: (event) => { if (event.key === "Enter") onpick?.(number); },
     }, ...marked(wrote, number, first, last));
   }
@@ -72,7 +71,7 @@ function* marked(wrote, number, first, last) {
   for (const [start, stop, finding, edit] of wrote.marks ?? []) {
     if (finding !== number || start < at || stop > last) continue;
     yield wrote.text.slice(at, start);
-    yield h("mark", { title: mend(wrote.findings[number].edits[edit]) }, wrote.text.slice(start, stop));
+    yield h("mark", { title: wrote.findings[number].mends[edit] }, wrote.text.slice(start, stop));
     at = stop;
   }
   yield wrote.text.slice(at, last);
@@ -83,26 +82,30 @@ export function sentence(found) {
   return `${found.verdict}${name}: ${found.reason || found.rule}`;
 }
 
-export function mend(edit) {
-  const change = edit.before || edit.after ? `: ${edit.before || "(nothing)"} → ${edit.after || "(nothing)"}` : "";
-  return `${edit.kind.replaceAll("_", " ")}${edit.path ? ` at ${edit.path}` : ""}${change}`;
+// What was seen of a candidate, and what was mended: a line for each.
+export function evidence({ words = [], mends = [] }) {
+  return [
+    words.length ? h("dl", { class: "evidence" }, words.map(([label, said]) => [h("dt", {}, label), h("dd", {}, said)])) : null,
+    mends.length ? h("ul", { class: "edits" }, mends.map((each) => h("li", {}, each))) : null,
+  ];
 }
 
-// One line per candidate: verdict, tool, why; a click shows its place in the text.
+// One line per candidate: verdict, tool, why; a click shows its place in the text.  Below it all evidence.
+const OPEN = 12;
 export function verdicts(wrote, onpick) {
   if (!wrote.findings.length) return h("p", { class: "quiet" }, wrote.parser ? "No candidate for a call was found." : "Nothing was listened for: this request had no tools, or forbade calls.");
-  return h("ul", { class: "verdicts" }, wrote.findings.map((found, number) => h("li", {},
+  const open = wrote.findings.length <= OPEN;
+  return h("ul", { class: "verdicts" }, wrote.findings.map((found, number) => h("li", { data: { verdict: found.verdict, rule: found.rule } },
     h("button", { type: "button", class: "row", onclick: () => onpick(number) },
       chip(found.verdict), h("code", {}, found.name || "–"),
       h("span", { class: "why" }, why(found)),
       h("span", { class: "quiet" }, [found.dialect, `characters ${found.span[0]}–${found.span[1]}`].filter(Boolean).join(" · "))),
-    found.edits.length ? h("ul", { class: "edits" }, found.edits.map((edit) => h("li", {}, mend(edit)))) : null)));
+    open ? evidence(found) : found.words.length || found.mends.length ? fold("evidence", () => evidence(found)) : null)));
 }
 
-function why(found) {
-  if (found.verdict === "accepted") return "as written";
-  if (found.verdict === "mended") return plural(found.edits.length, "mend");
-  return found.rule === found.verdict ? found.reason : `${found.rule.replaceAll("_", " ")}: ${found.reason}`;
+export function why({ rule, verdict, reason }) {
+  const name = rule === verdict ? "" : rule.replaceAll("_", " ");
+  return [name, reason].filter(Boolean).join(": ");
 }
 
 export function pick(box, number) {
