@@ -11,7 +11,7 @@ from dragoman.codecs import CODECS
 from dragoman.io.scripted import Answer
 from dragoman.providers.rows import Tools
 from tests.support.asgi import call
-from tests.support.gateways import FENCE, FUNCTION, app, ask, called, every_back, every_front, read, streamed_and_whole
+from tests.support.gateways import FENCE, app, ask, called, every_back, every_front, read, streamed_and_whole
 from tests.support.upstreams import UPSTREAMS, ScriptedReply, model, sent, text_reply
 
 LOOKS = ScriptedReply(calls=(("a1", "look", {"at": "sky"}),))
@@ -106,7 +106,6 @@ WISHES: list[tuple[str, dict[str, Any], str, str]] = [
     ("openai_chat", {"n": 2}, "openai_chat", "n"),
     ("openai_chat", {"logprobs": True}, "anthropic_messages", "logprobs"),
     ("openai_chat", {"seed": 1}, "anthropic_messages", "sampling.seed"),
-    ("openai_chat", {"tools": [FUNCTION, {"type": "custom", "custom": {"name": "p"}}]}, "ollama_chat", "tools"),
     ("openai_chat", {"parallel_tool_calls": False}, "ollama_chat", "parallel"),
     ("openai_chat", {"tool_choice": "required"}, "ollama_chat", "tool_choice"),
     ("openai_responses", {"prompt": {"id": "p1"}}, "openai_chat", "prompt.id"),

@@ -101,7 +101,7 @@ def test_a_destructive_one_runs_only_where_somebody_allows_it(servers: McpServer
 def test_wrong_arguments_are_corrected_before_the_server_sees_them(servers: McpServers, weak: str) -> None:
     steps: list[Any] = []
     with Client("weak", base_url=weak, tools=servers.tools()) as client:
-        run = client.run("Call echo with words=3.", on_event=steps.append)
+        run = client.run("Call echo with words=3.", on_event=steps.append, raise_on_failure=False)
     assert {issue.kind for step in steps if isinstance(step, Corrected) for issue in step.issues} >= {
         "invalid_arguments"
     }
