@@ -35,7 +35,7 @@ LOOSE, ROOMS = 11, 18
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 
 INNER: dict[str, tuple[str, ...]] = {
-    "codecs": ("shared", "typed", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
+    "codecs": ("shared", "crossing typed", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
         "config fronts process", "reload shortcut state telemetry", "exchange", "http mcp_tools", "discovery inspector",

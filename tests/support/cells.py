@@ -4,7 +4,9 @@ A cell is JSON: `front`, `backend` (a provider's row), `model`, the client's `re
 (an object with `$status` is a refusal), and what is expected: `sent` and `absent` of the last request upstream, `got` of
 the client's last answer, `told` of the header of unsupported parameters, `somewhere` and `nowhere` of the bytes sent.
 With `way` the client goes on after the first answer, echoing what that names, and `fresh` asks a gateway that remembers
-nothing.  Paths are `a.b[0].c`; a value may be a wish: `{"$exists": …}`, `{"$ge": …}`, `{"$in": […]}`.
+nothing.  `headers` are the client's, `sent_headers` what those upstream hold, `flow` what a streamed answer must hold.
+Paths are `a.b[0].c`; a value may be a wish: `{"$exists": …}`, `{"$ge": …}`, `{"$in": […]}`, `{"$contains": …}` of a list
+or a text, `{"$like": {…}}` of an object that may hold more.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from dragoman.codecs import CODECS
@@ -50,6 +53,10 @@ def at(value: Any, path: str) -> Any:
 
 def fits(value: Any, wish: Any) -> bool:
     """Is `value` what is wished for?"""
+    if isinstance(wish, Mapping) and not str(next(iter(wish), "")).startswith("$") and isinstance(value, Mapping):
+        return wish.keys() == value.keys() and all(fits(value[key], one) for key, one in wish.items())
+    if isinstance(wish, list) and isinstance(value, list):
+        return len(wish) == len(value) and all(map(fits, value, wish))
     if not (isinstance(wish, Mapping) and len(wish) == 1 and next(iter(wish)).startswith("$")):
         return bool(value == wish)
     (kind, given), *_ = wish.items()
@@ -61,12 +68,16 @@ def fits(value: Any, wish: Any) -> bool:
             return not absent and value >= given
         case "$in":
             return (None if absent else value) in given
+        case "$contains":
+            return isinstance(value, list | str) and (given in value or any(fits(one, given) for one in value))
+        case "$like":
+            return isinstance(value, Mapping) and all(fits(value.get(key, MISSING), one) for key, one in given.items())
     raise AssertionError(f"no such wish: {kind}")
 
 
 def faults(cell: Mapping[str, Any], *, stream: bool = False) -> list[str]:
     """What is not as the cell says; an empty list is a cell that holds."""
-    sent, reply, raw = run(cell, stream=stream)
+    sent, reply, raw, headers = run(cell, stream=stream)
     found = [f"status {reply.status}: {reply.body[:300]!r}"] if reply.status != 200 else []
     for path, wish in cell.get("sent", {}).items():
         if not fits(at(sent, path), wish):
@@ -77,22 +88,26 @@ def faults(cell: Mapping[str, Any], *, stream: bool = False) -> list[str]:
             found.append(f"got {path}: {at(reply.json, path)!r}, not {wish!r}")
     told = reply.headers.get("x-dragoman-unsupported-params", "")
     found += [f"not told: {word} (told: {told!r})" for word in cell.get("told", ()) if word not in told]
+    found += [f"not given: {word}" for word in cell.get("flow", ()) if stream and word not in reply.body.decode()]
+    for name, word in cell.get("sent_headers", {}).items():
+        if word not in headers.get(name, ""):
+            found.append(f"sent header {name}: {headers.get(name)!r}, without {word!r}")
     found += [f"nowhere sent: {word}" for word in cell.get("somewhere", ()) if word not in raw]
     return [*found, *(f"sent somewhere: {word}" for word in cell.get("nowhere", ()) if word in raw)]
 
 
-def run(cell: Mapping[str, Any], *, stream: bool = False) -> tuple[Any, Reply, str]:
-    """The last body sent upstream, the client's last answer, and that body's text."""
+def run(cell: Mapping[str, Any], *, stream: bool = False) -> tuple[Any, Reply, str, dict[str, str]]:
+    """The last body sent upstream, the client's last answer, that body's text, and the headers it was sent with."""
     front, request = FRONTS[cell["front"]], cell["request"]
     peer = scripted(cell)
     gateway = _gateway(cell, peer)
-    reply = _ask(gateway, front, request, stream=stream)
+    reply = _ask(gateway, front, request, stream=stream, headers=cell.get("headers", {}))
     if "way" in cell and reply.status == 200:
         request = gone_on(cell["front"], request, _folded(front, reply, stream=stream), cell["way"])
         gateway = _gateway(cell, peer) if cell.get("fresh") else gateway
         reply = _ask(gateway, front, request, stream=stream)
     raw = peer.sent[-1].body.decode()
-    return json.loads(raw), reply, raw
+    return json.loads(raw), reply, raw, {name.lower(): value for name, value in peer.sent[-1].headers.items()}
 
 
 def scripted(cell: Mapping[str, Any]) -> ScriptedPeer:
@@ -107,13 +122,15 @@ def _gateway(cell: Mapping[str, Any], peer: ScriptedPeer) -> Any:
     return create_app(GatewayConfig(default=to, reasks=0), peer)
 
 
-def _ask(gateway: Any, front: str, request: Mapping[str, Any], *, stream: bool) -> Reply:
+def _ask(
+    gateway: Any, front: str, request: Mapping[str, Any], *, stream: bool, headers: Mapping[str, str] = MappingProxyType({})
+) -> Reply:
     path, body = PATHS[front], dict(request)
     if front == "gemini":
         path = path.replace(":g", ":streamG") + "?alt=sse" if stream else path
     else:
         body["stream"] = stream
-    return call(gateway, path, body)
+    return call(gateway, path, body, headers=dict(headers))
 
 
 def _is_streamed(opened: Open) -> bool:
@@ -170,8 +187,12 @@ def messages_stream(body: Any) -> tuple[list[bytes], str]:
             kind = "content_block_delta"
             out.append(_sse({"type": kind, "index": index, "delta": delta}, kind))
         out.append(_sse({"type": "content_block_stop", "index": index}, "content_block_stop"))
-    end = {"type": "message_delta", "delta": {"stop_reason": body["stop_reason"]}, "usage": {"output_tokens": 20}}
+    end = {"type": "message_delta", "delta": _stopped(body), "usage": {"output_tokens": 20}}
     return [*out, _sse(end, "message_delta"), _sse({"type": "message_stop"}, "message_stop")], SSE
+
+
+def _stopped(body: Any) -> dict[str, Any]:
+    return {key: body[key] for key in ("stop_reason", "stop_sequence", "stop_details") if key in body}
 
 
 def _block(block: Any) -> tuple[Any, list[Any]]:
@@ -184,7 +205,8 @@ def _block(block: Any) -> tuple[Any, list[Any]]:
                 {"type": "signature_delta", "signature": signature},
             ]
         case "text":
-            return {"type": "text", "text": ""}, [{"type": "text_delta", "text": block["text"]}]
+            cited = [{"type": "citations_delta", "citation": one} for one in block.get("citations", ())]
+            return {"type": "text", "text": ""}, [{"type": "text_delta", "text": block["text"]}, *cited]
         case "tool_use":
             given = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
             return {**block, "input": {}}, [given]
@@ -202,7 +224,7 @@ def responses_stream(body: Any) -> tuple[list[bytes], str]:
         for at_, part in enumerate(item.get("summary", ())):
             out.append(("response.reasoning_summary_text.delta", {**place, "summary_index": at_, "delta": part["text"]}))
         for at_, part in enumerate(item.get("content", ()) if item["type"] == "message" else ()):
-            out.append(("response.output_text.delta", {**place, "content_index": at_, "delta": part["text"]}))
+            out += [(kind, {**place, "content_index": at_, **data}) for kind, data in _part(part)]
         if "arguments" in item:
             out.append(("response.function_call_arguments.delta", {**place, "delta": item["arguments"]}))
         out.append(("response.output_item.done", {"output_index": index, "item": item}))
@@ -210,12 +232,21 @@ def responses_stream(body: Any) -> tuple[list[bytes], str]:
     return [_sse({"type": kind, "sequence_number": n, **data}, kind) for n, (kind, data) in enumerate(out)], SSE
 
 
+def _part(part: Any) -> list[tuple[str, dict[str, Any]]]:
+    if part["type"] == "refusal":
+        return [("response.refusal.delta", {"delta": part["refusal"]})]
+    kind, notes = "response.output_text.annotation.added", part.get("annotations", ())
+    text = ("response.output_text.delta", {"delta": part["text"]})
+    return [text, *((kind, {"annotation_index": index, "annotation": one}) for index, one in enumerate(notes))]
+
+
 def gemini_stream(body: Any) -> tuple[list[bytes], str]:
     """A whole Gemini answer, a chunk for each part."""
     candidate = body["candidates"][0]
     parts = candidate["content"]["parts"]
     chunks = [{"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]} for part in parts]
-    end = {"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": "STOP", "index": 0}]}
+    left = {key: value for key, value in candidate.items() if key not in ("content", "index")}
+    end = {"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, **left, "index": 0}]}
     return [*map(_sse, chunks), _sse({**end, "usageMetadata": body["usageMetadata"]})], SSE
 
 

@@ -324,7 +324,7 @@ class Serve:
                 read = await self._body(scope, receive, send, config, record)
                 if read is not None:
                     options = RequestOptions(self._path_fields(scope), access)
-                    exchange = Exchange(self._front, read[0], services, options, record)
+                    exchange = Exchange(self._front, self._front.heard(read[0], headers), services, options, record)
                     await self._run(exchange, receive, send, config, record, size=read[1])
         except ProviderError as error:
             await self._refuse(send, error, record)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..codecs import CODECS
 from ..codecs.shared.frames import FrameKind
 from ..codecs.shared.spec import Codec
+from ..types import NOTHING, JsonObject
 
 VERSIONS = ("/v1", "", "/v1/v1")
 """Base URLs are given with and without /v1, and some clients add it once more (clients.md)."""
@@ -36,6 +37,7 @@ class Endpoint:
 class Front:
     """One API as we serve it: its codec, endpoints, the versions before them, and how the ids of its answers begin.
 
+    `told` are headers by which its clients say what others say in the body: header → field, a list of words.
     `refers` says that its clients may send back what they got by its id alone (Responses' `item_reference`).
     """
 
@@ -44,11 +46,18 @@ class Front:
     ids: str
     versions: tuple[str, ...] = VERSIONS
     refers: bool = False
+    told: Mapping[str, str] = NOTHING
 
     @property
     def native(self) -> frozenset[str]:
         """The APIs whose own fields of reasoning its clients can hold: its own, and what spells them alike."""
         return frozenset({self.codec.name, *ALIKE.get(self.codec.name, ())})
+
+    def heard(self, body: JsonObject, headers: Mapping[str, str]) -> JsonObject:
+        """`body` with what its client says in headers."""
+        said = {field: headers[name] for name, field in self.told.items() if headers.get(name)}
+        words = {field: [word.strip() for word in value.split(",")] for field, value in said.items()}
+        return {**body, **words} if words else body
 
     @property
     def served(self) -> Iterator[tuple[str, Endpoint]]:
@@ -65,7 +74,8 @@ class Front:
 FRONTS: tuple[Front, ...] = (
     Front(codec=CODECS["openai_chat"], endpoints=(Endpoint("/chat/completions"),), ids="chatcmpl-"),
     Front(codec=CODECS["openai_responses"], endpoints=(Endpoint("/responses"),), ids="resp_", refers=True),
-    Front(codec=CODECS["anthropic_messages"], endpoints=(Endpoint("/messages"),), ids="msg_"),
+    Front(codec=CODECS["anthropic_messages"], endpoints=(Endpoint("/messages"),), ids="msg_",
+          told={"anthropic-beta": "betas"}),
     Front(codec=CODECS["ollama_chat"], endpoints=(Endpoint("/api/chat"),), ids="", versions=("", "/v1")),
     Front(codec=CODECS["ollama_generate"], endpoints=(Endpoint("/api/generate"),), ids="", versions=("", "/v1")),
     Front(

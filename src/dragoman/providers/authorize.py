@@ -7,9 +7,12 @@ given, until shortly before its end; a place that gives no token is a `ProviderE
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ..codecs.shared.body import items
+from ..codecs.shared.spec import own
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ErrorKind, ProviderError
 from ..redaction import redact
@@ -107,8 +110,17 @@ def signals(request: Request, route: Route) -> Mapping[str, str]:
     values = {
         Signal.INITIATOR: "user" if _is_users(request) else "agent",
         Signal.VISION: "true" if _has_images(request) else "",
+        Signal.BETAS: ",".join(filter(_is_word, items(own(BETAS_OF, request.extra).get(BETAS)))),
     }
     return {header: values[what] for header, what in route.provider.signals.items() if values[what]}
+
+
+BETAS_OF, BETAS = "anthropic_messages", "betas"
+"""The wire whose clients ask for unfinished features in a header, and the field that holds them."""
+
+
+def _is_word(beta: object) -> bool:
+    return isinstance(beta, str) and re.fullmatch(r"[\w.-]+", beta) is not None
 
 
 def _is_users(request: Request) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..codecs.crossing.settings import ALL as ALL_SETTINGS
 from ..codecs.shared.spec import Quirks
 from ..conversation.cache_markers import Caches
 from ..conversation.requirements import (
@@ -52,6 +53,7 @@ AUTO = frozenset({"auto"})
 AUTO_OR_NONE = frozenset({"auto", "none"})
 US = f"dragoman/{__version__}"
 ANTHROPIC_VERSION = {"anthropic-version": "2023-06-01"}
+BETA_HEADER = {"anthropic-beta": Signal.BETAS}
 
 
 def _bearer(*env: str, required: bool = True) -> KeyHeader:
@@ -89,11 +91,14 @@ SCHEMAS = frozenset({ConstraintKind.SCHEMA})  # Ollama: `format`; LM Studio: `re
 # ── those who have a wire of their own ───────────────────────────────────────
 
 # the API refuses `reasoning_content` in past turns, its newer models refuse `max_tokens`, and it knows no `top_k`
-OPENAI_QUIRKS = Quirks(reasoning_field="", rename={"max_tokens": "max_completion_tokens"}, omit=frozenset({"top_k"}))
+OPENAI_QUIRKS = Quirks(
+    reasoning_field="", rename={"max_tokens": "max_completion_tokens"}, omit=frozenset({"top_k"}), settings=ALL_SETTINGS
+)
 # docs.z.ai, platform.moonshot.ai, api-docs.deepseek.com: "thinking mode"
 NO_THINKING = {"thinking": {"type": "disabled"}}
 OPENAI_KEY = _bearer("OPENAI_API_KEY")
 CLAUDE_QUIRKS = Quirks(cache="always")
+MESSAGES_QUIRKS = Quirks(cache="always", settings=frozenset({"service_tier"}))
 REGION = Setting("region", ("AWS_REGION", "AWS_DEFAULT_REGION"), default="us-east-1")
 AWS_BEARER = _bearer("AWS_BEARER_TOKEN_BEDROCK")
 BEDROCK_URL = "https://bedrock-runtime.{region}.amazonaws.com"
@@ -115,8 +120,8 @@ OWN: tuple[Provider, ...] = (
     Provider(
         name="anthropic", codec="anthropic_messages", typed=True, base_url="https://api.anthropic.com", root="",
         auth=KeyHeader(header="x-api-key", form="{key}", env=("ANTHROPIC_API_KEY",)),
-        or_auth=(_bearer("ANTHROPIC_AUTH_TOKEN"),), tools=Tools.NATIVE, quirks=CLAUDE_QUIRKS,
-        headers=ANTHROPIC_VERSION, models=ANTHROPIC_LIST, url_env=("ANTHROPIC_BASE_URL",),
+        or_auth=(_bearer("ANTHROPIC_AUTH_TOKEN"),), tools=Tools.NATIVE, quirks=MESSAGES_QUIRKS,
+        headers=ANTHROPIC_VERSION, signals=BETA_HEADER, models=ANTHROPIC_LIST, url_env=("ANTHROPIC_BASE_URL",),
         notes=("tokens of Claude subscriptions: they are for Anthropic's own clients",),
         docs="https://docs.anthropic.com/en/api/messages",
     ),
@@ -192,7 +197,10 @@ DIALECTAL: tuple[Provider, ...] = (
     ),
     _chat(
         "openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", requirements=OPENAI_CHAT,
-        quirks=Quirks(reasoning_field="reasoning", empty_content="absent"),
+        quirks=Quirks(
+            reasoning_field="reasoning", empty_content="absent",  # openrouter.ai/docs/api-reference/parameters
+            settings=words("cache_control logprobs modalities service_tier top_logprobs user verbosity"),
+        ),
         headers={"x-title": "dragoman"},
         switches=(
             Switch("OPENROUTER_TOOLS", "tools", SwitchFormat.JSON_ARRAY),
@@ -203,7 +211,7 @@ DIALECTAL: tuple[Provider, ...] = (
     _chat(
         "xai", "https://api.x.ai/v1", "XAI_API_KEY", url_env=("XAI_BASE_URL", "XAI_API_URL"),
         requirements=WireRequirements(names=WORD_NAMES, schema=schema_rules.XAI),
-        quirks=Quirks(omit=frozenset({"top_k"})),
+        quirks=Quirks(omit=frozenset({"top_k"}), settings=words("logprobs top_logprobs user")),
         docs="https://docs.x.ai/docs/api-reference",
     ),
     Provider(
@@ -239,6 +247,7 @@ DIALECTAL: tuple[Provider, ...] = (
     _messages("azure-anthropic", "https://{resource}.services.ai.azure.com/anthropic",
               KeyHeader(header="x-api-key", form="{key}", env=("ANTHROPIC_FOUNDRY_API_KEY",)), quirks=CLAUDE_QUIRKS,
               settings=(Setting("resource", ("ANTHROPIC_FOUNDRY_RESOURCE",)),), tools=Tools.NATIVE, typed=True,
+              signals=BETA_HEADER,
               url_env=("ANTHROPIC_FOUNDRY_BASE_URL",),
               docs="https://learn.microsoft.com/azure/ai-foundry/foundry-models/how-to/use-foundry-models-claude"),
     Provider(

@@ -37,6 +37,7 @@ class Signal(StrEnum):
 
     INITIATOR = "initiator"  # "user" where the user spoke last, else "agent": results go back
     VISION = "vision"  # "true" where there are images, else not sent
+    BETAS = "betas"  # the unfinished features of Anthropic's API that the client asks for
 
 
 class SwitchFormat(StrEnum):

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..codecs import CODECS
+from ..codecs.crossing.parts import parts_crossed
+from ..codecs.crossing.settings import crossed
 from ..codecs.fidelity.losses import unsupported_parameters
 from ..codecs.shared.spec import PLAIN, Codec, Quirks, WireFields
 from ..codecs.typed.hosted import asked, demanded, native, without
@@ -148,10 +150,14 @@ def _prepare(plan: Plan) -> Plan:
 
 
 def _losses(plan: Plan) -> Plan:
-    """Say what of the request this place is not asked at all."""
-    lost = unsupported_parameters(plan.request, plan.codec, plan.quirks)
+    """Say what of the request this place is not asked at all; what it has words of its own for is asked in these."""
+    api = plan.codec.name
+    plan = replace(plan, request=parts_crossed(plan.request, api, plan.quirks.settings))
+    said, left = crossed(plan.request.extra, api, plan.quirks.settings)
+    lost = unsupported_parameters(replace(plan.request, extra=left) if said else plan.request, plan.codec, plan.quirks)
     more = (*(left_out(plan.asked) if plan.text else ()), *lost)
-    return replace(plan, issues=(*plan.issues, *more)) if more else plan
+    plan = replace(plan, issues=(*plan.issues, *more)) if more else plan
+    return replace(plan, request=replace(plan.request, extra=WireFields(api, said))) if said else plan
 
 
 def runs_hosted(route: Route, request: Request, kind: str) -> bool:

@@ -114,6 +114,8 @@ def quirks_of(provider: Provider, profile: Profile) -> Quirks:
         quirks = replace(quirks, empty_content="empty")
     if fields := FIELDS_OF.get(profile.maker):
         quirks = replace(quirks, thinking_fields=fields)
+    if profile.replay is Replay.SIGNED:  # those models, and no older ones, take it: ai.google.dev, "Media resolution"
+        quirks = replace(quirks, settings=quirks.settings | {"media_resolution"})
     if quirks.cache != "never":
         modes: dict[Caches, CacheMode] = {Caches.NOTHING: "never", Caches.INSTRUCTIONS: "asked"}
         quirks = replace(quirks, cache=modes.get(takes_of(provider, profile), quirks.cache))

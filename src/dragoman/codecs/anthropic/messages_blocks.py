@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...types import JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ..crossing.parts import passage
 from ..shared.body import an_array, an_object, mapping, name_at, plain, rest, string, string_at, switch_at
 from ..shared.claude_blocks import may_go_back, write_blocks
 from ..shared.media import from_url, media_kind, note, one_text
@@ -69,11 +70,12 @@ def read_block(block: JsonObject, path: str, pairing: Pairing) -> Part:
 def _read_result(block: JsonObject, path: str, pairing: Pairing) -> ToolResult:
     given = block.get("content")
     parts, _ = read_blocks(given, f"{path}.content", pairing) if given is not None else ([Text("")], False)
-    carriable = [part for part in parts if isinstance(part, Text | Media)]
+    told = [Text(passage(part.block)) if isinstance(part, Opaque) and passage(part.block) else part for part in parts]
+    carriable = [part for part in told if isinstance(part, Text | Media)]
     failed = switch_at(block, "is_error", path) or False
     call_id = string_at(block, "tool_use_id", path)
     left = rest(block, frozenset({"type", "tool_use_id", "content", "is_error"}))
-    if len(carriable) < len(parts):
+    if len(carriable) < len(parts) or told != parts:
         left["content"] = given  # blocks no other API has: tool references, search results
     return tool_result(call_id, pairing.name(call_id), carriable, wire_fields(NAME, left), is_error=failed)
 

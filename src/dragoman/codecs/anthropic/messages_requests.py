@@ -56,6 +56,8 @@ from .toolsets import canonical_calls
 
 DEFAULT_MAX_TOKENS = 2**13 - 1
 """The API demands a limit.  This one says that nobody gave one: a number nobody gives."""
+BETAS = "betas"
+"""The features a client asks for in a header, which stands in no body of this wire; whoever sends it reads it there."""
 MAX_MARKERS = 4
 """More cache markers are refused (seeds C6)."""
 
@@ -249,6 +251,7 @@ def _read_turn(content: Any, path: str, pairing: Pairing, left: JsonObject) -> l
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
+    extra.pop(BETAS, None)
     head, turns = split_system(request.messages, _stands_among)
     system = [block for message in head for block in write_message(message, quirks)]
     tools = _write_tools(request.tools, extra.pop("tools", None), quirks.cache)

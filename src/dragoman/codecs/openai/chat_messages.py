@@ -211,6 +211,8 @@ def _read_media(part: JsonObject, path: str) -> Media | None:
     source = mapping(part.get("file"))
     data = string(source.get("file_data"))
     if kind == "file" and set(source) <= {"file_data", "filename"} and data.startswith("data:"):
+        if data.startswith("data:text/"):
+            left["plain"] = True  # a file it was: a text in it is not told in words on this very wire
         return from_url(data, name=string(source.get("filename")), metadata=wire_fields(NAME, left))
     return None
 

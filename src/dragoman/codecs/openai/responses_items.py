@@ -116,7 +116,9 @@ def _read_file(part: JsonObject) -> Media | None:
     url = string(part.get("file_url")) or string(part.get("file_data"))
     if not url:
         return None
-    left = wire_fields(NAME, rest(part, frozenset({"type", "filename", "file_url", "file_data"})))
+    others = rest(part, frozenset({"type", "filename", "file_url", "file_data"}))
+    kept = url.startswith("data:text/") or None  # a file it was: on this very wire its text stays one
+    left = wire_fields(NAME, {**others, "plain": kept})
     media = from_url(url, name=string(part.get("filename")), mime=_FILE, metadata=left)
     return media if media_kind(media) == "file" else None
 
@@ -264,7 +266,7 @@ def _write_part(part: Part, kind: str) -> list[dict[str, Any]]:
 
 
 def _write_media(media: Media) -> dict[str, Any]:
-    left = own(NAME, media.metadata)
+    left = rest(own(NAME, media.metadata), ("plain",))
     match media_kind(media):
         case "image":
             return {"type": "input_image", "image_url": data_url(media), **left}

@@ -140,6 +140,10 @@ class Quirks:
     """The fields that turn thinking off, where no word of effort does (`thinking: {type: disabled}` at DeepSeek)."""
     thinking_fields: Literal["", "claude", "effort", "nova"] = ""
     """Whose words of thinking a place passes on that has none of its own (Bedrock's `additionalModelRequestFields`)."""
+    settings: frozenset[str] = frozenset()
+    """Settings of other wires that the peer takes besides those of its wire (`codecs/crossing/settings.py`): of peers
+    that speak OpenAI's chat API only some know a user, a tier of service or a key of the prompt cache.  `cache_control`
+    and `media_resolution` are fields of parts (`codecs/crossing/parts.py`)."""
     unsigned_reasoning: Literal["drop", "send"] = "drop"
     """Reasoning without its signature: Anthropic refuses it, compatible peers (MiniMax, Kimi) want it back."""
 

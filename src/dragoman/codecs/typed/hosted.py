@@ -19,6 +19,7 @@ from ..shared.body import items, mapping, string
 from ..shared.spec import TYPED, WireFields
 from .table import ANTHROPIC, GEMINI, RESPONSES, SPEAKS, kind_of
 
+CHAT, _OPTIONS = "openai_chat", "web_search_options"
 Write = Callable[[JsonObject], tuple[dict[str, Any], frozenset[str]]]
 """Settings in the words of `_settings` → the definition, and the settings it has no words for."""
 
@@ -45,8 +46,8 @@ def _plain(definition: JsonObject, *known: str) -> Write:
 def _openai_search(settings: JsonObject) -> tuple[dict[str, Any], frozenset[str]]:
     domains = settings.get("allowed_domains")
     filters = {"filters": {"allowed_domains": domains}} if domains else {}
-    place = {"user_location": settings["user_location"]} if "user_location" in settings else {}
-    return {"type": "web_search", **filters, **place}, frozenset(settings) - {"allowed_domains", "user_location"}
+    said = {key: settings[key] for key in ("user_location", "search_context_size") if key in settings}
+    return {"type": "web_search", **filters, **said}, frozenset(settings) - {"allowed_domains", *said}
 
 
 HOSTED: tuple[HostedTool, ...] = (
@@ -90,8 +91,18 @@ def kind_named(definition: JsonObject) -> str:
 
 def foreign(request: Request) -> list[JsonObject]:
     """The definitions in `request` that are its wire's own affair."""
-    listed = request.extra.get("tools") if isinstance(request.extra, WireFields) else None
-    return [mapping(one) for one in items(listed) if mapping(one)]
+    if not isinstance(request.extra, WireFields):
+        return []
+    found = [mapping(one) for one in items(request.extra.get("tools")) if mapping(one)]
+    options = request.extra.get(_OPTIONS) if request.extra.api == CHAT else None
+    return [*found, _search(options)] if isinstance(options, Mapping) else found
+
+
+def _search(options: JsonObject) -> JsonObject:
+    """The search that a request of OpenAI's chat API asks for in a field of its own."""
+    place = mapping(options.get("user_location"))
+    flat = {"user_location": {"type": place.get("type"), **mapping(place.get("approximate"))}} if place else {}
+    return {"type": "web_search", **options, **flat}
 
 
 def asked(request: Request) -> list[str]:
@@ -131,7 +142,7 @@ def _settings(definition: JsonObject) -> dict[str, Any]:
     return {**left, **({"allowed_domains": given} if given else {})}
 
 
-_SAID = frozenset({"type", "name", "filters", "container", "cache_control", "search_context_size"}) | {
+_SAID = frozenset({"type", "name", "filters", "container", "cache_control"}) | {
     "googleSearch", "google_search", "googleSearchRetrieval", "urlContext", "url_context", "codeExecution",
     "code_execution",
 }  # fmt: skip
@@ -145,6 +156,8 @@ def without(request: Request, kinds: frozenset[str]) -> Request:
     left["tools"] = [one for one in items(left.get("tools")) if one is None or kind_named(mapping(one)) not in kinds]
     if demanded(request) in kinds:
         left.pop("tool_choice", None)
+    if "web_search" in kinds:
+        left.pop(_OPTIONS, None)
     if not any(one is not None for one in left["tools"]):
         del left["tools"]
     return replace(request, extra=WireFields(request.extra.api, left))
