@@ -231,3 +231,12 @@ def one_by_one(text: str, size: int) -> object:
     except (Broken, Cut) as why:
         return type(why), str(why)
     raise AssertionError("the reader waited for more at the end")
+
+
+@pytest.mark.parametrize("written", ['"None"', '"null"', "'None'", "null", "None"])
+@pytest.mark.parametrize("kind", ["object", "integer", "array", "boolean"])
+def test_nothing_in_quotes_for_an_optional_argument_is_no_argument(written: str, kind: str) -> None:
+    wanted = shape({"type": "object", "properties": {"q": {"type": "string"}, "x": {"type": kind}}, "required": ["q"]})
+    value, edits = mend(f'{{"q": "None", "x": {written}}}', wanted)
+    assert value == {"q": "None"}
+    assert "null_dropped" in {edit.kind for edit in edits}

@@ -15,6 +15,7 @@ BARE = re.compile(r"[^\s,\[\]{}()\"'`:=<>|;]+")
 COMMENTED = re.compile(r"(?:-?\d[\d.eE+-]*|true|false|null|True|False|None)(?=//|/\*)")
 """A literal with a comment directly behind it."""
 NULL = re.compile(r"(?:null|None)(?!\w)")
+QUOTED_NULL = re.compile(r"([\"'])(?:null|[Nn]one)\1")
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 LOOSE_NUMBER = re.compile(r"([+-]?)0*(?=[\d.])(\d*)(?:\.(\d*))?([eE][+-]?\d+)?")
 SUFFIXED = re.compile(r"-?\d+[lLn]")

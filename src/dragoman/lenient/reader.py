@@ -19,7 +19,7 @@ from typing import Any
 
 from ..schema.validation import ANYTHING, Shape, coerce, read_text
 from ..types import Edit
-from .bare_words import NULL
+from .bare_words import NULL, QUOTED_NULL
 from .notation import BLANK, INNER_PYTHON, JSON, PYTHON, Broken, Cut, Form, Repeated
 from .source import Need, Sink, Source
 from .string_ends import KEPT, MAX_KEY
@@ -285,14 +285,20 @@ class Relaxed(WordReader):
         out("}")
 
     def drops_null(self, key: str, shape: Shape) -> Need[bool]:
-        """Skip a null given for an optional property that does not allow it: it means that the property is absent."""
+        """Skip a null given for an optional property that does not allow it: it means that the property is absent.
+
+        So does the word for it in quotes, where no string is wanted.
+        """
         kinds = shape.property(key).kinds
         if not kinds or "null" in kinds or key in shape.required:
             return False
-        if not NULL.match((yield from self.src.peek(5))):
+        found = NULL.match((yield from self.src.peek(5)))
+        if found is None and "string" not in kinds:
+            found = QUOTED_NULL.match((yield from self.src.peek(6)))
+        if found is None:
             return False
-        self.src.pos += 4
-        self.note("null_dropped", "null")
+        self.src.pos += found.end()
+        self.note("null_dropped", found.group())
         return True
 
     def array(self, out: Sink, shape: Shape = ANYTHING) -> Need[None]:
