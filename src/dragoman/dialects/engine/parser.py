@@ -621,6 +621,7 @@ def parse(
     strict: bool = False,
     doubt: str = "ask",
     prompted_dialect: str = "",
+    confirmed: Iterable[str] = (),
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded.
 
@@ -633,12 +634,13 @@ def parse(
     strict            refuse what needs mending; in the JSON protocol, all but one action or one final
     doubt             what becomes of a call that was perhaps not meant: "ask" (it is in `doubtful`), "run", "text"
     prompted_dialect  the name of the row the prompt asked for; it counts as one named, among all that listen
+    confirmed         ways of writing that this model has confirmed (`habit` in the evidence of a report)
 
     Raises UsageError for what is no text and for names there are not, never for what a model wrote.
     """
     parser = Parser(
         tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
-        doubt=doubt, prompted_dialect=prompted_dialect,
+        doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
     return fold(parser.whole(text))
 
