@@ -91,7 +91,7 @@ class _Thinking(NamedTuple):
 
     part: str
     text: str
-    index: str
+    place: str
     kind: str
     key: str
 
@@ -249,7 +249,7 @@ class ResponseEncoder(Encoder):
         return Frame(to_json(fields), "response.output_text.delta")
 
     def _reasoning_delta(self, text: str) -> Frame:
-        fields = {**self._of_item(), self._thinking.index: 0, "delta": text}
+        fields = {**self._of_item(), self._thinking.place: 0, "delta": text}
         return Frame(to_json(fields), f"{self._thinking.text}.delta")
 
     def _on_wire_event(self, event: WireEvent) -> list[Frame]:
@@ -402,8 +402,8 @@ class ResponseEncoder(Encoder):
         if not text:
             return self._finish_item(item)
         return [
-            self._item(f"{form.text}.done", **{form.index: 0}, text=text),
-            self._item(f"{form.part}.done", **{form.index: 0}, part=part),
+            self._item(f"{form.text}.done", **{form.place: 0}, text=text),
+            self._item(f"{form.part}.done", **{form.place: 0}, part=part),
             *self._finish_item(item),
         ]
 
@@ -436,7 +436,7 @@ class ResponseEncoder(Encoder):
         return self._item(event, content_index=0, **fields)
 
     def _thought(self, event: str, **fields: Any) -> Frame:
-        return self._item(event, **{self._thinking.index: 0}, **fields)
+        return self._item(event, **{self._thinking.place: 0}, **fields)
 
     def _frame(self, event: str, **fields: Any) -> Frame:
         return self._numbered(to_json(fields), event)
