@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...errors import UsageError
 from ...events import Assembler, Event, IssueReported, Reclassified
 from ...lenient.source import Need, Source, Tap
-from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
+from ...types import IssueKind, Stop, Tool
 from ..judge.declared import NO_TOOLS, Declared, declared
 from ..judge.judge import Judge, unreadable
 from ..judge.provenance import Provenance, ShownText
@@ -34,6 +33,7 @@ from .candidates import Trial
 from .emitter import Judged, Teller
 from .lanes import MOST, Lane, lane_at
 from .markers import FENCE_SIGNS, FENCES, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
+from .parsed import Parsed
 from .search import Lead
 from .shown_calls import reads
 
@@ -54,23 +54,6 @@ APART = frozenset(" \t\r\n\"'`“„«(/[{,*_")
 """What a mark that is spoken of stands behind; one that counts may be glued to the last word before it."""
 CLOSER_BEGUN = re.compile(r"\s*((?:</|<[|｜]|\[/)\S*)\Z")
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """A parsed text: calls to run, visible text, reasoning, and everything that had to be noticed.
-
-    `doubtful` are calls that stand in the text and of which it is not certain that they were meant.
-    """
-
-    calls: tuple[ToolCall, ...]
-    text: str
-    reasoning: str
-    issues: tuple[Issue, ...]
-    parts: tuple[Part, ...]
-    doubtful: tuple[ToolCall, ...] = ()
-
-
 DOUBTS = ("ask", "run", "text")
 BLANK = re.compile(r"[ \t\r]*")
 BOM = "\ufeff"
@@ -642,7 +625,7 @@ def parse(
         tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
         doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
-    return fold(parser.whole(text))
+    return fold(parser.whole(text), text)
 
 
 def _wish(doubt: str) -> str:
@@ -663,8 +646,8 @@ def no_text(given: object) -> UsageError:
     return UsageError(why)
 
 
-def fold(events: Iterable[Event]) -> Parsed:
-    """Events of a parser as one value."""
+def fold(events: Iterable[Event], source: str = "") -> Parsed:
+    """Events of a parser as one value; `source` is the text they were parsed from."""
     assembler = Assembler()
     for event in events:
         assembler.add(event)
@@ -676,6 +659,7 @@ def fold(events: Iterable[Event]) -> Parsed:
         issues=response.issues,
         parts=response.message.parts,
         doubtful=response.doubtful,
+        source=source,
     )
 
 
