@@ -180,6 +180,10 @@ TAGS = re.compile(
 )
 
 
+MARKUP = re.compile(r"<[|｜/]|\[/|[|｜]>|\[TOOL")
+"""What no text behind a call should hold."""
+
+
 def flat(text: str) -> str:
     """A text without white space: projects trim differently."""
     return SPACE.sub("", text)
@@ -239,7 +243,9 @@ def _without_doubtful(got: str, vector: Vector, parsed: Parsed) -> str:
 
 
 def _drops_the_rest(want: str, got: str, vector: Vector, parsed: Parsed) -> bool:
-    """Some projects drop the text behind the first call; we keep it."""
+    """Some projects drop the text behind the first call; we keep it, but no markup of it."""
+    if MARKUP.search(got[len(want) :]):
+        return False
     starts = [call.report.span[0] for call in parsed.calls if call.report and call.report.span]
     before = flat(TAGS.sub("", vector.text[: min(starts, default=0)]))
     return bool(starts) and got.startswith(want) and (not want or before.endswith(want))

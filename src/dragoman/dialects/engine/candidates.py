@@ -22,7 +22,7 @@ from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.named import named_rows
 from ..reading.table import READERS
-from ..spec import JsonCall, Listing, Place, TaggedArgs
+from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs, Listing, Place, TaggedArgs
 from .budget import Patience
 from .emitter import Teller
 from .lookahead import unlike, unlike_all
@@ -38,6 +38,10 @@ SHAPE_REACH = 200
 """Characters behind an opener that are looked at to tell a call from a word."""
 SHAPE = re.compile(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
 """How a call begins behind its opener, however damaged."""
+OPENING, CLOSING = "{[", "}]"
+ELEMENT = re.compile(r"(?:\s*<(?P<name>[\w:.-]+)[^<>\n]*>)?[^<\n]*</[\w:.-]+>")
+"""The rest of an element, or a whole one."""
+WORD = re.compile(r"\s*([\w.-]+)\s*")
 CONTROL = frozenset({"<|", "<｜"})
 TOKENS = re.compile(r"\s*(?:<[|｜][^<>\s]{1,60}[|｜]>\s*)*(?:<(?:[|｜][^<>\s]{0,60})?\s*)?")
 """Control tokens, the last of them perhaps cut."""
@@ -300,8 +304,8 @@ class Trial:
         if not row.strong and kind is not IssueKind.TRUNCATED:
             self._weak_damaged(attempt.drafts[-1].name, kind, message, at)
             return
-        if kind is not IssueKind.TRUNCATED:
-            yield from self._to_closer(row)
+        if kind is not IssueKind.TRUNCATED and not (yield from self._to_closer(row)):
+            yield from self._over_rest(row)
         raw = src.held()
         src.release()
         issue = unreadable(kind, message, raw, broken.name if broken else "", at)
@@ -319,17 +323,41 @@ class Trial:
             teller.unread(issue)
         teller.new_line()
 
-    def _to_closer(self, row: Row) -> Need[None]:
+    def _to_closer(self, row: Row) -> Need[bool]:
         """Skip the rest of a broken call, if its closer comes; what stands before it is not live."""
         src, closers = self.src, row.call_close + row.section_close
         if not closers or closers in self._no_closer:
-            return
+            return False
         src.hold()
         if (yield from src.until(closers, _ignore)):
             src.release()
-        else:
+            return True
+        src.rewind()
+        self._no_closer.add(closers)
+        return False
+
+    def _over_rest(self, row: Row) -> Need[None]:
+        """Skip what is left of a broken call that no closer ends: its brackets, or its line; its elements."""
+        src = self.src
+        if isinstance(row.dialect.args, JsonCall | JsonArgs | KeywordArgs | BraceArgs):
+            text = src.held()
+            depth = sum(map(text.count, OPENING)) - sum(map(text.count, CLOSING))
+            src.hold()
+            while depth > 0 and (mark := (yield from src.until((*OPENING, *CLOSING, "\n\n", *row.openers), _ignore))):
+                if mark not in OPENING and mark not in CLOSING:
+                    break
+                depth += 1 if mark in OPENING else -1
+            if not depth:
+                src.release()
+                return
             src.rewind()
-            self._no_closer.add(closers)
+            if depth > 0:
+                src.pos -= len((yield from src.until(("\n", *row.openers), _ignore)))
+            return
+        while found := (yield from src.match(ELEMENT, SHAPE_REACH)):
+            if self.judge.known(found["name"] or ""):
+                return
+            src.pos = found.end()
 
     def _weak_damaged(self, name: str, kind: IssueKind, message: str, at: int) -> None:
         """A weak candidate that broke is text, and noticed, since it named a tool."""
@@ -390,8 +418,13 @@ class Trial:
         return False
 
     def _is_cut(self, row: Row) -> Need[bool]:
-        """Does the message end in control tokens behind the one that stands here, glued to what precedes it?"""
+        """Does the message end in control tokens behind the one that stands here, glued to what precedes it?
+
+        Or in a name that has only begun.
+        """
         src, teller = self.src, self.teller
+        if (yield from self._is_half_named(row)):
+            return True
         if src.buf[src.pos : src.pos + 2] not in CONTROL or teller.reasoning:
             return False
         if teller.before[-1:] == " " and not teller.line_start(""):
@@ -401,6 +434,18 @@ class Trial:
             return False
         ahead = (yield from src.peek(size + SHAPE_REACH))[size:]
         return len(ahead) < SHAPE_REACH and TOKENS.fullmatch(ahead) is not None
+
+    def _is_half_named(self, row: Row) -> Need[bool]:
+        """Does the message end in a word behind the opener, which may be a tool's name, or is all there is?"""
+        teller, size = self.teller, self._opener_size(row)
+        if teller.reasoning or not teller.line_start(""):
+            return False
+        ahead = (yield from self.src.peek(size + SHAPE_REACH))[size:]
+        word = WORD.fullmatch(ahead) if len(ahead) < SHAPE_REACH else None
+        if word is None:
+            return False
+        alone = not (teller.context.any or teller.queue)
+        return alone or any(name.startswith(word[1]) for name in self.judge.declared)
 
     def _looks_like_call(self, row: Row) -> Need[bool]:
         """Does what follows the opener look like a call?  A mark with words behind it is a word (J)."""

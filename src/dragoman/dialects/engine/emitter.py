@@ -206,6 +206,11 @@ class Teller:
         return self._reasoning_tail[-1:] == "`"
 
     @property
+    def last(self) -> str:
+        """The sign before this place; "" for none."""
+        return self._reasoning_tail[-1:] if self.reasoning else self.before[-1:]
+
+    @property
     def waiting_words(self) -> bool:
         """Do words wait behind a candidate?"""
         return any(isinstance(item, TextDelta) and not item.text.isspace() for item in self.queue)

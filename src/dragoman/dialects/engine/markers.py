@@ -224,9 +224,12 @@ def closing(closers: tuple[str, ...]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, closers)), re.IGNORECASE) if closers else None
 
 
-def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
-    """The table inside reasoning: its closers, and the strong openers (a call may end reasoning that never closes)."""
-    found = base.derived.get(closers)
+def reasoning_table(base: Table, closers: tuple[str, ...], begun: tuple[str, ...] = ()) -> Table:
+    """The table inside reasoning: its closers, and the strong openers (a call may end reasoning that never closes).
+
+    `begun` are headers without their first token, in a message whose own had lost it.
+    """
+    found = base.derived.get((*closers, *begun))
     if found is None:
         rows = {m: tuple(r for r in rows if r.strong) for m, rows in base.rows.items()}
         rows = {m: r for m, r in rows.items() if r}
@@ -234,9 +237,12 @@ def reasoning_table(base: Table, closers: tuple[str, ...]) -> Table:
         forms = {f: strong for f, rows in base.forms.items() if (strong := tuple(r for r in rows if r.strong))}
         closed = _folded(closers)
         quiet = base.quiet - closed - set(rows)
-        found = base.derived[closers] = _build(
-            Marks(rows=rows, forms=forms, inline=base.inline & forms.keys(), unthink=closed, line=line, quiet=quiet)
-        )
+        found = base.derived[(*closers, *begun)] = _build(
+            Marks(
+                rows=rows, forms=forms, inline=base.inline & forms.keys(), unthink=closed, line=line, quiet=quiet,
+                headers=frozenset(begun),
+            )
+        )  # fmt: skip
     return found
 
 

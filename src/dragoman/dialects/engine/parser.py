@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...errors import UsageError
 from ...events import Assembler, Event, IssueReported, Reclassified
 from ...lenient.source import Need, Source, Tap
-from ...types import IssueKind, Stop, Tool
+from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
 from ..judge.declared import NO_TOOLS, Declared, declared
 from ..judge.judge import Judge, unreadable
 from ..judge.provenance import Provenance, ShownText
@@ -33,7 +34,7 @@ from .candidates import Trial
 from .emitter import Judged, Teller
 from .lanes import MOST, Lane, lane_at
 from .markers import FENCE_SIGNS, FENCES, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
-from .parsed import Parsed
+from .overlooked import NAME_KEYS
 from .search import Lead
 from .shown_calls import reads
 
@@ -53,12 +54,34 @@ IN_SENTENCE = re.compile(r"[ \t]+\w|[.,;:!?)\"'`*\]]")
 APART = frozenset(" \t\r\n\"'`“„«(/[{,*_")
 """What a mark that is spoken of stands behind; one that counts may be glued to the last word before it."""
 CLOSER_BEGUN = re.compile(r"\s*((?:</|<[|｜]|\[/)\S*)\Z")
+CONTROL = frozenset({"<|", "<｜"})
+MIN_TORN = 3
+"""So much of a mark is no prose."""
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """A parsed text: calls to run, visible text, reasoning, and everything that had to be noticed.
+
+    `doubtful` are calls that stand in the text and of which it is not certain that they were meant.
+    """
+
+    calls: tuple[ToolCall, ...]
+    text: str
+    reasoning: str
+    issues: tuple[Issue, ...]
+    parts: tuple[Part, ...]
+    doubtful: tuple[ToolCall, ...] = ()
+
+
 DOUBTS = ("ask", "run", "text")
 BLANK = re.compile(r"[ \t\r]*")
 BOM = "\ufeff"
 OBJECT = re.compile(r"\s*\{\s*[\"']")
 """What stands behind a mark of turns that names nobody: nobody's turn begins with an object."""
+NAMED = re.compile(rf"\s*\{{\s*\"{NAME_KEYS}\"")
+MAX_NAMED = 60
 TOO_MANY = "the text holds more marks than any answer; from here on none is read"
 
 
@@ -116,6 +139,7 @@ class Parser:
         self._leads: dict[int, tuple[Lead, Lead]] = {}  # by the table they look for, which is kept by the first one
         self._inline = self._at_line = Lead(self._table.lead, one=True)
         self._reasoned = False
+        self._dropped_to = -1
         self._closed, self._looks = False, True
         self._lane: Lane | None = None
         self._begin(prefix)
@@ -242,6 +266,8 @@ class Parser:
                 return self._end_torn(start, torn)
             if src.eof and not marker and self._is_torn_closer(t, start):
                 return self._end_torn_closer(start)
+            if src.eof and not marker and (torn := self._torn_mark(t, start)) < len(src.buf):
+                return self._end_torn_mark(t, start, torn)
             src.pos = cut
             say(src.buf[start:cut])
             if marker or src.eof:
@@ -329,6 +355,34 @@ class Parser:
         self._teller.notice(IssueKind.NOISE, "a closing mark that was cut", begun, src.at - len(begun))
         return ""
 
+    def _torn_mark(self, t: Table, start: int) -> int:
+        """Where a mark begins in which the message ends, and that no sentence ends in; else the text's end."""
+        buf, size, teller = self._src.buf, len(self._src.buf), self._teller
+        if not teller.reasoning and teller.context.standing().sure:
+            return size
+        for at in range(max(start, size - t.longest + 1), size - 1):
+            begun = buf[at:].casefold()
+            if begun not in t.prefixes:
+                continue
+            if len(begun) < MIN_TORN and not (teller.reasoning and begun == "</"):
+                continue
+            before = buf[at - 1] if at > start else teller.last
+            is_mark = begun[:2] in CONTROL or (teller.reasoning and any(mark.startswith(begun) for mark in t.unthink))
+            if is_mark and (before not in APART or teller.line_start(buf[start:at])):
+                return at
+        return size
+
+    def _end_torn_mark(self, t: Table, start: int, torn: int) -> str:
+        """What there is of a mark is no text: a call that was cut, where nothing else can have been begun."""
+        begun = self._src.buf[torn:].casefold()
+        if self._opens(t, begun) and not any(mark.startswith(begun) for mark in (*t.quiet, *t.unthink, *t.turns)):
+            return self._end_torn(start, torn)
+        src = self._src
+        text, src.pos = src.buf[torn:], len(src.buf)
+        self._teller.say(src.buf[start:torn])
+        self._teller.notice(IssueKind.NOISE, "a mark that the end of the message cut", text, src.base + torn)
+        return ""
+
     def _first_on_line(self, t: Table, start: int) -> int:
         """The first place from `start` on that stands first on its line and may begin a line marker."""
         buf = self._src.buf
@@ -357,7 +411,7 @@ class Parser:
         if self._trial.invented:
             yield from self._swallow(self._src.at)
             return True
-        if folded in t.headers and not (yield from self._is_ticked(marker)) and (yield from self._segment()):
+        if folded in t.headers and (yield from self._heads(folded, marker)):
             return True
         if teller.reasoning:
             noise = folded in t.quiet and (bool(teller.queue) or folded in NOISE)
@@ -369,6 +423,11 @@ class Parser:
         if (yield from self._is_quoted()):
             return False
         return (yield from self._live_marker(folded, marker))
+
+    def _heads(self, folded: str, marker: str) -> Need[bool]:
+        """Does a header stand here?"""
+        ticked = yield from self._is_ticked(marker)
+        return not ticked and (yield from self._segment(opened=folded in self._table.headers))
 
     def _is_ticked(self, marker: str) -> Need[bool]:
         """Does the mark stand alone between backticks, in reasoning?"""
@@ -427,12 +486,19 @@ class Parser:
         """Read the segment as whoever it is for."""
         if route is Route.REASONING:
             self._open_reasoning(segments.closers(self._table.segments))
-        elif route is Route.NOBODY:
+        elif route is Route.NOBODY or (route is Route.CALLS and (yield from self._holds_data())):
             yield from self._unread()
         elif route is Route.OTHERS:
             yield from self._swallow(self._src.at)
         else:
             self._scan_table = self._table if route is Route.CALLS else addressed_table(self._table)
+
+    def _holds_data(self) -> Need[bool]:
+        """Does an object stand in a segment for a tool that is no call of a dialect that listens?"""
+        _, found = yield from self._src.glance(("{",))
+        if not found:
+            return False
+        return "{" not in self._table.rows or (yield from self._src.match(NAMED, MAX_NAMED)) is None
 
     def _end_segment(self) -> None:
         """What awaited the end of the message for the reader has it."""
@@ -457,6 +523,8 @@ class Parser:
         found = [s for s in t.segments if mark and s.begun == mark]
         if found and not (yield from self._trial.candidate(segments.rows_of(t.rows, found))):
             yield from self._segment(opened=False)
+            if self._teller.reasoning:
+                self._open_reasoning(segments.closers(t.segments), segments.headless(t.segments))
 
     def _closes_text(self, folded: str) -> bool:
         """Is this the closing tag of an element whose opening tag was text, and which no other has closed?"""
@@ -466,9 +534,9 @@ class Parser:
         opened = re.findall(rf"{re.escape(folded[0] + folded[2:-1])}[\]\s>]", before)
         return len(opened) > before.count(folded)
 
-    def _open_reasoning(self, closers: tuple[str, ...]) -> None:
+    def _open_reasoning(self, closers: tuple[str, ...], begun: tuple[str, ...] = ()) -> None:
         self._teller.reasoning = True
-        self._scan_table = reasoning_table(self._table, closers)
+        self._scan_table = reasoning_table(self._table, closers, begun)
         self._trial.thinks_until = closing(closers)
 
     def _close_reasoning(self) -> None:
@@ -480,6 +548,8 @@ class Parser:
 
     def _is_spoken_of(self, marker: str) -> Need[bool]:
         """Is a control token a word of a sentence, with white space or marks on both sides?"""
+        if self._src.at == self._dropped_to:
+            return False
         if self._teller.context.before[-1:] not in APART or self._teller.line_start(""):
             return False
         ahead = yield from self._src.peek(len(marker) + 3)
@@ -517,6 +587,7 @@ class Parser:
     def _drop(self, marker: str) -> None:
         start = self._src.at
         self._src.pos += len(marker)
+        self._dropped_to = self._src.at
         self._teller.notice(IssueKind.NOISE, "a control token leaked into the text", marker, start)
 
     def _foreign(self, folded: str, marker: str) -> Need[bool]:
@@ -604,7 +675,6 @@ def parse(
     strict: bool = False,
     doubt: str = "ask",
     prompted_dialect: str = "",
-    confirmed: Iterable[str] = (),
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded.
 
@@ -617,15 +687,14 @@ def parse(
     strict            refuse what needs mending; in the JSON protocol, all but one action or one final
     doubt             what becomes of a call that was perhaps not meant: "ask" (it is in `doubtful`), "run", "text"
     prompted_dialect  the name of the row the prompt asked for; it counts as one named, among all that listen
-    confirmed         ways of writing that this model has confirmed (`habit` in the evidence of a report)
 
     Raises UsageError for what is no text and for names there are not, never for what a model wrote.
     """
     parser = Parser(
         tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
-        doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
+        doubt=doubt, prompted_dialect=prompted_dialect,
     )  # fmt: skip
-    return fold(parser.whole(text), text)
+    return fold(parser.whole(text))
 
 
 def _wish(doubt: str) -> str:
@@ -646,8 +715,8 @@ def no_text(given: object) -> UsageError:
     return UsageError(why)
 
 
-def fold(events: Iterable[Event], source: str = "") -> Parsed:
-    """Events of a parser as one value; `source` is the text they were parsed from."""
+def fold(events: Iterable[Event]) -> Parsed:
+    """Events of a parser as one value."""
     assembler = Assembler()
     for event in events:
         assembler.add(event)
@@ -659,7 +728,6 @@ def fold(events: Iterable[Event], source: str = "") -> Parsed:
         issues=response.issues,
         parts=response.message.parts,
         doubtful=response.doubtful,
-        source=source,
     )
 
 

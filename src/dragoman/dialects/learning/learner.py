@@ -14,8 +14,7 @@ from typing import Any
 
 from ...types import ToolCall
 from ..engine.markers import THINK
-from ..engine.parsed import Parsed
-from ..engine.parser import parse
+from ..engine.parser import Parsed, parse
 from ..reading.table import READERS
 from ..rows.table import ALL, Dialects
 from ..spec import Dialect

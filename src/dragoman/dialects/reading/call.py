@@ -163,7 +163,7 @@ class Attempt(MarkedName):
         c = yield from src.peek()
         if c != "[":
             if c == "{" and self.row.section_open:
-                yield from self._call()
+                yield from self._bare_items()
                 return
             raise Mismatch
         src.pos += 1
@@ -197,6 +197,15 @@ class Attempt(MarkedName):
                 return
             self._doubt_end()
             raise Broken("the list of calls is not closed")
+
+    def _bare_items(self) -> Need[None]:
+        """The calls of a list that has lost its brackets, with a comma or semicolon between."""
+        yield from self._call()
+        while (yield from self.src.glance(("{",), (",", ";")))[1] and (yield from self.src.glance((",", ";")))[1]:
+            yield from self.src.literal((",", ";"))
+            yield from self.src.space()
+            yield from self._item()
+            self.last_edit("missing_bracket")
 
     def _operator(self) -> Need[bool]:
         """A sign that would add what two calls give, with another call behind it."""

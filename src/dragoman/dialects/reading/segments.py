@@ -39,6 +39,11 @@ def ends(segmentations: Sequence[Segments]) -> frozenset[str]:
     return frozenset(m for s in segmentations for m in s.close)
 
 
+def headless(segmentations: Sequence[Segments]) -> tuple[str, ...]:
+    """What begins a header that has lost its first token, behind a word or on a line of its own."""
+    return tuple(sorted({space + s.begun for s in segmentations if s.begun for space in " \n"}))
+
+
 def closers(segmentations: Sequence[Segments]) -> tuple[str, ...]:
     """What ends a segment of reasoning: its own closer, or the next header where that was lost."""
     return tuple(sorted(ends(segmentations) | marks(segmentations)))

@@ -15,8 +15,14 @@ from ..judge.candidate import Draft
 from ..spec import TextArgs, YamlCall
 from .arguments import take_key, unescaped
 from .call import Attempt, Mismatch
+from .raw_values import UNCLEAR
 
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
+PARAGRAPH = "\n\n"
+"""Behind it no closer is looked for that another could be a part of: what stands there is an answer."""
+INDENTED = re.compile(r"\n[ \t]+</[^<>\n]*>\Z")
+"""A closer that stands deeper than a call's first line."""
+MAX_INDENT = 200
 STRAY = re.compile(r"\n</(?P<key>[\w.:-]{1,80})>[ \t\r]*\n?\Z")
 
 
@@ -52,15 +58,62 @@ def yaml_call(attempt: Attempt) -> Need[None]:
 
 
 def _body(attempt: Attempt) -> Need[str]:
-    """The text up to the call's closer, which is taken; or up to the end of the text."""
+    """The text up to the call's closer, which is taken; or up to the end of the text.
+
+    A closer that a call like this one opened inside is the text's own, and so is one with words behind it on its line,
+    as long as another follows; where that may be either, the call is refused (judge-rules.md D).
+    """
     src, got = attempt.src, list[str]()
-    if (yield from src.until(attempt.call_close, got.append)):
-        attempt.ended = True
-        return "".join(got)
+    closers, openers = attempt.call_close, _openers(attempt)
+    depth, first = 0, -1
+    start = src.at
+    src.hold()
+    while mark := (yield from src.until(closers + openers, got.append)):
+        if mark in openers:
+            depth += 1
+        elif depth:
+            depth -= 1
+            first = src.at - len(mark) - start if first < 0 else first
+        elif (yield from _ends(attempt, closers, openers)):
+            src.release()
+            attempt.ended = True
+            return "".join(got)
+        got.append(mark)
     text = "".join(got)
-    cut = max((len(c) for close in attempt.call_close for c in _beginnings(close) if text.endswith(c)), default=0)
+    if first >= 0:
+        src.rewind()
+        src.pos += first
+        yield from src.literal(closers)
+        attempt.ended = True
+        return text[:first]
+    src.release()
+    cut = max((len(c) for close in closers for c in _beginnings(close) if text.endswith(c)), default=0)
     attempt.closed = False
     return text[: len(text) - cut]
+
+
+def _openers(attempt: Attempt) -> tuple[str, ...]:
+    """What opens a call like this one."""
+    if not attempt.row.forms:
+        return attempt.row.call_open
+    return (attempt.opener,) if len(attempt.opener) > 2 else ()
+
+
+def _ends(attempt: Attempt, closers: tuple[str, ...], openers: tuple[str, ...]) -> Need[bool]:
+    """Does the closer that was just taken end the call?  False: it is a part of its text."""
+    src, behind = attempt.src, list[str]()
+    indented = INDENTED.search(src.behind(MAX_INDENT)) is not None
+    src.hold()
+    mark = yield from src.until((*closers, *openers, PARAGRAPH), behind.append)
+    src.rewind()
+    if mark not in closers:
+        return True
+    text = "".join(behind)
+    if indented or text.partition("\n")[0].strip():
+        return False
+    if text.strip():
+        return True
+    raise Broken(UNCLEAR)
 
 
 def _complete(attempt: Attempt, draft: Draft, text: str) -> str:
@@ -103,7 +156,9 @@ def text_args(attempt: Attempt) -> Need[None]:
     draft, args = attempt.new(), attempt.spec.args
     assert isinstance(args, TextArgs)
     name, call_id, _ = yield from attempt.tool()
-    given = (yield from _body(attempt)).removeprefix(args.first).removesuffix(args.last)
+    given = yield from _body(attempt)
+    if given.startswith(args.first) and given.endswith(args.last):
+        given = given[len(args.first) :].removesuffix(args.last)
     text = given.strip()
     if not attempt.ended:
         raise Cut

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 from ....errors import UsageError
 from ....types import IssueKind, Tool, ToolCall
-from ...engine.parsed import Parsed
-from ...engine.parser import parse
+from ...engine.parser import Parsed, parse
 from ...rows.table import ALL
 from ...spec import Dialect
 from ...writing.render import Unrenderable, render

@@ -1,0 +1,39 @@
+"""Where calls and values end: texts read to the letter, whole and sign by sign, and what is told of the rest.
+
+A line of `tests/vectors/readers.jsonl` is `id`, `source`, `tools`, `text` and how it is read, `dialects` and `finish` →
+`calls`, `doubtful`, `content`, `reasoning`, `issues` (their kinds).  The texts are written by hand after the law named.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.dialects import Parsed, Parser
+from dragoman.dialects.engine.parser import fold
+from tests.support import places
+from tests.support.dialect_vectors import outcome
+
+ROWS: list[dict[str, Any]] = [
+    json.loads(line) for line in (places.VECTORS / "readers.jsonl").read_text(encoding="utf-8").splitlines()
+]
+SAID = ("calls", "doubtful", "content", "reasoning", "issues")
+
+
+def read(row: dict[str, Any], size: int) -> Parsed:
+    how = {"dialects": row.get("dialects", "auto"), "shown": row.get("shown") or (), "finish_reason": row.get("finish")}
+    parser = Parser(tools=row["tools"], **how)
+    text = row["text"]
+    parts = [event for at in range(0, len(text), size) for event in parser.feed(text[at : at + size])]
+    return fold([*parts, *parser.close()])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_a_text_is_read_as_its_vector_says(row: dict[str, Any]) -> None:
+    for size in (len(row["text"]) + 1, 1, 3):
+        found = read(row, size)
+        issues = [str(issue.kind) for issue in found.issues]
+        told = {**outcome(found), "issues": issues}
+        assert {key: told[key] for key in SAID} == {key: row[key] for key in SAID}
