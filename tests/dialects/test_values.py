@@ -166,3 +166,19 @@ def test_many_damaged_strings_take_time_in_proportion() -> None:
     call = '<tool_call>{"name": "bash", "arguments": {"command": "echo "a" "b"", "timeout": 5}}</tool_call>\n'
     parsed = parse(call * 200, tools=[BASH])
     assert len(parsed.calls) == 200
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '<tool_call>{"name": "ping", "arguments": "null"}</tool_call>',
+        '{"name": "ping", "arguments": "null"}',
+        '{"arguments": " null ", "name": "ping"}',
+    ],
+)
+def test_null_in_a_string_is_no_arguments_as_it_is_natively(written: str) -> None:
+    parsed = parse(written, tools=[{"name": "ping", "parameters": {"type": "object", "properties": {}}}])
+    assert [(call.name, dict(call.arguments)) for call in parsed.calls] == [("ping", {})]
+    needy = [{"name": "ping", "parameters": {"type": "object", "required": ["a"]}}]
+    (issue,) = parse(written, tools=needy).issues
+    assert 'the required property "a" is missing' in issue.message

@@ -420,6 +420,7 @@ class _Object:
             if value.strip():
                 value, edits = decoded(value, shape)
                 edits.insert(0, Edit("json_in_string"))
+                value = {} if value is None else value
             else:
                 value = {}
         elif value is None:
