@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from dragoman import Parser, parse
-from dragoman.dialects.engine.parser import Parsed, fold
+from dragoman.dialects.engine.parsed import Parsed
+from dragoman.dialects.engine.parser import fold
 from tests.support import places
 
 FILE = places.RECORDINGS / "adversarial.jsonl"

@@ -33,6 +33,9 @@ PRINTED = {
 POLITE = {"weather.py", "structured.py", "stream.py"}
 """Those that show how a failure is told to a user; in the others it is raised."""
 
+WEAK = {"DRAGOMAN_MODEL": "ollama/weak", "PYTHONUTF8": "1", "PYTHONPATH": str(places.ROOT / "src")}
+"""The weak model, asked by the package of this tree: another may be installed."""
+
 
 @pytest.fixture(scope="module")
 def host() -> Iterator[str]:
@@ -52,7 +55,7 @@ def test_an_example_does_what_it_says(
 
 
 def test_an_example_runs_as_a_program(host: str) -> None:
-    environ = {"OLLAMA_HOST": host, "DRAGOMAN_MODEL": "ollama/weak", "PYTHONUTF8": "1"}
+    environ = {"OLLAMA_HOST": host, **WEAK}
     command = [sys.executable, "-W", "error", str(EXAMPLES / "weather.py")]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "Oslo: rain, 4 °C. Paris: sun, 19 °C.\n", "")
@@ -60,7 +63,7 @@ def test_an_example_runs_as_a_program(host: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(POLITE))
 def test_an_example_without_a_model_fails_in_words(name: str) -> None:
-    environ = {"OLLAMA_HOST": "127.0.0.1:9", "DRAGOMAN_MODEL": "ollama/weak", "PYTHONUTF8": "1"}
+    environ = {"OLLAMA_HOST": "127.0.0.1:9", **WEAK}
     command = [sys.executable, str(EXAMPLES / name)]
     done = subprocess.run(command, env={**os.environ, **environ}, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .codecs import decode_tool_calls as decode_tool_calls
     from .codecs import encode_definitions as encode_definitions
     from .codecs import encode_result as encode_result
-    from .dialects.engine.parser import Parsed as Parsed
+    from .dialects.engine.parsed import Parsed as Parsed
     from .dialects.engine.parser import Parser as Parser
     from .dialects.engine.parser import parse as parse
     from .dialects.learning import dialects as dialects
@@ -109,7 +109,8 @@ __all__ = [
 _FACE: dict[str, str] = {
     ".client": "AsyncClient Client",
     ".codecs": "decode decode_stream decode_tool_calls encode_definitions encode_result",
-    ".dialects.engine.parser": "Parsed Parser parse",
+    ".dialects.engine.parsed": "Parsed",
+    ".dialects.engine.parser": "Parser parse",
     ".dialects.writing.prompt": "augment_system_prompt tool_prompt",
     ".dialects.writing.render": "render",
     ".errors": "CodecError DragomanError ErrorCode ExtractError JournalError ProviderError ToolError UsageError",

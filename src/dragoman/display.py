@@ -1,7 +1,7 @@
 """Text in colours: what a stretch of text is, shown in a terminal, in a notebook and on the inspector's page.
 
-One table of kinds holds the words, signs and colours of all three.  Knows stretches and their kinds; nothing of
-reports, judging or where the text comes from.
+One table of kinds holds the words, signs and colours of all three.  Knows stretches, their kinds, and the fields of a
+report; nothing of judging or where the text comes from.
 Contract: the text shown is the text given, escaped where the place has markup; HTML holds no script, no address and no
 class, for a notebook has its own; nothing of `rich` is imported, a terminal's console is used as it comes.
 """
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
+
+from .report_words import edit_words, evidence_words
 
 
 class Piece(NamedTuple):
@@ -143,6 +145,32 @@ def terminal(pieces: Iterable[Piece], console: Any) -> Any:
     for piece in pieces:
         text.append(piece.text, KINDS[piece.kind].terminal)
     return text
+
+
+# ── values ───────────────────────────────────────────────────────────────────
+
+
+def report_pieces(report: Any) -> Iterator[Piece]:
+    """A report: verdict, rule and reason, then a line for each piece of evidence and each mend."""
+    verdict = str(report.verdict)
+    yield Piece(f"{KINDS[verdict].sign} {verdict}", verdict)
+    yield Piece(f" {': '.join(filter(None, (report.rule, report.reason)))}\n")
+    if report.dialect:
+        yield Piece(f"  written in: {report.dialect}\n", "markup")
+    yield from (Piece(f"  {label}: {words}\n", "markup") for label, words in evidence_words(report.evidence))
+    mends = (edit_words(edit.kind, edit.path, edit.before, edit.after) for edit in report.edits)
+    yield from (Piece(f"  {mend}\n", "mended") for mend in mends)
+
+
+def marked(text: str, marks: Iterable[tuple[int, int, str, str]]) -> Iterator[Piece]:
+    """A text with marks in it: (start, end, kind, title); of those that overlap the first counts."""
+    at = 0
+    for start, end, kind, title in sorted(marks):
+        if at <= start < end <= len(text):
+            yield Piece(text[at:start])
+            yield Piece(text[start:end], kind, title)
+            at = end
+    yield Piece(text[at:])
 
 
 class Displayed:

@@ -13,7 +13,7 @@ iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generat
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -51,13 +51,15 @@ class Effect:
 class Open(Effect):
     """Send a request and wait for the head of its answer.  Reply: `Opened`.
 
-    Headers and body stay out of `repr`: they hold keys and conversations.
+    Headers and body stay out of `repr`: they hold keys and conversations.  `upload` is a body as it comes, in place of
+    `body`; only where performing is awaited.
     """
 
     url: str
     method: str = "POST"
     headers: Mapping[str, str] = field(default=NOTHING, repr=False)
     body: bytes = field(default=b"", repr=False)
+    upload: AsyncIterable[bytes] | None = field(default=None, repr=False)
     timeouts: Timeouts = DEFAULT_TIMEOUTS
 
 

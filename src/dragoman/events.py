@@ -356,7 +356,7 @@ def called(started: CallStarted, text: str, ended: CallEnded) -> ToolCall | None
 
 def _both(first: JsonObject, second: JsonObject) -> JsonObject:
     """Both in one.  What knows the wire it came from is no plain mapping: the end of such an answer says all again."""
-    return {**first, **second} if type(first) is type(second) is dict else second or first
+    return {**first, **second} if type(first) is dict else second
 
 
 def _in_reasoning(call: ToolCall) -> Issue:

@@ -7,10 +7,13 @@ of a `Tool` is never sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, NoReturn, TypeAlias
+
+from .display import KINDS, Displayed, Piece, report_pieces
 
 Json: TypeAlias = "bool | int | float | str | list[Any] | dict[str, Any] | None"
 JsonObject: TypeAlias = Mapping[str, Any]
@@ -68,7 +71,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Displayed):
     """The audit trail of one call: which dialect, where it stood, what was mended, what the judge said and why.
 
     `span` is (start, end) in characters of the model's output; `rule` names the row of the judge's table that decided,
@@ -83,6 +86,9 @@ class Report:
     rule: str = ""
     reason: str = ""
     evidence: JsonObject = NOTHING
+
+    def _display_(self) -> Iterable[Piece]:
+        return report_pieces(self)
 
 
 class IssueKind(StrEnum):
@@ -388,7 +394,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
+class Response(Displayed):
     """A whole answer: the message, why it stopped, what it cost, and everything that had to be noticed.
 
     `doubtful` are calls that stand in the visible text, complete and fitting, of which it is not certain that they were
@@ -418,6 +424,52 @@ class Response:
     def reasoning(self) -> str:
         """The reasoning."""
         return self.message.reasoning
+
+    def _display_(self) -> Iterator[Piece]:
+        yield from part_pieces(self.message.parts)
+        yield from doubt_pieces(self.doubtful)
+        yield from issue_pieces(self.issues)
+
+
+# ── to be looked at ──────────────────────────────────────────────────────────
+
+
+def part_pieces(parts: Iterable[Part]) -> Iterator[Piece]:
+    """The parts of a message in colours, each on lines of its own."""
+    for part in parts:
+        yield _piece(part)
+        yield Piece("\n")
+
+
+def doubt_pieces(calls: Iterable[ToolCall]) -> Iterator[Piece]:
+    """Calls in doubt, each with its report."""
+    for call in calls:
+        yield _piece(call)
+        yield Piece("\n")
+        yield from report_pieces(call.report) if call.report is not None else ()
+
+
+def issue_pieces(issues: Iterable[Issue]) -> Iterator[Piece]:
+    """What was noticed, a line for each."""
+    return (Piece(f"{issue.kind}: {issue.message}\n", "markup", issue.correction) for issue in issues)
+
+
+def _piece(part: Part) -> Piece:
+    match part:
+        case Text(text):
+            return Piece(text)
+        case Reasoning(text):
+            return Piece(text, "reasoning")
+        case ToolCall(name=name, arguments=arguments, report=report):
+            verdict, why = (str(report.verdict), report.reason) if report is not None else ("accepted", "")
+            written = json.dumps(arguments, ensure_ascii=False, default=str)
+            return Piece(f"{KINDS[verdict].sign} {name} {written}", verdict, why)
+        case ToolResult():
+            return Piece(f"{part.name or 'result'}: {part.text}", "refused" if part.is_error else "markup")
+        case Media():
+            return Piece(f"[{part.mime or part.name or 'media'}]", "markup")
+        case Opaque():
+            return Piece(f"[a block of {part.api}]", "markup")
 
 
 def names(tools: Sequence[Tool]) -> tuple[str, ...]:

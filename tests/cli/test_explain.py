@@ -69,3 +69,18 @@ def test_text_is_coloured_at_a_terminal_and_numbered_elsewhere() -> None:
 
 def test_the_text_shown_is_the_text() -> None:
     assert coloured(TEXT, verdicts(TEXT, tools=TOOLS), marked=False).plain == TEXT
+
+
+def test_explain_shows_a_call_that_no_marker_led_to(run: Run, tools: Path) -> None:
+    ran = run("parse", "--explain", "--tools", tools, stdin='So: {"name": "f", "arguments": {"a": 1}}')
+    assert [line.split(None, 3)[1] for line in ran.out.partition("\n\n")[0].splitlines()[1:]] == ["doubtful"]
+    assert "overlooked: " in ran.out
+    assert '⟦1 {"name": "f", "arguments": {"a": 1}}⟧' in ran.out
+
+
+def test_a_confirmed_way_of_writing_runs(run: Run, tools: Path) -> None:
+    text = 'I look.\n{"name": "f", "arguments": {"a": 1}}'
+    doubted = json.loads(run("parse", "--json", "--tools", tools, stdin=text).out)["doubtful"]
+    habit = doubted[0]["report"]["evidence"]["habit"]
+    ran = json.loads(run("parse", "--json", "--tools", tools, "--confirmed", habit, stdin=text).out)
+    assert ([call["name"] for call in ran["calls"]], ran["doubtful"]) == (["f"], [])

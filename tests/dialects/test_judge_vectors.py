@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dragoman import parse
-from dragoman.dialects.engine.parser import Parsed
+from dragoman.dialects.engine.parsed import Parsed
 from tests.support import places
 
 ROWS: list[dict[str, Any]] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -101,6 +102,15 @@ def test_telemetry_is_taken_and_forgotten() -> None:
 
 TOOL = {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}
 TEXT = '<tool_call>\n{"name": "look", "arguments": {"at": "sky",}}\n</tool_call>'
+
+
+def test_parse_takes_what_a_model_has_confirmed() -> None:
+    text = f'I look.\n{json.dumps({"name": TOOL["name"], "arguments": {}})}'
+    bare = {"name": TOOL["name"], "parameters": {"type": "object"}}
+    doubted = call(app(), "/v1/parse", {"text": text, "tools": [bare]}).json["doubtful"]
+    habit = doubted[0]["report"]["evidence"]["habit"]
+    again = call(app(), "/v1/parse", {"text": text, "tools": [bare], "confirmed": [habit]}).json
+    assert ([one["name"] for one in again["calls"]], again["doubtful"]) == ([TOOL["name"]], [])
 
 
 def test_text_is_parsed_over_the_wire() -> None:

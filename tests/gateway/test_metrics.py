@@ -83,6 +83,20 @@ def test_calls_count_by_dialect_tier_and_verdict() -> None:
     assert of(found, "edits_total") == {("kind=trailing_comma",): 1}
 
 
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_questions_count_by_what_the_model_said(stream: bool) -> None:
+    doubted = text_reply('I look.\n\n```json\n{"name": "look", "arguments": {"at": "sky"}}\n```')
+    no = text_reply("No.")
+    gateway = counting(model("openai_chat", doubted, no, doubted, CALLS), config={"reasks": 1})
+    for _ in range(2):
+        assert ask(gateway, "openai_chat", stream=stream).status == 200
+    route = "route=compatible/m"
+    assert of(read(gateway), "questions_total") == {
+        ("model=m", route, "said=denied"): 1,
+        ("model=m", route, "said=confirmed"): 1,
+    }
+
+
 def test_refusals_and_reasks_count_by_kind() -> None:
     broken = FENCE.replace('"look"', '"lok_at_it"')
     gateway = counting(model("openai_chat", text_reply(broken), text_reply(FENCE)), tools=Tools.TEXT)

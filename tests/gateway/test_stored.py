@@ -63,13 +63,15 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def alice(address: str) -> Any:
-    return client(address)
+def alice(address: str) -> Iterator[Any]:
+    with client(address) as found:
+        yield found
 
 
 @pytest.fixture
-def bob(address: str) -> Any:
-    return client(address, BOB)
+def bob(address: str) -> Iterator[Any]:
+    with client(address, BOB) as found:
+        yield found
 
 
 # ── previous_response_id ─────────────────────────────────────────────────────
@@ -77,10 +79,10 @@ def bob(address: str) -> Any:
 
 @every_back
 def test_a_response_is_followed_by_its_id_on_every_backend(back: str) -> None:
-    with serving(app(back)) as found:
-        first = client(found).responses.create(model="m", input="one")
-        second = client(found).responses.create(model="m", input="two", previous_response_id=first.id)
-        third = client(found).responses.create(model="m", input="three", previous_response_id=second.id)
+    with serving(app(back)) as found, client(found) as one:
+        first = one.responses.create(model="m", input="one")
+        second = one.responses.create(model="m", input="two", previous_response_id=first.id)
+        third = one.responses.create(model="m", input="three", previous_response_id=second.id)
     assert [one.output_text for one in (first, second, third)] == ["1 turns", "3 turns", "5 turns"]
     assert (third.previous_response_id, third.store) == (second.id, True)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.dialects.engine.parser import Parsed
+from dragoman.dialects.engine.parsed import Parsed
 from tests.support import places
 
 OUTSIDE = Path("/work/shared/vectors")

@@ -34,25 +34,38 @@ def spelled(path: Path) -> str:
 
 
 def lost_of_body(sent: Any, got: Any) -> Iterator[tuple[str, Any]]:
-    """The leaves of `sent` that do not stand in `got` at the same place: path and value."""
-    known = dict(leaves(got))
+    """The leaves of `sent` that do not stand in `got` at the same place: path and value.
+
+    A text in several parts may come as one: then all that is said at its path is the same.
+    """
+    known, said, again = dict(leaves(got)), Said([("", sent)]), Said([("", got)])
     for path, value in leaves(sent):
-        if path not in known or not same(value, known[path]):
+        where = ("", spelled(path))
+        moved = where in said.joined and same(said.joined[where], again.joined.get(where, ""))
+        if not moved and (path not in known or not same(value, known[path])):
             yield spelled(path), value
 
 
 def same(one: Any, other: Any) -> bool:
-    """Do they say the same?  A number is one however it is written, and the JSON in a string is what it says."""
+    """Do they say the same?  The JSON in a string is what it says, however it is spaced."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if one == other:
         return True
-    if isinstance(one, str) and isinstance(other, str) and one[:1] in "{[" and other[:1] in "{[":
-        try:
-            return bool(json.loads(one) == json.loads(other))
-        except ValueError:
-            return False
-    return False
+    texts = isinstance(one, str) and isinstance(other, str) and one[:1] in "{[" and other[:1] in "{["
+    return texts and (values := _json_values(one)) is not None and values == _json_values(other)
+
+
+def _json_values(text: str) -> list[Any] | None:
+    """The values of JSON texts that follow each other; None where it is none."""
+    decoder, values, at = json.JSONDecoder(), [], 0
+    try:
+        while at < len(text):
+            value, at = decoder.raw_decode(text, at)
+            values.append(value)
+    except ValueError:
+        return None
+    return values
 
 
 class Said:

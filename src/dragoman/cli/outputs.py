@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ..dialects.engine.parser import Parsed
+from ..dialects.engine.parsed import Parsed
 from ..jsontext import dumps
 from ..types import Issue, ToolCall
 

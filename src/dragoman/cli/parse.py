@@ -27,6 +27,10 @@ from .outputs import parsed_as_json, print_json, print_parsed
     "--doubt", type=click.Choice(["ask", "run", "text"]), default="ask", show_default=True,
     help="Fate of calls that were perhaps not meant.",
 )  # fmt: skip
+@click.option(
+    "--confirmed", multiple=True,
+    help="Way of writing that this model has confirmed, as a report's evidence names it (habit; repeatable).",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="Demand the dialect to the letter.")
 @click.option(
     "--explain", "explained", is_flag=True,
@@ -41,6 +45,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     prefix: str,
     shown: tuple[IO[str], ...],
     doubt: str,
+    confirmed: tuple[str, ...],
     strict: bool,
     explained: bool,
     as_json: bool,
@@ -57,6 +62,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
         "finish_reason": finish_reason,
         "prefix": prefix.replace("\\n", "\n"),
         "shown": [ShownText(read_text(file), name=file.name) for file in shown],
+        "confirmed": confirmed,
         "strict": strict,
     }
     if explained:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..tabular import tabulate
-from .engine.parser import Parsed as Parsed
+from .engine.parsed import Parsed as Parsed
 from .engine.parser import Parser as Parser
 from .engine.parser import parse as parse
 from .rows.record import from_record as from_record

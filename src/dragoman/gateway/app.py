@@ -47,6 +47,7 @@ from .http.models import GEMINI, OLLAMA, list_models
 from .http.openapi import document
 from .http.origins import Origins
 from .http.parse_render import parse_body, render_body
+from .http.passing import passing_endpoints
 from .http.request_body import Gone, Refused, read_request
 from .http.stored import stored_endpoints
 from .inspector.api import ROOT as INSPECT
@@ -68,6 +69,8 @@ ALIVE = ("/healthz", "/health", "/health/liveliness")
 READY = ("/readyz", "/health/readiness")
 """Ours, and the addresses other gateways' probes are set to (peers.md, Endpoints)."""
 ENDING = "this gateway is about to end and takes nothing new; send the request again, another will take it"
+ENDS = "ending"
+"""The code of that; its status is 503 in every API, which balancers know: Anthropic's own is 529."""
 BANNER = "Ollama is running"
 """What Ollama says at its root, word for word: its clients look for it before anything else."""
 TELEMETRY = ("/api/event_logging/batch", "/v1/api/event_logging/batch")
@@ -156,6 +159,23 @@ class Gateway:
         """Take nothing new any more."""
         self.draining = True
 
+    def unless_draining(self) -> None:
+        """Raises ProviderError (503) while nothing new is taken."""
+        if self.draining:
+            raise ProviderError(ENDING, status=503, kind=ErrorKind.OVERLOADED, code=ENDS, retry_after=1.0)
+
+    def record(self, scope: Scope, front: str) -> ExchangeRecord:
+        """The record of a request that begins."""
+        headers = headers_of(scope)
+        return ExchangeRecord(
+            request_id=headers.get("x-request-id", "")[:128] or mint("req_"),
+            front=front,
+            headers=headers,
+            trace_headers=trace_headers(headers),
+            clock=time.monotonic,
+            observers=self.observers,
+        )
+
     def why_not_ready(self) -> tuple[str, float]:
         """Why no requests should be sent here, and for how many seconds; "" where they should."""
         if self.draining:
@@ -239,6 +259,8 @@ def _routes(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
         for path, endpoint in front.served:
             served = Serve(gateway, front, endpoint)
             yield Route(path, Methods(POST=served if recorder is None else recorder.recorded(served)))
+    for path, passing in passing_endpoints(gateway):
+        yield Route(path, Methods(**passing))
     for path, endpoints_of in _beside(gateway):
         guarded = {method: Guarded(one, lambda: gateway.config.access) for method, one in endpoints_of.items()}
         yield Route(path, Methods(**guarded))
@@ -301,23 +323,12 @@ class Serve:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        gateway, headers = self._gateway, headers_of(scope)
-        services = gateway.services  # what holds now holds for all of this request
-        config = services.config
-        record = ExchangeRecord(
-            request_id=headers.get("x-request-id", "")[:128] or mint("req_"),
-            front=self._front.codec.name,
-            headers=headers,
-            trace_headers=trace_headers(headers),
-            clock=time.monotonic,
-            observers=gateway.observers,
-        )
+        gateway, services = self._gateway, self._gateway.services  # what holds now holds for all of this request
+        config, record = services.config, self._gateway.record(scope, self._front.codec.name)
+        headers = record.headers
         record.begin()
         try:
-            if gateway.draining:
-                ending = ProviderError(ENDING, kind=ErrorKind.OVERLOADED, code="ending", retry_after=1.0)
-                await self._refuse(send, ending, record, 503)  # what balancers know; Anthropic's own is 529
-                return
+            gateway.unless_draining()
             query = scope.get("query_string", b"").decode("latin-1")
             with gateway.access_control.enter(config, headers, query) as access:
                 record.key = access.name if access is not None else ""
@@ -327,7 +338,7 @@ class Serve:
                     exchange = Exchange(self._front, self._front.heard(read[0], headers), services, options, record)
                     await self._run(exchange, receive, send, config, record, size=read[1])
         except ProviderError as error:
-            await self._refuse(send, error, record)
+            await self._refuse(send, error, record, 503 if error.code == ENDS else 0)
         finally:
             record.end()
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..codecs.fidelity.losses import unsupported_fields
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
@@ -267,10 +268,13 @@ class Exchange:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise
         self._record.response = response
+        sent = self._sealer().response(response)
+        answer = codec.encode_response(sent, stamp, request)
+        lost = self._note_losses(sent, answer)
         if codec.frames is FrameKind.SSE:
-            pieces += comments(response)
+            pieces += comments(response, lost)
         pieces += map(write, encoder.close())
-        self._keep(lambda: codec.encode_response(self._sealer().response(response), stamp, request))
+        self._keep(lambda: answer)
         yield from self._send(pieces)
 
     def _sealer(self) -> Sealer:
@@ -296,14 +300,24 @@ class Exchange:
         response = yield from relay(steps, on_step=lambda _: ())
         self._record.response = response
         self._record.flowing()
-        answer = self._front.codec.encode_response(self._sealer().response(response), stamp, request)
+        sent = self._sealer().response(response)
+        answer = self._front.codec.encode_response(sent, stamp, request)
         self._keep(lambda: answer)
+        lost = self._note_losses(sent, answer)
         self._unsupported += unsupported_parameters(response.issues)
         body = to_json(answer).encode()
         self.committed = True
-        headers = {**audit(response), **self._tools_header(), "content-length": str(len(body))}
+        told = {name: _printable(",".join(each)) for name, each in _unsupported_fields(lost).items()}
+        headers = {**audit(response), **told, **self._tools_header(), "content-length": str(len(body))}
         yield self._head(200, JSON_TYPE, headers)
         yield body
+
+    def _note_losses(self, response: Response, answer: JsonObject) -> tuple[Issue, ...]:
+        """What of the answer its client's API has no place for; the record knows it as issues of the answer."""
+        lost = unsupported_fields(response, self._front.codec, answer)
+        if lost and self._record.response is not None:
+            self._record.response = replace(self._record.response, issues=(*self._record.response.issues, *lost))
+        return lost
 
     def _tools_header(self) -> dict[str, str]:
         """Which server tools ran."""
@@ -400,11 +414,18 @@ def audit(response: Response) -> dict[str, str]:
     return {name: _printable(value) for name, value in joined.items() if value}
 
 
-def comments(response: Response) -> Iterator[bytes]:
-    """What a stream can say at its end alone, whose head has gone out: how often it was asked again, and about what."""
-    for name, values in {**_losses(response.issues), **_doubts(response)}.items():
+def comments(response: Response, lost: Sequence[Issue] = ()) -> Iterator[bytes]:
+    """What a stream can say at its end alone, whose head has gone out: how often it was asked again, and about what;
+    and what its client's API has no place for."""
+    for name, values in {**_losses(response.issues), **_doubts(response), **_unsupported_fields(lost)}.items():
         if values:
             yield f": {name}: {_printable(','.join(dict.fromkeys(values)))}\n\n".encode()
+
+
+def _unsupported_fields(lost: Iterable[Issue]) -> dict[str, list[str]]:
+    """Where in the answer stood what its client's API has no place for."""
+    paths = dict.fromkeys(issue.path.removeprefix("$.").removeprefix("extra.") for issue in lost)
+    return {"x-dragoman-unsupported-fields": [*paths]} if paths else {}
 
 
 def _losses(issues: Sequence[Issue]) -> dict[str, list[str]]:

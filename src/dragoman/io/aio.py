@@ -99,7 +99,7 @@ class AsyncPool:
             effect.method,
             effect.url,
             headers=effect.headers,
-            data=effect.body or None,
+            data=effect.body or None if effect.upload is None else effect.upload,
             timeout=_timeout(effect.timeouts),
             proxy=self._proxy(effect.url) if self._proxies else None,
             allow_redirects=False,

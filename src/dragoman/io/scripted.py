@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..effects import Cancelled, Close, Effect, NewId, Now, Open, Opened, Read, Sleep
@@ -79,6 +79,8 @@ class ScriptedPeer:
                 return await tools.perform(effect)
             if isinstance(effect, Close):
                 tools.close()
+            if isinstance(effect, Open) and effect.upload is not None:
+                effect = replace(effect, body=b"".join([piece async for piece in effect.upload]), upload=None)
             return scripted(effect)
 
         return perform

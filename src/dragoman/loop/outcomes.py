@@ -7,14 +7,26 @@ result, whatever the end, so that the conversation can go on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
+from ..display import Displayed, Piece
 from ..errors import DragomanError
-from ..types import Issue, Message, Response, Stop, ToolCall, ToolResult, Usage
+from ..types import (
+    Issue,
+    Message,
+    Response,
+    Stop,
+    ToolCall,
+    ToolResult,
+    Usage,
+    doubt_pieces,
+    issue_pieces,
+    part_pieces,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -93,7 +105,7 @@ DONE = (Answered, FinalTool, FinalAction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run(Generic[V]):
+class Run(Displayed, Generic[V]):
     """The outcome of a run; `Run[City]` is one that was asked for a `City`.
 
     messages   the conversation, from the first message given to the last one made
@@ -119,6 +131,15 @@ class Run(Generic[V]):
     def done(self) -> bool:
         """Did the model finish what it was asked?"""
         return isinstance(self.end, DONE)
+
+    def _display_(self) -> Iterator[Piece]:
+        for message in self.messages:
+            yield Piece(f"{message.role}\n", "markup")
+            yield from part_pieces(message.parts)
+        if self.response is not None:
+            yield from doubt_pieces(self.response.doubtful)
+        yield from issue_pieces(self.issues)
+        yield Piece(self.why or "answered", "accepted" if self.done else "refused")
 
     @property
     def why(self) -> str:

@@ -28,8 +28,10 @@ from ..conversation.requirements import (
 from ..errors import UnknownName
 from ..schema import api_rules as schema_rules
 from ..schema.vocabulary import words
+from ..types import NOTHING
 from ..version import __version__
 from .auth import ClientCredentials, KeyHeader, Setting, SignedKey, SigV4
+from .endpoints import HAS
 from .spec import (
     ANTHROPIC_LIST,
     COHERE_LIST,
@@ -425,7 +427,9 @@ LOCAL: tuple[Provider, ...] = (
 )  # fmt: skip
 ANY = Provider(name="compatible", codec="openai_chat", aliases=("openai-compatible", "openai_compatible"))
 
-ROWS: tuple[Provider, ...] = (*OWN, *DIALECTAL, *PLAIN_CHAT, *LOCAL, ANY)
+ROWS: tuple[Provider, ...] = tuple(
+    replace(row, endpoints=HAS.get(row.name, NOTHING)) for row in (*OWN, *DIALECTAL, *PLAIN_CHAT, *LOCAL, ANY)
+)
 """The providers we know.  The last is any server that speaks OpenAI's chat API; give it a base URL."""
 
 
@@ -468,7 +472,9 @@ PROVIDERS = Providers()
 _NO_KEY = _bearer(required=False)
 COMPATIBLE: Mapping[str, Provider] = {
     "openai_chat": PROVIDERS["compatible"],
-    "openai_responses": Provider(name="responses-compatible", codec="openai_responses", typed=True),
+    "openai_responses": Provider(
+        name="responses-compatible", codec="openai_responses", typed=True, endpoints=HAS["compatible"]
+    ),
     "anthropic_messages": replace(
         PROVIDERS["anthropic"],
         name="anthropic-compatible",

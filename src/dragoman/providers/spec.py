@@ -100,6 +100,7 @@ class Provider:
     constraints  those it can put on decoding, to hold a model to its dialect where tools travel as text
     headers   sent with every request;  `signals` headers that describe the request
     caches    cache markers it takes of a model of which nothing is known
+    endpoints  endpoints beside chat that it has (`providers/endpoints.py`), and their paths below the root
     port      its usual port on one's own machine, 0 for services
     model_env variables that name the model where nobody does
     notes     features it does not support or has in its own way, where no field says so
@@ -123,6 +124,7 @@ class Provider:
     signals: Mapping[str, Signal] = NOTHING
     models: ModelList = OPENAI_LIST
     caches: Caches = Caches.ALL
+    endpoints: Mapping[str, str] = NOTHING
     url_env: tuple[str, ...] = ()
     model_env: tuple[str, ...] = ()
     switches: tuple[Switch, ...] = ()

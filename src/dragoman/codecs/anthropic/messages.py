@@ -65,6 +65,9 @@ _BODY = frozenset({"id", "type", "role", "model", "content", "stop_reason", "usa
 _CALL = frozenset({"type", "id", "name", "input"})
 _BLOCKS = {"text": "text", "thinking": "reasoning", "redacted_thinking": "reasoning", "tool_use": "call"}
 _COUNTS = Counts("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_ENDING = ("usage", "stop_reason", "stop_sequence", "message_stop")
+_BESIDE_DELTA = ("context_management",)
+"""Fields of a whole answer that a stream's last event holds beside its delta."""
 _STREAMED_INPUT = ("server_tool_use", "mcp_tool_use")
 
 # ── reading ──────────────────────────────────────────────────────────────────
@@ -122,7 +125,8 @@ class _Decoder(BlockDecoder):
     def _begin_message(self, message: JsonObject) -> list[Event]:
         self._extra |= present(message, _BODY)
         self._usage |= present(mapping(message.get("usage")))
-        return self._start(string(message.get("model")), string(message.get("id")))
+        extra = {**self._extra, "usage": dict(self._usage) or None}
+        return self._start(string(message.get("model")), string(message.get("id")), extra)
 
     def _on_message_delta(self, body: JsonObject) -> list[Event]:
         delta = mapping(body.get("delta"))
@@ -133,6 +137,7 @@ class _Decoder(BlockDecoder):
 
     def _on_message_stop(self, body: JsonObject) -> list[Event]:
         self._complete = True
+        self._extra |= {"message_stop": rest(body, ("type",)) or None}  # Bedrock's metrics
         return self.close()
 
     def _on_delta(self, body: JsonObject) -> list[Event]:
@@ -217,7 +222,7 @@ def read_usage(usage: JsonObject) -> Usage | None:
 
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
-    left = dict(extra_for(NAME, response.extra))
+    left = rest(extra_for(NAME, response.extra), ("message_stop",))
     usage, word = mapping(left.pop("usage", None)), left.pop("stop_reason", None)
     members = members_of(request)
     content = [block for part in response.message.parts for block in write_part(part, unsigned=True)]
@@ -257,6 +262,7 @@ class _Encoder(Encoder):
         self._open = ""
         self._place = -1
         self._calls = 0
+        self._told: JsonObject = NOTHING  # what the first event said of the whole answer
 
     def _on_started(self, event: Started) -> list[Frame]:
         if self._begun:
@@ -271,7 +277,9 @@ class _Encoder(Encoder):
             "stop_reason": None,
             "stop_sequence": None,
             "usage": write_usage(None),
+            **own(NAME, event.extra),
         }
+        self._told = own(NAME, event.extra)
         return [_frame("message_start", message=message)]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
@@ -328,9 +336,11 @@ class _Encoder(Encoder):
         left = extra_for(NAME, event.extra)
         word = left.get("stop_reason") or _WORDS[final_stop(event.stop, self._calls)]
         delta = {"stop_reason": word, "stop_sequence": left.get("stop_sequence")}
-        delta |= {"container": left["container"]} if "container" in left else {}
+        fields = {key: one for key, one in rest(left, _ENDING).items() if self._told.get(key) != one}
+        beside = {key: fields.pop(key) for key in _BESIDE_DELTA if key in fields}
         usage = write_usage(event.usage, mapping(left.get("usage")))
-        last = [_frame("message_delta", delta=delta, usage=usage), _frame("message_stop")]
+        stop = _frame("message_stop", **mapping(left.get("message_stop")))
+        last = [_frame("message_delta", delta={**delta, **fields}, **beside, usage=usage), stop]
         return [*self._on_started(Started()), *self._end(), *last]
 
     # ── blocks ───────────────────────────────────────────────────────────────

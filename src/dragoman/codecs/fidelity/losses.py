@@ -38,9 +38,10 @@ from ...types import (
     ToolChoice,
     Usage,
 )
+from ..shared.body import rest
 from ..shared.encoder import final_stop
 from ..shared.frames import Frame
-from ..shared.spec import MARKS, PLAIN, Codec, Quirks, own
+from ..shared.spec import MARKS, PLAIN, Codec, Quirks, WireFields, own
 from .survived import Fields, ReadBack, loss_at
 
 _NO_MODEL = "model"
@@ -134,6 +135,42 @@ def response_losses(response: Response, codec: Codec) -> tuple[Issue, ...]:
     except (CodecError, ProviderError) as fault:
         return (_unreadable(fault),)
     return _grouped(_response(response, got, codec.name))
+
+
+def unsupported_fields(response: Response, codec: Codec, body: JsonObject) -> tuple[Issue, ...]:
+    """What of `response` is not in `body`, which `codec` made of it under an id and a model's name of ours.
+
+    Cheap enough for every answer: what every wire holds is not looked for.
+    """
+    if not _holds_own(response, codec.name):
+        return ()
+    try:
+        got = codec.decode_response(body)
+    except (CodecError, ProviderError) as fault:
+        return (_unreadable(fault),)
+    extra = response.extra
+    if isinstance(extra, WireFields):
+        extra = WireFields(extra.api, rest(extra, _STAMPED))
+    return _grouped(_response(replace(response, id="", model="", extra=extra), got, codec.name))
+
+
+_STAMPED = frozenset({"created", "created_at", "createTime", "object"})
+"""Fields that an answer of ours says of itself."""
+_COMMON_STOPS = frozenset({None, Stop.END, Stop.TOOL_CALLS, Stop.LENGTH})
+
+
+def _holds_own(response: Response, api: str) -> bool:
+    """Is there anything in `response` that some wires have no place for, and that did not come from `api` itself?"""
+    extra: JsonObject = response.extra
+    if extra and getattr(extra, "api", api) != api:
+        return True
+    return response.stop not in _COMMON_STOPS or any(_is_own(part, api) for part in response.message.parts)
+
+
+def _is_own(part: Part, api: str) -> bool:
+    if isinstance(part, Media | Opaque):
+        return True
+    return bool(part.metadata) and getattr(part.metadata, "api", api) != api
 
 
 def stream_losses(response: Response, codec: Codec, frames: Iterable[Frame]) -> tuple[Issue, ...]:

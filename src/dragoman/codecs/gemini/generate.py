@@ -34,7 +34,7 @@ from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import unsupported, wire_fault
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, seal_of, wire_fields
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of, wire_fields
 from .generate_requests import (
     NAME,
     SIGNATURE,
@@ -154,8 +154,8 @@ class _Decoder(RunDecoder):
 
     def _chunk(self, body: JsonObject) -> list[Event]:
         """The events of one chunk; a whole answer is one."""
-        events = self._start(string(body.get("modelVersion")), string(body.get("responseId")))
         self._extra |= present(body, _BODY)
+        events = self._start(string(body.get("modelVersion")), string(body.get("responseId")), self._extra)
         self._read_noise(body)
         for place, candidate in enumerate(items(body.get("candidates"))):
             if not isinstance(candidate, Mapping):
@@ -360,7 +360,7 @@ class _Encoder(Encoder):
         self._calls = 0
 
     def _on_started(self, event: Started) -> list[Frame]:
-        self._base = _head(self._stamp, event.model, event.id)
+        self._base = {**_head(self._stamp, event.model, event.id), **own(NAME, event.extra)}
         return []
 
     def _on_text(self, event: TextDelta) -> list[Frame]:

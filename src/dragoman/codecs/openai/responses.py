@@ -23,6 +23,9 @@ from ..shared.spec import TYPED, Codec, Ids, wire_fields
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_requests import decode_request, encode_request
 from .responses_writing import (
+    ADDED,
+    IN_FULL,
+    REPEATED,
     SHELL,
     ResponseEncoder,
     encode_error,
@@ -61,6 +64,8 @@ class _Item:
     current: int = -1
     kind: str = ""
     pieces: list[str] = field(default_factory=list)
+    held: list[Event] = field(default_factory=list)
+    """What is told of it once it ends, for another item is being told."""
 
 
 class _Decoder(AnswerDecoder):
@@ -106,12 +111,27 @@ class _Decoder(AnswerDecoder):
         if kind == "response.failed":
             raise read_failure(200, {"error": mapping(body.get("response")).get("error") or {"message": "failed"}})
         handler = self._on.get(kind)
-        return handler(body) if handler else []
+        return handler(body) if handler else self._pass_on(kind, body)
+
+    def _pass_on(self, kind: str, body: JsonObject) -> list[Event]:
+        """An event that says nothing the items do not say: what the server's own tools are at, a citation."""
+        begun = self._items.get(self._index(body))
+        if not self._started or kind in REPEATED or (begun is not None and begun.kind in BY_CALL):
+            return []
+        return self._told_of(begun, self._beside(kind, rest(body, ("type", *self.noise))))
+
+    def _told_of(self, item: _Item | None, event: Event) -> list[Event]:
+        """`event`, which says something of `item`: items are told one after the other."""
+        first = next((one for one in self._items.values() if one.kind not in CALLS), item)
+        if item is None or item is first or item.kind in ("message", "reasoning"):
+            return [event]
+        item.held.append(event)
+        return []
 
     def _begin(self, response: JsonObject) -> list[Event]:
         if not self._started:
             self._id = string(response.get("id"))
-        return self._start(string(response.get("model")), self._id)
+        return self._start(string(response.get("model")), self._id, _shown(response))
 
     def _end_open(self, *, cut: bool) -> list[Event]:
         return [event for index in sorted(self._items) for event in self._end(index, self._items[index].start)]
@@ -145,8 +165,11 @@ class _Decoder(AnswerDecoder):
     def _on_added(self, body: JsonObject) -> list[Event]:
         item = mapping(body.get("item"))
         index = self._index(body)
-        self._items[index] = _Item(item, kind=string(item.get("type")))
-        return self._start() + (self._begin_call(index, item) if item.get("type") in CALLS else [])
+        self._items[index] = begun = _Item(item, kind=string(item.get("type")))
+        if item.get("type") in CALLS:
+            return self._start() + self._begin_call(index, item)
+        announced = [] if string(item.get("type")) in BY_CALL else self._told_of(begun, self._beside(ADDED, item))
+        return self._start() + announced
 
     def _on_done(self, body: JsonObject) -> list[Event]:
         return self._end(self._index(body), mapping(body.get("item")))
@@ -189,12 +212,14 @@ class _Decoder(AnswerDecoder):
         item = self._open(body, "reasoning")
         if item.kind not in ("reasoning", kind):
             return []  # the summary counts, or the text where it came first: they say the same twice
+        begun = [self._beside(IN_FULL)] if kind == "content" and item.kind == "reasoning" else []
         item.kind = kind
         place = count(body.get("summary_index"))
         new = kind == "summary" and item.current not in (-1, place)
         item.current = place
         self._repeat(partial(self._think, item), "delta")
-        return self._start() + self._think(item, "\n\n" if new else "") + self._think(item, string(body.get("delta")))
+        apart = self._think(item, "\n\n" if new else "")
+        return [*self._start(), *begun, *apart, *self._think(item, string(body.get("delta")))]
 
     def _think(self, item: _Item, piece: str) -> list[Event]:
         item.pieces.append(piece)
@@ -245,7 +270,7 @@ class _Decoder(AnswerDecoder):
         if kind == "reasoning":
             return events + self._end_reasoning(index, begun, item)
         self._answered = True
-        return [*events, PartAdded(Opaque(api=NAME, block=item))]
+        return [*events, *begun.held, PartAdded(Opaque(api=NAME, block=item))]
 
     def _end_call(self, index: int, begun: _Item, item: JsonObject) -> list[Event]:
         events = [] if self._calls.knows(index) else self._begin_call(index, item)

@@ -7,9 +7,20 @@ and the last event repeats the whole answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...events import CallDelta, CallEnded, CallStarted, Ended, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta
+from ...events import (
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    PartAdded,
+    PartEnded,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    WireEvent,
+)
 from ...jsontext import quoted, to_json
 from ...types import NOTHING, JsonObject, Opaque, Part, Request, Response, Stop, Text, ToolCall, Usage
 from ..shared import strict
@@ -66,6 +77,29 @@ SHELL: Mapping[str, Any] = {
 
 _USAGE = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 _DETAILS = ("input_tokens_details", "output_tokens_details")
+ADDED = "response.output_item.added"
+IN_FULL = "response.reasoning_text.delta"
+REPEATED = frozenset({
+    "response.content_part.added", "response.content_part.done", "response.reasoning_summary_part.added",
+    "response.reasoning_summary_part.done", "response.reasoning_summary_text.done", "response.reasoning_text.done",
+})  # fmt: skip
+"""Events that are written anew around the deltas."""
+
+
+class _Thinking(NamedTuple):
+    """The events of reasoning and the fields in them: of a summary, or of all of it."""
+
+    part: str
+    text: str
+    place: str
+    kind: str
+    key: str
+
+
+_SUMMARY = _Thinking(
+    "response.reasoning_summary_part", "response.reasoning_summary_text", "summary_index", "summary_text", "summary"
+)
+_FULL = _Thinking("response.content_part", "response.reasoning_text", "content_index", "reasoning_text", "content")
 _ECHOED = (
     "instructions", "max_output_tokens", "metadata", "parallel_tool_calls", "prompt_cache_key", "safety_identifier",
     "temperature", "tool_choice", "tools", "top_p", "truncation", "user",
@@ -179,13 +213,16 @@ class ResponseEncoder(Encoder):
         self._call: CallStarted | None = None
         self._typed: TypedItem | None = None
         self._calls = 0
+        self._announced: JsonObject = NOTHING  # the item that comes next, as its wire announced it
+        self._unfinished: JsonObject = NOTHING  # the open item that nothing is told of
+        self._thinking = _SUMMARY
 
     def _on_started(self, event: Started) -> list[Frame]:
         if self._head:
             return []
         response_id = self._stamp.id or event.id
         self._head = _head(response_id, self._stamp.model or event.model, self._stamp, self._request)
-        running = {**self._head, "status": "in_progress", "usage": None}
+        running = {**self._head, **own(NAME, event.extra), "status": "in_progress", "usage": None}
         return [self._frame(f"response.{what}", response=running) for what in ("created", "in_progress")]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
@@ -212,8 +249,30 @@ class ResponseEncoder(Encoder):
         return Frame(to_json(fields), "response.output_text.delta")
 
     def _reasoning_delta(self, text: str) -> Frame:
-        fields = {**self._of_item(), "summary_index": 0, "delta": text}
-        return Frame(to_json(fields), "response.reasoning_summary_text.delta")
+        fields = {**self._of_item(), self._thinking.place: 0, "delta": text}
+        return Frame(to_json(fields), f"{self._thinking.text}.delta")
+
+    def _on_wire_event(self, event: WireEvent) -> list[Frame]:
+        if event.api != NAME:
+            return []
+        if event.name == IN_FULL:
+            self._thinking = _FULL
+            return []
+        if event.name == ADDED:
+            return self._announce(event.fields)
+        fields, place = dict(event.fields), self._of_item()
+        if place.keys() & fields and not self._open:
+            return []  # its item is told in another place
+        return [self._frame(event.name, **{key: place.get(key, one) for key, one in fields.items()})]
+
+    def _announce(self, item: JsonObject) -> list[Frame]:
+        """The next item's own fields.  One that nothing is told of begins at once: its steps come before it does."""
+        opaque = item.get("type") not in ("message", "reasoning")
+        if not opaque:
+            self._announced = item
+            return []
+        self._unfinished = item
+        return self._begin("opaque", item)
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         left = own(NAME, event.metadata)
@@ -222,7 +281,9 @@ class ResponseEncoder(Encoder):
             begun = [] if self._open == "reasoning" else self._begin("reasoning", write_reasoning("", ""))
             item = {**write_reasoning(text, ""), "encrypted_content": seal}
             return [*begun, *self._end_reasoning(text, {"item": item})]
-        if not self._open and "item" in left and "encrypted_content" in mapping(left["item"]):
+        if self._open == "opaque":
+            return []
+        if not self._open and mapping(left.get("item")).get("type") == "reasoning":
             return self._begin("reasoning", write_reasoning("", "")) + self._end(left)  # nothing of it may be read
         return self._end(left)
 
@@ -230,7 +291,8 @@ class ResponseEncoder(Encoder):
         part = event.part
         if not isinstance(part, Opaque) or part.api != NAME:
             return []
-        return self._begin("opaque", part.block) + self._finish_item(dict(part.block))
+        begun = self._open == "opaque" and self._id == part.block.get("id")
+        return [*([] if begun else self._begin("opaque", part.block)), *self._finish_item(dict(part.block))]
 
     # ── calls ────────────────────────────────────────────────────────────────
 
@@ -290,6 +352,8 @@ class ResponseEncoder(Encoder):
     def _begin(self, kind: str, item: Mapping[str, Any]) -> list[Frame]:
         frames = [*self._on_started(Started()), *self._end(NOTHING)]
         self._open, self._pieces = kind, []
+        if self._announced.get("type") == kind:
+            item, self._announced = {**item, **self._announced}, NOTHING
         self._id = string(item.get("id")) or _item_id(_KINDS.get(kind, "item"), self._head["id"], len(self._output))
         added = {**item, "id": self._id}
         return [*frames, self._frame("response.output_item.added", output_index=len(self._output), item=added)]
@@ -301,8 +365,8 @@ class ResponseEncoder(Encoder):
 
     def _begin_reasoning(self) -> list[Frame]:
         begun = self._begin("reasoning", {"type": "reasoning", "summary": []})
-        part = {"type": "summary_text", "text": ""}
-        return [*begun, self._summary("response.reasoning_summary_part.added", part=part)]
+        part = {"type": self._thinking.kind, "text": ""}
+        return [*begun, self._thought(f"{self._thinking.part}.added", part=part)]
 
     def _end(self, left: JsonObject) -> list[Frame]:
         """End the open item; `left` is what its part says beside its text."""
@@ -312,6 +376,8 @@ class ResponseEncoder(Encoder):
                 return self._end_message(text, left)
             case "reasoning":
                 return self._end_reasoning(text, left)
+            case "opaque":
+                return self._finish_item(dict(self._unfinished))
         return []
 
     def _end_message(self, text: str, left: JsonObject) -> list[Frame]:
@@ -328,13 +394,16 @@ class ResponseEncoder(Encoder):
         ]
 
     def _end_reasoning(self, text: str, left: JsonObject) -> list[Frame]:
-        item = sealed(wrapped(mapping(left.get("item")) or write_reasoning(text, ""), self._id), self._request)
+        form, self._thinking = self._thinking, _SUMMARY
+        part = {"type": form.kind, "text": text}
+        said = write_reasoning(text, "") if form is _SUMMARY else {"type": "reasoning", form.key: [part]}
+        item = sealed(wrapped(mapping(left.get("item")) or said, self._id), self._request)
         item.setdefault("summary", [])
         if not text:
             return self._finish_item(item)
         return [
-            self._summary("response.reasoning_summary_text.done", text=text),
-            self._summary("response.reasoning_summary_part.done", part={"type": "summary_text", "text": text}),
+            self._item(f"{form.text}.done", **{form.place: 0}, text=text),
+            self._item(f"{form.part}.done", **{form.place: 0}, part=part),
             *self._finish_item(item),
         ]
 
@@ -366,8 +435,8 @@ class ResponseEncoder(Encoder):
     def _content(self, event: str, **fields: Any) -> Frame:
         return self._item(event, content_index=0, **fields)
 
-    def _summary(self, event: str, **fields: Any) -> Frame:
-        return self._item(event, summary_index=0, **fields)
+    def _thought(self, event: str, **fields: Any) -> Frame:
+        return self._item(event, **{self._thinking.place: 0}, **fields)
 
     def _frame(self, event: str, **fields: Any) -> Frame:
         return self._numbered(to_json(fields), event)

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...errors import UsageError
 from ...events import Assembler, Event, IssueReported, Reclassified
 from ...lenient.source import Need, Source, Tap
-from ...types import Issue, IssueKind, Part, Stop, Tool, ToolCall
+from ...types import IssueKind, Stop, Tool
 from ..judge.declared import NO_TOOLS, Declared, declared
 from ..judge.judge import Judge, unreadable
 from ..judge.provenance import Provenance, ShownText
@@ -35,6 +34,7 @@ from .emitter import Judged, Teller
 from .lanes import MOST, Lane, lane_at
 from .markers import FENCE_SIGNS, FENCES, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
 from .overlooked import NAME_KEYS
+from .parsed import Parsed
 from .search import Lead
 from .shown_calls import reads
 
@@ -58,23 +58,6 @@ CONTROL = frozenset({"<|", "<｜"})
 MIN_TORN = 3
 """So much of a mark is no prose."""
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """A parsed text: calls to run, visible text, reasoning, and everything that had to be noticed.
-
-    `doubtful` are calls that stand in the text and of which it is not certain that they were meant.
-    """
-
-    calls: tuple[ToolCall, ...]
-    text: str
-    reasoning: str
-    issues: tuple[Issue, ...]
-    parts: tuple[Part, ...]
-    doubtful: tuple[ToolCall, ...] = ()
-
-
 DOUBTS = ("ask", "run", "text")
 BLANK = re.compile(r"[ \t\r]*")
 BOM = "\ufeff"
@@ -675,6 +658,7 @@ def parse(
     strict: bool = False,
     doubt: str = "ask",
     prompted_dialect: str = "",
+    confirmed: Iterable[str] = (),
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded.
 
@@ -687,14 +671,15 @@ def parse(
     strict            refuse what needs mending; in the JSON protocol, all but one action or one final
     doubt             what becomes of a call that was perhaps not meant: "ask" (it is in `doubtful`), "run", "text"
     prompted_dialect  the name of the row the prompt asked for; it counts as one named, among all that listen
+    confirmed         ways of writing that this model has confirmed (`habit` in the evidence of a report)
 
     Raises UsageError for what is no text and for names there are not, never for what a model wrote.
     """
     parser = Parser(
         tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
-        doubt=doubt, prompted_dialect=prompted_dialect,
+        doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
-    return fold(parser.whole(text))
+    return fold(parser.whole(text), text)
 
 
 def _wish(doubt: str) -> str:
@@ -715,8 +700,8 @@ def no_text(given: object) -> UsageError:
     return UsageError(why)
 
 
-def fold(events: Iterable[Event]) -> Parsed:
-    """Events of a parser as one value."""
+def fold(events: Iterable[Event], source: str = "") -> Parsed:
+    """Events of a parser as one value; `source` is the text they were parsed from."""
     assembler = Assembler()
     for event in events:
         assembler.add(event)
@@ -728,6 +713,7 @@ def fold(events: Iterable[Event]) -> Parsed:
         issues=response.issues,
         parts=response.message.parts,
         doubtful=response.doubtful,
+        source=source,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...providers.endpoints import ENDPOINTS
 from ...providers.rows import COMPATIBLE
 from ...providers.spec import Tools
 
@@ -115,6 +116,11 @@ PROVIDER = _object(
         "base_url": _text("Root of its API."),
         "key": KEY,
         "tools": TOOLS,
+        "endpoints": {
+            "type": "array",
+            "items": {"enum": list(ENDPOINTS)},
+            "description": "Endpoints it has beside chat. Default: its row's; OpenAI's, for a server without one.",
+        },
         "headers": {"type": "object", "additionalProperties": {"type": "string"}},
     }
 )

@@ -15,7 +15,7 @@ import random
 import re
 import ssl
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -310,7 +310,8 @@ class _Reader:
             headers[key] = self._filled(value, where)
             if not (HEADER_NAME.fullmatch(key) and HEADER_VALUE.fullmatch(headers[key])):
                 self._complain(where, NO_HEADER)
-        return replace(base, name=name, headers={**base.headers, **headers}, aliases=(), port=0, url_env=())
+        own: dict[str, Any] = {"endpoints": _endpoints(row["endpoints"], base)} if "endpoints" in row else {}
+        return replace(base, name=name, headers={**base.headers, **headers}, aliases=(), port=0, url_env=(), **own)
 
     def _routes(self, row: Mapping[str, Any], path: str) -> tuple[Route, ...]:
         given = row.get("routes", row.get("route"))
@@ -358,6 +359,11 @@ class _Reader:
 def _dialect(named: str) -> Dialect:
     """A built-in dialect, or the row in a file that `dragoman learn` wrote.  Raises UsageError and OSError."""
     return from_json(Path(named).read_text(encoding="utf-8"), named) if named.endswith(".json") else DIALECTS[named]
+
+
+def _endpoints(names: Sequence[str], base: Provider) -> Mapping[str, str]:
+    """The endpoints a server has beside chat: where its row knows them, else at their own path."""
+    return {name: base.endpoints.get(name, f"/{name}") for name in names}
 
 
 def _attachment(row: Mapping[str, Any]) -> Attachment:

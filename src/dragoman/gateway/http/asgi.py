@@ -54,7 +54,7 @@ async def run_exchange(
     """
     out = _Out(send)
     job = asyncio.ensure_future(_pump(exchange, perform, out, Steps(size)))
-    watch = asyncio.ensure_future(_until_gone(receive))
+    watch = asyncio.ensure_future(until_gone(receive))
     try:
         while True:
             left = max(seconds - out.age, 0.0) if seconds else keep_alive
@@ -96,7 +96,8 @@ async def _pump(exchange: Exchange, perform: PerformAsync, out: _Out, steps: Ste
     await out.end()
 
 
-async def _until_gone(receive: Receive) -> None:
+async def until_gone(receive: Receive) -> None:
+    """Wait until the client goes away."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -75,6 +75,19 @@ ASKED: Mapping[str, dict[str, Any]] = {
 OTHERS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "/v1/messages/count_tokens": ("post", "How many tokens a request is about to take.", OBJECT),
     "/v1beta/models/{model}:countTokens": ("post", "The same, for Gemini's clients.", OBJECT),
+    **{
+        f"/v1/{name}": ("post", "Passed as it is to a route that has it.", _some(model=_or_null(TEXT)))
+        for name in ("embeddings", "completions", "moderations", "rerank", "audio/speech", "images/generations")
+    },
+    "/api/embed": ("post", "Passed as it is to a route that has it.", _some(model=_or_null(TEXT))),
+    "/api/embeddings": ("post", "Passed as it is to a route that has it.", _some(model=_or_null(TEXT))),
+    "/v1/files": ("get", "The files this key uploaded; POST uploads one.", None),
+    "/v1/batches": ("get", "The batches this key began; POST begins one.", None),
+    "/v1/conversations": ("post", "A conversation that is kept here.", _some(items=_or_null(_list(OBJECT)))),
+    "/v1/conversations/{conversation_id}": ("get", "One of them; POST notes something else, DELETE forgets it.", None),
+    "/v1/conversations/{conversation_id}/items": ("get", "Its items; POST adds some.", None),
+    "/v1/responses/{response_id}": ("get", "An answer that is kept here; DELETE forgets it.", None),
+    "/v1/responses/{response_id}/input_items": ("get", "The items it was asked with.", None),
     "/v1/parse": ("post", "The calls in what a model wrote, judged.", _some("text", text=TEXT, tools=_tools(NAMED))),
     "/v1/render": (
         "post",
@@ -93,6 +106,15 @@ OTHERS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "/readyz": ("get", "Whether requests should be sent here.", None),
 }
 """What is served beside the fronts: the method, what it is, and what it is asked."""
+
+
+FORMS: Mapping[str, str] = {
+    "/v1/audio/transcriptions": "Passed as it is to a route that has it: speech to text.",
+    "/v1/audio/translations": "The same, into English.",
+    "/v1/images/edits": "Passed as it is to a route that has it: an image changed.",
+    "/v1/images/variations": "The same, another of its kind.",
+}
+"""What is asked by a form (multipart/form-data), which passes as it comes."""
 
 
 def document() -> dict[str, Any]:
@@ -125,10 +147,21 @@ def _paths() -> Iterator[tuple[str, dict[str, Any]]]:
         yield path, {method: _operation(path, summary, answers) | (_body(schema) if schema is not None else {})}
 
 
+    for path, summary in FORMS.items():
+        schema = _some("model", model=NAME)
+        asked = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
+        answered = {code: _answer("The answer, or an error.", "application/json") for code in ("200", "default")}
+        yield path, {"post": _operation(path, summary, answered) | asked}
+
+
 def _operation(path: str, summary: str, answers: Mapping[str, Any]) -> dict[str, Any]:
-    named = [{"name": "model", "in": "path", "required": True, "schema": {**TEXT, "minLength": 1}}]
+    named = [
+        {"name": name, "in": "path", "required": True, "schema": {**TEXT, "minLength": 1}}
+        for name in ("model", "conversation_id", "response_id")
+        if f"{{{name}}}" in path
+    ]
     operation = {"summary": summary, "operationId": path.strip("/").replace("/", "_"), "responses": answers}
-    return operation | ({"parameters": named} if "{model}" in path else {})
+    return operation | ({"parameters": named} if named else {})
 
 
 def _body(schema: Mapping[str, Any]) -> dict[str, Any]:

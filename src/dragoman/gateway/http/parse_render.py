@@ -23,7 +23,7 @@ NAME = "dragoman"
 ASKED: Mapping[str, type | tuple[type, ...]] = {
     "text": str, "tools": (list, type(None)), "dialects": (str, list), "prefix": str,
     "finish_reason": (str, type(None)), "shown": list, "strict": bool,
-    "doubt": str, "prompted_dialect": str,
+    "doubt": str, "prompted_dialect": str, "confirmed": list,
 }  # fmt: skip
 """The fields of a parse, with what each must be."""
 

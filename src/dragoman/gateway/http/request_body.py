@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import orjson
@@ -81,21 +81,39 @@ async def read_body(scope: Scope, receive: Receive, limit: int, seconds: float |
 
 
 async def _read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
+    return b"".join([piece async for piece in _pieces(scope, receive, limit)])
+
+
+async def _pieces(scope: Scope, receive: Receive, limit: int) -> AsyncIterator[bytes]:
     announced = header(scope, b"content-length")
     if announced.isdecimal() and (len(announced) > 18 or int(announced) > limit):
         raise Refused(TOO_LARGE.format(limit=limit), 413)
-    pieces: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Gone
-        pieces.append(message.get("body", b""))
-        size += len(pieces[-1])
+        piece = message.get("body", b"")
+        size += len(piece)
         if size > limit:
             raise Refused(TOO_LARGE.format(limit=limit), 413)
+        yield piece
         if not message.get("more_body", False):
-            return b"".join(pieces)
+            return
+
+
+async def pieces_of(scope: Scope, receive: Receive, limits: Limits) -> AsyncIterator[bytes]:
+    """The request's body as it comes; each piece has the time that a JSON body has.  Raises Refused, or Gone."""
+    pieces, seconds = _pieces(scope, receive, limits.body), limits.body_timeout
+    try:
+        while True:
+            async with asyncio.timeout(seconds):
+                piece = await anext(pieces, None)
+            if piece is None:
+                return
+            yield piece
+    except TimeoutError:
+        raise Refused(TOO_SLOW.format(seconds=seconds), 408) from None
 
 
 def unpacked(body: bytes, coding: str, limit: int) -> bytes:

@@ -22,6 +22,7 @@ from ...turn.habits import Habits, Written
 from ...types import Message, Reasoning
 from .contents import Contents
 from .conversations import Conversations
+from .owned import Owned
 from .quota import Quota
 from .response_items import Items
 from .responses import Responses
@@ -54,6 +55,7 @@ class StateStores:
         kept = Contents(contents)
         conversations = Conversations(Shelf("conversation", store), kept)
         self.responses = Responses(Shelf("response", store), self.items, kept, conversations)
+        self.owned = Owned(Shelf("owned", store))
         self.memory = Memory(behind=turns)
         habits: Backing[Written] | None = None if store is None else Drawer(store, "habit", json.dumps, _read_habits)
         self.learned = Capabilities(ReasoningStore(calls), Habits(habits))

@@ -43,7 +43,8 @@ def no_clock() -> float:
 class UpstreamAttempt:
     """One request to one place: `number` counts from 1 at each place, `reask` is 0 for what the client itself asked.
 
-    `begun` and `ended` are seconds of the record's clock; `note` is for observers to keep what is theirs.
+    `begun` and `ended` are seconds of the record's clock; `note` is for observers to keep what is theirs;
+    `operation` is what was asked for, in one word.
     """
 
     place: Place
@@ -55,6 +56,7 @@ class UpstreamAttempt:
     response: Response | None = None
     failure: ProviderError | None = None
     note: Any = None
+    operation: str = "chat"
 
 
 class Observer(Protocol):
@@ -223,6 +225,14 @@ class ExchangeRecord:
         response = yield from relay(steps, on_step=on_step)
         self._end(self.attempts[-1], response)
         return response
+
+    def ask(self, place: Place, request: Request, operation: str) -> None:
+        """A place is asked for something that is no chat."""
+        self._begin(UpstreamAttempt(place, request, operation=operation))
+
+    def answered(self, response: Response | None, failure: ProviderError | None = None) -> None:
+        """It answered, or failed."""
+        self._end(self.attempts[-1], response, failure)
 
     def _begin(self, attempt: UpstreamAttempt) -> None:
         attempt.begun = self.clock()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...fallback import Health, Place
-from ...types import Issue, ToolCall
+from ...types import Issue, IssueKind, ToolCall
 from ..config.model import GatewayConfig
 from .exchange_record import ExchangeRecord, UpstreamAttempt
 
@@ -36,6 +36,7 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "server_tool_calls": ("Counter", "Calls of MCP tools executed by the gateway.", ("tool", "outcome")),
     "edits": ("Counter", "Edits of mended calls by kind.", ("kind",)),
     "issues": ("Counter", "Issues in answers by kind.", ("kind",)),
+    "questions": ("Counter", "Calls in doubt, by what the model said when asked.", ("model", "route", "said")),
     "reasks": ("Counter", "Re-asks for what was wrong with an answer.", ("model", "route")),
     "upstream_requests": ("Counter", "Upstream requests by outcome.", ("route", "outcome")),
     "upstream_duration_seconds": ("Histogram", "Seconds of one upstream request.", ("route",)),
@@ -47,6 +48,8 @@ TOGETHER = {"in_flight_requests": "livesum", COOLDOWN: "livemax"}
 """How the gauges of several processes make one."""
 UNREPORTED = ("native", "native", "accepted")
 """Dialect, tier and verdict of a native call that nobody had to judge."""
+SAID = frozenset({IssueKind.CONFIRMED, IssueKind.DENIED})
+UNASKED = "not_asked"
 USED = ("input", "output", "cached", "cache_written", "reasoning")
 
 
@@ -122,6 +125,10 @@ class Metrics:
             self._call(call)
         for issue in response.issues:
             self._issue(issue)
+            if issue.kind in SAID:
+                self._made["questions"].labels(model, route, str(issue.kind)).inc()
+        for _ in response.doubtful:
+            self._made["questions"].labels(model, route, UNASKED).inc()
 
     def _call(self, call: ToolCall) -> None:
         report = call.report

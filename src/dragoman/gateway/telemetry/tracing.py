@@ -112,7 +112,7 @@ class Tracing:
         """The span of an upstream request begins; the provider gets its headers."""
         attributes = {**_named(attempt), **_request(attempt)}
         span = self._tracer.start_span(
-            f"chat {attempt.place.model}", self._within(record), self._trace.SpanKind.CLIENT, attributes
+            f"{attempt.operation} {attempt.place.model}", self._within(record), self._trace.SpanKind.CLIENT, attributes
         )
         self._spans[attempt] = span
         record.trace_headers.clear()
@@ -182,7 +182,7 @@ class Tracing:
 def _named(attempt: UpstreamAttempt) -> dict[str, Any]:
     where = attempt.place
     return {
-        "gen_ai.operation.name": "chat",
+        "gen_ai.operation.name": attempt.operation,
         "gen_ai.provider.name": PROVIDERS.get(where.provider, where.provider),
         "gen_ai.request.model": where.model,
     }

@@ -1,0 +1,134 @@
+"""Where front and backend speak one API nothing is lost: recorded answers, written again, leaf for leaf."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+
+from dragoman.codecs.shared.frames import readers, writers
+from dragoman.codecs.shared.spec import Codec
+from dragoman.errors import ProviderError
+from tests.codecs.test_wire import APIS, _is_older, recorded, stream_bytes
+from tests.support.leaves import Said, lost_of_body, same
+from tests.support.recordings import codec
+
+EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
+    "*": {
+        "* obfuscation": "padding against listeners, random by nature",
+        "obfuscation": "padding against listeners, random by nature",
+    },
+    "openai_chat": {
+        "choices[].finish_reason": "an answer with calls stopped for them: clients go by this word",
+        "choices[].message.*": "Writer's chunks say each delta twice; it is said once",
+        "choices[].delta.tool_calls[].index": "Z.ai numbers a call -1; clients count from 0",
+        "created": "some peers tell the time of each chunk; a stream has one",
+        "sla_metrics.ts_us": "the clock of one chunk that says nothing else",
+    },
+    "openai_responses": {
+        "* sequence_number": "counted anew, for a stream of ours may hold other events",
+        "response.completed response.output[].encrypted_content": "encrypted anew in the last event; the item's is told",
+        "* item.encrypted_content": "bound to an id the peer changed within the stream: the true id goes before it",
+        "*[].status": "a call that is given out is complete, whatever its item says",
+        "* item.status": "a call that is given out is complete, whatever its item says",
+        "output[].*": "a message that says nothing is no item, and later ones move up",
+        "output[].status": "a call that is given out is complete, whatever its item says",
+        "* output_index": "items told at once are told one after the other",
+    },
+    "anthropic_messages": {
+        "ping": "a sign of life; the gateway gives its own",
+        "content_block_*": "a call cut off by max_tokens is no call: its text is in an issue",
+    },
+    "gemini": {
+        "*.functionCall.partialArgs[].*": "a call goes out once, whole",
+        "*.functionCall.willContinue": "a call goes out once, whole",
+        "*.functionCall.args.*": "a row with two candidates' worth of parts in one: neighbouring texts are one part",
+        "*.parts[].thought": "neighbouring texts of one kind are one part",
+        "candidates[].finishReason": "Vertex over gRPC writes a number; it comes as its digits",
+        "usageMetadata.*": "running counts; the last ones are told",
+    },
+    "gemini_interactions": {"interaction.status_update": "the status stands in the event that completes the answer"},
+    "bedrock_converse": {
+        "* p": "padding against listeners, random by nature",
+        "*toolUse.type": "says what the key `toolUse` says; AWS documents `server_tool_use` only",
+        "contentBlock* contentBlockIndex": "blocks are counted anew where one of them was empty or the server's",
+        "contentBlockDelta delta.toolResult[].*": "a block of the server comes whole in the event that begins it",
+        "contentBlockDelta delta.toolUse.input": "a block of the server comes whole in the event that begins it",
+    },
+    "cohere_chat": {
+        "[DONE]": "`message-end` ends this wire's answers; its SDKs never wait for more",
+        "tool-plan-delta": "a plan comes as thinking, which the same clients read",
+        "citation-*": "citations come with the text they belong to",
+    },
+}
+"""API → event and path of a leaf (`*` for anything) → why it does not come out again, or not as it was."""
+
+
+def _answers(api: str, *, stream: bool) -> Iterator[Any]:
+    for row in recorded(api):
+        asked = row["request"]
+        older = isinstance(asked, dict) and _is_older({**row, "model": row["model"] or ""})
+        first_version = api == "cohere_chat" and "response_id" in row["response"]
+        if row["status"] == 200 and row["stream"] is stream and not (older or first_version):
+            yield pytest.param(api, row, id=f"{api}:{row['id'][-90:]}")
+
+
+def _is_excepted(api: str, path: str) -> bool:
+    listed = [*EXCEPTIONS["*"], *EXCEPTIONS.get(api, {})]
+    return any(fnmatchcase(path, one.replace("[", "[[]")) for one in listed)
+
+
+@pytest.mark.parametrize(("api", "row"), [case for api in APIS for case in _answers(api, stream=False)])
+def test_a_whole_answer_comes_out_as_it_came_in(api: str, row: dict[str, Any]) -> None:
+    response = codec(api).decode_response(row["response"])
+    got = json.loads(json.dumps(codec(api).encode_response(response)))
+    assert [(path, one) for path, one in lost_of_body(row["response"], got) if not _is_excepted(api, path)] == []
+
+
+@pytest.mark.parametrize("whole_calls", [True, False], ids=["whole", "growing"])
+@pytest.mark.parametrize(("api", "row"), [case for api in APIS for case in _answers(api, stream=True)])
+def test_a_stream_comes_out_as_it_came_in(api: str, row: dict[str, Any], whole_calls: bool) -> None:
+    data = stream_bytes(api, row)
+    try:
+        again = _again(codec(api), data, whole_calls=whole_calls)
+    except ProviderError:
+        return  # told as the error it is
+    lost = Said(_bodies(codec(api), data)).lost(Said(_bodies(codec(api), again)))
+    assert [(path, one) for path, one in lost if not _is_excepted(api, path)] == []
+
+
+def test_a_leaf_that_is_missing_is_found() -> None:
+    sent = {"a": [{"b": 1, "c": "x"}], "d": '{"e": 1}'}
+    assert list(lost_of_body(sent, {"a": [{"b": 1}], "d": '{"e":1}'})) == [("a[].c", "x")]
+    assert list(Said([("start", sent), ("end", {})]).lost(Said([("start", {"a": [{"b": 2, "c": "x"}]})]))) == [
+        ("end", "the event"),
+        ("start a[].b", 1),
+        ("start d", '{"e": 1}'),
+    ]
+    assert not same(True, 1)
+
+
+def _again(api: Codec, data: bytes, *, whole_calls: bool) -> bytes:
+    reader, decoder = readers[api.frames](), api.decode_stream()
+    encoder = api.encode_stream(whole_calls=whole_calls)
+    events = [event for frame in (*reader.feed(data), *reader.close()) for event in decoder.feed(frame)]
+    frames = [frame for event in (*events, *decoder.close()) for frame in encoder.feed(event)]
+    return b"".join(map(writers[api.frames], [*frames, *encoder.close()]))
+
+
+def _bodies(api: Codec, data: bytes) -> Iterator[tuple[str, Any]]:
+    """The frames of a stream: the kind of each, and its body."""
+    reader = readers[api.frames]()
+    for frame in (*reader.feed(data), *reader.close()):
+        try:
+            body = json.loads(frame.data)
+        except ValueError:
+            yield frame.data, None
+            continue
+        if api.name == "bedrock_invoke":
+            body = json.loads(base64.b64decode(body["bytes"]))
+        yield body.get("type") or body.get("event_type") or frame.event, body
