@@ -151,6 +151,15 @@ def test_input_items_are_those_of_the_whole_chain_in_pages(alice: Any) -> None:
     assert alice.responses.input_items.list(second.id, limit=1, order="asc").data[0].content[0].text == "q0"
 
 
+def test_tokens_are_counted_with_what_the_request_refers_to(alice: Any) -> None:
+    long = alice.responses.create(model="m", input="hello " * 200)
+    count = alice.responses.input_tokens.count
+    alone, after = count(model="m", input="hi"), count(model="m", input="hi", previous_response_id=long.id)
+    assert alone.object == "response.input_tokens"
+    assert 0 < alone.input_tokens < after.input_tokens - 100
+    assert count(model="m", input="hi", tools=[LOOK]).input_tokens > alone.input_tokens
+
+
 @pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "order=up", "after=msg_nope"])
 def test_a_page_that_cannot_be_is_refused(query: str) -> None:
     gateway, headers = app(), {"authorization": f"Bearer {ALICE}"}

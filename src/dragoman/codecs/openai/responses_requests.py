@@ -71,6 +71,8 @@ _OPTIONS = {"max_tokens": "max_output_tokens", "temperature": "temperature", "to
 _CALLING = ("tools", "tool_choice", "parallel_tool_calls")
 _MODELLED = frozenset({*_OPTIONS.values(), "reasoning", *_CALLING, "model", "input", "instructions", "text", "stream"})
 _STORED = ("previous_response_id", "conversation", "background")
+NOT_STORED = "conversations are not stored here; send the whole input, without `{key}`"
+NO_BACKGROUND = "nothing is answered in the background here; stream the answer instead, without `{key}`"
 _TOOL = frozenset({"type", "name", "description", "parameters", "strict"})
 _MODES = ("auto", "none", "required")
 _SCHEMA_NAME = "response"
@@ -84,7 +86,7 @@ def decode_request(body: JsonObject) -> Request:
     body = an_object(body, "$")
     for key in _STORED:
         if body.get(key):
-            message = f"conversations are not stored here; send the whole input, without `{key}`"
+            message = (NO_BACKGROUND if key == "background" else NOT_STORED).format(key=key)
             raise Unsupported(message, f"$.{key}", NAME, {"code": "unsupported_parameter"})
     extra = present(body, _MODELLED)
     tools, foreign = _read_tools(body)

@@ -86,6 +86,7 @@ OTHERS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "/v1/conversations": ("post", "A conversation that is kept here.", _some(items=_or_null(_list(OBJECT)))),
     "/v1/conversations/{conversation_id}": ("get", "One of them; POST notes something else, DELETE forgets it.", None),
     "/v1/conversations/{conversation_id}/items": ("get", "Its items; POST adds some.", None),
+    "/v1/responses/input_tokens": ("post", "How many tokens a request is about to take.", _some(model=_or_null(TEXT))),
     "/v1/responses/{response_id}": ("get", "An answer that is kept here; DELETE forgets it.", None),
     "/v1/responses/{response_id}/input_items": ("get", "The items it was asked with.", None),
     "/v1/parse": ("post", "The calls in what a model wrote, judged.", _some("text", text=TEXT, tools=_tools(NAMED))),

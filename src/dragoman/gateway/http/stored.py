@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qs
 
 from ...codecs import CODECS
+from ...dialects.writing.prompt import estimate
 from ...errors import CodecError, DragomanError, ProviderError
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject
@@ -26,6 +27,8 @@ from .offload import offload
 from .request_body import Gone, Refused, read_body, read_json, unpacked
 from .request_body import header as header_of
 
+COUNTED = ("instructions", "input", "tools", "text")
+"""Fields of a request that a model reads."""
 DEFAULT_PAGE, LARGEST_PAGE = 20, 100
 NO_PAGE = f"{{name}} must be {{what}}; leave it out for {DEFAULT_PAGE} of the newest"
 NOT_STREAMED = "only a response that was created with background=true can be streamed; retrieve this one whole"
@@ -137,6 +140,12 @@ class StoredResponses:
         self._responses.get(asked.path["response_id"], asked.owner)
         raise CodecError(NOT_CANCELLED, "response_id", API)
 
+    def count(self, asked: Asked) -> Mapping[str, Any]:
+        """How many tokens a request is about to take, its state included: an estimate, as for the other APIs."""
+        body = self._responses.opening({**asked.body, "store": False}, asked.owner).body
+        counted = {key: body[key] for key in COUNTED if body.get(key)}
+        return {"object": "response.input_tokens", "input_tokens": estimate(to_json(counted)) if counted else 0}
+
     def input_items(self, asked: Asked) -> Mapping[str, Any]:
         """What it was asked with."""
         name = asked.path["response_id"]
@@ -191,6 +200,7 @@ def stored_endpoints(responses: Responses, limits: Callable[[], Limits]) -> Iter
     answers, talks = StoredResponses(responses), StoredConversations(responses.conversations)
     one, items = "/conversations/{conversation_id}", "/conversations/{conversation_id}/items"
     served: Mapping[str, Mapping[str, Answerer]] = {
+        "/responses/input_tokens": {"POST": answers.count},
         "/responses/{response_id}": {"GET": answers.show, "DELETE": answers.delete},
         "/responses/{response_id}/cancel": {"POST": answers.cancel},
         "/responses/{response_id}/input_items": {"GET": answers.input_items},
