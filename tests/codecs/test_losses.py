@@ -330,3 +330,43 @@ def test_several_answers_are_reported_as_one_unsupported_parameter(origin: str, 
     request = codec(origin).decode_request(body)
     path = "$.extra.n" if origin == "openai_chat" else "$.extra.generationConfig.candidateCount"
     assert unsupported(request, api) == [path]
+
+
+HI = [{"role": "user", "content": "hi"}]
+MARKED = [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]
+OVERHEARD: Mapping[str, tuple[str, dict[str, Any], str]] = {
+    "what the answer will be like": (
+        "openai_chat",
+        {"messages": HI, "prediction": {"type": "content", "content": "x"}},
+        "$.extra.prediction.content",
+    ),
+    "a summary of the reasoning": (
+        "openai_responses",
+        {"input": "hi", "reasoning": {"summary": "auto"}},
+        "$.extra.reasoning.summary",
+    ),
+    "a mark on all of it": (
+        "anthropic_messages",
+        {"max_tokens": 9, "messages": HI, "cache_control": {"type": "ephemeral"}},
+        "$.extra.cache_control.type",
+    ),
+    "a mark on a message": (
+        "anthropic_messages",
+        {"max_tokens": 9, "messages": [{"role": "user", "content": MARKED}]},
+        "$.messages[0].cache",
+    ),
+    "a mark on the instructions": (
+        "anthropic_messages",
+        {"max_tokens": 9, "system": MARKED, "messages": HI},
+        "$.messages[0].cache",
+    ),
+}
+"""What is asked in words that stand in blocks too → whose they are, the body, the path that is told."""
+
+
+@pytest.mark.parametrize("row", OVERHEARD)
+@pytest.mark.parametrize("api", ["openai_chat", "openai_responses", "anthropic_messages", "gemini", "ollama_chat"])
+def test_fields_named_like_those_of_blocks_are_told_too(row: str, api: str) -> None:
+    origin, body, path = OVERHEARD[row]
+    request = codec(origin).decode_request({"model": "m", **body})
+    assert (path in unsupported(request, api)) == (api != origin)

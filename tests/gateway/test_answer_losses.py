@@ -126,3 +126,14 @@ def test_a_plain_answer_loses_nothing(front: str) -> None:
     for back, body in (("openai_chat", _chat()), ("anthropic_messages", _messages()), ("gemini", _gemini())):
         reply = ask(app(ScriptedPeer([_answer(back, body, stream=False)]), back), front, stream=False)
         assert TOLD not in reply.headers
+
+
+@pytest.mark.parametrize("name", ["", "notes.pdf"])
+def test_a_file_that_is_left_out_is_told_whatever_it_is_called(name: str) -> None:
+    file = {"file_data": "data:application/pdf;base64,AAAA", **({"filename": name} if name else {})}
+    messages = [{"role": "user", "content": [{"type": "text", "text": "read"}, {"type": "file", "file": file}]}]
+    answer = Answer(
+        (json.dumps({"model": "m", "message": {"role": "assistant", "content": "ok"}, "done": True}).encode(),)
+    )
+    reply = ask(app(ScriptedPeer([answer]), "ollama_chat"), "openai_chat", stream=False, messages=messages)
+    assert "messages[0].parts[" in reply.headers["x-dragoman-unsupported-params"]

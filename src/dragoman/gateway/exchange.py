@@ -396,7 +396,7 @@ def failure(front: Front, error: Exception, request_id: str = "", status: int = 
 def unsupported_parameters(issues: Iterable[Issue]) -> list[str]:
     """The fields of a request that its route does not support, but for what was cut from a tool's schema."""
     unsupported = [issue for issue in issues if issue.kind is IssueKind.UNSUPPORTED and issue.path.startswith("$.")]
-    paths = [issue.path for issue in unsupported if not issue.name or issue.path == "$.tool_choice"]
+    paths = [issue.path for issue in unsupported if not issue.path.startswith("$.tools[")]
     return [path.removeprefix("$.").removeprefix("extra.") for path in paths]
 
 

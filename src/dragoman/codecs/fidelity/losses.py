@@ -119,13 +119,15 @@ def _special(messages: Iterable[Message]) -> dict[int, Message]:
 
 
 def _of_one_wire(message: Message) -> Message | None:
-    """What of `message` some wires hold and others do not: media, blocks and fields of one API; None for nothing."""
+    """What of `message` some wires hold and others do not: media, blocks, fields and cache marks of one API; None for
+    nothing."""
     parts: list[Part] = [part for part in message.parts if isinstance(part, Media | Opaque)]
     named = message.metadata and not MARKS.issuperset(message.metadata)
-    if not (parts or named):
+    if not (parts or named or message.cache):
         return None
     metadata = message.metadata if named else NOTHING
-    return Message("user" if message.role == "tool" else message.role, parts or [Text("…")], metadata=metadata)
+    role = "user" if message.role == "tool" or not (parts or named) else message.role
+    return Message(role, parts or [Text("…")], cache=message.cache, metadata=metadata)
 
 
 def response_losses(response: Response, codec: Codec) -> tuple[Issue, ...]:

@@ -57,16 +57,18 @@ class Fields:
             return
         for key, value in sent.items():
             if value is not None and key not in MARKS and (key, repr(value)) not in self._known:
-                for field, what, text in _spelled(key, value):
+                said = _COUNTED if path == "$.extra" else _SAID_ELSEWHERE
+                for field, what, text in _spelled(key, value, said):
                     if (field, text) not in self._known:
                         where = f"{path}.{field.removesuffix('[]')}"
                         yield loss_at(where, f"{api} has no {what} of {sent.api}", raw=text)
 
 
-def _spelled(key: str, value: object) -> Iterator[tuple[str, str, str]]:
-    """A field as the fields or tools in it, where it holds any: its path, what it is, what it says."""
+def _spelled(key: str, value: object, said: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+    """A field as the fields or tools in it that are not `said` elsewhere, where it holds any: its path, what it is,
+    what it says."""
     if inner := mapping(value):
-        for name, one in present(inner, _SAID_ELSEWHERE).items():
+        for name, one in present(inner, said).items():
             yield f"{key}.{name}", f"field `{key}.{name}`", repr(one)
         return
     tools = [one for one in items(value) if isinstance(one, Mapping)] if key == "tools" else []
@@ -78,13 +80,14 @@ def _spelled(key: str, value: object) -> Iterator[tuple[str, str, str]]:
         yield key, f"field `{key}`", repr(value)
 
 
-_SAID_ELSEWHERE = frozenset(
-    {"type", "role", "name", "description", "text", "summary", "content", "status"}
-    | {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"}
+_COUNTED = frozenset(
+    {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"}
     | {"input_tokens", "output_tokens", "input_tokens_details", "output_tokens_details", "cache_read_input_tokens"}
     | {"cache_creation_input_tokens", "inputTokens", "outputTokens", "totalTokens", "promptTokenCount"}
     | {"candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount", "totalTokenCount"}
 )
+"""Token counts, which `Usage` says too."""
+_SAID_ELSEWHERE = _COUNTED | {"type", "role", "name", "description", "text", "summary", "content", "status"}
 """Fields inside a block that the canonical value around it says too: what it is, what it says, what it counted."""
 
 
