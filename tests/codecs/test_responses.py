@@ -90,8 +90,8 @@ def test_the_stream_of_a_free_form_call_tells_its_input() -> None:
 
 
 @pytest.mark.parametrize("key", ["previous_response_id", "conversation", "background"])
-def test_server_side_conversations_are_refused_with_a_reason(key: str) -> None:
-    with pytest.raises(Unsupported, match="not stored") as raised:
+def test_what_a_server_keeps_is_refused_with_a_reason(key: str) -> None:
+    with pytest.raises(Unsupported, match="in the background" if key == "background" else "not stored") as raised:
         read(**{key: "resp_1"})
     status, body = API.encode_error(raised.value)
     assert status == 400
