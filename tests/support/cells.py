@@ -160,6 +160,7 @@ def _sse(data: Any, event: str = "") -> bytes:
 def chat_stream(body: Any) -> tuple[list[bytes], str]:
     """A whole chat answer, streamed: reasoning, content and calls each in a chunk of its own."""
     choice, base = body["choices"][0], {"id": body["id"], "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    base |= {key: body[key] for key in ("citations", "search_results", "service_tier") if key in body}
     deltas = [{key: value} for key, value in choice["message"].items() if key not in ("role",) and value]
     deltas = [_indexed(delta) for delta in deltas]
     chunks = [{**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]

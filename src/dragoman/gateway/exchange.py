@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..codecs.crossing.answers import AnswerCrossing, crossed_answer
 from ..codecs.fidelity.losses import unsupported_fields
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.spec import Stamp
@@ -242,7 +243,7 @@ class Exchange:
         encoder = codec.encode_stream(stamp, request, whole_calls=self._whole_calls)
         write = writers[codec.frames]
         pieces: list[bytes] = []
-        sealer, shortcut = self._sealer(), Shortcut()
+        sealer, shortcut, across = self._sealer(), Shortcut(), AnswerCrossing(codec.name)
 
         def on_step(step: Any) -> tuple[()]:
             if type(step) in EVENTS:
@@ -250,9 +251,10 @@ class Exchange:
                 if type(step) is IssueReported:
                     self._unsupported += unsupported_parameters([step.issue])
                 went_out = shortcut.note(step)
-                for frame in encoder.feed(step):
-                    if not went_out:
-                        pieces.append(write(frame))
+                for event in across.feed(step):
+                    for frame in encoder.feed(event):
+                        if not went_out:
+                            pieces.append(write(frame))
             return ()
 
         def before() -> Iterable[Head | bytes]:
@@ -268,7 +270,7 @@ class Exchange:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise
         self._record.response = response
-        sent = self._sealer().response(response)
+        sent = self._outgoing(response)
         answer = codec.encode_response(sent, stamp, request)
         lost = self._note_losses(sent, answer)
         if codec.frames is FrameKind.SSE:
@@ -280,6 +282,10 @@ class Exchange:
     def _sealer(self) -> Sealer:
         """What puts state of other wires where this client gives it back."""
         return Sealer(self._front.native, self._record.key)
+
+    def _outgoing(self, response: Response) -> Response:
+        """A whole answer in the words of this client's API."""
+        return crossed_answer(self._sealer().response(response), self._front.codec.name)
 
     def _keep(self, answer: Callable[[], JsonObject]) -> None:
         """What may be referred to is kept, unless the client says that it sends everything itself."""
@@ -300,7 +306,7 @@ class Exchange:
         response = yield from relay(steps, on_step=lambda _: ())
         self._record.response = response
         self._record.flowing()
-        sent = self._sealer().response(response)
+        sent = self._outgoing(response)
         answer = self._front.codec.encode_response(sent, stamp, request)
         self._keep(lambda: answer)
         lost = self._note_losses(sent, answer)

@@ -22,6 +22,8 @@ from ..shared.body import items, mapping, string
 from ..shared.spec import TYPED, WireFields
 from .settings import ANTHROPIC, BEDROCK, CHAT, COHERE, GEMINI, INVOKE, OLLAMA, RESPONSES
 
+MINTED = "dragoman"
+"""Stands in the ids of blocks that we made for a client: no vendor may get these back."""
 MARK = "cache_control"
 PLAIN_MARK = {"type": "ephemeral"}
 INLINE = frozenset({CHAT, RESPONSES, OLLAMA, COHERE})
@@ -46,7 +48,10 @@ def _same(made: object, given: object) -> bool:
 
 
 def _message(message: Message, api: str, takes: Collection[str], free: Collection[str]) -> Message:
-    parts = [_part(part, api, takes, free) for part in message.parts]
+    kept = [part for part in map(_unmade, message.parts) if part is not None]
+    parts = [_part(part, api, takes, free) for part in kept]
+    if len(parts) < len(message.parts):
+        return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
     if all(map(_same, parts, message.parts)) and not message.cache:
         return message
     cache = message.cache
@@ -57,6 +62,22 @@ def _message(message: Message, api: str, takes: Collection[str], free: Collectio
     elif all(map(_same, parts, message.parts)):
         return message
     return Message(message.role, parts, cache=cache, metadata=message.metadata)
+
+
+def _unmade(part: Part) -> Part | None:
+    """A part without what we made of another wire's words for the client: no vendor takes it for its own."""
+    if isinstance(part, Opaque):
+        ids = (part.block.get("id"), part.block.get("tool_use_id"))
+        return None if any(f"_{MINTED}_" in string(one) for one in ids) else part
+    if isinstance(part, Text) and (cited := items(_own(part, ANTHROPIC).get("citations"))):
+        left = [one for one in cited if mapping(one).get("encrypted_index") != ""]
+        return part if len(left) == len(cited) else replace(part, metadata=_with_citations(part, left))
+    return part
+
+
+def _with_citations(part: Text, cited: list[Any]) -> WireFields:
+    others = {key: value for key, value in part.metadata.items() if key != "citations"}
+    return WireFields(ANTHROPIC, {**others, **({"citations": cited} if cited else {})})
 
 
 def _ttl(parts: Sequence[Part]) -> str:

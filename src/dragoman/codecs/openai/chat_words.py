@@ -49,13 +49,17 @@ def read_usage(usage: JsonObject) -> Usage | None:
     if not any(usage.get(key) is not None for key in _MODELLED_USAGE):
         return None
     given = mapping(usage.get("prompt_tokens_details"))
+    asked, made = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+    thought = count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+    if thought and count(usage.get("total_tokens")) == asked + made + thought:
+        made += thought  # xAI counts thoughts apart; its total says so
     cached = count(given.get("cached_tokens")) or next((n for key in _CACHED if (n := count(usage.get(key)))), 0)
     return Usage(
-        input=count(usage.get("prompt_tokens")),
-        output=count(usage.get("completion_tokens")),
+        input=asked,
+        output=made,
         cached=cached,
         cache_written=count(given.get("cache_write_tokens")),  # OpenRouter
-        reasoning=count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+        reasoning=thought,
     )
 
 

@@ -24,7 +24,7 @@ from ...events import (
 from ...jsontext import quoted, to_json
 from ...types import NOTHING, JsonObject, Opaque, Part, Request, Response, Stop, Text, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import count, mapping, string
+from ..shared.body import count, items, mapping, string
 from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply
 from ..shared.frames import Frame
@@ -199,6 +199,9 @@ def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, An
 # ── streamed ─────────────────────────────────────────────────────────────────
 
 
+NOTED = "response.output_text.annotation.added"
+
+
 class ResponseEncoder(Encoder):
     """Events → frames.  `_open` is the item under way: its kind, "" for none; `_id` and `_place` are its own."""
 
@@ -213,6 +216,7 @@ class ResponseEncoder(Encoder):
         self._call: CallStarted | None = None
         self._typed: TypedItem | None = None
         self._calls = 0
+        self._noted = 0  # annotations of the open text that went out
         self._announced: JsonObject = NOTHING  # the item that comes next, as its wire announced it
         self._unfinished: JsonObject = NOTHING  # the open item that nothing is told of
         self._thinking = _SUMMARY
@@ -261,6 +265,8 @@ class ResponseEncoder(Encoder):
         if event.name == ADDED:
             return self._announce(event.fields)
         fields, place = dict(event.fields), self._of_item()
+        if event.name == NOTED and self._open:
+            self._noted += 1
         if place.keys() & fields and not self._open:
             return []  # its item is told in another place
         return [self._frame(event.name, **{key: place.get(key, one) for key, one in fields.items()})]
@@ -388,10 +394,17 @@ class ResponseEncoder(Encoder):
             part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
             item["content"] = [part]
         return [
+            *self._annotations(part),
             self._content("response.output_text.done", text=text, logprobs=part["logprobs"]),
             self._content("response.content_part.done", part=part),
             *self._finish_item(item),
         ]
+
+    def _annotations(self, part: JsonObject) -> list[Frame]:
+        """What a text rests on, each by an event of its own."""
+        noted, self._noted = self._noted, 0
+        notes = [*enumerate(items(part.get("annotations")))][noted:]  # those before went out as the wire told them
+        return [self._content(NOTED, annotation_index=place, annotation=note) for place, note in notes]
 
     def _end_reasoning(self, text: str, left: JsonObject) -> list[Frame]:
         form, self._thinking = self._thinking, _SUMMARY
