@@ -112,6 +112,8 @@ class IssueKind(StrEnum):
     REASKED = "reasked"
     CONFIRMED = "confirmed"
     DENIED = "denied"
+    TOOLS_IGNORED = "tools_ignored"
+    TOOLS_TESTED = "tools_tested"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

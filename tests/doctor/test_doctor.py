@@ -31,7 +31,7 @@ SIZES = (2_000, 4_000, 8_000)
 class Deployment:
     """What a scripted server can.
 
-    `tools`: native calls; refused with 400; or written as text the server does not read.  `dialect` is a word its prompt
+    `tools`: native calls; refused with 400; ignored; or written as text the server does not read.  `dialect` is a word its prompt
     must hold before it calls in text, "" for any; `reads` how many characters of a prompt it keeps.
     """
 
@@ -44,6 +44,8 @@ class Deployment:
 
     def __call__(self, sent: Open) -> Answer:
         body = json.loads(sent.body)
+        if self.tools == "ignored":
+            body.pop("tools", None)
         if body.get("tools") and self.tools == "refused":
             return refusal(400, {"error": {"message": "this model does not support tools"}})
         prompt = "".join(str(message["content"]) for message in body["messages"])
@@ -62,6 +64,8 @@ class Deployment:
         if "colour" in prompt.lower() and "response_format" in body:
             return text_reply('{"colour": "ultramarine-42"}' if self.schema else "blue")
         native = bool(body.get("tools"))
+        if self.tools == "ignored" and "get_door_code" not in prompt:
+            return text_reply("I have no tools.")
         if "both at once" in prompt and self.parallel and (native or "door" in prompt):
             return self._calls(native, 3, 5)
         if "door 7" in prompt or (self.forced and "Say hello" in prompt and (native or "get_door_code" in prompt)):
@@ -89,6 +93,7 @@ def test_a_server_that_can_everything_is_good_throughout() -> None:
 
 
 LACKS = [
+    ("it ignores tools", Deployment(tools="ignored"), "native tools", Grade.BAD, "ignores tools in silence"),
     ("it refuses tools", Deployment(tools="refused"), "native tools", Grade.BAD, "refuses tools"),
     ("it does not read its model's calls", Deployment(tools="text"), "native tools", Grade.POOR, "dialect hermes"),
     ("it ignores a demand", Deployment(forced=False), "forced choice", Grade.POOR, "no call came"),

@@ -272,7 +272,7 @@ def test_a_bug_of_ours_is_logged_and_its_inside_withheld(front: str, caplog: pyt
 # ── silence, and clients that leave ──────────────────────────────────────────
 
 
-DONE = (b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', b"")
+DONE = (b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":900}}\n\n', b"")
 
 
 @pytest.mark.parametrize("front", ["openai_chat", "anthropic_messages"])

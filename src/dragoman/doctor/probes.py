@@ -115,6 +115,12 @@ def _native(target: ProbeTarget) -> Machine[ProbeResult]:
         return ProbeResult(
             probe="native tools", grade=Grade.POOR, message=message, remedy=target.help(Symptom.LEAKS), facts=facts
         )
+    if (yield from target.ignores_tools()):
+        message = "the server ignores tools in silence: asked for those it was sent, its model knew none"
+        return ProbeResult(
+            probe="native tools", grade=Grade.BAD, message=message, remedy=target.help(Symptom.IGNORED),
+            facts={"ignored": True},
+        )  # fmt: skip
     return ProbeResult(
         probe="native tools", grade=Grade.BAD, message=_instead(response), remedy=target.help(Symptom.NO_TOOLS)
     )

@@ -14,6 +14,7 @@ class Symptom(StrEnum):
     """Ailments that remedies are for."""
 
     NO_TOOLS = "no_tools"
+    IGNORED = "ignored"
     LEAKS = "leaks"
     CONTEXT = "context"
     FORCED = "forced"
@@ -24,6 +25,7 @@ class Symptom(StrEnum):
 
 GENERAL: Mapping[Symptom, str] = {
     Symptom.NO_TOOLS: "nothing to do: dragoman tells the tools as text and reads the answer",
+    Symptom.IGNORED: 'set tools = "text" for this model, or update the server',
     Symptom.LEAKS: "nothing to do: dragoman reads the calls out of the text",
     Symptom.CONTEXT: "raise the context the server runs the model with, or set budget so that tools are told briefly",
     Symptom.FORCED: "nothing to do: dragoman checks the answer and asks again",
@@ -34,15 +36,18 @@ GENERAL: Mapping[Symptom, str] = {
 BY_SERVER: Mapping[str, Mapping[Symptom, str]] = {
     "ollama": {
         Symptom.NO_TOOLS: "dragoman tells tools as text; or pull a model whose template has tools (ollama show)",
+        Symptom.IGNORED: 'set tools = "text" for this model, or pull one whose template has tools (ollama show)',
         Symptom.CONTEXT: "set OLLAMA_CONTEXT_LENGTH for the server, or num_ctx for the model: the default is small",
     },
     "llamacpp": {
         Symptom.NO_TOOLS: "start llama-server with --jinja; until then dragoman tells the tools as text",
+        Symptom.IGNORED: 'start llama-server with --jinja, or set tools = "text" for this model',
         Symptom.LEAKS: "start llama-server with --jinja and the model's own --chat-template-file",
         Symptom.CONTEXT: "start llama-server with a larger -c (0 takes what the model was trained with)",
     },
     "vllm": {
         Symptom.NO_TOOLS: "start vLLM with --enable-auto-tool-choice and the model's --tool-call-parser",
+        Symptom.IGNORED: 'start vLLM with a --chat-template that has tools, or set tools = "text" for this model',
         Symptom.LEAKS: "start vLLM with the --tool-call-parser of this model's dialect",
         Symptom.CONTEXT: "start vLLM with a larger --max-model-len",
     },

@@ -9,6 +9,7 @@ from ..effects import Machine
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..turn.capabilities import Capabilities
+from ..turn.ignored_tools import canary
 from ..turn.machine import turn
 from ..types import Message, Request, Response, Sampling, Tool
 from .remedies import Symptom, remedy
@@ -31,6 +32,12 @@ class ProbeTarget:
         request = Request(model=self.model, messages=(Message("user", message),), tools=tuple(tools))
         request = replace(request, sampling=Sampling(max_tokens=1024, temperature=0.0), **more)  # type: ignore[arg-type]
         return (yield from turn(request, route or self.best, Capabilities()))
+
+    def ignores_tools(self) -> Machine[bool]:
+        """Is it sure that the server keeps the tools it is sent from its model?"""
+        route = replace(self.route, tools=Tools.NATIVE)
+        knows, _ = yield from canary(self.model, route, lambda request, to, _: turn(request, to, Capabilities()))
+        return knows is False
 
     @property
     def best(self) -> Route:

@@ -128,6 +128,7 @@ class Exchange:
         self._whole_calls = not services.config.stream_arguments
         self._streams = False
         self._unsupported: list[str] = []
+        self._ignored: list[str] = []  # by what it was found out that the backend ignores tools
         self._missing: list[str] = []  # servers the model does without
         self._renamed: list[str] = []  # tools of servers that a tool of the client's took the name of
         self.committed = False
@@ -249,7 +250,7 @@ class Exchange:
             if type(step) in EVENTS:
                 step = sealer.event(step)
                 if type(step) is IssueReported:
-                    self._unsupported += unsupported_parameters([step.issue])
+                    self._note([step.issue])
                 went_out = shortcut.note(step)
                 for event in across.feed(step):
                     for frame in encoder.feed(event):
@@ -310,7 +311,7 @@ class Exchange:
         answer = self._front.codec.encode_response(sent, stamp, request)
         self._keep(lambda: answer)
         lost = self._note_losses(sent, answer)
-        self._unsupported += unsupported_parameters(response.issues)
+        self._note(response.issues)
         body = to_json(answer).encode()
         self.committed = True
         told = {name: _printable(",".join(each)) for name, each in _unsupported_fields(lost).items()}
@@ -324,6 +325,11 @@ class Exchange:
         if lost and self._record.response is not None:
             self._record.response = replace(self._record.response, issues=(*self._record.response.issues, *lost))
         return lost
+
+    def _note(self, issues: Sequence[Issue]) -> None:
+        """Keep what of these the headers say."""
+        self._unsupported += unsupported_parameters(issues)
+        self._ignored += [issue.raw for issue in issues if issue.kind is IssueKind.TOOLS_IGNORED]
 
     def _tools_header(self) -> dict[str, str]:
         """Which server tools ran."""
@@ -354,6 +360,7 @@ class Exchange:
         headers = {
             "x-dragoman-route": self._record.route,
             "x-dragoman-unsupported-params": unsupported,
+            "x-dragoman-ignored-tools": ",".join(dict.fromkeys(self._ignored)),
             "x-dragoman-missing-servers": ",".join(self._missing),
             "x-dragoman-renamed-tools": ",".join(self._renamed),
         }

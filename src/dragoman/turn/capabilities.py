@@ -19,6 +19,7 @@ from ..providers.authorize import Tokens
 from ..providers.route import Route
 from ..types import Tool
 from .habits import Habits
+from .tool_support import ToolSupport
 
 MOST_MODELS = 4096
 """Models of which anything is remembered; the one known longest goes first."""
@@ -59,13 +60,20 @@ class Capabilities:
     """Knowledge of models.
 
     `habits` are ways of writing calls that they have confirmed, `reasoning` is what they must get back and clients
-    drop, `tokens` are the providers' own; `owner` is whose answers are asked for.
+    drop, `support` is whether backends read the tools they are sent, `tokens` are the providers' own; `owner` is whose
+    answers are asked for.
     """
 
-    def __init__(self, reasoning: ReasoningStore | None = None, habits: Habits | None = None) -> None:
+    def __init__(
+        self,
+        reasoning: ReasoningStore | None = None,
+        habits: Habits | None = None,
+        support: ToolSupport | None = None,
+    ) -> None:
         self._models: dict[tuple[str, str], Refusals] = {}
         self.reasoning = ReasoningStore() if reasoning is None else reasoning
         self.habits = Habits() if habits is None else habits
+        self.support = ToolSupport() if support is None else support
         self.owner = ""
         self.tokens = Tokens()
 

@@ -2,9 +2,11 @@
 
 Repair the history → plan (`plan.py`) → send (`send.py`) → read and decode (`response_reader.py`) → handle each event
 (`answer.py`).  Performs nothing (`effects.py`), runs no tool, retries nothing but what a weaker request gets around: a
-refusal of tools, of their schemas, of a constraint, or of a demand on the answer (`rejections.py`).
+refusal of tools, of their schemas, of a constraint, or of a demand on the answer (`rejections.py`), and tools that a
+backend ignores in silence (`ignored_tools.py`).
 Contract: yields events as soon as they are certain, returns the `Response` they fold to; a peer's failure is a
-`ProviderError` without secrets; nothing is ever emitted from two attempts.
+`ProviderError` without secrets; nothing is ever emitted from two attempts, but for calls that a model made once it was
+told of the tools which its backend had kept from it.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from ..schema.validation import check_schema
 from ..types import Issue, IssueKind, JsonObject, Request, Response, Tool
 from .answer import AnswerStream, Mint, handling, salvaged
 from .capabilities import Capabilities
+from .ignored_tools import heeded
 from .plan import Plan, planned
 from .question import asked_about, habits
 from .rejections import refused_by, refused_generation
@@ -53,9 +56,15 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     tools, unsound = sound_tools(request.tools)
     request = replace(request, model=route.model or request.model, messages=repaired.messages, tools=tools)
     issues = (*route.issues, *unsound, *repaired.issues)
-    left = MOST_REFUSALS
-    while (response := (yield from _ask(request, route, learned, issues, weaken=left > 0))) is None:
-        left -= 1
+
+    def ask(asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
+        left = MOST_REFUSALS
+        noticed = (*issues, *told) if asked is request else told
+        while (response := (yield from _ask(asked, to, learned, noticed, weaken=left > 0))) is None:
+            left -= 1
+        return response
+
+    response = yield from heeded(request, route, learned, ask)
     if about := asked_about(request):
         learned.confirm(route, request.model, habits(about, response))
     learned.reasoning.remember(asked, response.message, learned.owner)

@@ -19,6 +19,7 @@ from ...memo import Backing
 from ...server_tools.memory import Memory, Turns
 from ...turn.capabilities import Capabilities
 from ...turn.habits import Habits, Written
+from ...turn.tool_support import Finding, Support, ToolSupport
 from ...types import Message, Reasoning
 from .contents import Contents
 from .conversations import Conversations
@@ -58,7 +59,8 @@ class StateStores:
         self.owned = Owned(Shelf("owned", store))
         self.memory = Memory(behind=turns)
         habits: Backing[Written] | None = None if store is None else Drawer(store, "habit", json.dumps, _read_habits)
-        self.learned = Capabilities(ReasoningStore(calls), Habits(habits))
+        tools: Backing[Finding] | None = None if store is None else Drawer(store, "support", json.dumps, _read_finding)
+        self.learned = Capabilities(ReasoningStore(calls), Habits(habits), ToolSupport(tools))
         self.quota = Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
 
     async def tidy(self, every: float = EVERY) -> None:
@@ -103,6 +105,13 @@ def _read_habits(text: str) -> Written:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError("no habits")
     return tuple(names)
+
+
+def _read_finding(text: str) -> Finding:
+    support, until, why = json.loads(text)
+    if not isinstance(until, int | float) or not isinstance(why, str):
+        raise ValueError("no finding")
+    return Finding(Support(support), float(until), why)
 
 
 def _write_call(call: ReplayState) -> str:

@@ -1,0 +1,67 @@
+"""Counts of input tokens, read: did what a backend counted leave room for the tools it was sent?
+
+Knows requests and counts; nothing of wires, of tokenizers by name, or of what follows.
+Contract: pure, and careful in one direction.  `least_tokens` is never more than what a text costs: no tokenizer in wide
+use joins two words that a space parts, while what it does to the signs between them, and to scripts without spaces, is
+nobody's guess and counts as nothing.  A count below what the messages alone must cost is wrong or counts only what no
+cache knew, and says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from ..types import Message, Request, Text, Tool, ToolResult, Usage
+
+WORD = re.compile(r"[0-9A-Za-z_\u00C0-\u024F\u0300-\u036F\u0370-\u03FF\u0400-\u04FF]+(?:['’][A-Za-z]+)*")
+"""A word of a script that parts its words by spaces; accents that stand alone belong to their letter."""
+FEWEST = 16
+"""Tokens that tools cost at least before anything is concluded from their absence: a template's own words cost half of
+that."""
+MOST_MESSAGES = 3
+"""Messages may cost so many times what the tools do: beyond it a prompt that was cut to the context looks the same."""
+SHARE = 2
+"""One part in so many of what the tools cost at least must be missing: templates leave out parts of a schema."""
+
+
+class Counted(StrEnum):
+    """What a count says of the tools."""
+
+    MISSING = "missing"  # nothing was counted
+    WITHOUT = "without"  # there is no room for the tools in it
+    UNCLEAR = "unclear"
+
+
+def counted(request: Request, usage: Usage | None) -> Counted:
+    """What the count of the answer to `request`, sent with native tools, says of them."""
+    if usage is None or not usage.input:
+        return Counted.MISSING
+    tools = sum(map(least_tokens, _of_tools(request.tools)))
+    messages = sum(map(least_tokens, _of_messages(request.messages)))
+    if tools < FEWEST or messages > MOST_MESSAGES * tools:
+        return Counted.UNCLEAR
+    return Counted.WITHOUT if messages <= usage.input < messages + tools / SHARE else Counted.UNCLEAR
+
+
+def least_tokens(text: str) -> int:
+    """The fewest tokens that `text` costs."""
+    return sum(1 for _ in WORD.finditer(text))
+
+
+def _of_tools(tools: Iterable[Tool]) -> Iterator[str]:
+    """What every template writes of a tool: the words of its parameters some leave out."""
+    for tool in tools:
+        yield tool.name
+        yield tool.description
+        properties = tool.parameters.get("properties")
+        yield from map(str, properties if isinstance(properties, dict) else ())
+
+
+def _of_messages(messages: Iterable[Message]) -> Iterator[str]:
+    """What every template writes of a conversation: earlier thoughts most leave out."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, Text | ToolResult):
+                yield part.text
