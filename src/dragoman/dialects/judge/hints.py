@@ -107,8 +107,7 @@ def before(text: str, *, inline: bool) -> tuple[str, ...]:
 
 def behind(text: str) -> tuple[str, ...]:
     """What the first line after a call says against it."""
-    line = text.lstrip()[:REACH].partition("\n")[0].strip()
-    return _behind(line) if line else ()
+    return _behind(text.lstrip()[:REACH].partition("\n")[0].strip())
 
 
 @lru_cache(maxsize=512)
