@@ -64,10 +64,25 @@ REVOKED = _any(
     r"\bwas (?:only|just)\b|\band (?:wait|stop) ?(?:there|for)?\b",
 )
 """What takes it back."""
+FALTERS = _any(
+    r"\A\W*(?:(?:oh|hm+|ah|ach|mh|ops|well|but|und|aber|mais|pero|mas)\b[\s,.…!-]*)?(?:"
+    r"(?:no|nein|non|nee|nej|nei|não|nie|нет|hayır|stop|halt|undo|nope|whoops|oops|ups|hoppla|actually)(?=\s*[,.!…—–-]|\s*\Z|\s+wait\b)|"
+    r"(?:wait|moment|warte|attends|attendez|espera|espere|aspetta|wacht|vent|vänta|стой|постой|подожди)\s*[,.!…—–-]+\s*(?:no|nein|non|não|nee|nej|nei|нет|that|this|das|i)\b|"
+    r"hold on\b|wait\W*\Z|(?:better )?not (?:this|that)\b|better not\b|never ?mind\b|nvm\b|scrap\b|strike\b|belay\b|abort\b|rather not\b|let me not\b|let me (?:re)?think\b|"
+    r"on (?:second thoughts?|reflection)\b|correction\b|doch (?:lieber )?nicht\b|lieber nicht\b|mejor no\b|melhor não\b|meglio di no\b|plutôt pas\b)",
+    r"\b(?:(?:take|undo|revert|withdraw) (?:(?:that|this|it)\b|(?:the|my) (?:last )?call)|changed my mind|(?:that|this|it|the call|call) (?:['’]s|is|was|were) (?:\w+ ){0,2}(?:void|wrong|mistaken?|invalid)|"
+    r"(?:was|is) (?:a|my) mistake|(?:wrong|incorrect) (?:call|tool|file|path|folder|directory|arguments?|one|command|order)|should not have|shouldn['’]t have)\b",
+    r"\b(?:falsch(?:e[nrs]?)?|vertippt|erreur|trompée?|equivocad[oa]|me equivoqu[eé]|errad[oa]|me enganei|sbagliat[oa]|ik vergis me)\b",
+    r"\A\W*(?:等等|等一下|不对|不對|不[，。,]|算了|弄错|搞错|取消|やっぱり|待って|違う|間違|いや[、。]|やめ|아니[,.요]|잠깐|취소|отмена|не то|لا[،,.]|انتظر|नहीं[,।]|रुको|रुकिए)",
+    r"отмена|ошиб(?:ся|лась|ка)|弄错了|搞错了|間違えました|やめます|실수",
+)
+"""Second thoughts, at the beginning of what follows, and mistakes that are owned to."""
+FEW = 4
+"""Words of a sentence that is too short to speak of anything but what stands right before it."""
 SHOWN = _any(
     r"[:：\w]\s*\Z",
     r"\b(?:this|that|these|those|the following|following|below|above|it|call|command|dies(?:e[ns]?)?|das|folgende\w*|"
-    r"cela|ceci|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|seguente|dit|dat)\b",
+    r"cela|ceci|ça|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|seguente|dit|dat)\b",
     r"это|этот|следующ|这|這|以下|下面|これ|この|次|이|다음|هذا|यह|इसे|bunu|şunu",
 )
 """What speaks of the call, not of something else."""
@@ -82,6 +97,7 @@ LEADS = (
 """Hint → its words, and whether the sentence must speak of the call besides."""
 TAILS = (
     ("a revocation", REVOKED, False),
+    ("second thoughts", FALTERS, False),
     ("a prohibition or refusal", NEGATION, True),
     ("a question", QUESTION, False),
     ("a condition", CONDITION, False),
@@ -117,7 +133,8 @@ def _before(line: str, inline: bool) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _behind(line: str) -> tuple[str, ...]:
-    return _found(TAILS, line, shown=SHOWN.search(line) is not None)
+    short = len(line.split()) <= FEW and line[-1] not in ":："
+    return _found(TAILS, line, shown=short or SHOWN.search(line) is not None)
 
 
 def _found(table: tuple[tuple[str, re.Pattern[str], bool], ...], line: str, *, shown: bool) -> tuple[str, ...]:
