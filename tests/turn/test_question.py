@@ -12,7 +12,7 @@ from dragoman.dialects.engine.parser import Parser, fold
 from dragoman.dialects.rows.table import ALL, DIALECTS
 from dragoman.dialects.writing.render import Unrenderable, render
 from dragoman.turn.habits import MOST_HABITS, Habit, Habits
-from dragoman.turn.question import asked_about, confirmed, habits, question, worded
+from dragoman.turn.question import agrees, asked_about, confirmed, habits, question, worded
 from dragoman.types import Message, Request, Response, Tool, ToolCall
 from tests.support.asking import TOOLS
 
@@ -178,3 +178,20 @@ def test_a_tool_may_have_any_name() -> None:
     calls = (ToolCall(id="c", name="a.b"),)
     request = replace(asked(calls), tools=(odd,))
     assert all("a.b" in worded(request, row).messages[-1].text for row in ALL)
+
+
+@pytest.mark.parametrize(
+    ("answer", "yes"),
+    [("Yes.", True), ("yes, go ahead", True), ("Ja, bitte.", True), ("はい", True), ("好的，请执行。", True),
+     ("No.", False), ("Yesterday it ran.", False), ("The file is empty.", False), ("", False),
+     ("Yes, but " + "first I have to think about all of this " * 4, False)],
+)  # fmt: skip
+def test_a_bare_yes_is_told_apart(answer: str, yes: bool) -> None:
+    assert agrees(parsed(answer)) is yes
+
+
+def test_what_was_agreed_to_is_asked_for_as_a_call() -> None:
+    request = Request(model="m", messages=(Message("user", "Go."), question((CALL,), agreed=True)), tools=TOOLS)
+    told = worded(request, DIALECTS["hermes"]).messages[-1].text
+    assert told.startswith("You say yes to this call")
+    assert "<tool_call>" in told

@@ -41,6 +41,8 @@ PLAIN = Policy()
 EVENTS = get_args(Event)
 FILTERED = "the answer was filtered"
 ACCEPTED = "Accepted."
+QUESTIONS = 2
+"""Questions about the calls in doubt of one answer: the second where the answer to the first leaves one open."""
 
 
 def loop(  # noqa: PLR0917 - the order is that of the contract with clients
@@ -124,7 +126,7 @@ class _Loop:
         if policy.doubt == "run":
             return self._ask(request)
         asks = policy.doubt == "ask" and policy.max_corrections > 0
-        return asking(self._ask, Budget(1 if asks else 0))(request)
+        return asking(self._ask, Budget(QUESTIONS if asks else 0))(request)
 
     def _take(self, response: Response) -> Machine[End | None]:
         """Follow up an answer: with an end, or None for another turn."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import cache
 
 from ..dialects.engine.parser import parse
 from ..dialects.judge import hints
@@ -35,6 +36,10 @@ NAMED = re.compile(
 IDENTIFIER = re.compile(r"\w+(?:[_.\-/]\w+)*")
 ALIKE = 0.8
 """How much like a tool's name a word must be (difflib's ratio); `calculate2` is, a word of prose hardly ever."""
+BEGUN = 40
+"""Characters of a text that has hardly begun."""
+BEGINNINGS = frozenset("<[{`~|｜")
+"""Signs with which calls begin and sentences do not."""
 HEAD = 300
 """Characters from the start of such a text in which its first name stands."""
 FENCED = re.compile(r"\s*```(?:json)?[ \t]*\n(?P<inside>.*?)\n?```\s*", re.DOTALL)
@@ -56,6 +61,8 @@ def misread(text: str, tools: Sequence[Tool], *, cut: bool = False) -> tuple[Iss
     """Issues of the calls that `text` seems to end in; () where it is an answer.  `cut`: at a limit."""
     start = _start(text) if tools else None
     names = [tool.name for tool in tools]
+    if cut and tools and _hardly_begun(text, names):
+        return (CUT_OFF,)
     inside = "" if start is None else unfenced(text[start:])
     named = nearly(IDENTIFIER.findall(inside[:HEAD]), names)
     return _issues(inside, tools, names, named=named, cut=cut) if named or LIKE_A_CALL.search(inside) else ()
@@ -69,6 +76,18 @@ def _issues(inside: str, tools: Sequence[Tool], names: Sequence[str], *, named: 
     if cut and _is_sure(inside, names, named=named):
         return (CUT_OFF,)
     return (UNSURE,) if parsed.calls and not parsed.text.strip() else _unknown(inside, names)
+
+
+def _hardly_begun(text: str, names: Sequence[str]) -> bool:
+    """Can a text that was cut be nothing but the first characters of a call?"""
+    if not text or len(text) > BEGUN:
+        return False
+    return text[0] in BEGINNINGS or any(each.startswith(text) for each in (*names, *_openers()))
+
+
+@cache
+def _openers() -> tuple[str, ...]:
+    return tuple(opener.lstrip() for row in ALL for span in (row.section, row.call, row.tool) for opener in span.open)
 
 
 def _is_sure(inside: str, names: Sequence[str], *, named: bool) -> bool:

@@ -33,8 +33,9 @@ from ..events import (
 from ..types import Issue, IssueKind, Message, Request, Response, Stop, Text, ToolCall, Usage, Verdict
 from .answer_constraint import as_words
 from .composer import FINAL_STOPS, identity
+from .placing import in_place
 from .protocol import unasked, written_in_protocol
-from .question import NO, confirmed, question
+from .question import NO, agrees, confirmed, question
 from .reask import ONLY_THESE, Ask, Budget, loses_a_call
 
 MADE = "the model was asked whether it meant the call of {name!r}, and made it"
@@ -66,11 +67,22 @@ class _Asking:
             return (yield from self._tell(response, _Verdict(unsure=True)))
         calls = [event.call for event in doubted]
         try:
-            answer = yield from relay(self._ask(_asked(self._request, response, calls)), on_step=_unheard)
+            answer = yield from self._answer(response, calls)
         except ProviderError as error:
             denied = [_issue(IssueKind.DENIED, FAILED, call, error.message) for call in calls]
             return (yield from self._tell(response, _Verdict(issues=denied)))
         return (yield from self._tell(response, _verdict(response, doubted, answer)))
+
+    def _answer(self, response: Response, calls: Sequence[ToolCall]) -> Machine[Response]:
+        """The answer to the question; one that leaves a call open, by a bare yes or in doubt again, is asked about."""
+        asked = _asked(self._request, response, question(calls))
+        answer: Response = yield from relay(self._ask(asked), on_step=_unheard)
+        again = _open_question(calls, answer)
+        if again is None or not self._budget.take():
+            return answer
+        last: Response = yield from relay(self._ask(_asked(asked, answer, again)), on_step=_unheard)
+        usage = last.usage + answer.usage if last.usage is not None and answer.usage is not None else last.usage
+        return replace(last, usage=usage, issues=(*answer.issues, *last.issues))
 
     def _first(self, step: Any) -> Iterable[Any]:
         """What of the answer in question may go out now."""
@@ -98,8 +110,9 @@ class _Asking:
         usage = verdict.usage + response.usage if verdict.usage is not None else response.usage
         held, breach = self._without_protocol(response, verdict)
         issues = (*verdict.issues, *breach)
+        held, late = in_place(held, verdict.calls, verdict.taken)
         more: list[Event] = [IssueReported(issue) for issue in issues]
-        for index, call in enumerate(verdict.calls, self._calls):
+        for index, call in enumerate(late, self._calls + len(verdict.calls) - len(late)):
             more += call_events(call, index)
         for event in held:
             if isinstance(event, CallDoubted) and not verdict.unsure:
@@ -155,9 +168,19 @@ def _can_ask(response: Response, doubted: Sequence[CallDoubted]) -> bool:
     return bool(doubted) and response.stop is not None and response.stop not in FINAL_STOPS
 
 
-def _asked(request: Request, response: Response, calls: Sequence[ToolCall]) -> Request:
-    """The conversation with the answer as it was written, and the question."""
-    about = question(calls)
+def _open_question(calls: Sequence[ToolCall], answer: Response) -> Message | None:
+    """What is left to ask after `answer`: to make the call it says yes to, or whether it means others in doubt."""
+    if answer.calls or confirmed(calls, answer) or answer.stop in FINAL_STOPS:
+        return None
+    if agrees(answer):
+        return question(calls, agreed=True)
+    known = {identity(call) for call in calls}
+    others = [call for call in answer.doubtful if identity(call) not in known]
+    return question(others) if others else None
+
+
+def _asked(request: Request, response: Response, about: Message) -> Request:
+    """The conversation with the answer as it was written, and the question about it."""
     turns = [Message("assistant", [Text(response.text, metadata={AS_WRITTEN: True})]), about]
     if response.calls:
         made = ONLY_THESE.format(calls="; ".join(map(as_words, response.calls)))

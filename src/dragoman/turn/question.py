@@ -27,6 +27,20 @@ MOST_SHOWN = 4
 LONGEST_FORM = 2_000
 """Characters of a call that is written out in the question; the answer it stands in is shown anyway."""
 
+AGREED = "agreed"
+"""Key of the same metadata: the model said yes, and made no call."""
+YES = re.compile(
+    r"\W*(?:yes|yep|yeah|yup|sure|ok(?:ay)?|correct|exactly|indeed|right|confirmed|please do|go ahead|"
+    r"i (?:do|did)|ja|jawohl|genau|oui|d['’]accord|sí|si|claro|sim|sì|tak|jo|"
+    r"да|конечно|是|是的|对|好|好的|はい|네|예|نعم|हाँ|हां|evet|vâng|có)"
+    r"(?:\W|\Z)",
+    re.IGNORECASE,
+)
+"""A yes at the beginning of an answer."""
+MOST_YES = 120
+"""Characters of an answer that may be a mere yes."""
+
+SAID_YES = "You say yes to this call: {calls}. Words alone run nothing: it was not run. Do you want it made?"
 DOUBTED = "In the text of your last answer stands what looks like a call: {calls}. It was not run."
 MEANT = "Did you mean to make it?"
 MAKE_IT = {
@@ -44,9 +58,10 @@ NO = re.compile(
 """A no at the beginning of an answer, in whatever form the call is repeated behind it."""
 
 
-def question(calls: Sequence[ToolCall]) -> Message:
-    """The question about `calls`, worded for a model of which nothing is known."""
-    return Message("user", [Text(_words(calls, ""), metadata={QUESTION: tuple(calls)})])
+def question(calls: Sequence[ToolCall], *, agreed: bool = False) -> Message:
+    """The question about `calls`, worded for a model of which nothing is known; `agreed`: it said yes, in words."""
+    about = {QUESTION: tuple(calls), AGREED: agreed}
+    return Message("user", [Text(_words(calls, "", agreed=agreed), metadata=about)])
 
 
 def asked_about(request: Request) -> tuple[ToolCall, ...]:
@@ -63,10 +78,13 @@ def worded(request: Request, dialect: Dialect | None, nonce: str = "") -> Reques
     if not calls:
         return request
     form = _form(calls, with_nonce(dialect, nonce) if nonce else dialect, request.tools) if dialect is not None else ""
+    first = request.messages[-1].parts[0]
+    agreed = isinstance(first, Text) and bool(first.metadata.get(AGREED))
     how = "native" if dialect is None else "form" if form else "told"
-    parts: list[Part] = [Text(_words(calls, how))]
+    parts: list[Part] = [Text(_words(calls, how, agreed=agreed))]
     if form:
-        parts = [Text(_doubted(calls, "form")), Text(f"\n\n{form}\n\n", metadata={OURS: True}), Text(IF_NOT)]
+        shown = Text(f"\n\n{form}\n\n", metadata={OURS: True})
+        parts = [Text(_doubted(calls, "form", agreed=agreed)), shown, Text(IF_NOT)]
     last = request.messages[-1].with_parts(parts)
     return replace(request, messages=(*request.messages[:-1], last))
 
@@ -95,13 +113,21 @@ def habits(calls: Sequence[ToolCall], answer: Response) -> list[str]:
     return [habit for habit in found if isinstance(habit, str)]
 
 
-def _words(calls: Sequence[ToolCall], how: str) -> str:
-    return f"{_doubted(calls, how)} {IF_NOT}"
+def agrees(answer: Response) -> bool:
+    """Is `answer` a yes in words, and nothing else?"""
+    said = answer.text.strip()
+    return not answer.calls and not answer.doubtful and len(said) <= MOST_YES and YES.match(said) is not None
 
 
-def _doubted(calls: Sequence[ToolCall], how: str) -> str:
+def _words(calls: Sequence[ToolCall], how: str, *, agreed: bool) -> str:
+    return f"{_doubted(calls, how, agreed=agreed)} {IF_NOT}"
+
+
+def _doubted(calls: Sequence[ToolCall], how: str, *, agreed: bool) -> str:
     named = "; ".join(map(as_words, calls[:MOST_SHOWN]))
     more = f" and {len(calls) - MOST_SHOWN} more" if len(calls) > MOST_SHOWN else ""
+    if agreed:
+        return f"{SAID_YES.format(calls=f'{named}{more}')} {MAKE_IT[how]}"
     return f"{DOUBTED.format(calls=f'{named}{more}')} {MEANT} {MAKE_IT[how]}"
 
 
