@@ -17,10 +17,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from dragoman import Client, ToolSet
-from dragoman.loop import Policy
+from dragoman.loop import End, Limit, Policy
 from dragoman.tools import runnable
 
 from ..table import machine, publish, table
+from .characters import CHARACTERS, CharacterRow
+from .memory import Remembering
 from .server import Counted, running
 from .tasks import Desk, Tally, tasks
 
@@ -49,6 +51,10 @@ def name_of(rate: float, dialect: str = "") -> str:
     return f"weak{'-' + dialect if dialect else ''}+errors={each:.6f}"
 
 
+def _end_of(end: End) -> str:
+    return f"{type(end).__name__} {end.which}" if isinstance(end, Limit) else type(end).__name__
+
+
 def ours(server: Counted, rate: float, dialects: Sequence[str], count: int, seed: int) -> Tally:
     """The tasks by our client; each speaks the next of `dialects`."""
     tally = Tally()
@@ -60,7 +66,7 @@ def ours(server: Counted, rate: float, dialects: Sequence[str], count: int, seed
             client = clients[number % len(clients)]
             tools = ToolSet(*(runnable(f, read_only=name in READS) for name, f in desk.tools().items()))
             run = client.run(task.prompt, tools=tools, model=f"compatible/{model}")
-            tally.add(desk, "" if desk.finished else type(run.end).__name__)
+            tally.add(desk, "" if desk.finished else _end_of(run.end), words=bool(run.why or run.text.strip()))
     tally.seconds = time.perf_counter() - begun
     return tally
 
@@ -96,6 +102,31 @@ def measure(count: int, seed: int, python: str) -> list[list[str]]:
     return rows
 
 
+def with_memory(count: int, seed: int, python: str, names: Sequence[str] = ()) -> list[list[str]]:
+    """One row per character and driver."""
+    rows = []
+    for row in CHARACTERS:
+        if names and not any(name in row.name for name in names):
+            continue
+        for who, native, dialects in OURS[1:]:
+            model = Remembering(row, seed=seed, native=native)
+            with running(native=native, seed=seed, model=model) as server:
+                rows.append(_memory_row(row, who, ours(server, 0.0, dialects, count, seed), server, model))
+        for peer in PEERS if python else ():
+            model = Remembering(row, seed=seed, native=True)
+            with running(native=True, seed=seed, model=model) as server:
+                tally = theirs(python, peer, server, rate=0.0, count=count, seed=seed)
+                rows.append(_memory_row(row, f"{peer}, tool API", tally, server, model))
+    return rows
+
+
+def _memory_row(row: CharacterRow, who: str, tally: Tally, server: Counted, model: Remembering) -> list[str]:
+    """As `_row`, with the share of meant calls that were asked about, and the runs that ended without a word."""
+    _, *rest, why = _row(0.0, who, tally, server)
+    asked = f"{100 * model.asked['meant'] / max(tally.meant, 1):.1f} %"
+    return [row.name if row.helpable else f"{row.name} †", *rest, asked, str(tally.wordless), why]
+
+
 def _row(rate: float, who: str, tally: Tally, server: Counted) -> list[str]:
     why = ", ".join(f"{name} {n}" for name, n in sorted(tally.failures.items(), key=lambda item: -item[1])[:3])
     print(rate, who, tally, server.asked, file=sys.stderr, flush=True)
@@ -111,13 +142,27 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--peers", default="", help="an interpreter that has the peers")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--memory", action="store_true", help="models with a memory and a character")
+    parser.add_argument("--only", nargs="*", default=(), help="characters whose names hold these words")
     given = parser.parse_args(argv)
+    if given.memory:
+        _measure_memory(given)
+        return
     head = ("errors", "driven by", "done", "not meant", "repeated", "turns", "what failed")
     text = table(head, measure(given.tasks, given.seed, given.peers))
     told = f"{given.tasks} tasks per row, seed {given.seed}; {machine()}.\n\n{text}"
     print(told)
     if given.write:
         publish("chaos", told)
+
+
+def _measure_memory(given: argparse.Namespace) -> None:
+    head = ("model", "driven by", "done", "not meant", "repeated", "turns", "asked", "no words", "what failed")
+    text = table(head, with_memory(given.tasks, given.seed, given.peers, given.only))
+    told = f"{given.tasks} tasks per row, seed {given.seed}; {machine()}.\n\n{text}"
+    print(told)
+    if given.write:
+        publish("chaos_memory", told)
 
 
 if __name__ == "__main__":

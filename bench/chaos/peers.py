@@ -35,8 +35,8 @@ def _pydantic_ai(url: str, model: str) -> Any:
     async def one(task: Task, desk: Desk) -> str:
         made = [Tool(function, max_retries=3) for function in desk.tools().values()]
         agent = Agent(backend, tools=made, system_prompt=SYSTEM, retries=3)
-        await agent.run(task.prompt, usage_limits=UsageLimits(request_limit=TURNS))
-        return ""
+        done = await agent.run(task.prompt, usage_limits=UsageLimits(request_limit=TURNS))
+        return str(done.output)
 
     return one
 
@@ -68,8 +68,7 @@ def _forge(url: str, model: str) -> Any:
         client = OpenAICompatClient(base_url=f"{url}/v1", model=model)
         context = ContextManager(strategy=NoCompact(), budget_tokens=32_768)
         runner = WorkflowRunner(client=client, context_manager=context, max_iterations=TURNS)
-        await runner.run(workflow, task.prompt)
-        return ""
+        return str(await runner.run(workflow, task.prompt) or desk.finished or "")
 
     return one
 
@@ -83,11 +82,12 @@ async def main(name: str, url: str, model: str, count: int, seed: int) -> Tally:
     begun = time.perf_counter()
     for task in tasks(count, seed):
         desk = Desk(task)
+        ended, words = "", True
         try:
-            ended = await asyncio.wait_for(drive(task, desk), 60)
+            words = bool((await asyncio.wait_for(drive(task, desk), 60)).strip())
         except Exception as error:
             ended = type(error).__name__
-        tally.add(desk, ended)
+        tally.add(desk, ended, words=words)
     tally.seconds = time.perf_counter() - begun
     return tally
 

@@ -21,17 +21,19 @@ from dragoman.codecs import CODECS
 from dragoman.dialects import DIALECTS
 from dragoman.sim.loopback import serving
 from dragoman.sim.model import WeakModel
-from dragoman.turn.text_tools import Tongue, augment
+from dragoman.turn.text_tools import PromptStyle, to_text
 from dragoman.types import Message, Text
 
+from .memory import Remembering
+
 CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
-HERMES = Tongue(dialect=DIALECTS["hermes"])
+HERMES = PromptStyle(dialect=DIALECTS["hermes"])
 
 
 class Counted:
     """A server and how often it was asked."""
 
-    def __init__(self, model: WeakModel, *, native: bool) -> None:
+    def __init__(self, model: WeakModel | Remembering, *, native: bool) -> None:
         self._model, self._native = model, native
         self.asked = 0
         self.url = ""
@@ -43,7 +45,7 @@ class Counted:
         if body.get("tools") and not self._native:
             return JSONResponse({"error": {"message": "this model does not support tools"}}, 400)
         asked = CODECS["openai_chat"].decode_request(body)
-        told = augment(asked, HERMES) if asked.tools else asked
+        told = to_text(asked, HERMES) if asked.tools else asked
         messages = [Message(m.role, [Text(m.text)]) for m in told.messages]
         reply = self._model.reply(messages, model=body["model"], max_tokens=body.get("max_tokens"))
         message, finish = {"role": "assistant", "content": reply.text}, reply.finish
@@ -75,9 +77,9 @@ def _strictly(text: str, turn: int) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def running(*, native: bool, seed: int) -> Iterator[Counted]:
-    """Serve the weak model on loopback."""
-    counted = Counted(WeakModel(seed=seed), native=native)
+def running(*, native: bool, seed: int, model: Remembering | None = None) -> Iterator[Counted]:
+    """Serve a model on loopback: the weak one, unless another is given."""
+    counted = Counted(model or WeakModel(seed=seed), native=native)
     routes = [
         Route("/v1/chat/completions", counted.chat, methods=["POST"]),
         Route("/v1/models", counted.models),

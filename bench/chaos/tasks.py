@@ -116,6 +116,11 @@ class Desk:
         return all(step in self.done for step in self._task.wanted)
 
     @property
+    def meant(self) -> int:
+        """How many calls are meant."""
+        return len(self._task.wanted)
+
+    @property
     def unmeant(self) -> int:
         """How many executions nobody meant: another tool, or other arguments (also of another type)."""
         wanted = [_exact(step) for step in self._task.wanted]
@@ -140,19 +145,22 @@ def _terms(expression: str) -> Iterator[int]:
 
 @dataclass
 class Tally:
-    """What a driver came to over its tasks."""
+    """What a driver came to over its tasks; `wordless` are runs that ended without an answer and without a reason."""
 
     tasks: int = 0
     finished: int = 0
     unmeant: int = 0
     repeated: int = 0
-    turns: int = 0
+    wordless: int = 0
+    meant: int = 0
     seconds: float = 0.0
     failures: dict[str, int] = field(default_factory=dict)
 
-    def add(self, desk: Desk, ended: str) -> None:
-        """One task; `ended` is how the driver said it ended, "" for an answer."""
+    def add(self, desk: Desk, ended: str, *, words: bool = True) -> None:
+        """One task; `ended` is how the driver said it ended, "" for an answer; `words`: it said something."""
         self.tasks += 1
+        self.wordless += not words
+        self.meant += desk.meant
         self.finished += desk.finished
         self.unmeant += desk.unmeant
         self.repeated += desk.repeated

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from bench.chaos.characters import CHARACTERS
+from bench.chaos.memory import Remembering
+from bench.chaos.tasks import Desk, tasks
 from dragoman.effects import Open, run
 from dragoman.io.scripted import Answer, ScriptedPeer
-from dragoman.loop import Policy, loop
+from dragoman.loop import Policy, Run, loop
 from dragoman.providers.spec import Tools
 from dragoman.sim import FaultKind, WeakModel
-from dragoman.tools import ToolSet
+from dragoman.tools import Runnable, ToolSet, runnable
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request
 from tests.support.scenes import ScriptedReply, Shop, route
@@ -64,3 +68,36 @@ def test_a_model_that_errs_finishes_its_task(speak: str, rate: float) -> None:
         assert set(ran) == MEANT
         assert ran["write_file", "total.txt"] == 1
         assert "1801.25" in got.text
+
+
+HELPABLE = ("repeats a mistake", "loops until told", "mixes dialects", "answers nothing at first", "promises")
+HOPELESS = ("ignores corrections", "loops", "answers nothing")
+
+
+def remembered(name: str, seed: int) -> tuple[Run, Desk]:
+    """A run of a model with a memory at one task, and what its tools did."""
+    row = next(row for row in CHARACTERS if row.name == name)
+    desk, model = Desk(tasks(seed + 1, 1)[seed]), Remembering(row, seed=seed, native=False)
+    made = desk.tools()
+
+    def bound(name: str) -> Runnable:
+        return replace(runnable(made[name]), function=lambda arguments, context: made[name](**arguments))
+
+    def answer(sent: Open) -> Answer:
+        body = json.loads(sent.body)
+        reply = model.reply([Message(m["role"], m["content"] or "") for m in body["messages"]], model="weak")
+        return answered("openai_chat", ScriptedReply(reply.chunks, stop=reply.finish), body)
+
+    to, kit = route(tools=Tools.TEXT, prompt_dialect="hermes"), ToolSet(*map(bound, made))
+    request = Request(model="weak", messages=(Message("user", tasks(seed + 1, 1)[seed].prompt),), stream=True)
+    memory = ScriptedPeer(answer).sync_performer()
+    return run(loop(request, lambda request: turn(request, to), kit, Policy()), memory), desk
+
+
+@pytest.mark.parametrize("name", [*HELPABLE, *HOPELESS])
+def test_a_model_with_a_memory_runs_nothing_unmeant_and_its_end_is_told(name: str) -> None:
+    for seed in range(4):
+        got, desk = remembered(name, seed)
+        assert desk.unmeant == 0
+        assert got.why or got.text.strip()
+        assert desk.finished == (name in HELPABLE)
