@@ -5,6 +5,7 @@ ONLY ?=
 .PHONY: clients
 clients:  ## run real clients against the gateway and renew docs/clients.md; ONLY="pi codex" runs some, DRAGOMAN_CLIENTS_CACHE says where they are installed
 	$(PYTHON) clients/run.py --page $(ONLY)
+	$(PYTHON) clients/endure.py --page $(ONLY)
 
 EXAMPLES ?= 400
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from ..dialects.writing.neutralise import restore
@@ -39,10 +39,11 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A call the model wants to make."""
+    """A call the model wants to make; `may_fail`: it is content with an error too."""
 
     tool: str
     arguments: JsonObject = NOTHING
+    may_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def pursue(scenario: Scenario, task: Task, seen: Sequence[PastCall]) -> tuple[Wi
     try:
         batch = next(plan)
         while True:
-            wishes = [Wish(task.offer(w.tool).name, w.arguments) for w in batch]
+            wishes = [replace(w, tool=task.offer(w.tool).name) for w in batch]
             found = [_take(w, past) for w in wishes]
             missing = tuple(w for w, result in zip(wishes, found, strict=True) if result is None)
             lacking = [w.tool for w in missing if not task.knows(w.tool)]
@@ -113,7 +114,8 @@ def pursue(scenario: Scenario, task: Task, seen: Sequence[PastCall]) -> tuple[Wi
 def _take(wish: Wish, past: list[PastCall]) -> PastCall | None:
     wanted = _plain(wish.arguments)
     for place, seen in enumerate(past):
-        if seen.tool == wish.tool and not seen.failed and _plain(seen.arguments) == wanted:
+        content = wish.may_fail or not seen.failed
+        if seen.tool == wish.tool and content and _plain(seen.arguments) == wanted:
             return past.pop(place)
     return None
 
