@@ -133,7 +133,7 @@ def _before(line: str, inline: bool) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _behind(line: str) -> tuple[str, ...]:
-    short = len(line.split()) <= FEW and line[-1] not in ":："
+    short = len(line.split()) <= FEW and not line.endswith((":", "："))
     return _found(TAILS, line, shown=short or SHOWN.search(line) is not None)
 
 
