@@ -55,6 +55,7 @@ STOPS: Mapping[str | int | None, str | None] = {
 NOT_STOPPED = frozenset({"end", None})
 """An answer that made calls stopped for them, whatever its word (49 recordings say `stop`)."""
 
+TYPED = "the reading knows no calls of tools with a type; ours are calls, for the client runs them"
 DIVERGENCES: Mapping[str, str] = {
     "anthropics+anthropic-sdk-python/tests/lib/streaming/fixtures/incomplete_partial_json_response.txt#0": (
         "the call was cut off by max_tokens: the reading keeps its broken text as arguments, we give no call and keep"
@@ -64,6 +65,8 @@ DIVERGENCES: Mapping[str, str] = {
     "google-stream-tool-call-array-arguments-missing-terminal-function-call.chunks.txt#0": (
         "the reading leaves arguments out whose paths lead into arrays; we fill them in"
     ),
+    "vercel+ai/packages/openai/src/responses/__fixtures__/openai-apply-patch-tool.1.json#0": TYPED,
+    "vercel+ai/packages/openai/src/responses/__fixtures__/openai-shell-tool.1.json#0": TYPED,
 }
 """Row → why our reading differs."""
 
@@ -111,6 +114,10 @@ def assert_reads_as(row: dict[str, Any], response: Response) -> None:
 @pytest.mark.parametrize(("api", "row"), cases(stream=False))
 def test_a_recorded_answer_reads_as_the_reference_reads_it(api: str, row: dict[str, Any]) -> None:
     response = codec(api).decode_response(row["response"])
+    if row["id"] in DIVERGENCES:
+        with pytest.raises(AssertionError):
+            assert_reads_as(row, response)
+        return
     assert_reads_as(row, response)
     assert not response.issues or (response.stop is Stop.LENGTH and not response.text)
 
@@ -229,7 +236,12 @@ def camel(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     renamed = {re.sub(r"_([a-z])", lambda m: m[1].upper(), key): inner for key, inner in value.items()}
-    return {key: inner if key in OPAQUE else camel(inner) for key, inner in renamed.items()}
+    return {key: inner if key in OPAQUE else bytes_of(inner) if key == "data" else camel(inner) for key, inner in renamed.items()}
+
+
+def bytes_of(data: Any) -> Any:
+    """Bytes in either alphabet of base64: Gemini takes both, other wires one."""
+    return data.translate(str.maketrans("-_", "+/")).rstrip("=") if isinstance(data, str) else camel(data)
 
 
 OPAQUE = ("args", "response", "parameters", "parametersJsonSchema", "responseJsonSchema", "fileSearch", "toolResponse")

@@ -58,15 +58,13 @@ def augment_system_prompt(
     """`existing` followed by a blank line and the tool prompt; the tool prompt alone where there is nothing before it.
 
     existing  the system prompt so far; None or "" for none
-    tools     Tools, or any provider's definitions; for none, `existing` stays as it is
+    tools     Tools, or any provider's definitions; for none, the form of a call is told all the same (document 001)
     compact   one signature line per tool instead of its schema, for models that lose the thread in long prompts
     dialect   the name or the row of how calls are to be written; `dragoman list dialects` lists the names
     nonce     4 to 32 letters or digits that every call must carry (dialects of fences); "" for none
 
     Raises UsageError for a dialect there is not, or one that cannot carry a nonce.
     """
-    if not as_tools(tools):
-        return existing or ""
     prompt = tool_prompt(tools, dialect, compact=compact, nonce=nonce)
     return f"{existing}\n\n{prompt}" if existing and existing.strip() else prompt
 
