@@ -25,7 +25,8 @@ def to_json(value: Any) -> str:
     """
     try:
         written = orjson.dumps(value, _as_dict, OPTIONS)
-        if written.isascii() and b"null" not in written:  # orjson writes NaN as null; the standard library raises
+        # orjson writes NaN as null, where the standard library raises; and DEL as it is, where `quoted` escapes it
+        if written.isascii() and b"null" not in written and b"\x7f" not in written:
             return written.decode()
     except (TypeError, RecursionError):
         pass  # long integers, half characters, keys that are no text: the standard library knows what to do

@@ -171,8 +171,9 @@ def test_a_request_to_bedrock_is_signed_as_it_goes_out(session: str) -> None:
 
 
 def test_a_bedrock_request_is_signed_over_its_bytes() -> None:
-    answer = {"output": {"message": {"role": "assistant", "content": [{"text": "hello"}]}}, "stopReason": "end_turn"}
-    memory = ScriptedPeer([refusal(200, answer)])
+    said = {"message": {"role": "assistant", "content": [{"text": "hello"}]}}
+    usage = {"inputTokens": 200, "outputTokens": 5, "totalTokens": 205}
+    memory = ScriptedPeer([refusal(200, {"output": said, "stopReason": "end_turn", "usage": usage})])
     memory.slept.append(THEN)
     request = Request(
         model="us.anthropic.claude-sonnet-4-5-20250929-v1:0", messages=ASK.messages, tools=(Tool(name="f"),)

@@ -136,7 +136,11 @@ class Exchange:
     @property
     def pings(self) -> bool:
         """May a comment stand in this answer?"""
-        return self._streams and self._front.codec.frames is FrameKind.SSE
+        return self._streams and self._comments
+
+    @property
+    def _comments(self) -> bool:
+        return self._front.comments and self._front.codec.frames is FrameKind.SSE
 
     def commit(self) -> Head:
         """The head of a stream, now: from here on errors stand inside it."""
@@ -274,7 +278,7 @@ class Exchange:
         sent = self._outgoing(response)
         answer = codec.encode_response(sent, stamp, request)
         lost = self._note_losses(sent, answer)
-        if codec.frames is FrameKind.SSE:
+        if self._comments:
             pieces += comments(response, lost)
         pieces += map(write, encoder.close())
         self._keep(lambda: answer)

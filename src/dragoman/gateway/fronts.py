@@ -38,7 +38,8 @@ class Front:
     """One API as we serve it: its codec, endpoints, the versions before them, and how the ids of its answers begin.
 
     `told` are headers by which its clients say what others say in the body: header → field, a list of words.
-    `refers` says that its clients may send back what they got by its id alone (Responses' `item_reference`).
+    `refers` says that its clients may send back what they got by its id alone (Responses' `item_reference`),
+    `comments` that its streams may hold comments: google-genai takes one for the beginning of an error.
     """
 
     codec: Codec
@@ -46,6 +47,7 @@ class Front:
     ids: str
     versions: tuple[str, ...] = VERSIONS
     refers: bool = False
+    comments: bool = True
     told: Mapping[str, str] = NOTHING
 
     @property
@@ -80,6 +82,7 @@ FRONTS: tuple[Front, ...] = (
     Front(codec=CODECS["ollama_generate"], endpoints=(Endpoint("/api/generate"),), ids="", versions=("", "/v1")),
     Front(
         codec=CODECS["gemini"],
+        comments=False,
         endpoints=(
             Endpoint("/models/{model:path}:generateContent", stream=False),
             Endpoint("/models/{model:path}:streamGenerateContent", stream=True),

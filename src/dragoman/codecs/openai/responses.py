@@ -168,7 +168,7 @@ class _Decoder(AnswerDecoder):
         self._items[index] = begun = _Item(item, kind=string(item.get("type")))
         if item.get("type") in CALLS:
             return self._start() + self._begin_call(index, item)
-        announced = [] if string(item.get("type")) in BY_CALL else self._told_of(begun, self._beside(ADDED, item))
+        announced = [] if string(item.get("type")) in BY_CALL else self._told_of(begun, self._beside(ADDED, self._announced(index, item)))
         return self._start() + announced
 
     def _on_done(self, body: JsonObject) -> list[Event]:
@@ -307,6 +307,10 @@ class _Decoder(AnswerDecoder):
         if begun.emitted and begun.current >= len(listed):
             events.append(PartEnded(message_text(Text(""), about).metadata))
         return events
+
+    def _announced(self, index: int, item: JsonObject) -> JsonObject:
+        """The item as clients of this API are told that it begins; without an id that is its place's own."""
+        return rest(item, frozenset({"id"})) if item.get("id") == minted(item, self._id, index) else item
 
     def _about(self, index: int, item: JsonObject) -> JsonObject:
         about = rest(item, frozenset({"type", "role", "content", "status"}))
