@@ -168,8 +168,9 @@ class _Decoder(AnswerDecoder):
         self._items[index] = begun = _Item(item, kind=string(item.get("type")))
         if item.get("type") in CALLS:
             return self._start() + self._begin_call(index, item)
-        announced = [] if string(item.get("type")) in BY_CALL else self._told_of(begun, self._beside(ADDED, self._announced(index, item)))
-        return self._start() + announced
+        if string(item.get("type")) in BY_CALL:
+            return self._start()
+        return self._start() + self._told_of(begun, self._beside(ADDED, self._announced(index, item)))
 
     def _on_done(self, body: JsonObject) -> list[Event]:
         return self._end(self._index(body), mapping(body.get("item")))
