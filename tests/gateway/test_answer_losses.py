@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.shared.frames import FrameKind, writers
+from dragoman.codecs.shared.frames import writers
 from dragoman.events import replay
 from dragoman.io.scripted import Answer, ScriptedPeer
 from tests.support.gateways import PATHS as FRONTS
@@ -104,6 +104,10 @@ def _answer(back: str, body: dict[str, Any], *, stream: bool) -> Answer:
     return Answer((b"".join(map(writers[codec.frames], [*frames, *encoder.close()])),))
 
 
+UNCOMMENTED = {"ollama_chat", "gemini"}
+"""Lines of JSON have no comments, and google-genai takes one for the beginning of an error."""
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("front", FRONTS)
 @pytest.mark.parametrize("what", RECORDED)
@@ -114,8 +118,8 @@ def test_what_an_answer_holds_is_given_or_told(what: str, front: str, stream: bo
     if what == "a second choice" and stream:
         return  # replayed from a whole answer, this stream has one
     given = MARKS.get(what, MARK).encode() in reply.body
-    if stream and CODECS[front].frames is FrameKind.NDJSON:
-        return  # this form has no comments: the record tells it
+    if stream and front in UNCOMMENTED:
+        return  # its streams hold no comments: the record tells it
     told = TOLD in reply.headers or TOLD.encode() in reply.body
     assert given or told
     assert not (told and front == back)

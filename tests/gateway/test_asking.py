@@ -84,7 +84,7 @@ def test_a_call_that_no_marker_led_to_is_told_once_as_text_or_as_a_call(text: st
     assert (denied.calls, denied.text) == ([], text)
 
 
-@pytest.mark.parametrize("front", ["chat", "responses", "anthropic", "gemini"])
+@pytest.mark.parametrize("front", ["chat", "responses", "anthropic"])
 def test_the_end_of_a_stream_says_what_the_model_said(front: str) -> None:
     assert ": x-dragoman-asked: denied\n\n" in Served("native", front).ask([FENCED, "No."], stream=True).seen
     assert ": x-dragoman-asked: confirmed\n\n" in Served("native", front).ask([FENCED, CALL], stream=True).seen
