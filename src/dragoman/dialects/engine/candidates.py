@@ -126,7 +126,7 @@ class Trial:
         self._weak_from = max(self._weak_from, reached)
         if began:
             self._patience.read()
-        if failure is None or standing.quote is not None:
+        if failure is None or standing.quote is not None or self._are_others(rows):  # by now enough text has come
             return False
         return (yield from self._unread(failure[0], failure[1], at))
 
@@ -205,7 +205,8 @@ class Trial:
 
     def _begun(self, draft: Draft) -> None:
         """A reader knows a name.  If the call stands live, its start is told at once."""
-        self.teller.end_live()
+        live, src = self.teller.live, self.src
+        self.teller.end_live(src.behind(src.at - live.start)[: live.end - live.start] if live is not None else "")
         if self._may_tell and draft.refusal is None and not self.teller.repeats:
             self.teller.begin_live(draft)
 
@@ -352,7 +353,8 @@ class Trial:
                 return
             src.rewind()
             if depth > 0:
-                src.pos -= len((yield from src.until(("\n", *row.openers), _ignore)))
+                mark = yield from src.until(("\n", *row.openers), _ignore)
+                src.pos -= len(mark)
             return
         while found := (yield from src.match(ELEMENT, SHAPE_REACH)):
             if self.judge.known(found["name"] or ""):

@@ -237,13 +237,13 @@ class Teller:
         self._start(draft, self.out)
         self.live = draft
 
-    def end_live(self) -> None:
-        """The live call is complete, and another follows it."""
+    def end_live(self, raw: str) -> None:
+        """The live call, written as `raw`, is complete, and another follows it."""
         if self.live is not None:
             draft, self.live = self.live, None
             self.judge.settle(draft)
             evidence = Evidence(mark=Mark.TAG, strong=True, refusal=draft.refusal, edits=_kinds(draft))
-            self.end(draft, "", decide(evidence))
+            self.end(draft, raw, decide(evidence))
 
     def _start(self, draft: Draft, out: list[Event]) -> None:
         draft.index = self.count
