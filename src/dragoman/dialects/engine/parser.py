@@ -341,8 +341,6 @@ class Parser:
     def _torn_mark(self, t: Table, start: int) -> int:
         """Where a mark begins in which the message ends, and that no sentence ends in; else the text's end."""
         buf, size, teller = self._src.buf, len(self._src.buf), self._teller
-        if not teller.reasoning and teller.context.standing().sure:
-            return size
         for at in range(max(start, size - t.longest + 1), size - 1):
             begun = buf[at:].casefold()
             if begun not in t.prefixes:
@@ -356,8 +354,17 @@ class Parser:
         return size
 
     def _end_torn_mark(self, t: Table, start: int, torn: int) -> str:
-        """What there is of a mark is no text: a call that was cut, where nothing else can have been begun."""
-        begun = self._src.buf[torn:].casefold()
+        """What there is of a mark is no text: a call that was cut, where nothing else can have been begun.
+
+        The text before it is told first: only then is known whether it stands in what quotes.
+        """
+        begun, teller = self._src.buf[torn:].casefold(), self._teller
+        teller.say(self._src.buf[start:torn])
+        start = torn
+        if not teller.reasoning and teller.context.standing().sure:
+            self._src.pos = len(self._src.buf)
+            teller.say(self._src.buf[torn:])
+            return ""
         if self._opens(t, begun) and not any(mark.startswith(begun) for mark in (*t.quiet, *t.unthink, *t.turns)):
             return self._end_torn(start, torn)
         src = self._src
