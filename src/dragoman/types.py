@@ -257,8 +257,17 @@ class ToolResult:
 Part: TypeAlias = Text | Reasoning | Media | ToolCall | ToolResult | Opaque
 
 
+class _Noted:
+    """What is asked of a message by every stage of every turn: found once, for a message never changes."""
+
+    __slots__ = ("_bare", "_calls", "_results")
+    _bare: bool
+    _calls: tuple[ToolCall, ...]
+    _results: tuple[ToolResult, ...]
+
+
 @dataclass(frozen=True, slots=True, init=False)
-class Message:
+class Message(_Noted):
     """One message.  `cache` asks for a prompt-cache marker after it, where the wire has one.
 
     `parts` may be given as one string.  Tool results stand in messages of role "tool", all results that answer one
@@ -296,12 +305,37 @@ class Message:
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls, in order."""
-        return tuple([p for p in self.parts if isinstance(p, ToolCall)])
+        try:
+            return self._calls
+        except AttributeError:
+            object.__setattr__(self, "_calls", tuple([p for p in self.parts if isinstance(p, ToolCall)]))
+            return self._calls
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """The tool results, in order."""
-        return tuple([p for p in self.parts if isinstance(p, ToolResult)])
+        try:
+            return self._results
+        except AttributeError:
+            object.__setattr__(self, "_results", tuple([p for p in self.parts if isinstance(p, ToolResult)]))
+            return self._results
+
+    @property
+    def bare(self) -> bool:
+        """Is it text, reasoning, calls and results alone: no fields, blocks, media or cache marker of any one API?"""
+        try:
+            return self._bare
+        except AttributeError:
+            bare = not (self.cache or self.metadata) and all(map(_is_bare, self.parts))
+            object.__setattr__(self, "_bare", bare)
+            return bare
+
+
+def _is_bare(part: Part) -> bool:
+    if isinstance(part, Media | Opaque) or part.metadata:
+        return False
+    content = part.content if isinstance(part, ToolResult) else ()
+    return all(isinstance(each, Text) and not each.metadata for each in content)
 
 
 # ── requests and responses ───────────────────────────────────────────────────

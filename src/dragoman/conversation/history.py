@@ -89,7 +89,7 @@ def _in_pairs(head: Message | None, block: list[Message]) -> tuple[list[Message]
     calls = head.calls if head is not None else ()
     results = [r for m in block for r in m.results]
     start = [head] if head is not None else []
-    if not calls and not results:
+    if (not calls and not results) or _are_paired(calls, results, block):
         return [*start, *block], []
     answers, orphans = _pair(calls, results)
     issues = [*map(_orphan, orphans), *(_missing(c) for c, a in zip(calls, answers, strict=True) if a is None)]
@@ -99,6 +99,15 @@ def _in_pairs(head: Message | None, block: list[Message]) -> tuple[list[Message]
     moved = Issue(kind=IssueKind.HISTORY, message="results were moved next to the calls they answer")
     together = [Message("tool", paired)] if paired else []
     return [*start, *together, *filter(_has_parts, map(_without_results, block))], issues or [moved]
+
+
+def _are_paired(calls: Sequence[ToolCall], results: Sequence[ToolResult], block: Sequence[Message]) -> bool:
+    """Does each call have its result, by id and name, in the message behind it?"""
+    return (
+        len(calls) == len(results) == len(block[0].results)
+        and [call.id for call in calls] == [result.call_id for result in results if result.name]
+        and len({call.id for call in calls if call.id}) == len(calls)
+    )
 
 
 def _has_parts(message: Message) -> bool:
@@ -205,6 +214,8 @@ def _numbered(messages: Sequence[Message], *, unique: bool) -> Iterator[tuple[st
     """
     seen: set[str] = set()
     for message in messages:
+        if not message.calls:
+            continue
         here: set[str] = set()
         for place, call in enumerate(message.calls):
             base = call.id or f"call_{len(seen)}_{place}"

@@ -171,13 +171,13 @@ def _parser(plan: Plan, ids: Ids) -> TextParser | None:
     dialects: Dialects = plan.route.parser_dialects(plan.asked.model)
     if plan.nonce or (strict and plan.protocol):
         dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.dialect
-    shown = list(shown_texts(plan.asked.messages))
     prompted = plan.dialect.name if plan.text else ""
     known = _known(plan) if plan.names.forth else plan.tools
 
     def make(prefix: str) -> Parser:
         return Parser(
-            tools=known, dialects=dialects, prompted_dialect=prompted, prefix=prefix, shown=shown, ids=ids,
+            tools=known, dialects=dialects, prompted_dialect=prompted, prefix=prefix, ids=ids,
+            shown=shown_texts(plan.asked.messages),
             native=not plan.text, doubt=plan.route.doubt, confirmed=plan.habits, strict=strict,
         )  # fmt: skip
 

@@ -37,7 +37,8 @@ from ..types import (
 )
 
 BEGIN = "dg1."
-IN_ID = re.compile(r"(.{0,256}?)-dg1-([A-Za-z0-9_-]*)", re.DOTALL)
+SEALED_ID = "-dg1-"
+IN_ID = re.compile(rf"(.{{0,256}}?){SEALED_ID}([A-Za-z0-9_-]*)", re.DOTALL)
 """An id with a seal behind it: of letters that every API takes in an id."""
 MOST_IN_ID = 4000
 """Characters of a seal behind an id; what is longer travels beside the reasoning, or is remembered."""
@@ -206,7 +207,7 @@ class Sealer:
             made = tuple(_thought(part, whole=whole) for part in thoughts)
             seal = packed(State(fields.api, fields.origin, made, call), self._owner)
             if len(seal) <= MOST_IN_ID:
-                return f"{id_}-dg1-{seal}", {SEAL: BEGIN + seal}
+                return f"{id_}{SEALED_ID}{seal}", {SEAL: BEGIN + seal}
         return id_, metadata
 
 
@@ -221,9 +222,10 @@ def opened(request: Request, owner: str) -> tuple[Request, tuple[Issue, ...]]:
     issues: list[Issue] = []
     for at, message in enumerate(request.messages):
         if message.role == "assistant":
-            message, altered = _opened(message, owner)
-            issues += [_altered(at)] if altered else []
-        elif any(IN_ID.fullmatch(result.call_id) for result in message.results):
+            if not message.bare or (message.calls and any(SEALED_ID in call.id for call in message.calls)):
+                message, altered = _opened(message, owner)
+                issues += [_altered(at)] if altered else []
+        elif message.results and any(SEALED_ID in result.call_id for result in message.results):
             message = message.with_parts(map(_answer, message.parts))
         messages.append(message)
     changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
@@ -336,6 +338,9 @@ def of_another(
     made: list[Message] = []
     issues: list[Issue] = []
     for at, message in enumerate(messages):
+        if message.bare:
+            made.append(message)
+            continue
         parts = [_without_fields(part, origin, apis) for part in message.parts]
         if any(new is not old for new, old in zip(parts, message.parts, strict=True)):
             message = message.with_parts(parts)

@@ -48,6 +48,8 @@ def _same(made: object, given: object) -> bool:
 
 
 def _message(message: Message, api: str, takes: Collection[str], free: Collection[str]) -> Message:
+    if message.bare and not (free and message.calls):
+        return message
     kept = [part for part in map(_unmade, message.parts) if part is not None]
     parts = [_part(part, api, takes, free) for part in kept]
     if len(parts) < len(message.parts):

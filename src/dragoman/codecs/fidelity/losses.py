@@ -114,7 +114,7 @@ def _several(extra: JsonObject) -> Iterator[Issue]:
 
 
 def _special(messages: Iterable[Message]) -> dict[int, Message]:
-    found = {at: _of_one_wire(message) for at, message in enumerate(messages)}
+    found = {at: _of_one_wire(message) for at, message in enumerate(messages) if not message.bare}
     return {at: message for at, message in found.items() if message is not None}
 
 

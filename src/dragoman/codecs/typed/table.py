@@ -259,7 +259,7 @@ def as_functions(request: Request) -> Request:
 
 
 def _has_typed(message: Message) -> bool:
-    return any(_part_is_typed(part) for part in message.parts)
+    return not message.bare and any(_part_is_typed(part) for part in message.parts)
 
 
 def _part_is_typed(part: Part) -> bool:

@@ -16,8 +16,9 @@ import html
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ...memo import Recent
@@ -307,9 +308,13 @@ class Provenance:
     """
 
     def __init__(self, shown: Iterable[str | ShownText], read: Read, tools: object = None) -> None:
-        given = (ShownText(each) if isinstance(each, str) else each for each in shown)
-        self._shown = list(given)
+        self._given = tuple(shown) if isinstance(shown, Sequence) else shown
         self._read, self._tools = read, tools
+
+    @cached_property
+    def _shown(self) -> list[ShownText]:
+        """The texts, when a call asks for them: most answers make none, and a history may be long."""
+        return [ShownText(each) if isinstance(each, str) else each for each in self._given]
 
     def __bool__(self) -> bool:
         return any(each.text and each.kind in {"tool", "system"} for each in self._shown)
