@@ -1,8 +1,9 @@
 """A person, or a rule, decides which calls may run; the model is told why one may not."""
 
 import os
+import sys
 
-from dragoman import Allowed, ApprovalRequest, Client, Denied, Policy, tool
+from dragoman import Allowed, ApprovalRequest, Client, Denied, DragomanError, Policy, tool
 
 MODEL = os.environ.get("DRAGOMAN_MODEL", "ollama/qwen3:8b")
 files = {"notes.txt": "buy milk", "keys.txt": "secret"}
@@ -30,6 +31,9 @@ def decide(asking: ApprovalRequest) -> Allowed | Denied:
 
 with Client(MODEL, tools=[list_files, delete_file], policy=Policy(approve=decide)) as client:
     for path in ("notes.txt", "keys.txt"):
-        print(client.run(f'Call list_files, then call delete_file with path="{path}".').text.strip())
+        try:
+            print(client.run(f'Call list_files, then call delete_file with path="{path}".').text.strip())
+        except DragomanError as error:
+            sys.exit(f"no answer: {error}")
 
 print(f"left: {', '.join(files)}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 
 from dragoman import AsyncClient, tool
 
@@ -19,9 +20,15 @@ async def main() -> None:
     """Ask about each city by itself."""
     async with AsyncClient(MODEL, tools=[get_weather]) as client:
         cities = ("Oslo", "Paris", "Lima")
-        runs = await asyncio.gather(*(client.run(f"What is the weather in {city}?") for city in cities))
-    for run in runs:
-        print(run.text.strip())
+        asked = (client.run(f"What is the weather in {city}?") for city in cities)
+        runs = await asyncio.gather(*asked, return_exceptions=True)
+    for city, run in zip(cities, runs, strict=True):
+        if isinstance(run, BaseException):
+            print(f"no answer about {city}: {run}", file=sys.stderr)
+        else:
+            print(run.text.strip())
+    if any(isinstance(run, BaseException) for run in runs):
+        sys.exit(1)
 
 
 asyncio.run(main())

@@ -1,10 +1,11 @@
 """A task of several steps with real files; what fails is told to the model as a code it can act on."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
-from dragoman import Client, ErrorCode, Policy, ToolError, tool
+from dragoman import Client, DragomanError, ErrorCode, Policy, ToolError, tool
 
 MODEL = os.environ.get("DRAGOMAN_MODEL", "ollama/qwen3:8b")
 folder = Path(tempfile.mkdtemp(prefix="dragoman-example-"))
@@ -40,10 +41,14 @@ def write_file(path: str, content: str) -> str:
 
 
 with Client(MODEL, policy=Policy(max_turns=12, timeout=600)) as client:
-    run = client.run(
-        "Read january.txt and february.txt, add up the amounts, and write the total to total.txt.",
-        tools=[read_file, calculate, write_file],
-    )
+    try:
+        run = client.run(
+            "Read january.txt and february.txt, add up the amounts, and write the total to total.txt.",
+            tools=[read_file, calculate, write_file],
+        )
+    except DragomanError as error:
+        sys.exit(f"not done: {error}")
 
 print(run.text.strip())
-print(f"total.txt holds {(folder / 'total.txt').read_text(encoding='utf-8').strip()}")
+total = folder / "total.txt"
+print(f"total.txt holds {total.read_text(encoding='utf-8').strip()}" if total.exists() else "there is no total.txt")

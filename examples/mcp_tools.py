@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from dragoman import Client
+from dragoman import Client, DragomanError
 from dragoman.mcp import McpServers
 
 MODEL = os.environ.get("DRAGOMAN_MODEL", "ollama/qwen3:8b")
@@ -18,6 +18,9 @@ CONFIG = {
     }
 }
 
-with McpServers(CONFIG) as servers, Client(MODEL, tools=servers.tools()) as client:
-    print(f"the server offers {', '.join(servers.tools())}")
-    print(client.run('Call add_days with date="2026-02-27" days=3.').text.strip())
+try:
+    with McpServers(CONFIG) as servers, Client(MODEL, tools=servers.tools()) as client:
+        print(f"the server offers {', '.join(servers.tools())}")
+        print(client.run('Call add_days with date="2026-02-27" days=3.').text.strip())
+except DragomanError as error:  # a server that cannot be started, or a model that cannot be asked
+    sys.exit(f"no answer: {error}")

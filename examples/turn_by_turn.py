@@ -1,8 +1,9 @@
 """One answer at a time: look at each call and at why it was believed, run it yourself, say what came of it."""
 
 import os
+import sys
 
-from dragoman import Client, Message, Tool, ToolResult
+from dragoman import Client, DragomanError, Message, Tool, ToolResult
 
 MODEL = os.environ.get("DRAGOMAN_MODEL", "ollama/qwen3:8b")
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -16,13 +17,16 @@ def get_weather(city: str) -> str:
 
 TOOLS = [(WEATHER, get_weather)]
 
-with Client(MODEL) as client:
-    said = [Message("user", "What is the weather in Oslo?")]
-    answer = client.turn(messages=said, tools=TOOLS)
-    results = []
-    for call in answer.calls:
-        report = call.report
-        print(f"{call.name} {dict(call.arguments)}: {report.verdict if report else 'native'}")
-        results.append(ToolResult(call_id=call.id, name=call.name, content=get_weather(**call.arguments)))
-    said += [answer.message, Message("tool", results)]
-    print(client.turn(messages=said, tools=TOOLS).text.strip())
+try:
+    with Client(MODEL) as client:
+        said = [Message("user", "What is the weather in Oslo?")]
+        answer = client.turn(messages=said, tools=TOOLS)
+        results = []
+        for call in answer.calls:
+            report = call.report
+            print(f"{call.name} {dict(call.arguments)}: {report.verdict if report else 'native'}")
+            results.append(ToolResult(call_id=call.id, name=call.name, content=get_weather(**call.arguments)))
+        said += [answer.message, Message("tool", results)]
+        print(client.turn(messages=said, tools=TOOLS).text.strip())
+except DragomanError as error:
+    sys.exit(f"no answer: {error}")

@@ -103,6 +103,12 @@ def test_render_says_what_a_call_looks_like(run: Run, given: str) -> None:
     assert '{"name": "…", "arguments": {…}}' in ran.err
 
 
+def test_a_misspelt_command_is_told_the_nearest(run: Run) -> None:
+    done = run("prse", "text")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Error: unknown command 'prse'; did you mean 'parse'")
+
+
 def test_prompt_explains_the_tools_after_the_prompt_there_is(run: Run, tools: Path, tmp_path: Path) -> None:
     system = tmp_path / "system.txt"
     system.write_text("Be brief.", encoding="utf-8")

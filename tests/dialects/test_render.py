@@ -195,6 +195,12 @@ def test_a_value_that_is_not_json_is_refused() -> None:
         render([call(x=float("nan"))], TILDE_FENCE)
 
 
+@pytest.mark.parametrize("given", [[{}], [{"name": "f", "arguments": {}}], "text", [None]])
+def test_what_is_no_call_is_refused_with_advice(given: Any) -> None:
+    with pytest.raises(UsageError, match="decode_tool_calls"):
+        render(given, "hermes")
+
+
 def test_a_name_its_markup_would_cut_is_refused() -> None:
     with pytest.raises(Unrenderable, match="name"):
         render([call("a>b")], QWEN3_CODER)

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import click
 
-from ..errors import DragomanError, UsageError
+from ..errors import DragomanError, UnknownName, UsageError
 from ..version import __version__
 
 COMMANDS = MappingProxyType(
@@ -53,6 +53,13 @@ class Lazy(click.Group):
             return None
         command: click.Command = import_module(f".{COMMANDS[cmd_name][0]}", __name__).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise UnknownName("command", args[0], COMMANDS, "dragoman --help")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

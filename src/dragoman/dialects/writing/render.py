@@ -50,6 +50,10 @@ MAX_THOUGHT = 200
 """Characters of a protocol's `thought` (seed document 004, guardrails)."""
 AS_WRITTEN = "as_written"
 """Key of the metadata of a text that a model was corrected for: no history shows it in another form."""
+NO_CALL = (
+    "calls must be ToolCalls, not {kind}; make them with `ToolCall(id=…, name=…, arguments={{…}})`, or from a body of an "
+    "API with `decode_tool_calls(body, api)`"
+)
 LOST_TYPE = "its schema would not give it back its type"
 DEFAULT_RESULT = '<tool_result name="{name}">\n{content}\n</tool_result>'
 """How a result is told where the row says nothing: marked, named, on lines of its own."""
@@ -87,11 +91,15 @@ def render(
     start    the number of calls before these in the conversation (Kimi counts them)
     thought  what stands before the first call, where the notation has a place for it
 
-    Raises Unrenderable for a call the notation cannot write, UsageError for a dialect there is not.
+    Raises Unrenderable for a call the notation cannot write, UsageError for a dialect there is not and for what is no
+    `ToolCall`.
     """
     dialect = row_of(dialect)
     if not calls:
         return ""
+    for call in calls:
+        if not isinstance(call, ToolCall):
+            raise UsageError(NO_CALL.format(kind=type(call).__name__))
     shapes = None if tools is None else {t.name: shape(t.parameters) for t in tools}
     written = [
         _Writer(dialect, call, start + i, _shape_of(call, shapes), "" if i else thought).call_text()
