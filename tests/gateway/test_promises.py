@@ -103,7 +103,7 @@ def test_calls_in_text_leave_no_empty_item(front: str, stream: bool) -> None:
 # ── what is lost is told ─────────────────────────────────────────────────────
 
 WISHES: list[tuple[str, dict[str, Any], str, str]] = [
-    ("openai_chat", {"n": 2}, "openai_chat", "n"),
+    ("openai_chat", {"n": 2}, "ollama_chat", "n"),
     ("openai_chat", {"logprobs": True}, "anthropic_messages", "logprobs"),
     ("openai_chat", {"seed": 1}, "anthropic_messages", "sampling.seed"),
     ("openai_chat", {"parallel_tool_calls": False}, "ollama_chat", "parallel"),

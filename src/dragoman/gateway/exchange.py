@@ -33,6 +33,7 @@ from ..turn.capabilities import Capabilities
 from ..turn.plan import runs_hosted
 from ..turn.reask import Ask, Budget, loses_a_call, reask
 from ..turn.seals import Sealer, opened
+from ..turn.several import one_choice
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
@@ -175,7 +176,7 @@ class Exchange:
         request = without(request, kinds)
         self._streams = request.stream
         self._renamed = _taken(request, attached)
-        request = _offering(request, attached.offered)
+        request = self._for_one(_offering(request, attached.offered), attached)
         budget = Budget(self._config.reasks)
         sure = asking(self._ask_of(routes), budget)
         ask = self._with_tools(sure, attached, demand)
@@ -184,6 +185,12 @@ class Exchange:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
             steps.close()
+
+    def _for_one(self, request: Request, attached: Attached) -> Request:
+        """`request`, for one answer where server tools run between answers: one conversation goes on from there."""
+        alone = one_choice(request) if any(attached.tools.values()) else request
+        self._unsupported += [field for field in request.extra if field not in alone.extra]
+        return alone
 
     def _stand_ins(self, request: Request, routes: Sequence[Route]) -> frozenset[str]:
         """The server's tools in `request` that are run here, since not every place that may be asked runs them."""

@@ -22,6 +22,7 @@ from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event,
 from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
 from ..types import Issue, IssueKind, Message, Response, Stop
+from .further_choices import FurtherChoices
 from .native_calls import NativeCalls
 from .overlooked_text import OverlookedText
 from .plan import Plan
@@ -29,6 +30,7 @@ from .prepare import renamed_back, wants_thinking
 from .protocol import ProtocolAnswer
 from .rejections import calls_written
 from .response_reader import SHOWN_GARBAGE
+from .several import asks_several
 from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextParser
 
 Mint: TypeAlias = Callable[[str], Ids]
@@ -85,7 +87,22 @@ def salvaged(written: str, ids: Ids) -> list[Event]:
 
 
 def handling(plan: Plan, mint: Mint) -> Handling:
-    """What handles the events of the answer to `plan`."""
+    """What handles the events of the answer to `plan`, each of its choices by itself."""
+    first = _handling(plan, mint)
+    if not asks_several(plan.request, plan.codec, plan.route.fields):
+        return first
+
+    def own(number: int) -> Mint:
+        return lambda letter: mint(f"{letter}{number}_")
+
+    choices = FurtherChoices(
+        plan.codec, plan.asked, first.handle, lambda number: _handling(plan, own(number)).handle, lambda n: own(n)("n")
+    )
+    return Handling(choices.handle, first.passes)
+
+
+def _handling(plan: Plan, mint: Mint) -> Handling:
+    """What handles the events of one choice."""
     parser = _parser(plan, mint("t"))
     stream = TextCallStream(parser, _natives(plan), native=not plan.text)
     found = Handling(stream.handle, stream.passes)

@@ -37,6 +37,7 @@ from .placing import in_place
 from .protocol import unasked, written_in_protocol
 from .question import NO, agrees, confirmed, question
 from .reask import ONLY_THESE, Ask, Budget, loses_a_call
+from .several import one_choice
 
 MADE = "the model was asked whether it meant the call of {name!r}, and made it"
 OTHER = "the model was asked whether it meant the call of {name!r}, and made another call"
@@ -185,7 +186,7 @@ def _asked(request: Request, response: Response, about: Message) -> Request:
     if response.calls:
         made = ONLY_THESE.format(calls="; ".join(map(as_words, response.calls)))
         turns.insert(1, Message("user", made))
-    return replace(request, messages=(*request.messages, *turns))
+    return replace(one_choice(request), messages=(*request.messages, *turns))
 
 
 def _unheard(step: Any) -> Iterable[Any]:

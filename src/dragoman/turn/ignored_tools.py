@@ -28,6 +28,7 @@ from .composer import AnswerComposer
 from .prompt_count import Counted, counted
 from .question import asked_about
 from .reask import NOISE, loses_a_call
+from .several import one_choice
 from .tool_support import LIFETIME, UNKNOWN, Finding, Support
 
 AskOn: TypeAlias = Callable[[Request, Route, Sequence[Issue]], Machine[Response]]
@@ -134,8 +135,9 @@ class _Watched:
 
     def _told(self) -> Machine[Response | None]:
         """The answer of the model that is told of its tools in text; None where asking fails, for one is there."""
+        again = one_choice(self._request) if self._request.stream else self._request  # of a stream, choices went out
         try:
-            second = yield from relay(self._ask(self._request, _in_text(self._route), ()), on_step=_unheard)
+            second = yield from relay(self._ask(again, _in_text(self._route), ()), on_step=_unheard)
         except ProviderError:
             return None
         self._spend(second.usage)

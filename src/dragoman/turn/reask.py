@@ -38,6 +38,7 @@ from ..types import (
 from .answer_constraint import AnswerConstraint, AnswerError, as_words, forbidden, written
 from .composer import FINAL_STOPS, AnswerComposer
 from .protocol import written_in_protocol
+from .several import further, one_choice
 
 Ask: TypeAlias = Callable[[Request], Machine[Response]]
 """Whatever asks a model: a turn on a route, or a chain of them."""
@@ -88,7 +89,7 @@ def reask(request: Request, ask: Ask, reasks: int | Budget = 2, *, whole_calls: 
     checked here.  Raises ProviderError as `ask` does, and for a demand that was never met.
     """
     budget = reasks if isinstance(reasks, Budget) else Budget(reasks)
-    answer = _GoodAnswer(request, whole_calls=whole_calls)
+    answer = GoodAnswer(request, whole_calls=whole_calls)
     response = yield from relay(ask(request), on_step=answer.stream)
     yield from answer.take_first(response)
     asked = request
@@ -149,10 +150,10 @@ def _again(asked: Request, response: Response, errors: Sequence[AnswerError], ma
     turns = [Message("user", " ".join(sentences))]
     if wrote:
         turns.insert(0, Message("assistant", [Text(wrote, metadata={AS_WRITTEN: True})]))
-    return replace(asked, messages=(*asked.messages, *turns))
+    return replace(one_choice(asked), messages=(*asked.messages, *turns))
 
 
-class _GoodAnswer(AnswerComposer):
+class GoodAnswer(AnswerComposer):
     """The one answer: what of each goes out, and what is wrong with the last."""
 
     def __init__(self, request: Request, *, whole_calls: bool) -> None:
@@ -188,7 +189,7 @@ class _GoodAnswer(AnswerComposer):
         """Emit what may go out of an answer asked for again."""
         self._reasks += 1
         self.follow_up()
-        self.errors, self._barred, self._extra = [], [], NOTHING
+        self.errors, self._barred, self._extra = [], [], further(self._extra)
         for issue in response.issues:
             self._note(issue)
             yield from self.emit(IssueReported(issue))

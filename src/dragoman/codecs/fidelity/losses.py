@@ -68,7 +68,7 @@ def request_losses(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tu
 
 def unsupported_parameters(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tuple[Issue, ...]:
     """As `request_losses`, without plain messages and tools; cheap enough for every request."""
-    extra, several = request.extra, tuple(_several(request.extra))
+    extra, several = request.extra, tuple(_several(request.extra, codec.several))
     if own(codec.name, extra) and not quirks.omit:
         return several  # it came in the words of this very wire
     special = _special(request.messages)
@@ -104,8 +104,11 @@ _SEVERAL = ("n", "generationConfig.candidateCount")
 """Fields that ask for several answers at once; one is given."""
 
 
-def _several(extra: JsonObject) -> Iterator[Issue]:
+def _several(extra: JsonObject, given: str) -> Iterator[Issue]:
+    """The wishes for several answers, but for the field by which they are all `given`."""
     for path in _SEVERAL:
+        if path == given:
+            continue
         value: Any = extra
         for key in path.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None

@@ -22,7 +22,7 @@ from ..shared.decoder import RunDecoder
 from ..shared.errors import framed, raise_error
 from ..shared.frames import FrameKind
 from ..shared.issues import unsupported
-from ..shared.spec import Codec, Ids, wire_fields
+from ..shared.spec import CHOICES, Codec, Ids, wire_fields
 from .chat_fragments import Fragments
 from .chat_messages import NAME, thinking_text, write_message
 from .chat_requests import decode_request, encode_request
@@ -148,10 +148,10 @@ class _Decoder(RunDecoder):
     def _leave(self, others: Sequence[JsonObject]) -> list[Event]:
         """Choices beside the one that is read: they are left as they are, for clients of this API."""
         if "delta" not in others[0]:
-            self._extra["choices"] = [*items(self._extra.get("choices")), *others]
+            self._extra[CHOICES] = [*items(self._extra.get(CHOICES)), *others]
         known, self._others = self._others, True
-        several = unsupported("the answer has several choices; only the first is read", others[0])
-        return [*([] if known else [several]), self._beside("choices", {"choices": others})]
+        several = unsupported("the answer has several choices; the others stand beside the first", others[0])
+        return [*([] if known else [several]), self._beside(CHOICES, {CHOICES: others})]
 
     def _choose(self, choice: JsonObject) -> list[Event]:
         delta = mapping(choice.get("delta")) or mapping(choice.get("message"))  # Writer's chunks hold both
@@ -263,4 +263,5 @@ CODEC = Codec(
     encode_error=encode_error,
     error_frame=framed(encode_error),
     write_message=write_message,
+    several="n",
 )

@@ -18,7 +18,7 @@ from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply
 from ..shared.frames import Frame
 from ..shared.media import joined
-from ..shared.spec import LEGACY, TYPED, UNSTAMPED, Stamp, extra_for, own, seal_of
+from ..shared.spec import CHOICES, LEGACY, TYPED, UNSTAMPED, Stamp, extra_for, own, seal_of
 from .chat_messages import NAME, signature_field, write_call, write_seal
 from .chat_requests import customs, wants_usage
 from .chat_words import STOPS, WORDS, write_usage
@@ -33,7 +33,7 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     """The body of a whole answer."""
     left = dict(extra_for(NAME, response.extra))
     choice, message, usage = (dict(mapping(left.pop(key, None))) for key in ("choice", "message", "usage"))
-    others = items(left.pop("choices", None))
+    others = items(left.pop(CHOICES, None))
     written = _write_message(response, customs(request))
     declined = response.stop is Stop.REFUSED and "refusal" in written  # a field of its own says so
     finish = "stop" if declined else _word(response.stop, len(response.calls), choice)
@@ -156,7 +156,7 @@ class ChunkEncoder(Encoder):
             case "chunk":
                 self._base |= event.fields
                 self._head = _head_of(self._base)
-            case "choices":
+            case _ if event.name == CHOICES:
                 return [*self._on_started(Started()), Frame(to_json({**self._base, **event.fields}))]
         return []
 

@@ -75,6 +75,8 @@ def own(api: str, metadata: JsonObject) -> JsonObject:
     return metadata if isinstance(metadata, WireFields) and metadata.api == api else NOTHING
 
 
+CHOICES = "choices"
+"""The field of an answer for choices beside the first, and the name of a `WireEvent` that brings pieces of them."""
 SEAL = "seal"
 """The word of `metadata` for state of another wire, sealed: opaque, given back by clients, opened by who made it."""
 _SEALED = "dg1."
@@ -246,6 +248,7 @@ class Codec:
     `decode_*` and `encode_*` take bodies as parsed JSON.  `encode_error` gives the HTTP status and body a client of
     this API understands, `error_frame` the frame of an error once the answer has begun.  `write_message` gives
     what stands in the body's `messages` for one message, where that depends on no other and nothing else does on it.
+    `several` is the field of a request that asks for several answers, on wires whose answers hold all (`CHOICES`).
     """
 
     name: str
@@ -262,3 +265,4 @@ class Codec:
     error_frame: Callable[[Exception], Frame]
     decode_error: DecodeError = read_failure
     write_message: Callable[[Message, Quirks], list[dict[str, Any]]] | None = None
+    several: str = ""

@@ -51,8 +51,8 @@ MAX_THOUGHT = 200
 AS_WRITTEN = "as_written"
 """Key of the metadata of a text that a model was corrected for: no history shows it in another form."""
 NO_CALL = (
-    "calls must be ToolCalls, not {kind}; make them with `ToolCall(id=…, name=…, arguments={{…}})`, or from a body of an "
-    "API with `decode_tool_calls(body, api)`"
+    "calls must be ToolCalls, not {kind}; make them with `ToolCall(id=…, name=…, arguments={{…}})`, or from a body of "
+    "an API with `decode_tool_calls(body, api)`"
 )
 LOST_TYPE = "its schema would not give it back its type"
 DEFAULT_RESULT = '<tool_result name="{name}">\n{content}\n</tool_result>'
