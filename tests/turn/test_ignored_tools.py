@@ -219,6 +219,7 @@ def user(*parts: Any) -> Message:
 
 SYSTEM = Message("system", WORDS * 20)
 WORSE = Message("system", WORDS * 58)
+SIGNS = Message("system", "- the `quick` brown fox: jumps (over the lazy dog), while nobody looks. " * 90)
 HUGE = Message("system", WORDS * 450)
 PAST = (
     user(Text("And in Rome?")),
@@ -240,6 +241,9 @@ FOUND = [
     Scene("one tool demanded by name", ignoring(), True, 2, True, choice=ToolChoice("named", "get_weather"), stream=True),
     Scene("small talk first", ignoring(), True, 5, True, ["Hello!", ASK]),
     Scene("a hidden prompt of the place", ignoring(count=honest(more=60)), True, 2, True, tools=(*USUAL, *LONG)),
+    Scene("a huge system prompt before few tools", ignoring(), True, 3, True, [(HUGE, user(Text(ASK)))]),
+    Scene("a system prompt so full of signs that it costs as much as with tools", ignoring(), True, 3, True, [(SIGNS, user(Text(ASK)))], LONG, stream=True),
+    Scene("the same by quarters, asked twice", ignoring(count=honest(quarters)), True, 4, True, [(SIGNS, user(Text(ASK)))] * 2, LONG),
     Scene("with calls in its history", ignoring(), True, 2, True, [(*PAST, user(Text(ASK)))], tools=(*USUAL, *LONG)),
     Scene("most of it cached", ignoring(api=MESSAGES, cached=0.9), True, 2, True),
     Scene("the next request goes in text at once", ignoring(), True, 3, True, [ASK, ASK]),
@@ -262,8 +266,12 @@ SPARED = [
     Scene("always one token, after a call", Backend(count=constant(1)), True, 2, False, [ASK, ASK]),
     Scene("only messages are counted", Backend(calls=False, count=messages_only), False, 7, False, [ASK] * 5),
     Scene("only messages are counted, small talk then a call", Backend(count=messages_only), True, 3, False, ["Hello!", ASK]),
-    Scene("a huge system prompt", Backend(calls=False), False, 1, False, [(HUGE, user(Text(ASK)))]),
-    Scene("a huge system prompt of words by spaces", Backend(calls=False, count=honest(spaced, 0)), False, 1, False, [(HUGE, user(Text(ASK)))]),
+    Scene("a huge system prompt", Backend(calls=False), False, 2, False, [(HUGE, user(Text(ASK)))]),
+    Scene("a huge system prompt of words by spaces", Backend(calls=False, count=honest(spaced, 0)), False, 2, False, [(HUGE, user(Text(ASK)))]),
+    Scene("a huge system prompt, asked for its tools once", Backend(calls=False), False, 5, False, [(HUGE, user(Text(ASK)))] * 4),
+    Scene("a huge system prompt, then a call", Backend(), True, 1, False, [(HUGE, user(Text(ASK)))]),
+    Scene("a system prompt full of signs, tools read", Backend(calls=False), False, 1, False, [(SIGNS, user(Text(ASK)))], LONG),
+    Scene("a system prompt full of signs, tools read, by quarters", Backend(calls=False, count=honest(quarters)), False, 1, False, [(SIGNS, user(Text(ASK)))], LONG),
     Scene("cut to the context", Backend(calls=False, count=cut_off), False, 1, False, [(HUGE, user(Text(ASK)))], LONG),
     Scene("an image that is not counted", Backend(calls=False), False, 1, False, [(user(IMAGE, Text("What is this?")),)]),
     Scene("tools in Japanese", Backend(calls=False), False, 1, False, ["オスロの天気は？"], FAR),

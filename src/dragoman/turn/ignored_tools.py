@@ -3,9 +3,10 @@
 Knows requests, answers and what was found out before; asks by the function it is given, knows no wire.
 Contract: an answer stands as it came unless what follows holds a call: of a streamed one only `Ended` waits, and behind
 text that went out come calls alone, never more text.  A backend is condemned for an hour, and only by two things at
-once: its counts leave no room for the tools *and* the model calls once it is told of them; or nothing tells whether
-they came *and* the model, sent a tool of a name nobody can guess, neither calls nor names it.  A native call, or that
-name, shows for good that tools are read.  Each question costs one request, and a model is asked two an hour at most.
+once: its counts leave no room for the tools *and* the model calls once it is told of them; or its counts do not tell
+whether they came *and* the model, sent a tool of a name nobody can guess, neither calls nor names it.  A native call,
+or that name, shows for good that tools are read.  Each question costs one request, and a model is asked two an hour at
+most.
 
 Counts alone do not condemn: many places in between count the messages and leave out the tools they pass on.
 """
@@ -221,7 +222,7 @@ def _doubt(request: Request, answer: Response) -> str:
     if found is Counted.WITHOUT:
         return COUNTS
     forced = request.tool_choice is not None and request.tool_choice.mode in {"required", "named"}
-    return CANARY if forced or found is Counted.MISSING else ""
+    return CANARY if forced or found in {Counted.MISSING, Counted.EITHER} else ""
 
 
 def _is_trace(issue: Issue) -> bool:

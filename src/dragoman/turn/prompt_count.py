@@ -22,6 +22,9 @@ FEWEST = 16
 that."""
 MOST_MESSAGES = 3
 """Messages may cost so many times what the tools do: beyond it a prompt that was cut to the context looks the same."""
+MOST_PER_WORD = 2
+"""Tokens that a word costs at most, signs and all, where only words are counted: with more of them something besides
+the messages was read."""
 SHARE = 2
 """One part in so many of what the tools cost at least must be missing: templates leave out parts of a schema."""
 
@@ -31,6 +34,7 @@ class Counted(StrEnum):
 
     MISSING = "missing"  # nothing was counted
     WITHOUT = "without"  # there is no room for the tools in it
+    EITHER = "either"  # the messages alone may have cost as much, or the tools with them
     UNCLEAR = "unclear"
 
 
@@ -40,9 +44,11 @@ def counted(request: Request, usage: Usage | None) -> Counted:
         return Counted.MISSING
     tools = sum(map(least_tokens, _of_tools(request.tools)))
     messages = sum(map(least_tokens, _of_messages(request.messages)))
-    if tools < FEWEST or messages > MOST_MESSAGES * tools:
+    if tools < FEWEST or usage.input < messages:
         return Counted.UNCLEAR
-    return Counted.WITHOUT if messages <= usage.input < messages + tools / SHARE else Counted.UNCLEAR
+    if messages <= MOST_MESSAGES * tools and usage.input < messages + tools / SHARE:
+        return Counted.WITHOUT
+    return Counted.EITHER if usage.input <= MOST_PER_WORD * messages else Counted.UNCLEAR
 
 
 def least_tokens(text: str) -> int:
