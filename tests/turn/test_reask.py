@@ -166,6 +166,27 @@ def test_a_call_cut_by_the_client_limit_is_final() -> None:
     assert CUT.raw in response.text
 
 
+@pytest.mark.parametrize(("limit", "usage", "said", "times"), [
+    (32000, COST, "x", 2),
+    (32000, Usage(input=9, output=31900), "x", 1),
+    (100, Usage(input=9, output=95), "x", 1),
+    (100, Usage(input=9, output=64), "x" * 400, 2),
+    (8192, None, "x" * 40, 2),
+    (8192, Usage(input=7), "x" * 40, 2),
+    (40, None, "x" * 40, 1),
+    (60, None, "ö" * 30, 1),
+    (None, None, "x" * 40, 2),
+])  # fmt: skip
+def test_a_call_cut_long_before_the_client_limit_is_asked_for_again(
+    limit: int | None, usage: Usage | None, said: str, times: int
+) -> None:
+    limited = Request(model="m", tools=(READ,), sampling=Sampling(max_tokens=limit))
+    cut = replace(response_of(said, stop=Stop.LENGTH, issues=[CUT]), usage=usage)
+    model = ScriptedModel(cut, response_of(call(path="a")))
+    response, _ = reasked(model, limited)
+    assert (len(model.requests), bool(response.calls)) == (times, times == 2)
+
+
 def test_a_call_cut_by_the_model_is_asked_for_smaller() -> None:
     model = ScriptedModel(response_of("x", stop=Stop.LENGTH, issues=[CUT]), response_of(call(path="a")))
     response, _ = reasked(model)
@@ -270,7 +291,7 @@ def test_a_wrong_form_is_asked_for_again_unseen() -> None:
 
 @pytest.mark.parametrize("stop", [Stop.REFUSED, Stop.FILTERED, Stop.LENGTH])
 def test_words_instead_of_a_form_are_shown_when_cut(stop: Stop) -> None:
-    limited = Request(model="m", output_schema=FORM, sampling=Sampling(max_tokens=9))
+    limited = Request(model="m", output_schema=FORM, sampling=Sampling(max_tokens=5))
     marked = Text("I cannot.", metadata={"type": "refusal"})
     model = ScriptedModel(response_of(marked, stop=stop))
     response, _ = reasked(model, limited)

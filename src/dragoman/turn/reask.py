@@ -54,6 +54,8 @@ LOST = frozenset({
 UNPROCESSABLE = 422
 """The status where a demand was not met: SDKs repeat a 5xx by themselves, and this was asked often enough."""
 MOST_CORRECTIONS = 6
+NEARLY = 0.9
+"""Of a limit: servers do not all count their own marks."""
 
 OWN_ENDS = frozenset({Stop.END, Stop.TOOL_CALLS})
 ONLY_THESE = "These calls of yours are taken and being run; do not repeat them: {calls}."
@@ -112,8 +114,22 @@ def loses_a_call(issue: Issue) -> bool:
 
 def _is_excused(request: Request, response: Response) -> bool:
     """Did the answer end for a reason that leaves nothing to ask again, or where the client wanted it to?"""
-    own_limit = response.stop is Stop.LENGTH and request.sampling.max_tokens is not None
+    own_limit = response.stop is Stop.LENGTH and _reached(request.sampling.max_tokens, response)
     return response.stop in FINAL_STOPS or own_limit
+
+
+def _reached(limit: int | None, response: Response) -> bool:
+    """Was `limit` what cut the answer?  Programs set one far above what a server or a full context allows.
+
+    Uncounted, an answer of fewer bytes than that has fewer tokens.
+    """
+    if limit is None:
+        return False
+    if response.usage is not None and response.usage.output:
+        return response.usage.output >= limit * NEARLY
+    raws = (issue.raw for issue in response.issues)
+    texts = (response.text, response.reasoning, *raws, *map(written, response.calls))
+    return sum(len(text.encode(errors="replace")) for text in texts) >= limit
 
 
 def _is_empty(request: Request, response: Response) -> bool:
