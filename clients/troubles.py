@@ -47,11 +47,15 @@ async def _reset(scope: Any, receive: Any, send: Any) -> None:
 
 
 def _open_ended(app: App) -> App:
-    """The socket stays open behind the answer's end."""
+    """The body of an answer stays open behind the answer's end, but for one that says how long it is."""
 
     async def serve(scope: Any, receive: Any, send: Any) -> None:
+        sized = False
+
         async def held(message: Any) -> None:
-            last = message["type"] == "http.response.body" and not message.get("more_body")
+            nonlocal sized
+            sized = sized or any(name == b"content-length" for name, _ in message.get("headers", ()))
+            last = message["type"] == "http.response.body" and not message.get("more_body") and not sized
             await send({**message, "more_body": True} if last else message)
             if last:
                 with contextlib.suppress(asyncio.TimeoutError):

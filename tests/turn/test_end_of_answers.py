@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -156,6 +157,85 @@ def scripted(*pieces: bytes | Exception) -> Response:
 def chunk(text: str, finish: str | None = "stop") -> bytes:
     choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
     return events({"choices": [choice]})[0]
+
+
+# ── whole answers and refusals, whose end the peer never says ────────────────
+
+
+JSON = "application/json"
+SPOKEN_WHOLE = {
+    "ollama_generate": lines({"response": "Up.", "done": True, "done_reason": "stop"})[0],
+    "stackspot": lines({"message": "Up.", "stop_reason": "stop", "tokens": {"input": 7}})[0],
+}
+WHOLES = {api: wire.whole("c1", "look", {"at": "sky"}) for api, wire in WIRES.items()} | SPOKEN_WHOLE
+
+
+def whole(codec: str, url: str, timeouts: Timeouts = HASTY) -> Machine[Response]:
+    route = Route(provider=Provider(name="held", codec=codec), base_url=url, timeouts=timeouts)
+    return turn(Request(model="up", messages=(Message("user", "Look."),), tools=(LOOK,)), route)
+
+
+def halves(body: bytes, *at: int) -> list[bytes]:
+    places = [0, *at, len(body)]
+    return [body[a:b] for a, b in pairwise(places)]
+
+
+@both
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_whole_answer_ends_with_its_last_bracket_though_the_peer_never_closes(execute: Runner, codec: str) -> None:
+    with peer(held_open([WHOLES[codec]], JSON)) as served:
+        response = execute(whole(codec, served.url))
+        assert served.exchanges[0].gone.wait(LONG)
+    if codec in SPOKEN:
+        assert (response.text, response.stop) == ("Up.", Stop.END)
+    else:
+        assert [(call.name, dict(call.arguments)) for call in response.calls] == [("look", {"at": "sky"})]
+
+
+CHAT_WHOLE = WHOLES["openai_chat"]
+INSIDE = [n + 1 for n, sign in enumerate(CHAT_WHOLE[:-1]) if sign == ord("}")]
+
+
+@pytest.mark.parametrize("at", [[*INSIDE], [5], [len(CHAT_WHOLE) - 1], range(1, len(CHAT_WHOLE))],
+                         ids=["behind each bracket", "early", "before the last", "byte by byte"])  # fmt: skip
+def test_no_bracket_but_the_last_ends_a_whole_answer(at: Sequence[int]) -> None:
+    with peer(held_open([*halves(CHAT_WHOLE, *at), b"\n"], JSON)) as served:
+        assert run_async(whole("openai_chat", served.url)).calls[0].name == "look"
+
+
+def test_a_whole_answer_that_is_not_there_yet_is_waited_for() -> None:
+    with peer(held_open([CHAT_WHOLE[:-1]], JSON)) as served, pytest.raises(ProviderError) as caught:
+        run_async(whole("openai_chat", served.url, Timeouts(idle=0.05, grace=0.01)))
+    assert caught.value.kind is ErrorKind.TIMEOUT
+
+
+def refusing(status: str, body: bytes, kind: str) -> Callable[[Exchange], None]:
+    """Refuses, and never says that this was all."""
+
+    def talk(exchange: Exchange) -> None:
+        for data in chunks([body] if body else [], kind):
+            exchange.say(data.replace(b"200 OK", status.encode()))
+        exchange.until_gone()
+
+    return talk
+
+
+REFUSALS = [
+    (("401 Unauthorized", b'{"error": {"message": "no such key", "type": "auth"}}', JSON), ErrorKind.AUTH, "no such key"),
+    (("429 Slow", b'{"error": {"message": "too many"}}\n', JSON), ErrorKind.RATE_LIMIT, "too many"),
+    (("503 Busy", b"<html>the house is full", "text/html"), ErrorKind.OVERLOADED, "the house is full"),
+    (("500 Oh", b"", JSON), ErrorKind.SERVER, ""),
+]
+
+
+@both
+@pytest.mark.parametrize(("answer", "error", "says"), REFUSALS, ids=[row[0][0] for row in REFUSALS])
+def test_a_refusal_is_one_though_the_peer_never_closes(
+    execute: Runner, answer: tuple[str, bytes, str], error: ErrorKind, says: str
+) -> None:
+    with peer(refusing(*answer)) as served, pytest.raises(ProviderError) as caught:
+        execute(asked("openai_chat", served.url))
+    assert (caught.value.kind, says in str(caught.value)) == (error, True)
 
 
 BROKEN = ProviderError("the line went dead", kind=ErrorKind.NETWORK)

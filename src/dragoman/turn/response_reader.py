@@ -6,7 +6,6 @@ soon as the bytes that complete them are there; what is not the API at all is a 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from ..errors import CodecError, ErrorKind, ProviderError
 from ..events import CallEnded, Ended, Event, IssueReported, PartEnded, Started, WireEvent, replay
 from ..providers.route import Route
 from ..redaction import redact
+from .whole_body import WholeBody
 
 MAX_WHOLE = 64 * 1024 * 1024
 """Bytes of a whole answer; a model's longest is a hundredth of it."""
@@ -119,33 +119,31 @@ def _goes_on(event: Event) -> bool:
 
 
 class Whole:
-    """An answer in one piece."""
+    """An answer in one piece; `sized` where its head says how long it is."""
 
-    def patience(self) -> None:
-        """Its end is the body's."""
+    def __init__(self, codec: Codec, ids: Ids, route: Route, *, sized: bool = False) -> None:
+        self._codec, self._ids, self._route, self._sized = codec, ids, route, sized
+        self._body = WholeBody()
 
-    def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
-        self._codec, self._ids, self._route = codec, ids, route
-        self._pieces: list[bytes] = []
-        self._size = 0
+    def patience(self) -> float | None:
+        """Its end is the body's; of one that nobody measured, the end of what it says."""
+        return DRAIN if not self._sized and self._body.is_complete() else None
 
     def feed(self, data: bytes) -> Iterable[Event]:
-        self._pieces.append(data)
-        self._size += len(data)
-        if self._size > MAX_WHOLE:
+        self._body.add(data)
+        if self._body.size > MAX_WHOLE:
             raise ProviderError(TOO_LONG.format(root=self._route.root()), kind=ErrorKind.GARBLED)
         return ()
 
     def close(self) -> Iterable[Event]:
-        body = b"".join(self._pieces)
         try:
-            parsed = json.loads(body)
+            parsed = self._body.value()
         except (ValueError, RecursionError):
-            raise _garbled(body, self._route) from None
+            raise _garbled(self._body.bytes(), self._route) from None
         try:
             return replay(self._codec.decode_response(parsed, self._ids))
         except CodecError as error:
-            raise _garbled(body, self._route, f"; {error}") from error
+            raise _garbled(self._body.bytes(), self._route, f"; {error}") from error
 
 
 def _garbled(start: bytes, route: Route, why: str = "") -> ProviderError:

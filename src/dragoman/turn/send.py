@@ -23,8 +23,10 @@ from ..providers.route import Route
 from ..redaction import redact
 from ..types import Message
 from .plan import Plan
-from .response_reader import AnswerSource, Streamed, Whole
+from .response_reader import DRAIN, AnswerSource, Streamed, Whole
+from .whole_body import WholeBody
 
+LENGTH = "content-length"
 MAX_REFUSAL = 256 * 1024
 """Bytes of a refusal that are read; the rest says nothing new."""
 ACCEPTS: Mapping[FrameKind, str] = {
@@ -54,7 +56,7 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
         raise (yield from _refusal(opened, codec, route))
     kind = opened.headers.get("content-type", "").partition(";")[0].strip().lower()
     streams = kind in STREAMS or (stream and kind != "application/json")
-    return Streamed(codec, ids, route) if streams else Whole(codec, ids, route)
+    return Streamed(codec, ids, route) if streams else Whole(codec, ids, route, sized=LENGTH in opened.headers)
 
 
 def _encoded(plan: Plan) -> bytes:
@@ -97,15 +99,24 @@ def _written(body: dict[str, Any], messages: str | None = None) -> bytes:
 def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderError]:
     if 300 <= opened.status < 400:
         return ProviderError(REDIRECTED.format(root=route.root(), status=opened.status), status=opened.status)
-    body = b""
-    while len(body) < MAX_REFUSAL and (data := (yield Read())):
-        body += data
+    body = yield from _words(opened, route)
     headers = opened.headers
     until = http_date(headers.get("retry-after", ""))
     if until is not None and "date" not in headers:
         now: float = yield Now()
         headers = {**headers, "retry-after": str(max(0.0, until - now))}
     return codec.decode_error(opened.status, body, headers)
+
+
+def _words(opened: Opened, route: Route) -> Machine[bytes]:
+    """The body of a refusal: welcome, but who refuses and never ends has refused all the same."""
+    body = WholeBody()
+    within: float | None = None if LENGTH in opened.headers else route.timeouts.grace
+    while body.size < MAX_REFUSAL and (data := (yield Read(within))):
+        body.add(data)
+        if within is not None and body.is_complete():
+            within = DRAIN
+    return body.bytes()
 
 
 def without_secrets(error: ProviderError, route: Route) -> ProviderError:

@@ -1,0 +1,57 @@
+"""A JSON body that comes in pieces: is all of it there, though nobody says so?
+
+Knows bytes and brackets; nothing of wires or of what the value means.
+Contract: `value` is what the whole body says; looking for its end costs no more than a few readings, however it is
+cut.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+FIRST_LOOKS = 8
+"""Ends that are looked at as they come; of more only those that stand twice as far as the last one."""
+SPACE = b" \t\r\n"
+
+
+class WholeBody:
+    """The pieces of one body, in order; `size` in bytes."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._value: Any = None
+        self._read = False  # is `_value` that of all pieces?
+        self._looks = self._looked_at = 0
+        self.size = 0
+
+    def add(self, piece: bytes) -> None:
+        """`piece` came."""
+        self._pieces.append(piece)
+        self.size += len(piece)
+        self._read = self._read and not piece.strip(SPACE)
+
+    def is_complete(self) -> bool:
+        """Is it a whole JSON object?  False where too many ends were looked at that were none."""
+        if not self._read and self._may_end():
+            self._looks, self._looked_at = self._looks + 1, self.size
+            try:
+                self.value()
+            except (ValueError, RecursionError):
+                return False
+        return self._read
+
+    def _may_end(self) -> bool:
+        end = next((end for piece in reversed(self._pieces) if (end := piece.rstrip(SPACE))), b"")
+        return end.endswith(b"}") and (self._looks < FIRST_LOOKS or self.size >= 2 * self._looked_at)
+
+    def value(self) -> Any:
+        """The value.  Raises ValueError, or RecursionError, where it is no JSON."""
+        if not self._read:
+            self._value, self._read = json.loads(self.bytes()), True
+        return self._value
+
+    def bytes(self) -> bytes:
+        """All of it."""
+        self._pieces = [b"".join(self._pieces)]
+        return self._pieces[0]
