@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from ..errors import ErrorCode
-from ..types import NOTHING, Issue, IssueKind, Message, Text, ToolCall, ToolResult
+from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 from .naming import respell
 from .requirements import Turns, WireRequirements
 
@@ -38,14 +38,42 @@ def repair(messages: Sequence[Message]) -> Repaired:
     """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
     repaired: list[Message] = []
     issues: list[Issue] = []
-    whole = _whole_turns(messages)
-    if len(whole) < len(messages):
+    said = _without_blanks(messages)
+    whole = _whole_turns(said)
+    if len(whole) < len(said):
         issues.append(Issue(kind=IssueKind.HISTORY, message="a turn that stood in several messages is one again"))
     for head, block in _blocks(whole):
         fixed, found = _in_pairs(head, block)
         repaired += fixed
         issues += found
     return Repaired(tuple(repaired), tuple(issues))
+
+
+def _without_blanks(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages without texts of nothing in turns that say something else.
+
+    Clients put pieces of a stream together and send an empty one back beside calls, or as a message of its own (seen:
+    OpenAI's and Google's SDKs); Responses then wants reasoning to be followed by what it led to.
+    """
+    if not any(message.role == "assistant" and any(map(_says_nothing, message.parts)) for message in messages):
+        return messages
+    made = [_without_blank_parts(message) if message.role == "assistant" else message for message in messages]
+    roles = ["", *(message.role for message in made), ""]
+    beside = ("assistant" in around for around in zip(roles, roles[2:], strict=False))
+    return [one for one, run in zip(made, beside, strict=True) if not (run and _is_blank_turn(one))]
+
+
+def _says_nothing(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text and not part.metadata
+
+
+def _is_blank_turn(message: Message) -> bool:
+    return message.role == "assistant" and bool(message.parts) and all(map(_says_nothing, message.parts))
+
+
+def _without_blank_parts(message: Message) -> Message:
+    parts = [part for part in message.parts if not _says_nothing(part)]
+    return message.with_parts(parts) if parts and len(parts) < len(message.parts) else message
 
 
 def _whole_turns(messages: Sequence[Message]) -> list[Message]:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ..codecs import CODECS
 from ..codecs.crossing.parts import parts_crossed
-from ..codecs.crossing.settings import crossed
+from ..codecs.crossing.settings import crossed, with_thoughts
 from ..codecs.fidelity.losses import unsupported_parameters
 from ..codecs.shared.spec import PLAIN, Codec, Quirks, WireFields
 from ..codecs.typed.hosted import asked, demanded, native, without
@@ -26,6 +26,7 @@ from ..memo import TOOLS, memoize
 from ..providers.families import Profile
 from ..providers.route import Route
 from ..providers.spec import Tools
+from ..providers.thinking import controls
 from ..types import Issue, IssueKind, Request, Tool, ToolChoice
 from .capabilities import NOTHING, Refusals, signed
 from .constrain import UNCONSTRAINED, DecodingConstraint, decoding_constraint
@@ -154,10 +155,22 @@ def _losses(plan: Plan) -> Plan:
     api = plan.codec.name
     plan = replace(plan, request=parts_crossed(plan.request, api, plan.quirks.settings))
     said, left = crossed(plan.request.extra, api, plan.quirks.settings)
+    if _thinks(plan):
+        said = with_thoughts(said, plan.request.extra, api)
     lost = unsupported_parameters(replace(plan.request, extra=left) if said else plan.request, plan.codec, plan.quirks)
     more = (*(left_out(plan.asked) if plan.text else ()), *lost)
     plan = replace(plan, issues=(*plan.issues, *more)) if more else plan
     return replace(plan, request=replace(plan.request, extra=WireFields(api, said))) if said else plan
+
+
+def _thinks(plan: Plan) -> bool:
+    """Was the model asked to think, and does it?"""
+    asked, sent = plan.asked.sampling, plan.request.sampling
+    if asked.effort in (None, "none") and asked.thinking_budget in (None, 0):
+        return False
+    provider = plan.route.provider
+    row = plan.family.thinking or controls(plan.request.model, provider.codec, provider.name)
+    return bool(sent.effort or sent.thinking_budget or (row is not None and row.thinks))
 
 
 def runs_hosted(route: Route, request: Request, kind: str) -> bool:

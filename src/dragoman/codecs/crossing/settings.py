@@ -118,6 +118,10 @@ SETTINGS: tuple[Setting, ...] = (
 )  # fmt: skip
 ALSO: Mapping[str, Mapping[str, str]] = {"safety_identifier": {ANTHROPIC: "metadata.user_id"}}
 """Setting → wire → the field that says it where no other setting does."""
+SHOWING: Mapping[str, str] = {GEMINI: "generationConfig.thinkingConfig.includeThoughts"}
+"""Wire → the field without which nobody is shown what a model thinks that was asked to."""
+HIDDEN = ("thinking", "display", "omitted")
+"""Anthropic's words for thinking that nobody is shown."""
 ALL = frozenset(row.name for row in SETTINGS)
 TAKEN: Mapping[str, frozenset[str]] = {
     RESPONSES: ALL,
@@ -152,6 +156,16 @@ def crossed(extra: JsonObject, api: str, more: frozenset[str] = frozenset()) -> 
         if word == value or api in row.values or row.name in {"modalities", "logprobs"}:
             _drop(left, source)
     return said, WireFields(extra.api, left, extra.origin)
+
+
+def with_thoughts(said: dict[str, Any], extra: JsonObject, api: str) -> dict[str, Any]:
+    """`said`, and that thoughts are shown: clients of other wires, who asked to think in `extra`, see them unasked."""
+    path = SHOWING.get(api, "")
+    field, key, word = HIDDEN
+    its_own = extra.api == api if isinstance(extra, WireFields) else bool(extra)
+    if path and not its_own and mapping(extra.get(field)).get(key) != word:
+        _put(said, path, True)
+    return said
 
 
 def _read(row: Setting, extra: WireFields) -> tuple[Any, str]:
