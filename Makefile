@@ -6,6 +6,11 @@ ONLY ?=
 clients:  ## run real clients against the gateway and renew docs/clients.md; ONLY="pi codex" runs some, DRAGOMAN_CLIENTS_CACHE says where they are installed
 	$(PYTHON) clients/run.py --page $(ONLY)
 	$(PYTHON) clients/endure.py --page $(ONLY)
+	$(PYTHON) -m clients.scenes --page
+
+.PHONY: scenes
+scenes:  ## play scenes over the official SDKs for Python and Node at scripted models of every API, and renew their table
+	$(PYTHON) -m clients.scenes --page
 
 EXAMPLES ?= 400
 
