@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from dragoman import Parser  # noqa: E402
-from dragoman.dialects.engine.parser import fold  # noqa: E402
+from dragoman.dialects.engine.parsed import fold  # noqa: E402
 
 SOURCE = ROOT / "src" / "dragoman"
 VECTORS = ROOT / "tests" / "vectors"

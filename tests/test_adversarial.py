@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman import Parser, parse
-from dragoman.dialects.engine.parsed import Parsed
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import Parsed, fold
 from tests.support import places
 
 FILE = places.RECORDINGS / "adversarial.jsonl"

@@ -16,7 +16,7 @@ import pytest
 from dragoman import Issue, Parsed, Parser, ToolCall, ToolResult, parse
 from dragoman.codecs.shared.arguments import read_arguments
 from dragoman.dialects import DIALECTS, Dialect
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.spec import JsonArgs, Place, Strength, span
 from dragoman.dialects.writing.prompt import augment_system_prompt
 from dragoman.dialects.writing.render import render_result

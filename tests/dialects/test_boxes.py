@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dragoman import IssueKind, Parsed, Parser, parse
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 
 TOOLS = [{"name": "bash", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}}]
 H = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman import IssueKind, Parser, parse
-from dragoman.dialects.engine.parsed import Parsed
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import Parsed, fold
 
 TEXT = [{"name": n, "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}} for n in ("f", "g")]
 GOOD = '<tool_call>{"name": "g", "arguments": {"a": "y"}}</tool_call>'

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman import Parsed, Parser, parse
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.types import IssueKind, Verdict
 from tests.support.samples import TOOLS
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.dialects import Parsed, Parser, parse
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.events import Event
 from dragoman.types import ToolCall
 from tests.support.dialect_vectors import MARKS, WORD, check_strict

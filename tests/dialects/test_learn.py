@@ -13,7 +13,7 @@ import pytest
 
 import dragoman
 from dragoman.dialects import DIALECTS, Dialect, Parser, parse
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.learning import Learned, LearnError, learn, marks, patterns, sandbox
 from dragoman.dialects.learning.voice import NotUnderstood
 from dragoman.dialects.spec import (

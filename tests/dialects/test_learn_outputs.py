@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import Parser, parse
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.learning.outputs import LearnedRow, Sample, learn_from_outputs, samples_of, vectors_of
 from dragoman.dialects.learning.outputs.learner import AlreadyRead, NothingLearned
 from dragoman.dialects.rows.record import from_json, from_record, to_record

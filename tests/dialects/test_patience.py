@@ -7,8 +7,8 @@ import random
 import pytest
 
 from dragoman.dialects.engine.budget import MARKS
-from dragoman.dialects.engine.parsed import Parsed
-from dragoman.dialects.engine.parser import Parser, fold, parse
+from dragoman.dialects.engine.parsed import Parsed, fold
+from dragoman.dialects.engine.parser import Parser, parse
 from dragoman.types import IssueKind, Tool
 
 TOOLS = [Tool(name="ping", parameters={"type": "object", "properties": {"host": {"type": "string"}}})]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman import IssueKind, Parser, parse
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.judge.provenance import ShownText
 
 TOOLS = [

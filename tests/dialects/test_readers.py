@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import Parsed, Parser
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from tests.support import places
 from tests.support.dialect_vectors import outcome
 

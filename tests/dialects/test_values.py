@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.dialects import DIALECTS, Dialect, Parsed, Parser, parse
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.spec import AttributeArgs, BraceArgs, ElementArgs, Strength, TaggedArgs, TextArgs
 from dragoman.dialects.writing.render import render
 from dragoman.types import Tool, ToolCall

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import DIALECTS
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.providers.families import order
 from tests.support.dialect_vectors import FOLDER, MARKS, WORD, check, check_strict, heard_blind, stream, vectors, whole
 

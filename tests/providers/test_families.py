@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dragoman.dialects import DIALECTS, parse
-from dragoman.dialects.engine.parser import Parser, fold
+from dragoman.dialects.engine.parsed import fold
+from dragoman.dialects.engine.parser import Parser
 from dragoman.dialects.rows.table import ALL
 from dragoman.providers.families import (
     DEFAULT,

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman import Parsed, Parser, parse
 from dragoman.dialects import DIALECTS
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.writing.prompt import augment_system_prompt, tool_prompt
 from dragoman.dialects.writing.render import render_message, render_result
 from dragoman.events import PartEnded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman import Parser, parse
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.rows.documents import TILDE_FENCE
 from dragoman.dialects.writing.neutralise import neutralise
 from dragoman.dialects.writing.prompt import compact_for, estimate, tool_prompt

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import DIALECTS, Parsed, Parser
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.spec import Strength
 from dragoman.events import CallDelta, CallEnded, CallStarted, Event
 from dragoman.types import IssueKind

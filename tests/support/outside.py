@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.dialects import DIALECTS, Dialect, Parsed, Parser
-from dragoman.dialects.engine.parser import fold
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.spec import span
 from tests.support import places
 

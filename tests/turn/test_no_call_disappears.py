@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.dialects.engine.parsed import Parsed
-from dragoman.dialects.engine.parser import Parser, fold
+from dragoman.dialects.engine.parsed import Parsed, fold
+from dragoman.dialects.engine.parser import Parser
 from dragoman.effects import Outcome, drive
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.loop import Run, loop

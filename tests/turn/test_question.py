@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from dragoman.dialects.engine.parser import Parser, fold
+from dragoman.dialects.engine.parsed import fold
+from dragoman.dialects.engine.parser import Parser
 from dragoman.dialects.rows.table import ALL, DIALECTS
 from dragoman.dialects.writing.render import Unrenderable, render
 from dragoman.turn.habits import MOST_HABITS, Habit, Habits

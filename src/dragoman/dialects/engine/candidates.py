@@ -1,4 +1,4 @@
-"""Trying what a marker may open: the dialects in order, the damage they report, fences that may hold a call.
+"""Trying what a marker may open: the dialects in order, and the damage they report.
 
 Between the scanner (`parser.py`), which found the marker, and the teller (`emitter.py`), which is told the outcome.
 Knows no dialect by name.
@@ -12,25 +12,20 @@ from ...events import Event, IssueReported
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source, same
 from ...types import IssueKind, Stop
-from ..judge import hints
 from ..judge.boxes import LIVE, MAX_SPAN, Standing, closes, lasts
 from ..judge.candidate import Draft, close_json
-from ..judge.evidence import Mark, mark_of
+from ..judge.evidence import mark_of
 from ..judge.judge import Judge, slip_of, unreadable
 from ..judge.quotation import KEPT
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
-from ..reading.named import named_rows
 from ..reading.table import READERS
 from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs, Listing, Place, TaggedArgs
 from .budget import Patience
 from .emitter import Teller
 from .lookahead import unlike, unlike_all
 from .markers import Table
-from .pending import Awaits, Pending, box_of
-
-MAX_INFO = 200
-"""A fence's info line is not longer."""
+from .pending import Awaits, Pending, box_of, written_as
 
 REST_OF_LINE = re.compile(r"[ \t\r]*\n")
 STRUCTURE = re.compile(r"[{}\[\]<>\"'`]")
@@ -63,7 +58,7 @@ class Trial:
         self._weak_from = 0
         self.invented = False
         self.over: set[str] = set()
-        self._fence_from = self._noted_to = -1
+        self._noted_to = -1
         self._no_closer: set[tuple[str, ...]] = set()
         self.thinks_until: re.Pattern[str] | None = None
         self._thinks_to: int | None = None
@@ -195,13 +190,8 @@ class Trial:
             row.strong
             and not standing.awaited
             and not (teller.reasoning or teller.waits or self._strict or self.judge.watches_copies)
-            and not self._hints()
+            and not teller.hints()
         )
-
-    def _hints(self) -> tuple[str, ...]:
-        """What the words before this place say against a call here."""
-        found = hints.before(self.teller.before, inline=not self.teller.line_start(""))
-        return (*found, hints.RESULT) if self.teller.results else found
 
     def _begun(self, draft: Draft) -> None:
         """A reader knows a name.  If the call stands live, its start is told at once."""
@@ -244,7 +234,7 @@ class Trial:
         src.release()
         self._refuse_cut(attempt)
         teller.live = None
-        raws = _raws(attempt, raw, at)
+        raws = written_as(attempt, raw, at)
         items = [item for item in attempt.items if not (isinstance(item, Draft) and item.ended)]
         if len(items) < len(attempt.items) and attempt.drafts and not attempt.drafts[-1].ended:
             raw = raws[id(attempt.drafts[-1])]
@@ -274,7 +264,7 @@ class Trial:
             items, raw, teller.before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
             reasoning=teller.reasoning, whole=self._is_first(row), inline=not teller.line_start(""),
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
-            hints=() if teller.reasoning else self._hints(), box=box_of(row, raw),
+            hints=() if teller.reasoning else teller.hints(), box=box_of(row, raw),
         )  # fmt: skip
 
     def _count(self, attempt: Attempt) -> None:
@@ -319,7 +309,7 @@ class Trial:
             return
         if teller.queue:
             teller.release_all()
-        teller.end_all(attempt.items, _raws(attempt, raw, at), raw, broken)
+        teller.end_all(attempt.items, written_as(attempt, raw, at), raw, broken)
         if broken is None:
             teller.unread(issue)
         teller.new_line()
@@ -466,104 +456,6 @@ class Trial:
         buf, pos = self.src.buf, self.src.pos
         return max((len(o) for o in row.openers if same(buf[pos : pos + len(o)], o)), default=0)
 
-    # ── fences ───────────────────────────────────────────────────────────────
-
-    def fence(self, marker: str) -> Need[bool]:
-        """A fence opens: perhaps its only content is a call, and it ends the message."""
-        src, teller = self.src, self.teller
-        at = src.at
-        if teller.context.standing().quote is not None or teller.context.turned() or at == self._fence_from:
-            return False
-        line = yield from self._info_line()
-        run = line[: len(line) - len(line.lstrip(marker[0]))]
-        info = line[len(run) :].strip().casefold()
-        whole = not teller.context.any and not teller.seen_call
-        if not line.endswith("\n") or "`" in info:
-            self._fence_from = at
-            return False
-        src.hold()
-        src.pos += len(line)
-        self._fence_broke: tuple[str, Broken] | None = None
-        found = yield from self._fenced(run, whole)
-        if not found:
-            src.rewind()
-            self._fence_from = at
-            if self._fence_broke is not None:
-                name, why = self._fence_broke
-                teller.emit(IssueReported(unreadable(slip_of(why), str(why), "", name, at)))
-        return found
-
-    def _info_line(self) -> Need[str]:
-        src = self.src
-        while True:
-            end = src.buf.find("\n", src.pos + 3, src.pos + MAX_INFO)
-            if end >= 0:
-                return src.buf[src.pos : end + 1]
-            if src.eof or len(src.buf) - src.pos > MAX_INFO:
-                return src.buf[src.pos : src.pos + MAX_INFO]
-            yield
-
-    def _fenced(self, run: str, whole: bool) -> Need[bool]:
-        """Candidates and nothing else up to the fence's end; then they await the message's end."""
-        src, teller = self.src, self.teller
-        items: list[Draft | Event] = []
-        raws: dict[int, str] = {}
-        while True:
-            yield from src.space()
-            size, closed = yield from src.glance((run,))
-            if closed or (src.eof and src.pos == len(src.buf)):
-                break
-            at = src.at
-            attempt, raw = yield from self._inner()
-            if attempt is None:
-                return False
-            items += attempt.items
-            raws |= _raws(attempt, raw, at)
-        if not items:
-            return False
-        src.pos += size
-        raw = src.held()
-        src.release()
-        drafts = [item for item in items if isinstance(item, Draft)]
-        pending = Pending(
-            items, raw, teller.before, raws, Mark.FENCE, any(d.strong for d in drafts), fenced=True, whole=whole,
-            awaits=Awaits.END if whole else Awaits.WORDS, hints=() if whole else self._hints(),
-            asked=all(self.judge.asked_for(draft.dialect) for draft in drafts),
-        )  # fmt: skip
-        teller.await_rest(pending)
-        return True
-
-    def _inner(self) -> Need[tuple[Attempt | None, str]]:
-        """One candidate inside a fence, told nothing of yet."""
-        src, t = self.src, self.table
-        while not src.eof and src.buf[src.pos : src.pos + t.longest].casefold() in t.prefixes:
-            yield
-        found = t.marker.match(src.buf, src.pos)
-        rows = t.rows.get(found.group().casefold(), ()) if found else ()
-        for row in (*rows, *(yield from named_rows(self.judge.declared, t.forms, src))):
-            depth = src.hold()
-            attempt = Attempt(src, row, self.judge, _ignore, READERS)
-            try:
-                yield from attempt.run()
-            except (Mismatch, Broken, Cut) as why:
-                src.unwind(depth)
-                if attempt.drafts and isinstance(why, Broken):
-                    self._fence_broke = attempt.drafts[-1].name, why
-                src.rewind()
-                continue
-            raw = src.held()
-            src.release()
-            return attempt, raw
-        return None, ""
-
 
 def _ignore(_: object) -> None:
     return None
-
-
-def _raws(attempt: Attempt, raw: str, at: int) -> dict[int, str]:
-    """What each draft of an attempt was written as; the opener too, where the name stands in the markup."""
-    drafts = attempt.drafts
-    if len(drafts) == 1 and not isinstance(attempt.spec.args, JsonCall):
-        return {id(drafts[0]): raw}
-    return {id(d): raw[d.start - at : (d.end or at + len(raw)) - at] for d in drafts}

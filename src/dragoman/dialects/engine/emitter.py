@@ -1,8 +1,9 @@
-"""The events of one message: text, reasoning and calls, in order, and candidates that await what follows them.
+"""The events of one message: what is told of each call, of what was decided on it, and of what stays in doubt.
 
-Knows drafts, the judge and where in the visible text we stand; does not read text for markers.  A candidate that may
-still turn out to be text is *pending*: all that comes after it is queued behind it until it is settled, so that nothing
-told has ever to be taken back.
+Knows drafts and the judge; the text round them is in `told_text.py`, what waits for what follows in `waiting.py`.
+Does not read text for markers.
+Contract: a call is started and ended once, its deltas between; a candidate that is no call stands as text; what does
+not run is told of.
 """
 
 from __future__ import annotations
@@ -10,23 +11,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import groupby
 from json import dumps
 from typing import NamedTuple, TypeAlias
 
-from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, IssueReported, ReasoningDelta, TextDelta
-from ...types import Issue, IssueKind, Stop, Tier, ToolCall
+from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, IssueReported
+from ...types import Issue, IssueKind, Tier, ToolCall
 from ..judge import hints
-from ..judge.boxes import MAX_SPAN, closes, lasts
 from ..judge.candidate import Draft
 from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, mark_of
-from ..judge.judge import AS_TEXT, Judge, breach
+from ..judge.judge import AS_TEXT, Judge
 from ..judge.lines import begins_turn
 from ..judge.quotation import Context
 from ..judge.rules import OVERLOOKED, Decision, Outcome, decide
 from ..reading.compiled import Row
 from .overlooked import Overlooked, Read, overlooked
-from .pending import Awaits, Pending
+from .pending import Pending
+from .told_text import joined
+from .visible import VisibleText
+from .waiting import Waiting
 
 TOLD = {
     Outcome.REFUSE: "was refused",
@@ -54,30 +56,20 @@ MOST = 1000
 """Decisions that are remembered of one message."""
 
 
-class Teller:
+class Teller(Waiting):
     """Collects the events of one message."""
 
     def __init__(self, judge: Judge, ids: Callable[[int], str]) -> None:
-        self.judge, self._ids = judge, ids
-        self.context = Context()
-        self.out: list[Event] = []
-        self.queue: list[Event | Pending] = []
-        self.reasoning = False
+        super().__init__(judge)
+        self._ids = ids
         self.live: Draft | None = None
-        self.seen_call = False
-        self.results = False  # the message began with what looks like a tool's result
         self.count = 0
-        self._fresh = True
-        self._reasoning_tail = "\n"
         self._taken: set[str] = set()
         self._ran: list[Draft] = []
         self._made: dict[tuple[str, str], bool] = {}
-        self._prose_since_call = False
-        self._unclosed: tuple[str, str] | None = None
         self._doubts: list[tuple[Draft, str, Decision, int]] = []
         self._stretches = 0  # of text in which calls in doubt stand
         self._fates: list[tuple[str, Outcome]] = []
-        self._visible: list[str] = []
         self.decisions: list[Judged] = []
 
     def drain(self) -> list[Event]:
@@ -88,148 +80,25 @@ class Teller:
         if not out:
             return []
         self.out = []
-        return _joined(out) if len(out) > 1 else out
-
-    def emit(self, event: Event) -> None:
-        """Tell an event, behind whatever is pending."""
-        (self.queue if self.queue else self.out).append(event)
-
-    def notice(self, kind: IssueKind, message: str, raw: str, start: int) -> None:
-        """Tell an issue about `raw`, which stood at `start`."""
-        self.emit(IssueReported(Issue(kind=kind, message=message, raw=raw, span=(start, start + len(raw)))))
+        return joined(out) if len(out) > 1 else out
 
     def unread(self, issue: Issue) -> None:
         """Tell of a call that could not be read."""
         self._fates.append((issue.name, Outcome.REFUSE))
         self.emit(IssueReported(issue))
 
-    # ── text ─────────────────────────────────────────────────────────────────
+    def forget(self) -> None:
+        """What was told so far was reasoning."""
+        self.context = Context()
+        self._fresh, self.seen_call, self._ran, self._made = True, False, [], {}
+        self._doubts, self._fates, self._visible = [], [], VisibleText()
 
-    def say(self, text: str) -> None:
-        """Visible text, or reasoning while it is open."""
-        if not text or (self.queue and not self._resume(text)):
-            return
-        if self.reasoning:
-            self._think(text)
-        else:
-            self._show(text)
-
-    def _show(self, text: str, doubt: int = 0) -> None:
-        self._shown(text)
-        self.emit(TextDelta(text, doubt))
-
-    def _shown(self, text: str) -> None:
-        self._visible.append(text)
-        self.context.add(text)
-        self._fresh = self._fresh and text.isspace()
-        if self.seen_call and not text.isspace():
-            self._prose_since_call, self._unclosed = True, None
-
-    def _think(self, text: str) -> None:
-        self._thought(text)
-        self.emit(ReasoningDelta(text))
-
-    def _thought(self, text: str) -> None:
-        self._reasoning_tail = (self._reasoning_tail + text)[-80:] if len(text) < 80 else text[-80:]
-
-    def passed(self, text: str) -> None:
-        """`text` was told without us, while nothing was pending."""
-        if self.reasoning:
-            self._thought(text)
-        else:
-            self._shown(text)
-
-    def tell(self, text: str) -> None:
-        """Text behind which nothing is looked for any more."""
-        self.out.append(TextDelta(text))
-
-    def line_start(self, before: str) -> bool:
-        """Is the place after `before`, text not told yet, the first on its line?"""
-        cut = before.rfind("\n")
-        if cut >= 0:
-            rest = before[cut + 1 :]
-            return not rest or _is_blank(rest)
-        if before and not _is_blank(before):
-            return False
-        if self.queue:
-            return self._queued_line_start()
-        if self.reasoning:
-            return not self._reasoning_tail.rpartition("\n")[2].strip()
-        return self._fresh or self.context.line_blank
-
-    def _queued_line_start(self) -> bool:
-        """While candidates are pending: has only white space followed the last one, or the last line's end?"""
-        for item in reversed(self.queue):
-            if isinstance(item, Pending):
-                return True
-            if isinstance(item, TextDelta | ReasoningDelta):
-                cut = item.text.rfind("\n")
-                if item.text[cut + 1 :].strip():
-                    return False
-                if cut >= 0:
-                    return True
-        return True
+    # ── calls ─────────────────────────────────────────────────────────────────
 
     @property
     def repeats(self) -> bool:
         """May the next call be the last one once more, which was not closed?"""
         return self._unclosed is not None
-
-    @property
-    def waits(self) -> bool:
-        """Is a candidate pending that more than words may decide?"""
-        return any(isinstance(item, Pending) and item.awaits is not Awaits.WORDS for item in self.queue)
-
-    @property
-    def before(self) -> str:
-        """The last words before this place, those that wait behind a candidate too."""
-        waiting: list[str] = []
-        for item in reversed(self.queue):
-            if isinstance(item, Pending):
-                return "".join(reversed(waiting))
-            waiting.append(getattr(item, "text", ""))
-        return self.context.before
-
-    @property
-    def behind_call(self) -> bool:
-        """Has nothing but white space come since the last call?"""
-        for item in reversed(self.queue):
-            if isinstance(item, Pending):
-                return True
-            if not getattr(item, "text", " ").isspace():
-                return False
-        return self.seen_call and not self._prose_since_call and not self.reasoning
-
-    @property
-    def ticked(self) -> bool:
-        """Does a backtick stand right before this place in reasoning?"""
-        return self._reasoning_tail[-1:] == "`"
-
-    @property
-    def last(self) -> str:
-        """The sign before this place; "" for none."""
-        return self._reasoning_tail[-1:] if self.reasoning else self.before[-1:]
-
-    @property
-    def waiting_words(self) -> bool:
-        """Do words wait behind a candidate?"""
-        return any(isinstance(item, TextDelta) and not item.text.isspace() for item in self.queue)
-
-    def new_line(self) -> None:
-        """A call was taken out of the text: what follows begins afresh."""
-        self._fresh = True
-
-    def new_segment(self) -> None:
-        """The message goes on for somebody else: nothing that was open quotes what follows."""
-        self.context, self._fresh = Context(), True
-
-    def forget(self) -> None:
-        """What was told so far was reasoning."""
-        self.context = Context()
-        self._fresh, self.seen_call, self._ran, self._made = True, False, [], {}
-        self._doubts, self._fates, self._visible = [], [], []
-
-    # ── calls ────────────────────────────────────────────────────────────────
 
     def begin_live(self, draft: Draft) -> None:
         """Tell a call's start at once; its arguments follow as they are read."""
@@ -320,138 +189,7 @@ class Teller:
         else:
             self._leave(draft, written, decision)
 
-    # ── candidates that await what follows ───────────────────────────────────
-
-    def await_rest(self, pending: Pending) -> None:
-        """Queue a candidate whose verdict is still open."""
-        self.settle_words()
-        self.queue.append(pending)
-        self.new_line()
-
-    def _resume(self, text: str) -> bool:
-        """Text arrives while candidates await it.  False when it was queued."""
-        head = self._head()
-        if head is None:
-            return True
-        if head.awaits is Awaits.END:
-            if text.isspace() or self.judge.protocol:
-                self._enqueue(text)
-                return False
-            self._go_on()
-            return not self.queue or self._resume(text)
-        self._enqueue(text)
-        head.follow(text)
-        if head.awaits is Awaits.WORDS:
-            if _has_line(head.after):
-                self.settle_words()
-        else:
-            self._settle_heads(head)
-        return False
-
-    def _head(self) -> Pending | None:
-        """The first candidate that awaits its verdict."""
-        return next((q for q in self.queue if isinstance(q, Pending)), None)
-
-    def _go_on(self) -> None:
-        """The message does not end behind the candidates that waited for it: more words follow."""
-        queue, self.queue = self.queue, []
-        last = max((n for n, item in enumerate(queue) if isinstance(item, Pending)), default=-1)
-        for place, item in enumerate(queue):
-            if not isinstance(item, Pending):
-                self._retell(item)
-            elif item.reasoning:
-                self.accept(item, thought=Thought.ENDED)
-            elif place == last:
-                item.awaits = Awaits.WORDS
-                self.queue.append(item)
-                for rest in queue[place + 1 :]:
-                    self.queue.append(rest)
-                    item.follow(getattr(rest, "text", ""))
-                return
-            else:
-                self.accept(item, place=Place.FIRST if item.whole else Place.AMONG)
-
-    def settle_words(self) -> None:
-        """Decide on the candidate that waits for words behind it, by those that have come."""
-        head = self._head()
-        if head is None or head.awaits is not Awaits.WORDS:
-            return
-        queue, self.queue = self.queue, []
-        for item in queue:
-            if item is head:
-                self.accept(head, place=Place.FIRST if head.whole else Place.AMONG, behind="".join(head.after))
-            elif isinstance(item, Pending):
-                self.queue.append(item)
-            else:
-                self._retell(item)
-
-    def _settle_heads(self, head: Pending | None) -> None:
-        """Settle the candidates, in order, of which the text behind them tells enough by now."""
-        while head is not None and head.standing is not None:
-            verdict = closes(head.standing, "".join(head.after)[:MAX_SPAN])
-            if verdict is None and head.size < MAX_SPAN:
-                return
-            self._resolve(quoted=lasts(head.standing) if verdict is None else verdict)
-            head = self._head()
-            if head is not None:
-                head.after = self._texts_behind(head)
-                head.size = sum(map(len, head.after))
-        if head is None or not head.size:
-            return
-        if head.awaits is Awaits.END and not "".join(head.after).isspace():
-            self._go_on()
-        elif head.awaits is Awaits.WORDS and _has_line(head.after):
-            self.settle_words()
-
-    def _texts_behind(self, pending: Pending) -> list[str]:
-        place = next(n for n, item in enumerate(self.queue) if item is pending)
-        return [item.text for item in self.queue[place:] if isinstance(item, TextDelta | ReasoningDelta)]
-
-    def _enqueue(self, text: str) -> None:
-        self.queue.append(ReasoningDelta(text) if self.reasoning else TextDelta(text))
-
-    def release_all(self) -> None:
-        """Something else than words follows: what waits is decided as things stand."""
-        queue, self.queue = self.queue, []
-        for item in queue:
-            if not isinstance(item, Pending):
-                self._retell(item)
-            elif item.reasoning:
-                self.accept(item, thought=Thought.ENDED)
-            elif item.standing is not None:
-                self.accept(item, box=str(item.standing.quote))
-            else:
-                place = Place.FIRST if item.whole else Place.AMONG
-                self.accept(item, place=place, behind="".join(item.after))
-
-    def _retell(self, event: Event) -> None:
-        if isinstance(event, TextDelta):
-            self._show(event.text, event.doubt)
-        else:
-            self.emit(event)
-
-    def _release(self, pending: Pending, doubt: int = 0) -> None:
-        if pending.reasoning:
-            self._think(pending.raw)
-        else:
-            self._show(pending.raw, doubt)
-
-    def _resolve(self, *, quoted: bool) -> None:
-        """A span that was open before the first pending call closed after it, or did not."""
-        queue, self.queue = self.queue, []
-        settled = False
-        for place, item in enumerate(queue):
-            if not isinstance(item, Pending):
-                self._retell(item)
-            elif settled:
-                self.queue += queue[place:]
-                return
-            else:
-                assert item.standing is not None
-                self.accept(item, box=str(item.standing.quote) if quoted else "", behind="".join(item.after))
-                settled = True
-
-    # ── verdicts ─────────────────────────────────────────────────────────────
+    # ── verdicts ──────────────────────────────────────────────────────────────
 
     def accept(
         self, pending: Pending, *, place: Place = Place.AMONG, box: str = "", thought: Thought = Thought.NONE,
@@ -590,35 +328,7 @@ class Teller:
         self._ran = []
         return self._made
 
-    # ── the end ──────────────────────────────────────────────────────────────
-
-    def settle_end(self, finish: str = "") -> None:
-        """The message has ended: what awaited its end has it."""
-        queue, self.queue = self.queue, []
-        if self.judge.protocol:
-            self._settle_protocol(queue)
-            return
-        for place, item in enumerate(queue):
-            if isinstance(item, Pending):
-                self._settle_last(item, queue[place + 1 :], finish)
-            else:
-                self._retell(item)
-
-    def _settle_last(self, pending: Pending, rest: list[Event | Pending], finish: str) -> None:
-        """Decide on a candidate behind which the message ends, with `rest` after it."""
-        after = "".join(e.text for e in rest if isinstance(e, TextDelta))
-        if pending.reasoning:
-            self.accept(pending, thought=Thought.CUT if finish == Stop.LENGTH else Thought.OPEN)
-        elif pending.standing is not None:
-            quoted = finish == Stop.LENGTH or closes(pending.standing, after + " ")
-            box = str(pending.standing.quote) if quoted else ""
-            self.accept(pending, box=box, behind=after, ends=not after.strip())
-        elif pending.awaits is Awaits.END:
-            self.accept(pending, place=Place.ALONE if pending.whole else Place.AMONG, ends=True)
-        else:
-            first = Place.FIRST if after.strip(STRAY) else Place.ALONE
-            place = first if pending.whole else Place.AMONG
-            self.accept(pending, place=place, behind=after, ends=not after.strip())
+    # ── the end ───────────────────────────────────────────────────────────────
 
     def settle_doubts(self) -> None:
         """Tell the calls that stayed in doubt, and of those that ran without the others they were made with."""
@@ -641,12 +351,12 @@ class Teller:
         if not judge.tools or judge.asked_by_name or judge.strict or len(self.decisions) >= MOST:
             return
         known = {_call_of(draft) for draft, _ in self.decisions if draft.done}
-        for found in overlooked("".join(self._visible), judge.declared, read):
+        text, context = self._visible.end()
+        for found in overlooked(text, judge.declared, read, context):
             if (found.name, dumps(found.arguments, sort_keys=True)) not in known:
-                self._tell_overlooked(found)
+                self._tell_overlooked(found, text[found.start : found.end])
 
-    def _tell_overlooked(self, found: Overlooked) -> None:
-        written = "".join(self._visible)[found.start : found.end]
+    def _tell_overlooked(self, found: Overlooked, written: str) -> None:
         draft = Draft("", 0, strong=False, name=found.name, done=True, pieces=[dumps(found.arguments)])
         draft.tool, draft.written, draft.shown = self.judge.declared[found.name], written, True
         place = Place.INLINE if found.inside else Place.AMONG
@@ -674,44 +384,10 @@ class Teller:
             message = f"{len(ran)} of {len(fates)} calls run: {'; '.join(others[:8])}"
             self.out.append(IssueReported(Issue(kind=IssueKind.PARTIAL, message=message)))
 
-    def _settle_protocol(self, queue: list[Event | Pending]) -> None:
-        """Strictly one object and nothing else."""
-        found = [q for q in queue if isinstance(q, Pending)]
-        drafts = [d for p in found for d in p.drafts]
-        alone = all(isinstance(q, Pending) or getattr(q, "text", "").isspace() for q in queue)
-        if alone and len(found) == 1 and found[0].whole and not found[0].fenced and len(drafts) <= 1:
-            self.accept(found[0], place=Place.ALONE)
-            return
-        raw = "".join(q.raw if isinstance(q, Pending) else getattr(q, "text", "") for q in queue)
-        if found and not self.context.any:
-            why = "it holds more than one object" if len(drafts) > 1 else "text or markup stands around the object"
-            self.out.append(IssueReported(breach(why, raw)))
-            return
-        for item in queue:
-            if isinstance(item, Pending):
-                self._release(item)
-            else:
-                self._retell(item)
-        if not self.seen_call:
-            self.out.append(IssueReported(breach("it is not one JSON object of the protocol")))
-
 
 FENCED = "a fenced block"
-STRAY = " \t\r\n.;`]"
-"""What may be left behind a call that is all of the message: a full stop, a fence's end without its beginning."""
 SAME_LINE = re.compile(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 """Words that go on on the same line."""
-
-
-def _is_blank(text: str) -> bool:
-    """White space, and the signs without width that editors put before a text."""
-    return not text.strip().strip("\ufeff\u200b\u2060")
-
-
-def _has_line(texts: list[str]) -> bool:
-    """Is the first line of words complete?"""
-    text = "".join(texts).lstrip(STRAY)
-    return "\n" in text or len(text) >= hints.REACH
 
 
 def _kinds(draft: Draft) -> tuple[str, ...]:
@@ -747,16 +423,3 @@ def located(draft: Draft, raw: str) -> Issue:
         span=(draft.start, draft.end or draft.start + len(raw)),
         call_id=draft.id,
     )
-
-
-def _joined(events: list[Event]) -> list[Event]:
-    """Neighbouring deltas of one kind made one; text in doubt stays apart."""
-    out: list[Event] = []
-    for (kind, doubt), run in groupby(events, key=lambda event: (type(event), getattr(event, "doubt", 0))):
-        if kind is TextDelta:
-            out.append(TextDelta("".join(e.text for e in run if isinstance(e, TextDelta)), doubt))
-        elif kind is ReasoningDelta:
-            out.append(ReasoningDelta("".join(e.text for e in run if isinstance(e, ReasoningDelta))))
-        else:
-            out += run
-    return out

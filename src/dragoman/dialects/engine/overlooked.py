@@ -57,12 +57,12 @@ class Overlooked(NamedTuple):
     inside: bool
 
 
-def overlooked(text: str, tools: Declared, read: Read) -> Iterator[Overlooked]:
-    """The calls in `text`, in order; `read` reads one that stands alone."""
+def overlooked(text: str, tools: Declared, read: Read, context: Context | None = None) -> Iterator[Overlooked]:
+    """The calls in `text`, in order; `read` reads one that stands alone, `context` has read the text before."""
     if "{" not in text and "<" not in text:
         return
     behind = left = read_to = 0
-    context = Context()
+    context = context or Context()
     for mark in _openers(tools.written).finditer(text):
         if mark.start() < behind or left >= MOST:
             continue

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...display import Displayed, Piece, marked
+from ...events import Assembler, Event
 from ...types import (
     Issue,
     IssueKind,
@@ -63,3 +64,20 @@ def _marks(calls: Iterable[ToolCall], issues: Iterable[Issue]) -> Iterator[tuple
     for issue in issues:
         if issue.span is not None and issue.kind is not IssueKind.PARTIAL:
             yield (*issue.span, COLOURS.get(issue.kind, str(Verdict.REFUSED)), issue.message)
+
+
+def fold(events: Iterable[Event], source: str = "") -> Parsed:
+    """Events of a parser as one value; `source` is the text they were parsed from."""
+    assembler = Assembler()
+    for event in events:
+        assembler.add(event)
+    response = assembler.response()
+    return Parsed(
+        calls=response.calls,
+        text=response.text,
+        reasoning=response.reasoning,
+        issues=response.issues,
+        parts=response.message.parts,
+        doubtful=response.doubtful,
+        source=source,
+    )

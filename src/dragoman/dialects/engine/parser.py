@@ -1,7 +1,8 @@
 """One incremental parser for every dialect: text in any pieces to events.
 
 The parser scans live text for markers and says what each means: reasoning, noise, another party's turn, or a candidate
-call, which `candidates.py` tries and `emitter.py` tells.  It knows no dialect by name: rows are in `markers.py`,
+call, which `candidates.py` tries and `emitter.py` tells.  It knows no dialect by name: markers are found in
+`scanner.py`, marks of turns read in `turns.py`, fences in `fences.py`; rows are in `markers.py`,
 readers of their notations in `dialects/reading/table.py`, verdicts in `dialects/judge/judge.py`, what quotes in
 `dialects/judge/quotation.py`.
 
@@ -17,52 +18,34 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import UsageError
-from ...events import Assembler, Event, IssueReported, Reclassified
-from ...lenient.source import Need, Source, Tap
-from ...types import IssueKind, Stop, Tool
+from ...events import Event, Reclassified
+from ...lenient.source import Need, Source
+from ...types import IssueKind, Tool
 from ..judge.declared import NO_TOOLS, Declared, declared
-from ..judge.judge import Judge, unreadable
+from ..judge.judge import Judge
 from ..judge.provenance import Provenance, ShownText
 from ..reading import segments
-from ..reading.compiled import Row
-from ..reading.named import UNDECIDED, forms_at, opener
 from ..rows.table import ALL, resolve
 from ..spec import Dialect, Route
 from .budget import Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
+from .fences import Fences
 from .lanes import MOST, Lane, lane_at
-from .markers import FENCE_SIGNS, FENCES, NOISE, Table, addressed_table, bare_table, closing, reasoning_table, table
+from .markers import FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table, table
 from .overlooked import NAME_KEYS
-from .parsed import Parsed
-from .search import Lead
+from .parsed import Parsed, fold
+from .scanner import Scanner
 from .shown_calls import reads
+from .told_text import APART
+from .torn import TornMarks
+from .turns import Turns
 
 Tools = Iterable[Tool | Mapping[str, Any]] | None
 Dialects = str | Dialect | Sequence[str | Dialect]
-ASSISTANT = frozenset({"assistant", "model", "chatbot"})
-"""Roles in a leaked turn header that are the model's own."""
-ROLE = re.compile(
-    r"\s{0,2}(?:<[|｜])?(?P<role>assistant|model|chatbot|user|human|system|tools?|function|ipython|developer|environment"
-    r"|observation)(?![a-z])(?!_(?!token))",
-    re.IGNORECASE,
-)
-"""Whose turn a mark opens."""
-TURN_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z|<)")
-IN_SENTENCE = re.compile(r"[ \t]+\w|[.,;:!?)\"'`*\]]")
-"""What stands behind a role, or a role's own mark, that is spoken of."""
-APART = frozenset(" \t\r\n\"'`“„«(/[{,*_")
-"""What a mark that is spoken of stands behind; one that counts may be glued to the last word before it."""
-CLOSER_BEGUN = re.compile(r"\s*((?:</|<[|｜]|\[/)\S*)\Z")
-CONTROL = frozenset({"<|", "<｜"})
-MIN_TORN = 3
-"""So much of a mark is no prose."""
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
 DOUBTS = ("ask", "run", "text")
-BLANK = re.compile(r"[ \t\r]*")
 BOM = "\ufeff"
-OBJECT = re.compile(r"\s*\{\s*[\"']")
-"""What stands behind a mark of turns that names nobody: nobody's turn begins with an object."""
 NAMED = re.compile(rf"\s*\{{\s*\"{NAME_KEYS}\"")
 MAX_NAMED = 60
 TOO_MANY = "the text holds more marks than any answer; from here on none is read"
@@ -103,7 +86,6 @@ class Parser:
         rows = resolve(dialects)
         named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
         self._table = table(rows, calls=known is None or bool(known), asked=named, spoken=prompted_dialect)
-        self._scan_table = self._table
         protocol = all(row.is_protocol for row in rows)
         asked = frozenset(row.name for row in resolve(prompted_dialect)) if prompted_dialect else frozenset[str]()
         given = Provenance(shown, reads(known), known)
@@ -115,14 +97,13 @@ class Parser:
         self._teller = Teller(judge, ids or _default_id)
         self._patience = Patience()
         self._names = known if known is not None else NO_TOOLS
-        self._named: tuple[Row, ...] = ()
         self._trial = Trial(self._src, self._table, judge, self._teller, self._patience, strict=strict)
         self._trial.finish = finish_reason or ""
-        self._leads_of: Table | None = None
-        self._leads: dict[int, tuple[Lead, Lead]] = {}  # by the table they look for, which is kept by the first one
-        self._inline = self._at_line = Lead(self._table.lead, one=True)
+        self._fences = Fences(self._src, self._table, judge, self._teller)
+        self._turns = Turns(self._src, self._table, self._teller)
+        torn = TornMarks(self._src, self._teller, self._trial)
+        self._scanner = Scanner(self._src, self._teller, torn, self._names, self._table)
         self._reasoned = False
-        self._dropped_to = -1
         self._closed, self._looks = False, True
         self._lane: Lane | None = None
         self._begin(prefix)
@@ -148,7 +129,7 @@ class Parser:
         src.feed(text)
         next(self._reader, None)
         events = self._teller.drain()
-        self._lane = lane_at(src, self._teller, self._scan_table)
+        self._lane = lane_at(src, self._teller, self._scanner.table)
         return events
 
     def passes(self, text: str) -> bool:
@@ -203,11 +184,11 @@ class Parser:
     def _message(self) -> Need[None]:
         src = self._src
         if (yield from src.peek()) == BOM:
-            self._drop(BOM)
+            self._turns.drop(BOM)
         if self._table.segments and not self._teller.reasoning:
             yield from self._opening()
         while True:
-            marker = yield from self._scan()
+            marker = yield from self._scanner.scan()
             if not marker:
                 return
             quotation = 0
@@ -233,160 +214,16 @@ class Parser:
         teller.notice(IssueKind.NOISE, TOO_MANY, "", src.at)
         teller.release_all()
         if teller.reasoning:
-            self._scan_table = bare_table(self._scan_table)
-            if marker := (yield from self._scan()):
+            self._scanner.table = bare_table(self._scanner.table)
+            if marker := (yield from self._scanner.scan()):
                 yield from self._handle(marker)
         yield from src.until((), teller.tell)
-
-    def _scan(self) -> Need[str]:
-        """Tell text up to the next marker; the source stands at it.  "" at the end."""
-        src, say = self._src, self._teller.say
-        while True:
-            t = self._scan_table
-            start = src.pos
-            cut, marker = self._next_marker(t)
-            if src.eof and cut >= (torn := self._torn(t, start)):
-                return self._end_torn(start, torn)
-            if src.eof and not marker and self._is_torn_closer(t, start):
-                return self._end_torn_closer(start)
-            if src.eof and not marker and (torn := self._torn_mark(t, start)) < len(src.buf):
-                return self._end_torn_mark(t, start, torn)
-            src.pos = cut
-            say(src.buf[start:cut])
-            if marker or src.eof:
-                return marker
-            src.tap = Tap((t.any_lead if self._teller.line_start("") else t.run_lead).search, say)
-            yield
-            src.tap = None
-
-    def _next_marker(self, t: Table) -> tuple[int, str]:
-        """Where live text ends for now, and the marker that stands there; "" when none does (yet)."""
-        src = self._src
-        buf, start, size = src.buf, src.pos, len(src.buf)
-        if t is not self._leads_of:
-            leads = self._leads.get(id(t)) or (Lead(t.lead, one=True), Lead(t.line_lead, one=False))
-            self._leads[id(t)], self._leads_of, (self._inline, self._at_line) = leads, t, leads
-        inline = self._inline.next(src, start)
-        at_line = self._first_on_line(t, start)
-        while True:
-            at = min(inline, at_line)
-            if at >= size:
-                return size, ""
-            if size - at < t.longest and not src.eof and buf[at:].casefold() in t.prefixes:
-                return at, ""
-            found = t.marker.match(buf, at)
-            marker = found.group() if found and (at == at_line or found.group().casefold() not in t.line) else ""
-            if t.forms and self._names:
-                longer = self._named_marker(t, at, first=at == at_line)
-                if longer is None:
-                    return at, ""
-                marker = max(marker, longer, key=len)
-            if marker:
-                return at, marker
-            if at == inline:
-                inline = self._inline.next(src, at + 1)
-            if at == at_line:
-                at_line = self._at_line.next(src, at + 1)
-
-    def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:
-        """The opener with a declared name that stands here, "" for none; None where more text must tell."""
-        buf, eof = self._src.buf, self._src.eof
-        self._named, marker = (), ""
-        for form in forms_at(self._names, t.named_first if first else t.named_inline, buf, at, eof=eof):
-            found = opener(self._names, (form,), buf, at, eof=eof)
-            if found is UNDECIDED:
-                return None
-            if found is not None:
-                self._named += tuple(r for r in t.forms[form] if r not in self._named)
-                marker = max(marker, buf[at : found.end], key=len)
-        return marker
-
-    def _torn(self, t: Table, start: int) -> int:
-        """Where an opener begins in which the message was cut; beyond the text's end where there is none.
-
-        Only where the model was stopped, and only three characters or more of a strong opener: that is no prose.
-        """
-        buf, size = self._src.buf, len(self._src.buf)
-        if self._trial.finish != Stop.LENGTH or self._teller.reasoning:
-            return size + 1
-        first = max(start, size - t.longest + 1)
-        begun = (at for at in range(first, size - 2) if buf[at:].casefold() in t.prefixes)
-        return next((at for at in begun if self._opens(t, buf[at:].casefold())), size + 1)
-
-    def _opens(self, t: Table, begun: str) -> bool:
-        return any(marker.startswith(begun) and any(row.strong for row in rows) for marker, rows in t.rows.items())
-
-    def _end_torn(self, start: int, torn: int) -> str:
-        """The message ends inside an opener: the text before it is told, and that a call was cut."""
-        src, why = self._src, "the text ends inside a call's first mark"
-        text, src.pos = src.buf[torn:], len(src.buf)
-        self._teller.say(src.buf[start:torn])
-        self._teller.emit(IssueReported(unreadable(IssueKind.TRUNCATED, why, text, "", src.base + torn)))
-        return ""
-
-    def _is_torn_closer(self, t: Table, start: int) -> bool:
-        """Does the message end right behind a call, in the beginning of a closing mark?"""
-        begun = CLOSER_BEGUN.match(self._src.buf, start)
-        return begun is not None and self._teller.behind_call and begun[1].casefold() in t.prefixes
-
-    def _end_torn_closer(self, start: int) -> str:
-        """The call is whole: what there is of its closing mark is no text."""
-        src = self._src
-        begun = src.buf[start:].lstrip()
-        src.pos = len(src.buf)
-        self._teller.say(src.buf[start : src.pos - len(begun)])
-        self._teller.notice(IssueKind.NOISE, "a closing mark that was cut", begun, src.at - len(begun))
-        return ""
-
-    def _torn_mark(self, t: Table, start: int) -> int:
-        """Where a mark begins in which the message ends, and that no sentence ends in; else the text's end."""
-        buf, size, teller = self._src.buf, len(self._src.buf), self._teller
-        for at in range(max(start, size - t.longest + 1), size - 1):
-            begun = buf[at:].casefold()
-            if begun not in t.prefixes:
-                continue
-            if len(begun) < MIN_TORN and not (teller.reasoning and begun == "</"):
-                continue
-            before = buf[at - 1] if at > start else teller.last
-            is_mark = begun[:2] in CONTROL or (teller.reasoning and any(mark.startswith(begun) for mark in t.unthink))
-            if is_mark and (before not in APART or teller.line_start(buf[start:at])):
-                return at
-        return size
-
-    def _end_torn_mark(self, t: Table, start: int, torn: int) -> str:
-        """What there is of a mark is no text: a call that was cut, where nothing else can have been begun.
-
-        The text before it is told first: only then is known whether it stands in what quotes.
-        """
-        begun, teller = self._src.buf[torn:].casefold(), self._teller
-        teller.say(self._src.buf[start:torn])
-        start = torn
-        if not teller.reasoning and teller.context.standing().sure:
-            self._src.pos = len(self._src.buf)
-            teller.say(self._src.buf[torn:])
-            return ""
-        if self._opens(t, begun) and not any(mark.startswith(begun) for mark in (*t.quiet, *t.unthink, *t.turns)):
-            return self._end_torn(start, torn)
-        src = self._src
-        text, src.pos = src.buf[torn:], len(src.buf)
-        self._teller.say(src.buf[start:torn])
-        self._teller.notice(IssueKind.NOISE, "a mark that the end of the message cut", text, src.base + torn)
-        return ""
-
-    def _first_on_line(self, t: Table, start: int) -> int:
-        """The first place from `start` on that stands first on its line and may begin a line marker."""
-        buf = self._src.buf
-        blank = BLANK.match(buf, start)
-        at = blank.end() if blank else start
-        if t.any_lead.match(buf, at) and self._teller.line_start(buf[start:at]):
-            return at
-        return self._at_line.next(self._src, start)
 
     # ── what a marker means ──────────────────────────────────────────────────
 
     def _handle(self, marker: str) -> Need[bool]:
         """Act on the marker that stands here.  False: it is text."""
-        t, folded = self._scan_table, marker.casefold()
+        t, folded = self._scanner.table, marker.casefold()
         teller = self._teller
         if teller.waiting_words:
             teller.settle_words()  # what quotes the place at hand may stand among them
@@ -395,21 +232,21 @@ class Parser:
                 self._src.pos += len(marker)
             self._close_reasoning()
             return True
-        rows, self._named = (*t.rows.get(folded, ()), *self._named), ()
+        rows, self._scanner.named = (*t.rows.get(folded, ()), *self._scanner.named), ()
         if rows and (yield from self._trial.candidate(rows)):
             return True
         if self._trial.invented:
-            yield from self._swallow(self._src.at)
+            yield from self._turns.swallow(self._src.at)
             return True
         if folded in t.headers and (yield from self._heads(folded, marker)):
             return True
         if teller.reasoning:
             noise = folded in t.quiet and (bool(teller.queue) or folded in NOISE)
             if noise:
-                self._drop(marker)
+                self._turns.drop(marker)
             return noise
         if folded in t.fences or folded[:3] in FENCES:
-            return (yield from self._trial.fence(marker[:3]))
+            return (yield from self._fences.read(marker[:3]))
         if (yield from self._is_quoted()):
             return False
         return (yield from self._live_marker(folded, marker))
@@ -431,7 +268,7 @@ class Parser:
         return standing.sure or (yield from self._trial.closes(standing))
 
     def _live_marker(self, folded: str, marker: str) -> Need[bool]:
-        t, teller = self._scan_table, self._teller
+        t, teller = self._scanner.table, self._teller
         if folded in t.think:
             if not (yield from self._opens_reasoning(marker)):
                 return False
@@ -445,13 +282,13 @@ class Parser:
         if folded in t.finals:
             self._trial.over.add(t.finals[folded])
             return False
-        if folded in t.quiet and not self._closes_text(folded) and not (yield from self._is_spoken_of(marker)):
-            self._drop(marker)
+        if folded in t.quiet and not self._closes_text(folded) and not (yield from self._turns.is_spoken_of(marker)):
+            self._turns.drop(marker)
             if folded in t.ends:
                 self._end_segment()
             return True
         if folded in t.turns or folded in t.fabricated:
-            return (yield from self._foreign(folded, marker))
+            return (yield from self._turns.read(folded, marker))
         return False
 
     # ── segments ─────────────────────────────────────────────────────────────
@@ -479,9 +316,9 @@ class Parser:
         elif route is Route.NOBODY or (route is Route.CALLS and (yield from self._holds_data())):
             yield from self._unread()
         elif route is Route.OTHERS:
-            yield from self._swallow(self._src.at)
+            yield from self._turns.swallow(self._src.at)
         else:
-            self._scan_table = self._table if route is Route.CALLS else addressed_table(self._table)
+            self._scanner.table = self._table if route is Route.CALLS else addressed_table(self._table)
 
     def _holds_data(self) -> Need[bool]:
         """Does an object stand in a segment for a tool that is no call of a dialect that listens?"""
@@ -494,7 +331,7 @@ class Parser:
         """What awaited the end of the message for the reader has it."""
         self._teller.settle_end()
         self._teller.new_segment()
-        self._scan_table = self._table
+        self._scanner.table = self._table
 
     def _unread(self) -> Need[None]:
         """A segment for a tool that no dialect could read as a call: it is kept in an issue, not shown."""
@@ -526,24 +363,15 @@ class Parser:
 
     def _open_reasoning(self, closers: tuple[str, ...], begun: tuple[str, ...] = ()) -> None:
         self._teller.reasoning = True
-        self._scan_table = reasoning_table(self._table, closers, begun)
+        self._scanner.table = reasoning_table(self._table, closers, begun)
         self._trial.thinks_until = closing(closers)
 
     def _close_reasoning(self) -> None:
         """Reasoning ends: what was drafted in it was a rehearsal (judge-rules.md 1)."""
         if self._teller.queue:
             self._teller.release_all()
-        self._teller.reasoning, self._scan_table, self._reasoned = False, self._table, True
+        self._teller.reasoning, self._scanner.table, self._reasoned = False, self._table, True
         self._teller.new_line()
-
-    def _is_spoken_of(self, marker: str) -> Need[bool]:
-        """Is a control token a word of a sentence, with white space or marks on both sides?"""
-        if self._src.at == self._dropped_to:
-            return False
-        if self._teller.context.before[-1:] not in APART or self._teller.line_start(""):
-            return False
-        ahead = yield from self._src.peek(len(marker) + 3)
-        return IN_SENTENCE.match(ahead, len(marker)) is not None
 
     def _opens_reasoning(self, marker: str) -> Need[bool]:
         """Does reasoning begin here?  In the middle of a line its tag is mentioned, unless nothing stands beside it."""
@@ -561,7 +389,7 @@ class Parser:
         if self._reasoned:
             stray = not ahead.strip() if teller.line_start("") else glued
             if stray:
-                self._drop(marker)
+                self._turns.drop(marker)
             return stray
         if not (teller.line_start("") or glued or AFTER_THOUGHT.match(ahead)):
             return False
@@ -573,63 +401,6 @@ class Parser:
             teller.out.append(Reclassified())
             teller.forget()
         return True
-
-    def _drop(self, marker: str) -> None:
-        start = self._src.at
-        self._src.pos += len(marker)
-        self._dropped_to = self._src.at
-        self._teller.notice(IssueKind.NOISE, "a control token leaked into the text", marker, start)
-
-    def _foreign(self, folded: str, marker: str) -> Need[bool]:
-        """An invented result or a foreign turn: from here on nothing counts (judge-rules.md 7)."""
-        teller = self._teller
-        called = teller.seen_call or bool(teller.queue)
-        if folded in self._table.fabricated:
-            if not called:
-                teller.results = teller.results or (folded[0] == "<" and teller.line_start(""))
-                if folded[1] not in "|｜" or (yield from self._is_spoken_of(marker)):
-                    return False
-                self._drop(marker)
-                return True
-            yield from self._swallow(self._src.at)
-            return True
-        head = yield from self._src.peek(len(marker) + 40)
-        after = head[len(marker) :]
-        role, start = ROLE.match(after), not called and not teller.context.any
-        own = role is not None and role["role"].casefold() in ASSISTANT
-        if (start and (own or (role is None and self._opens_message(after)))) or OBJECT.match(after):
-            end = head.find("\n") if own else -1
-            self._drop(head[: end + 1] if end >= 0 else marker)
-            return True
-        if self._is_mention(role, after, named="user" in folded):
-            return False
-        yield from self._swallow(self._src.at)
-        return True
-
-    def _opens_message(self, after: str) -> bool:
-        """Is a mark at the message's start that names nobody mere framing: does a line's end or a mark follow it?"""
-        rest = after.lstrip(" \t\r")
-        return not rest.strip() or rest[0] == "\n" or self._table.marker.match(rest) is not None
-
-    def _is_mention(self, role: re.Match[str] | None, after: str, *, named: bool) -> bool:
-        """Is a mark that opens turns a word of a sentence: does prose stand behind it, and no turn?"""
-        if role is None and not named:
-            return not (self._teller.line_start("") and TURN_ENDS.match(after))
-        rest = after[role.end() :] if role else after
-        return not self._teller.line_start("") and IN_SENTENCE.match(rest) is not None
-
-    def _swallow(self, start: int) -> Need[None]:
-        """Take the rest of the message: none of it counts."""
-        src, teller = self._src, self._teller
-        got: list[str] = []
-        while True:
-            got.append(src.buf[src.pos :])
-            src.pos = len(src.buf)
-            if src.eof:
-                break
-            yield
-        message = "the model wrote another party's turn; nothing after it counts"
-        teller.notice(IssueKind.HALLUCINATED_RESULT, message, "".join(got), start)
 
     # ── what the template had opened ─────────────────────────────────────────
 
@@ -705,23 +476,6 @@ def no_text(given: object) -> UsageError:
         case _:
             why = f"a text is wanted, not {type(given).__name__}; give what the model wrote, or a response to extract()"
     return UsageError(why)
-
-
-def fold(events: Iterable[Event], source: str = "") -> Parsed:
-    """Events of a parser as one value; `source` is the text they were parsed from."""
-    assembler = Assembler()
-    for event in events:
-        assembler.add(event)
-    response = assembler.response()
-    return Parsed(
-        calls=response.calls,
-        text=response.text,
-        reasoning=response.reasoning,
-        issues=response.issues,
-        parts=response.message.parts,
-        doubtful=response.doubtful,
-        source=source,
-    )
 
 
 def _default_id(index: int) -> str:

@@ -12,8 +12,9 @@ from ...events import Event
 from ..judge.boxes import Quote, Standing
 from ..judge.candidate import Draft
 from ..judge.evidence import Mark
+from ..reading.call import Attempt
 from ..reading.compiled import Row
-from ..spec import Place
+from ..spec import JsonCall, Place
 
 BOXES = {"`": Quote.SPAN, '"': Quote.MARKS, "'": Quote.MARKS}
 """What a candidate begins with that stands in a box of its own."""
@@ -69,3 +70,11 @@ def box_of(row: Row, raw: str) -> str:
     if row.place is Place.WHOLE:
         return str(BOXES.get(raw[:1], ""))
     return str(Quote.HTML) if not row.strong and raw.startswith("<code") else ""
+
+
+def written_as(attempt: Attempt, raw: str, at: int) -> dict[int, str]:
+    """What each draft of an attempt was written as; the opener too, where the name stands in the markup."""
+    drafts = attempt.drafts
+    if len(drafts) == 1 and not isinstance(attempt.spec.args, JsonCall):
+        return {id(drafts[0]): raw}
+    return {id(d): raw[d.start - at : (d.end or at + len(raw)) - at] for d in drafts}

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ...report_words import Words, edit_words, evidence_words
 from ...types import NOTHING, Edit, Issue, IssueKind, JsonObject, Verdict
 from ..engine.emitter import Judged
-from ..engine.parser import Dialects, Parser, Tools, fold
+from ..engine.parsed import fold
+from ..engine.parser import Dialects, Parser, Tools
 from ..judge.candidate import VERDICTS
 from ..judge.provenance import ShownText
 from ..judge.rules import Outcome

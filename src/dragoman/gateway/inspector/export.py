@@ -15,8 +15,8 @@ from typing import Any
 from ...codecs import CODECS
 from ...codecs.shared.frames import FrameKind, readers
 from ...codecs.shared.spec import Codec
-from ...dialects.engine.parsed import Parsed
-from ...dialects.engine.parser import Parser, fold
+from ...dialects.engine.parsed import Parsed, fold
+from ...dialects.engine.parser import Parser
 from ...dialects.rows.table import DIALECTS
 from ...errors import UsageError
 from ...types import IssueKind, Response, ToolCall

@@ -1,0 +1,125 @@
+"""Fences whose only content may be calls.
+
+Knows fences and what stands in one; not where the scanner found it, nor what is decided on the calls in it.
+Contract: a fence that holds calls and nothing else is one candidate, which awaits what follows it; any other is text,
+and read as if nobody had looked, but for an issue on a call in it that broke.
+"""
+
+from __future__ import annotations
+
+from ...events import Event, IssueReported
+from ...lenient.reader import Broken, Cut
+from ...lenient.source import Need, Source
+from ..judge.candidate import Draft
+from ..judge.evidence import Mark
+from ..judge.judge import Judge, slip_of, unreadable
+from ..reading.call import Attempt, Mismatch
+from ..reading.named import named_rows
+from ..reading.table import READERS
+from .emitter import Teller
+from .markers import Table
+from .pending import Awaits, Pending, written_as
+
+MAX_INFO = 200
+"""A fence's info line is not longer."""
+
+
+class Fences:
+    """Reads the fences of one message."""
+
+    def __init__(self, src: Source, table: Table, judge: Judge, teller: Teller) -> None:
+        self._src, self._table, self._judge, self._teller = src, table, judge, teller
+        self._from = -1  # where the last one begins that is text
+        self._broke: tuple[str, Broken] | None = None
+
+    def read(self, marker: str) -> Need[bool]:
+        """A fence opens: perhaps its only content is a call, and it ends the message."""
+        src, teller = self._src, self._teller
+        at = src.at
+        if teller.context.standing().quote is not None or teller.context.turned() or at == self._from:
+            return False
+        line = yield from self._info_line()
+        run = line[: len(line) - len(line.lstrip(marker[0]))]
+        info = line[len(run) :].strip().casefold()
+        whole = not teller.context.any and not teller.seen_call
+        if not line.endswith("\n") or "`" in info:
+            self._from = at
+            return False
+        src.hold()
+        src.pos += len(line)
+        self._broke = None
+        found = yield from self._fenced(run, whole)
+        if not found:
+            src.rewind()
+            self._from = at
+            if self._broke is not None:
+                name, why = self._broke
+                teller.emit(IssueReported(unreadable(slip_of(why), str(why), "", name, at)))
+        return found
+
+    def _info_line(self) -> Need[str]:
+        src = self._src
+        while True:
+            end = src.buf.find("\n", src.pos + 3, src.pos + MAX_INFO)
+            if end >= 0:
+                return src.buf[src.pos : end + 1]
+            if src.eof or len(src.buf) - src.pos > MAX_INFO:
+                return src.buf[src.pos : src.pos + MAX_INFO]
+            yield
+
+    def _fenced(self, run: str, whole: bool) -> Need[bool]:
+        """Candidates and nothing else up to the fence's end; then they await the message's end."""
+        src, teller = self._src, self._teller
+        items: list[Draft | Event] = []
+        raws: dict[int, str] = {}
+        while True:
+            yield from src.space()
+            size, closed = yield from src.glance((run,))
+            if closed or (src.eof and src.pos == len(src.buf)):
+                break
+            at = src.at
+            attempt, raw = yield from self._inner()
+            if attempt is None:
+                return False
+            items += attempt.items
+            raws |= written_as(attempt, raw, at)
+        if not items:
+            return False
+        src.pos += size
+        raw = src.held()
+        src.release()
+        drafts = [item for item in items if isinstance(item, Draft)]
+        pending = Pending(
+            items, raw, teller.before, raws, Mark.FENCE, any(d.strong for d in drafts), fenced=True, whole=whole,
+            awaits=Awaits.END if whole else Awaits.WORDS, hints=() if whole else teller.hints(),
+            asked=all(self._judge.asked_for(draft.dialect) for draft in drafts),
+        )  # fmt: skip
+        teller.await_rest(pending)
+        return True
+
+    def _inner(self) -> Need[tuple[Attempt | None, str]]:
+        """One candidate inside a fence, told nothing of yet."""
+        src, t = self._src, self._table
+        while not src.eof and src.buf[src.pos : src.pos + t.longest].casefold() in t.prefixes:
+            yield
+        found = t.marker.match(src.buf, src.pos)
+        rows = t.rows.get(found.group().casefold(), ()) if found else ()
+        for row in (*rows, *(yield from named_rows(self._judge.declared, t.forms, src))):
+            depth = src.hold()
+            attempt = Attempt(src, row, self._judge, _ignore, READERS)
+            try:
+                yield from attempt.run()
+            except (Mismatch, Broken, Cut) as why:
+                src.unwind(depth)
+                if attempt.drafts and isinstance(why, Broken):
+                    self._broke = attempt.drafts[-1].name, why
+                src.rewind()
+                continue
+            raw = src.held()
+            src.release()
+            return attempt, raw
+        return None, ""
+
+
+def _ignore(_: object) -> None:
+    return None

@@ -1,0 +1,105 @@
+"""Where the next marker stands in live text, and the text before it.
+
+Knows the markers of a table and the names of declared tools; not what a marker means (`parser.py`).
+Contract: text that can be no marker's beginning is told as soon as it came; no text is searched twice for one table,
+however often the scanner is asked.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...lenient.source import Need, Source, Tap
+from ..judge.declared import Declared
+from ..reading.compiled import Row
+from ..reading.named import UNDECIDED, forms_at, opener
+from .emitter import Teller
+from .markers import Table
+from .search import Lead
+from .torn import TornMarks
+
+BLANK = re.compile(r"[ \t\r]*")
+
+
+class Scanner:
+    """Looks for the markers of `table`; `named` is the rows whose opener with a declared name it found last."""
+
+    def __init__(self, src: Source, teller: Teller, torn: TornMarks, names: Declared, table: Table) -> None:
+        self._src, self._teller, self._torn, self._names = src, teller, torn, names
+        self.table = table
+        self.named: tuple[Row, ...] = ()
+        self._leads_of: Table | None = None
+        self._leads: dict[int, tuple[Lead, Lead]] = {}  # by the table they look for, which is kept by the first one
+        self._inline = self._at_line = Lead(table.lead, one=True)
+
+    def scan(self) -> Need[str]:
+        """Tell text up to the next marker; the source stands at it.  "" at the end."""
+        src, say = self._src, self._teller.say
+        while True:
+            t = self.table
+            start = src.pos
+            cut, marker = self._next_marker(t)
+            if src.eof and cut >= (torn := self._torn.opener(t, start)):
+                return self._torn.end_at_opener(start, torn)
+            if src.eof and not marker and self._torn.is_closer(t, start):
+                return self._torn.end_at_closer(start)
+            if src.eof and not marker and (torn := self._torn.mark(t, start)) < len(src.buf):
+                return self._torn.end_at_mark(t, start, torn)
+            src.pos = cut
+            say(src.buf[start:cut])
+            if marker or src.eof:
+                return marker
+            src.tap = Tap((t.any_lead if self._teller.line_start("") else t.run_lead).search, say)
+            yield
+            src.tap = None
+
+    def _next_marker(self, t: Table) -> tuple[int, str]:
+        """Where live text ends for now, and the marker that stands there; "" when none does (yet)."""
+        src = self._src
+        buf, start, size = src.buf, src.pos, len(src.buf)
+        if t is not self._leads_of:
+            leads = self._leads.get(id(t)) or (Lead(t.lead, one=True), Lead(t.line_lead, one=False))
+            self._leads[id(t)], self._leads_of, (self._inline, self._at_line) = leads, t, leads
+        inline = self._inline.next(src, start)
+        at_line = self._first_on_line(t, start)
+        while True:
+            at = min(inline, at_line)
+            if at >= size:
+                return size, ""
+            if size - at < t.longest and not src.eof and buf[at:].casefold() in t.prefixes:
+                return at, ""
+            found = t.marker.match(buf, at)
+            marker = found.group() if found and (at == at_line or found.group().casefold() not in t.line) else ""
+            if t.forms and self._names:
+                longer = self._named_marker(t, at, first=at == at_line)
+                if longer is None:
+                    return at, ""
+                marker = max(marker, longer, key=len)
+            if marker:
+                return at, marker
+            if at == inline:
+                inline = self._inline.next(src, at + 1)
+            if at == at_line:
+                at_line = self._at_line.next(src, at + 1)
+
+    def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:
+        """The opener with a declared name that stands here, "" for none; None where more text must tell."""
+        buf, eof = self._src.buf, self._src.eof
+        self.named, marker = (), ""
+        for form in forms_at(self._names, t.named_first if first else t.named_inline, buf, at, eof=eof):
+            found = opener(self._names, (form,), buf, at, eof=eof)
+            if found is UNDECIDED:
+                return None
+            if found is not None:
+                self.named += tuple(r for r in t.forms[form] if r not in self.named)
+                marker = max(marker, buf[at : found.end], key=len)
+        return marker
+
+    def _first_on_line(self, t: Table, start: int) -> int:
+        """The first place from `start` on that stands first on its line and may begin a line marker."""
+        buf = self._src.buf
+        blank = BLANK.match(buf, start)
+        at = blank.end() if blank else start
+        if t.any_lead.match(buf, at) and self._teller.line_start(buf[start:at]):
+            return at
+        return self._at_line.next(self._src, start)
