@@ -19,6 +19,8 @@ from dragoman.dialects.spec import Dialect
 from dragoman.dialects.writing.render import Unrenderable, render
 from dragoman.types import Json, Tool, ToolCall
 
+from . import sayings
+
 MIXED = (
     "hermes", "qwen3_coder", "llama3_json", "mistral", "glm45", "react", "pythonic", "tool_call_fence", "minimax_m2",
 )  # fmt: skip
@@ -29,6 +31,10 @@ UNREAD = ("qwen3_coder", "mistral", "glm45", "pythonic", "tool_call_fence", "min
 
 DECOY = "some-example-"
 """What stands in each call that is not meant, and in no task."""
+
+
+INSISTS = "Do you want it made?"
+"""What is asked after a mere yes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,10 @@ class Moment:
             f"The next step:\n\n```python\n{python}\n```\n\nAfter that I go on.",
             f"{self.loosely(call)}\n\nThis call does it.",
         )[form % 4]
+
+
+OWN_FORMS = {"llama3_json": (0, 1), "json_protocol": (0, 1), "pythonic": (2,)}
+"""Those ways of `Moment.weakly` that are the dialect's own, or read as it: whoever was told it may run them."""
 
 
 Character: TypeAlias = Callable[[Moment], Said]
@@ -161,47 +171,42 @@ def _turns_in_circles(moment: Moment) -> Said:
 
 # ── second thoughts ──────────────────────────────────────────────────────────
 
-REVOKED = (
-    "Actually, don't.", "Wait, no, don't run that.", "Scratch that.", "Never mind, ignore the call above.",
-    "Hmm, on second thought, please do not do this.", "Nein, doch nicht.", "No wait, that is the wrong one.",
-    "Stop. That was a mistake.", "Cancel that.", "Ne fais pas ça, finalement.", "Forget that one.",
-    "Oops, wrong arguments, disregard it.",
-)  # fmt: skip
-INSTEAD = ("", "Instead:", "The right one:", "I mean this:")
-
-
 def _revokes(moment: Moment) -> Said:
     """A call, taken back; the right one follows at once, or when it is asked."""
-    if moment.asked:
+    if moment.asked == "decoy":
         return Said(moment.luck.choice(["No.", "no", ""]) + f"\n\n{moment.text}")
     if not moment.calls or moment.tries:
         return Said(moment.text)
-    back = f"{moment.loosely(moment.decoy())}\n\n{moment.luck.choice(REVOKED)}"
+    back = f"{moment.loosely(moment.decoy())}\n\n{moment.luck.choice(sayings.REVOKED)}"
     if moment.luck.random() < 0.3:
         return Said(back)
-    return Said(f"{back}\n\n{moment.luck.choice(INSTEAD)}\n\n{moment.text}")
+    return Said(f"{back}\n\n{moment.luck.choice(sayings.INSTEAD)}\n\n{moment.text}")
 
 
 def _mentions(moment: Moment) -> Said:
     """Calls it does not make, quoted, described and remembered, before the step and in its answer."""
-    if moment.asked:
+    if moment.asked == "decoy":
         return Said("No." if not moment.calls else f"No.\n\n{moment.text}")
-    if not (moment.calls or moment.last):
+    if moment.asked or not (moment.calls or moment.last):
         return Said(moment.text)
-    call = moment.decoy()
+    live = moment.luck.random() < 0.5
+    lead = moment.luck.choice(sayings.SHOWN) if live else moment.luck.choice(_quoted(moment, moment.decoy()))
+    lead = lead.replace("{call}", moment.loosely(moment.decoy())) if live else lead
+    return Said(f"{lead}\n\n{moment.text}" if moment.calls else f"{moment.text}\n\n{lead}")
+
+
+def _quoted(moment: Moment, call: ToolCall) -> tuple[str, ...]:
+    """The ways of showing `call` in what quotes."""
     given = ", ".join(f"{key}={json.dumps(v, ensure_ascii=False)}" for key, v in call.arguments.items())
     value = json.dumps({"name": call.name, "arguments": dict(call.arguments)}, ensure_ascii=False)
-    lead = moment.luck.choice(
-        (
-            f"I could also use `{call.name}({given})`, but that is not needed.",
-            f"For example, a call looks like this:\n\n```json\n{value}\n```\n\nI do not need that one.",
-            "\n".join(f"> {line}" for line in moment.write([call]).splitlines()) + "\n\nis what the manual shows.",
-            f"The log of last week says:\n\n    {call.name}({given})\n\nThat was last week.",
-            f"| tool | arguments |\n| --- | --- |\n| {call.name} | `{json.dumps(dict(call.arguments))}` |",
-            f"One would not write ```{value}``` here.",
-        )
+    return (
+        f"I could also use `{call.name}({given})`, but that is not needed.",
+        f"For example, a call looks like this:\n\n```json\n{value}\n```\n\nI do not need that one.",
+        "\n".join(f"> {line}" for line in moment.write([call]).splitlines()) + "\n\nis what the manual shows.",
+        f"The log of last week says:\n\n    {call.name}({given})\n\nThat was last week.",
+        f"| tool | arguments |\n| --- | --- |\n| {call.name} | `{json.dumps(dict(call.arguments))}` |",
+        f"One would not write ```{value}``` here.",
     )
-    return Said(f"{lead}\n\n{moment.text}" if moment.calls else f"{moment.text}\n\n{lead}")
 
 
 # ── questions ────────────────────────────────────────────────────────────────
@@ -218,26 +223,42 @@ def _confirms(moment: Moment) -> Said:
 
 
 def _says_yes(moment: Moment) -> Said:
-    """As before, but a yes is all it says; made when somebody insists."""
-    if moment.asked and moment.tries < 2:
+    """As before, but a yes is all it says; made when somebody insists, properly or once more like that."""
+    if moment.asked and INSISTS in moment.told and moment.luck.random() < 0.5 and len(moment.calls) == 1:
+        return Said(moment.weakly(moment.calls[0], moment.luck.randrange(3)))
+    if moment.asked and INSISTS not in moment.told:
         return Said(moment.luck.choice(["Yes.", "Yes, go ahead.", "yes", "Ja, bitte.", "Yes, I meant it."]))
     return _confirms(moment)
 
 
 def _denies(moment: Moment) -> Said:
-    """Calls in ways that prove little, not meant; the step follows in the same answer, or after the no."""
-    if moment.asked and moment.calls:
+    """Calls in ways that prove little, not meant; the step follows in the same answer, or after the no.
+
+    Its words are those of a meant call, so only the notation makes doubt: never the one that the model was told.
+    """
+    if moment.asked == "decoy" and moment.calls:
         no = moment.luck.choice(["No.", "no", "Nein.", "No, that was only an example."])
         return Said(f"{no}\n\n{moment.text}")
     if not moment.calls or moment.tries:
         return Said(moment.text)
-    weak = moment.weakly(moment.decoy(), moment.luck.randrange(3))
+    forms = [form for form in range(3) if form not in OWN_FORMS.get(moment.dialect.name, ())]
+    weak = moment.weakly(moment.decoy(), moment.luck.choice(forms))
     return Said(weak if moment.luck.random() < 0.5 else f"{weak}\n\n{moment.text}")
+
+
+def _refuses(moment: Moment) -> Said:
+    """Calls in any notation that it says it will not make; the step follows in the same answer, or after the no."""
+    if moment.asked or not moment.calls or moment.tries:
+        return _denies(moment)
+    call, form = moment.decoy(), moment.luck.randrange(5)
+    written = moment.weakly(call, form).split("\n\n")[-2] if form < 3 else moment.loosely(call)
+    said = f"{moment.luck.choice(sayings.REFUSED)}\n\n{written}"
+    return Said(said if moment.luck.random() < 0.5 else f"{said}\n\nNow to the step.\n\n{moment.text}")
 
 
 def _denies_only(moment: Moment) -> Said:
     """As before, and its no is the last word: what it wrote stands as its answer."""
-    return Said("No.") if moment.asked and moment.calls else _denies(moment)
+    return Said("No.") if moment.asked == "decoy" and moment.calls else _denies(moment)
 
 
 def _habitual(moment: Moment) -> Said:
@@ -290,8 +311,12 @@ def _mixes(moment: Moment) -> Said:
 
 
 def _moody(moment: Moment) -> Said:
-    """One character at one step, another at the next."""
-    rows = [row for row in CHARACTERS if row.helpable and row.act is not _moody]
+    """One character at one step, another at the next.
+
+    But for calls that only the notation puts in doubt: here it was confirmed by other moods, and nothing is left by
+    which a reader could know.
+    """
+    rows = [row for row in CHARACTERS if row.helpable and row.act not in (_moody, _denies)]
     mood = Random(f"{moment.trait} {moment.text}").choice(rows)
     return mood.act(moment)
 
@@ -320,8 +345,9 @@ CHARACTERS: tuple[CharacterRow, ...] = (
     CharacterRow("is cut by length", _always_cut, helpable=False),
     CharacterRow("confirms by calling", _confirms),
     CharacterRow("confirms in words", _says_yes),
-    CharacterRow("denies", _denies),
-    CharacterRow("denies and does no more", _denies_only, helpable=False),
+    CharacterRow("denies when asked", _denies),
+    CharacterRow("refuses in words", _refuses),
+    CharacterRow("denies when asked and does no more", _denies_only, helpable=False),
     CharacterRow("has a habit", _habitual),
     CharacterRow("promises", _promises),
     CharacterRow("all of these", _moody),

@@ -41,7 +41,7 @@ def _placed(
     events: Sequence[Event], late: list[ToolCall], stretches: dict[int, set[str]], following: int
 ) -> Iterator[Event]:
     """The events; what is told of `late` is taken out of it.  `following` is the index of the next call."""
-    shift = 0
+    shift, moved = 0, dict[int, int]()
     for event in events:
         if isinstance(event, TextDelta) and event.doubt in stretches:
             about = stretches.pop(event.doubt)
@@ -51,9 +51,10 @@ def _placed(
                 shift += 1
         match event:
             case CallStarted(index):
-                following = index + 1
-                yield replace(event, index=index + shift)
+                following, moved[index] = index + 1, index + shift
+                yield replace(event, index=moved[index])
             case CallDelta(index) | CallEnded(index):
-                yield replace(event, index=index + shift)
+                # One that had begun before what was in doubt stood in it keeps the index it began with.
+                yield replace(event, index=moved.get(index, index))
             case _:
                 yield event
