@@ -15,8 +15,8 @@ from typing import Any
 from dragoman import parse
 from dragoman.dialects import DIALECTS
 from dragoman.dialects.spec import Dialect
-from dragoman.jsontext import dumps
 from dragoman.dialects.writing.render import render
+from dragoman.jsontext import dumps
 from dragoman.sim import prompt_reader
 from dragoman.sim.model import WeakModel, WeakReply, habits
 from dragoman.turn.question import MEANT

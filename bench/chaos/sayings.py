@@ -17,8 +17,9 @@ REVOKED = (
     "I should not have written that.", "Belay that.", "Undo that, please.", "Moment, das war falsch.",
     "Vergiss das bitte.", "Das nehme ich zurück.", "Stopp, nicht ausführen.", "Attends, non.", "Oubliez cet appel.",
     "Je me suis trompé.", "Annulez ça.", "Espera, no.", "Olvida eso.", "Me equivoqué, no lo ejecutes.",
-    "Esquece isso.", "Lascia perdere.", "Laat maar, toch niet.", "算了，不要执行。", "等等，写错了。", "请忽略上面的调用。",
-    "いや、やめておきます。", "すみません、間違えました。", "아니, 취소할게요.", "Стоп, это ошибка.", "Нет, не надо.",
+    "Esquece isso.", "Lascia perdere.", "Laat maar, toch niet.", "算了，不要执行。", "等等，写错了。",
+    "请忽略上面的调用。", "いや、やめておきます。", "すみません、間違えました。", "아니, 취소할게요.",
+    "Стоп, это ошибка.", "Нет, не надо.",
     "Забудьте про это.", "لا، تجاهل ذلك.", "Hayır, vazgeçtim.", "Nie, cofam to.",
 )  # fmt: skip
 """Behind a call: it is taken back."""

@@ -35,3 +35,15 @@ def test_nothing_moves_where_nothing_is_written_behind() -> None:
     first = made("mkdir")
     held: list[Event] = [TextDelta("mkdir …", doubt=1), CallDoubted(first, "", 1)]
     assert in_place(held, [first], {1}) == (held, [first])
+
+
+def test_a_call_that_began_before_what_stands_in_it_keeps_its_index() -> None:
+    first, open_one = made("mkdir"), made("write")
+    begun, *rest = call_events(open_one, 2)
+    held: list[Event] = [begun, TextDelta("mkdir …", doubt=1), *rest, CallDoubted(first, "", 1), *call_events(first, 3)]
+    events, _ = in_place(held, [first], {1})
+    assembler = Assembler()
+    for event in events:
+        if not isinstance(event, TextDelta):
+            assembler.add(event)
+    assert [call.name for call in assembler.response().calls] == ["write", "mkdir", "mkdir"]

@@ -13,7 +13,7 @@ from dragoman.dialects.engine.parser import Parser
 from dragoman.dialects.rows.table import ALL, DIALECTS
 from dragoman.dialects.writing.render import Unrenderable, render
 from dragoman.turn.habits import MOST_HABITS, Habit, Habits
-from dragoman.turn.question import agrees, asked_about, confirmed, habits, question, worded
+from dragoman.turn.question import after_the_no, agrees, asked_about, confirmed, habits, question, worded
 from dragoman.types import Message, Request, Response, Tool, ToolCall
 from tests.support.asking import TOOLS
 
@@ -87,6 +87,39 @@ def test_the_call_made_again_is_a_yes(answer: str) -> None:
 @pytest.mark.parametrize("answer", NO)
 def test_anything_else_is_a_no(answer: str) -> None:
     assert confirmed((CALL,), parsed(answer)) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "makes"),
+    [
+        ('```json\n{"name": "read_file", "arguments": {"path": "x"}}\n```\nThat is all.', True),
+        ('Here:\n{"name": "read_file", "arguments": {"path": "x"}}\nWe will see.', True),
+        ('No.\n{"name": "read_file", "arguments": {"path": "x"}}\nWe will see.', False),
+        ('{"name": "read_file", "arguments": {"path": "x"}}\nForget about this.', False),
+        ('It is {"name": "read_file", "arguments": {"path": "x"}} that I quoted.', False),
+    ],
+)
+def test_after_a_yes_the_call_made_again_is_a_yes_wherever_it_stands(answer: str, makes: bool) -> None:
+    assert bool(confirmed((CALL,), parsed(answer), agreed=True)) == makes
+
+
+OTHER = '<tool_call>\n{"name": "read_file", "arguments": {"path": "y"}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("answer", "makes"),
+    [
+        (f"No, that was only an example.\n\n{OTHER}", True),
+        (f"No, that was only an example.\n\n{OTHER.replace('y', 'x')}", False),
+        (f"No, that was only an example.\n\nNor would I ever run this:\n\n{OTHER}", False),
+        (f"No, that was only an example.\n\n{OTHER}\nForget about this.", False),
+        ('No, that was only an example.\n\n{"name": "read_file", "arguments": {"path": "y"}}', False),
+        (f"That was only an example.\n\n{OTHER}", False),
+    ],
+)
+def test_a_no_speaks_of_what_was_asked_about(answer: str, makes: bool) -> None:
+    """Another call behind it is in doubt for nothing else, unless something else says so."""
+    assert bool(after_the_no((CALL,), parsed(answer))) == makes
 
 
 def test_only_doubt_of_structure_becomes_a_habit() -> None:

@@ -35,7 +35,7 @@ from .answer_constraint import as_words
 from .composer import FINAL_STOPS, identity
 from .placing import in_place
 from .protocol import unasked, written_in_protocol
-from .question import NO, agrees, confirmed, question
+from .question import NO, after_the_no, agrees, confirmed, question
 from .reask import ONLY_THESE, Ask, Budget, loses_a_call
 from .several import one_choice
 
@@ -68,22 +68,25 @@ class _Asking:
             return (yield from self._tell(response, _Verdict(unsure=True)))
         calls = [event.call for event in doubted]
         try:
-            answer = yield from self._answer(response, calls)
+            answer, agreed = yield from self._answer(response, calls)
         except ProviderError as error:
             denied = [_issue(IssueKind.DENIED, FAILED, call, error.message) for call in calls]
             return (yield from self._tell(response, _Verdict(issues=denied)))
-        return (yield from self._tell(response, _verdict(response, doubted, answer)))
+        return (yield from self._tell(response, _verdict(response, doubted, answer, agreed)))
 
-    def _answer(self, response: Response, calls: Sequence[ToolCall]) -> Machine[Response]:
-        """The answer to the question; one that leaves a call open, by a bare yes or in doubt again, is asked about."""
+    def _answer(self, response: Response, calls: Sequence[ToolCall]) -> Machine[tuple[Response, bool]]:
+        """The answer to the question, and whether the model had said yes before it.
+
+        One that leaves a call open, by a bare yes or in doubt again, is asked about.
+        """
         asked = _asked(self._request, response, question(calls))
         answer: Response = yield from relay(self._ask(asked), on_step=_unheard)
         again = _open_question(calls, answer)
         if again is None or not self._budget.take():
-            return answer
+            return answer, False
         last: Response = yield from relay(self._ask(_asked(asked, answer, again)), on_step=_unheard)
         usage = last.usage + answer.usage if last.usage is not None and answer.usage is not None else last.usage
-        return replace(last, usage=usage, issues=(*answer.issues, *last.issues))
+        return replace(last, usage=usage, issues=(*answer.issues, *last.issues)), agrees(answer)
 
     def _first(self, step: Any) -> Iterable[Any]:
         """What of the answer in question may go out now."""
@@ -171,7 +174,7 @@ def _can_ask(response: Response, doubted: Sequence[CallDoubted]) -> bool:
 
 def _open_question(calls: Sequence[ToolCall], answer: Response) -> Message | None:
     """What is left to ask after `answer`: to make the call it says yes to, or whether it means others in doubt."""
-    if answer.calls or confirmed(calls, answer) or answer.stop in FINAL_STOPS:
+    if answer.calls or confirmed(calls, answer) or after_the_no(calls, answer) or answer.stop in FINAL_STOPS:
         return None
     if agrees(answer):
         return question(calls, agreed=True)
@@ -193,10 +196,11 @@ def _unheard(step: Any) -> Iterable[Any]:
     return () if type(step) in EVENTS else (step,)
 
 
-def _verdict(response: Response, doubted: Sequence[CallDoubted], answer: Response) -> _Verdict:
-    """What `answer` says of the calls that `response` was in doubt of."""
+def _verdict(response: Response, doubted: Sequence[CallDoubted], answer: Response, agreed: bool) -> _Verdict:
+    """What `answer` says of the calls that `response` was in doubt of; `agreed`: it said yes to them before."""
     calls = [event.call for event in doubted]
-    insisted = [_sure(call) for call in confirmed(calls, answer) if call not in answer.calls]
+    sure = (*confirmed(calls, answer, agreed=agreed), *after_the_no(calls, answer))
+    insisted = [_sure(call) for call in sure if call not in answer.calls]
     before = {identity(call) for call in response.calls}
     made = [call for call in (*answer.calls, *insisted) if identity(call) not in before]
     meant = {identity(call) for call in made}

@@ -34,7 +34,7 @@ from .answer import AnswerStream, Mint, handling, salvaged
 from .capabilities import Capabilities
 from .ignored_tools import heeded
 from .plan import Plan, planned
-from .question import asked_about, habits
+from .question import agreed_to, asked_about, habits
 from .rejections import refused_by, refused_generation
 from .send import send, without_secrets
 
@@ -66,7 +66,7 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
 
     response = yield from heeded(request, route, learned, ask)
     if about := asked_about(request):
-        learned.confirm(route, request.model, habits(about, response))
+        learned.confirm(route, request.model, habits(about, response, agreed=agreed_to(request)))
     learned.reasoning.remember(asked, response.message, learned.owner)
     return response
 

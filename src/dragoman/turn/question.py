@@ -9,10 +9,11 @@ last message of its request and knows its calls, so that whoever plans the reque
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..dialects.judge import hints
 from ..dialects.spec import Dialect
 from ..dialects.writing.prompt import with_nonce
 from ..dialects.writing.render import Unrenderable, render
@@ -57,6 +58,9 @@ NO = re.compile(
 )
 """A no at the beginning of an answer, in whatever form the call is repeated behind it."""
 
+SENTENCE = re.compile(r"[.!?:。！？：]\s*$", re.MULTILINE)
+"""The end of one, behind which a call of another sentence would stand."""
+
 
 def question(calls: Sequence[ToolCall], *, agreed: bool = False) -> Message:
     """The question about `calls`, worded for a model of which nothing is known; `agreed`: it said yes, in words."""
@@ -89,25 +93,54 @@ def worded(request: Request, dialect: Dialect | None, nonce: str = "") -> Reques
     return replace(request, messages=(*request.messages[:-1], last))
 
 
-def confirmed(calls: Sequence[ToolCall], answer: Response) -> list[ToolCall]:
-    """Those of `calls` that `answer` makes, as it makes them: really, or once more as its last words, without a no."""
+def agreed_to(request: Request) -> bool:
+    """Does the last message of `request` ask about calls to which the model has said yes?"""
+    part = request.messages[-1].parts[0] if asked_about(request) else None
+    return isinstance(part, Text) and bool(part.metadata.get(AGREED))
+
+
+def confirmed(calls: Sequence[ToolCall], answer: Response, *, agreed: bool = False) -> list[ToolCall]:
+    """Those of `calls` that `answer` makes, as it makes them: really, or once more as its last words, without a no.
+
+    `agreed`: it had said yes before, so words behind a call take nothing back unless they speak against it.
+    """
     about = {identity(call) for call in calls}
     made = [call for call in answer.calls if identity(call) in about]
     seen = {identity(call) for call in made}
     if NO.match(answer.text):
         return made
-    return [*made, *(c for c in answer.doubtful if identity(c) in about - seen and _insists(c))]
+    return [*made, *(c for c in answer.doubtful if identity(c) in about - seen and _insists(c, agreed))]
 
 
-def _insists(call: ToolCall) -> bool:
+def after_the_no(calls: Sequence[ToolCall], answer: Response) -> list[ToolCall]:
+    """The calls of `answer` that are in doubt only for the no before them, which speaks of `calls` and not of them."""
+    starts = [call.report.span[0] for call in answer.doubtful if call.report is not None and call.report.span]
+    reply, _, rest = answer.text[: min(starts, default=0)].strip().partition("\n")
+    if not NO.match(reply) or SENTENCE.search(rest):
+        return []
+    about = {identity(call) for call in calls}
+    against = {*hints.before(reply, inline=False), *hints.before(reply, inline=True)}
+    return [call for call in answer.doubtful if identity(call) not in about and _only_for(call, against)]
+
+
+def _only_for(call: ToolCall, against: Collection[str]) -> bool:
+    """Would it run, if these hints did not stand against it?"""
+    evidence = call.report.evidence if call.report is not None else {}
+    found = evidence.get("hints", ())
+    proves = bool(evidence.get("strong") or evidence.get("asked"))
+    return proves and bool(found) and all(hint in against for hint in found)
+
+
+def _insists(call: ToolCall, agreed: bool) -> bool:
     """Is it in doubt for its place alone, and the last thing that was said?"""
     evidence = call.report.evidence if call.report is not None else {}
-    return str(evidence.get("habit", "")).endswith(":ends")
+    habit = str(evidence.get("habit", ""))
+    return bool(habit) if agreed else habit.endswith(":ends")
 
 
-def habits(calls: Sequence[ToolCall], answer: Response) -> list[str]:
+def habits(calls: Sequence[ToolCall], answer: Response, *, agreed: bool = False) -> list[str]:
     """The ways of writing of those of `calls` that `answer` makes, where nothing else made them doubtful."""
-    made = {identity(call) for call in confirmed(calls, answer)}
+    made = {identity(call) for call in confirmed(calls, answer, agreed=agreed)}
     reports = (call.report for call in calls if identity(call) in made)
     found = (report.evidence.get("habit") for report in reports if report is not None)
     return [habit for habit in found if isinstance(habit, str)]

@@ -1,7 +1,8 @@
 """What the words directly around a call say against it: enough to ask, never enough to decide.
 
-A short list in many languages, which may be wrong either way: a hint only turns *run* into *ask*.  Knows words; nothing
-of calls or markup.
+Words (`hint_words.py`) are wrong either way at times: a hint only turns *run* into *ask*.  Where signs tell it no words
+are needed: a sentence that goes on behind the call, an interjection behind it.  Knows sentences; nothing of calls or
+markup.
 Contract: `before` looks at the last line of what precedes, `behind` at the first line of what follows; both are pure.
 Source: judge-rules.md, second edition, C.
 """
@@ -10,134 +11,157 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
+
+from .hint_words import (
+    ABOVE,
+    AHEAD,
+    ANNOUNCES,
+    CONDITION,
+    EXAMPLE,
+    FALTERS,
+    HARMLESS,
+    HASTE,
+    NEGATION,
+    OTHERS,
+    PARTICLES,
+    PAST,
+    QUESTION,
+    REVOKED,
+    SHOWN,
+)
 
 REACH = 240
 """Characters on either side that are looked at."""
-SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s+")
-
-
-def _any(*parts: str) -> re.Pattern[str]:
-    return re.compile("|".join(parts), re.IGNORECASE)
-
-
-NEGATION = _any(
-    r"\b(?:do not|don['’]?t|never|must not|mustn['’]?t|should not|shouldn['’]?t|cannot|can['’]?t|won['’]?t|will not|"
-    r"would not|wouldn['’]?t|refuse|decline|not going to|unable to|under no circumstances|dangerous|forbidden|"
-    r"nicht|niemals|kein(?:e|en|em|er|es)?|weigere|ne\b.{1,20}\bpas|n['’]\w+ pas|jamais|refuse de|"
-    r"no (?:ejecut|voy|debes|puedo|lo|hagas|env[ií])\w*|nunca|jam[aá]s|n[aã]o|non (?:esegu|posso|devi|lo)\w*|mai|"
-    r"niet|nooit|inte|aldrig|ikke|nie|nigdy|ei saa|älä)\b",
-    r"\b(?:не|нельзя|никогда)\b",
-    r"不要|不能|不会|不會|别|請勿|请勿|禁止|しないで|ません|できない|実行しない|하지 ?마|않|마세요|안 됩",
-    r"لا |لن |ممنوع|नहीं|मत |değil|mayın|meyin|yapma|çalıştırma|ห้าม|không|đừng|μην|אל ",
-)
-"""Prohibition and refusal."""
-CONDITION = _any(
-    r"\b(?:if|once|when|unless|until|after|before|provided|in case)\s+(?:you|the user|approved|confirmed)\b",
-    r"\byou\s+(?:would|could|can|should|might|may|must|need to|have to|send|write)\b|\b(?:would|could|might)\s+(?:be|look|write|"
-    r"send|call|run|use)\b|\b(?:must|has to|should) (?:emit|write|send|produce)\b",
-    r"\b(?:wenn|falls|sobald) (?:Sie|du)\b|\bsi (?:vous|tu|usted|quieres|confirmas)\b|\bse (?:você|vuoi|confermi)\b",
-    r"если вы|如果你|如果您|もし|만약|إذا ",
-)
-"""What would be done, or by whom."""
-EXAMPLE = _any(
-    r"\b(?:for example|for instance|an? (?:only )?example|example:|e\.g\.|looks? like|such as|syntax|format|template|schema|shape|"
-    r"illustrat\w+|sample|placeholder|documentation|beispiel|zum beispiel|syntaxe?|exemple|ejemplo|exemplo|esempio|"
-    r"voorbeeld|sintaxis|sintassi|formato|biçim|örnek|przykład)\b",
-    r"пример|синтаксис|формат|例|示例|格式|예시|예를|مثال|صيغة|उदाहरण|प्रारूप",
-)
-"""What is shown, not made."""
-PAST = _any(
-    r"\b(?:yesterday|ago|earlier|previously|last (?:week|month|time|year|night)|gestern|vorhin|hier soir|ayer|ontem|ieri)\b",
-    r"\bI (?:already |just )?(?:ran|sent|called|executed|made|used|did)\b",
-    r"вчера|昨天|昨日|어제|أمس",
-)
-"""What was done before."""
-QUESTION = _any(
-    r"\b(?:shall|should|may|can|could) I\b[^.!\n]*\?|\b(?:do|would) you (?:want|like) me to\b|\bok(?:ay)?\?|\bis that (?:ok|right|fine)\b",
-    r"\b(?:soll ich|darf ich|puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag)\b[^.!\n]*\?",
-    r"要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
-)
-"""What is asked of the user."""
-REVOKED = _any(
-    r"\b(?:ignore|disregard|forget|scratch|cancel)\b[^.\n]{0,30}\b(?:that|this|it|above|call|last)\b|\bwait,? no\b",
-    r"\b(?:only|just|merely) (?:an? )?(?:example|illustration|demo|draft)\b|\bwith your own\b|\breplace the\b|"
-    r"\bwas (?:only|just)\b|\band (?:wait|stop) ?(?:there|for)?\b",
-)
-"""What takes it back."""
-FALTERS = _any(
-    r"\A\W*(?:(?:oh|hm+|ah|ach|mh|ops|well|but|und|aber|mais|pero|mas)\b[\s,.…!-]*)?(?:"
-    r"(?:no|nein|non|nee|nej|nei|não|nie|нет|hayır|stop|halt|undo|nope|whoops|oops|ups|hoppla|actually)(?=\s*[,.!…—–-]|\s*\Z|\s+wait\b)|"
-    r"(?:wait|moment|warte|attends|attendez|espera|espere|aspetta|wacht|vent|vänta|стой|постой|подожди)\s*[,.!…—–-]+\s*(?:no|nein|non|não|nee|nej|nei|нет|that|this|das|i)\b|"
-    r"hold on\b|wait\W*\Z|(?:better )?not (?:this|that)\b|better not\b|never ?mind\b|nvm\b|scrap\b|strike\b|belay\b|abort\b|rather not\b|let me not\b|let me (?:re)?think\b|"
-    r"on (?:second thoughts?|reflection)\b|correction\b|doch (?:lieber )?nicht\b|lieber nicht\b|mejor no\b|melhor não\b|meglio di no\b|plutôt pas\b)",
-    r"\b(?:(?:take|undo|revert|withdraw) (?:(?:that|this|it)\b|(?:the|my) (?:last )?call)|changed my mind|(?:that|this|it|the call|call) (?:['’]s|is|was|were) (?:\w+ ){0,2}(?:void|wrong|mistaken?|invalid)|"
-    r"(?:was|is) (?:a|my) mistake|(?:wrong|incorrect) (?:call|tool|file|path|folder|directory|arguments?|one|command|order)|should not have|shouldn['’]t have)\b",
-    r"\b(?:falsch(?:e[nrs]?)?|vertippt|erreur|trompée?|equivocad[oa]|me equivoqu[eé]|errad[oa]|me enganei|sbagliat[oa]|ik vergis me)\b",
-    r"\A\W*(?:等等|等一下|不对|不對|不[，。,]|算了|弄错|搞错|取消|やっぱり|待って|違う|間違|いや[、。]|やめ|아니[,.요]|잠깐|취소|отмена|не то|لا[،,.]|انتظر|नहीं[,।]|रुको|रुकिए)",
-    r"отмена|ошиб(?:ся|лась|ка)|弄错了|搞错了|間違えました|やめます|실수",
-)
-"""Second thoughts, at the beginning of what follows, and mistakes that are owned to."""
+SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])(?=\S)")
+CLAUSES = re.compile(r"[,;，、；]\s*|\s[—–-]\s")
+LEADS_UP = re.compile(r"[:：]\s*\Z")
 FEW = 4
 """Words of a sentence that is too short to speak of anything but what stands right before it."""
-SHOWN = _any(
-    r"[:：\w]\s*\Z",
-    r"\b(?:this|that|these|those|the following|following|below|above|it|call|command|dies(?:e[ns]?)?|das|folgende\w*|"
-    r"cela|ceci|ça|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|seguente|dit|dat)\b",
-    r"это|этот|следующ|这|這|以下|下面|これ|この|次|이|다음|هذا|यह|इसे|bunu|şunu",
-)
-"""What speaks of the call, not of something else."""
+FEW_SIGNS = 12
+"""The same, in characters, where words have no spaces between them."""
+UNSPACED = re.compile(r"[぀-ヿ㐀-鿿]")
 
+
+class Words(NamedTuple):
+    """One kind of words: what they hint at, and whether their sentence must speak of the call besides."""
+
+    hint: str
+    found: re.Pattern[str]
+    of_it: bool
+
+
+REFUSAL = "a prohibition or refusal"
+DOUBTS = "second thoughts"
 LEADS = (
-    ("a prohibition or refusal", NEGATION, True),
-    ("a question", QUESTION, False),
-    ("a condition", CONDITION, False),
-    ("an example", EXAMPLE, True),
-    ("a report of the past", PAST, True),
+    Words(REFUSAL, NEGATION, True),
+    Words("a question", QUESTION, False),
+    Words("a condition", CONDITION, False),
+    Words("an example", EXAMPLE, True),
+    Words("a report of the past", PAST, True),
 )
-"""Hint → its words, and whether the sentence must speak of the call besides."""
 TAILS = (
-    ("a revocation", REVOKED, False),
-    ("second thoughts", FALTERS, False),
-    ("a prohibition or refusal", NEGATION, True),
-    ("a question", QUESTION, False),
-    ("a condition", CONDITION, False),
-    ("an example", EXAMPLE, True),
+    Words("a revocation", REVOKED, False),
+    Words(DOUBTS, FALTERS, False),
+    Words(DOUBTS, ABOVE, False),
+    Words(REFUSAL, NEGATION, True),
+    Words("a question", QUESTION, False),
+    Words("a condition", CONDITION, False),
+    Words("an example", EXAMPLE, True),
 )
 RESULT = "a tool's result that the model wrote itself"
 """Before any call it may be a word on the format, or the last result once more; what follows may be invented too."""
-ANNOUNCES = re.compile(
-    r"\b(?:let me|let['’]s|I['’]ll|I will|I['’]m going to|I am going to|now I|I need to|lass mich|ich werde|je vais|voy a|vou|"
-    r"vado a|sto per|ik ga)\b|让我|我来|我將|我将|ます|하겠|할게|сейчас я|я сейчас|سأ|मैं",
-    re.IGNORECASE,
+GOES_ON = "a sentence that goes on behind it"
+ANNOUNCED = frozenset({REFUSAL, "an example", "a report of the past"})
+"""What a clause that announces an act has nothing to do with."""
+
+INTERJECTION = re.compile(
+    r"\W*(?P<said>(?:[^\W\d_]+['’]?[^\W\d_]*)(?:\s[^\W\d_]+['’]?[^\W\d_]*)?)\s?(?:[,!.…]+(?=\s|\Z)|[，。、！…]|"
+    r"\s?[—–]|\s-\s)"
 )
-"""A sentence that announces an act is no example and no report."""
+"""One or two words, set off by a sign: how second thoughts begin in any language."""
+LONGEST_UNSPACED = 5
+"""Characters of an interjection where words have no spaces between them."""
+UNENDED = re.compile(r"[\w,](?:['’]|\s)*\Z")
+CONTINUES = re.compile(r"\s*(?:[,;]|(?-i:[a-zß-öø-ÿа-яёα-ω])|と|って|という|[をにで]|[을를]|라고|라는|的|来)")
+
+QUOTES = re.compile(r"`[^`]*`|「[^」]*」|\|")
+BOXED = re.compile(r"(?:\A|\n)(?:[^\n]*(?:```|~~~)[ \t]*|[ \t]*>[^\n]*|[ \t]*\|[^\n]*|(?: {4}|\t)[^\n]*)\s*\Z")
+"""A text that ends in what quotes."""
 
 
-def before(text: str, *, inline: bool) -> tuple[str, ...]:
-    """What the last sentence before a call says against it; `inline` when it stands on the same line."""
-    line = text.rstrip()[-REACH:].rpartition("\n")[2].strip()
+def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, ...]:
+    """What the last sentence before a call says against it.
+
+    `inline`: it stands on the call's line.  `after_call`: right before it stands a call that is text or in doubt; a
+    sentence that ends, in a paragraph of its own, speaks of that one, or of what it quotes itself.
+    """
+    rest, _, line = text.rstrip()[-REACH:].rpartition("\n")
+    line = line.strip()
     if not line:
         return ()
-    return _before(SENTENCES.split(line)[-1], inline)
+    last = SENTENCES.split(line)[-1]
+    own = not inline and text.endswith("\n\n") and not AHEAD.search(last)
+    if own and (after_call or QUOTES.search(line) or BOXED.search(rest)):
+        return ()
+    return _before(last, inline)
 
 
-def behind(text: str) -> tuple[str, ...]:
-    """What the first line after a call says against it."""
-    return _behind(text.lstrip()[:REACH].partition("\n")[0].strip())
+def behind(text: str, lead: str = "") -> tuple[str, ...]:
+    """What the first line after a call says against it; `lead` is what stands before the call."""
+    line = text.lstrip()[:REACH].partition("\n")[0].strip()
+    if not line:
+        return ()
+    found = _behind(line)
+    return (*found, GOES_ON) if _goes_on(lead[-REACH:], line) else found
 
 
 @lru_cache(maxsize=512)
 def _before(line: str, inline: bool) -> tuple[str, ...]:
-    return _found(LEADS, line, shown=inline or SHOWN.search(line) is not None)
+    line = HASTE.sub(" ", line)
+    found = _found(LEADS, line, shown=inline or SHOWN.search(line) is not None)
+    if REFUSAL not in found and (inline or LEADS_UP.search(line)) and PARTICLES.search(line) and not _announces(line):
+        return (REFUSAL, *found)
+    return found
 
 
 @lru_cache(maxsize=512)
 def _behind(line: str) -> tuple[str, ...]:
-    short = len(line.split()) <= FEW and not line.endswith((":", "："))
-    return _found(TAILS, line, shown=short or SHOWN.search(line) is not None)
+    shown = SHOWN.search(line) is not None
+    short = _is_short(line) and not LEADS_UP.search(line)
+    found = _found(TAILS, line, shown=short or shown)
+    if REFUSAL in found and OTHERS.search(line) and not shown:
+        found = tuple(hint for hint in found if hint != REFUSAL)
+    return (*found, DOUBTS) if DOUBTS not in found and _interjects(line) else found
 
 
-def _found(table: tuple[tuple[str, re.Pattern[str], bool], ...], line: str, *, shown: bool) -> tuple[str, ...]:
-    announced = ANNOUNCES.search(line) is not None
-    found = [name for name, words, of_it in table if (shown or not of_it) and words.search(line)]
-    return tuple(name for name in found if not (announced and name in {"an example", "a report of the past"}))
+def _found(table: tuple[Words, ...], line: str, *, shown: bool) -> tuple[str, ...]:
+    found = [each.hint for each in table if (shown or not each.of_it) and each.found.search(line)]
+    announced = bool(found) and _announces(line)
+    return tuple(dict.fromkeys(hint for hint in found if not (announced and hint in ANNOUNCED)))
+
+
+def _announces(line: str) -> bool:
+    """Does the last clause announce an act, and deny nothing?"""
+    clause = [clause for clause in CLAUSES.split(line) if clause][-1:]
+    return any(ANNOUNCES.search(last) and not (PARTICLES.search(last) or NEGATION.search(last)) for last in clause)
+
+
+def _is_short(line: str) -> bool:
+    return len(line) <= FEW_SIGNS if UNSPACED.search(line) else len(line.split()) <= FEW
+
+
+def _interjects(line: str) -> bool:
+    """Does the line open with a word or two that stand for themselves, and are none of those that lead on?"""
+    found = INTERJECTION.match(line)
+    if found is None:
+        return False
+    said = found["said"]
+    if UNSPACED.search(said) and len(said) > LONGEST_UNSPACED:
+        return False
+    return HARMLESS.match(said) is None
+
+
+def _goes_on(lead: str, line: str) -> bool:
+    """Does a sentence that began before the call go on behind it?"""
+    return UNENDED.search(lead.rstrip()) is not None and CONTINUES.match(line) is not None

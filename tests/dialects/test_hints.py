@@ -1,0 +1,109 @@
+"""Words around a call that speak against it, each beside ordinary talk that uses the same words: doubt, and none."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from dragoman import parse
+from dragoman.dialects.judge import hint_words, hints
+from tests.support.samples import TOOLS
+
+CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+BEFORE = [
+    ("a refusal", "I refuse to run the following:", "The server refused the connection, so I try again:"),
+    ("a refusal by its verb alone", "Me niego a hacer esto:", "Me alegro de hacer esto:"),
+    ("a no in what leads up to it", "There is no way I call this:", "Nothing there, so I look again:"),
+    ("a no to waiting is none", "I will not do this:", "I will not wait any longer and do this:"),
+    ("a worry that is taken away", "Do not remove this:", "Don't worry, I will only remove this:"),
+    ("a condition", "If I had permission, I would now make this:", "I would like to make this:"),
+    ("a condition of the user's", "Should you agree later:", "It is there, and soon you see this:"),
+    ("an example", "It looks so:", "Let me see what an example looks like:"),
+    ("a place in which it stands", "In the log of the old run I find this:", "I look into what the log of the old run holds:"),
+    ("another's act", "Somebody typed this into the chat:", "Somebody is waiting for this:"),
+    ("a refusal in Chinese", "我拒绝执行：", "我重新执行："),
+    ("a refusal in Japanese", "これは実行しません：", "これを実行します："),
+    ("a refusal in Russian", "Я отказываюсь это выполнять:", "Я собираюсь это выполнять:"),
+    ("a refusal in Arabic", "لن أنفذ هذا:", "سأنفذ هذا:"),
+]
+BEHIND = [
+    ("a revocation", "Please discard this call.", "Unused files are discarded."),
+    ("a revocation in German", "Das eben bitte ignorieren, ich habe mich vertan.", "Danach sehe ich mir die anderen an."),
+    ("a revocation in Spanish", "Perdón, cancelo lo de arriba.", "Después miro lo demás."),
+    ("a revocation in Russian", "Беру свои слова обратно, отправлять не надо.", "Потом посмотрю остальное."),
+    ("a revocation in Chinese", "我收回刚才的请求。", "然后我看结果。"),
+    ("what stands above", "Please treat the above as void.", "The shelf stands above the table."),
+    ("a mistake that is owned to", "That one is void.", "That does it."),
+    ("an interjection", "Dur, yanlış dosya.", "Ardından devam ederim."),
+    ("an interjection in two words", "Jednak nie, proszę.", "Następnie, zobaczymy."),
+    ("an interjection in Japanese", "いや、違います。", "次に、結果を見ます。"),
+    ("a word that leads on", "Hoppla! Anders herum.", "Done. The mail is out."),
+    ("a denial", "I have not acted on it.", "I will not touch any other file."),
+    ("a denial in Japanese", "まだ実行していません。", "他のファイルには触れません。"),
+]
+
+
+@pytest.mark.parametrize(("against", "none"), [row[1:] for row in BEFORE], ids=[row[0] for row in BEFORE])
+def test_words_before_a_call(against: str, none: str) -> None:
+    assert hints.before(against, inline=False)
+    assert hints.before(none, inline=False) == ()
+    assert [call.name for call in parse(f"{against}\n{CALL}", tools=TOOLS).doubtful] == ["f"]
+    assert [call.name for call in parse(f"{none}\n{CALL}", tools=TOOLS).calls] == ["f"]
+
+
+@pytest.mark.parametrize(("against", "none"), [row[1:] for row in BEHIND], ids=[row[0] for row in BEHIND])
+def test_words_behind_a_call(against: str, none: str) -> None:
+    assert hints.behind(against)
+    assert hints.behind(none) == ()
+    assert [call.name for call in parse(f"{CALL}\n{against}", tools=TOOLS).doubtful] == ["f"]
+    assert [call.name for call in parse(f"{CALL}\n{none}", tools=TOOLS).calls] == ["f"]
+
+
+GOES_ON = [
+    ("The old agent wrote", "and the file was gone.", "The old agent wrote.", "And the file was gone."),
+    ("L'appel serait", "mais je ne fais rien.", "Je regarde :", "mais cela dure."),
+    ("前回の記録には", "と書かれていました。", "見ます。", "と思います。"),
+]
+
+
+@pytest.mark.parametrize(("lead", "tail", "other_lead", "other_tail"), GOES_ON)
+def test_a_sentence_that_goes_on_behind_a_call_speaks_of_it(
+    lead: str, tail: str, other_lead: str, other_tail: str
+) -> None:
+    assert hints.GOES_ON in hints.behind(tail, lead)
+    assert hints.GOES_ON not in hints.behind(tail, other_lead)
+    assert hints.GOES_ON not in hints.behind("Here it is.", lead)
+    assert hints.GOES_ON not in hints.behind(other_tail, other_lead)
+
+
+SPOKEN_OF = [
+    "```json\n{}\n```\n\nI do not need that one.\n\n",
+    "> f()\n\nThat must not run.\n\n",
+    "| a | b |\n\nYou must not use that.\n\n",
+    "I could also use `f()`, but you must not run that.\n\n",
+]
+
+
+@pytest.mark.parametrize("text", SPOKEN_OF)
+def test_a_sentence_that_speaks_of_what_is_quoted_says_nothing_of_the_next_call(text: str) -> None:
+    assert hints.before(text, inline=False) == ()
+    assert hints.before(text.rstrip(), inline=False)
+    assert hints.before(f"{text.rstrip()} Do not run this:\n\n", inline=False)
+
+
+def test_a_sentence_behind_a_call_in_doubt_speaks_of_that_one() -> None:
+    said = "That is only an example.\n\n"
+    assert hints.before(said, inline=False)
+    assert hints.before(said, inline=False, after_call=True) == ()
+    assert hints.before("Do not run the following one.\n\n", inline=False, after_call=True)
+
+
+def test_hints_cost_no_more_than_the_text_they_look_at() -> None:
+    patterns = [value for name, value in vars(hint_words).items() if name.isupper()]
+    for sign in ("a", "no ", "nehme ", "ne ", "如果", "我", "ignore ", "in the "):
+        for text in (sign * 100, sign * 1000):
+            begun = time.process_time()
+            for pattern in patterns:
+                pattern.search(text[: hints.REACH])
+            assert time.process_time() - begun < 1
