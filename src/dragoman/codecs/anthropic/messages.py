@@ -66,7 +66,7 @@ _CALL = frozenset({"type", "id", "name", "input"})
 _BLOCKS = {"text": "text", "thinking": "reasoning", "redacted_thinking": "reasoning", "tool_use": "call"}
 _COUNTS = Counts("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _ENDING = ("usage", "stop_reason", "stop_sequence", "message_stop")
-_BESIDE_DELTA = ("context_management",)
+_BESIDE_DELTA = ("context_management", "input_transformations")
 """Fields of a whole answer that a stream's last event holds beside its delta."""
 _STREAMED_INPUT = ("server_tool_use", "mcp_tool_use")
 

@@ -38,13 +38,13 @@ from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of,
 from .generate_requests import (
     NAME,
     SIGNATURE,
+    beside_content,
     camel,
     decode_request,
     encode_request,
     read_media,
     write_media,
     write_parts,
-    written_signature,
 )
 
 _STOPS: Mapping[str, Stop] = {
@@ -80,6 +80,7 @@ _CANDIDATE = frozenset({"content", "finishReason", "index"})
 _TEXT = frozenset({"text", "thought"})
 _CALL = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
 _PART = frozenset({"functionCall", "thoughtSignature"})
+_SAID = frozenset({"text", "thought", "thoughtSignature", "inlineData", "fileData"})
 _USAGE = (
     "promptTokenCount",
     "candidatesTokenCount",
@@ -179,18 +180,19 @@ class _Decoder(RunDecoder):
         if isinstance(part.get("functionCall"), Mapping):
             return self._end_run() + self._call(part, camel(part["functionCall"]))
         if isinstance(part.get("text"), str):
-            return self._emit_part("thought" if part.get("thought") is True else "text", part["text"], signature)
-        media = read_media(part, wire_fields(NAME, {SIGNATURE: signature or None}))
+            run, left = "thought" if part.get("thought") is True else "text", rest(part, _SAID)
+            return self._emit_part(run, part["text"], {**left, **({SIGNATURE: signature} if signature else {})})
+        media = read_media(part, wire_fields(NAME, {**rest(part, _SAID), SIGNATURE: signature or None}))
         events = self._end_run() + self._calls.end_complete()
         return events + self._add_part(media or Opaque(api=NAME, block=part))
 
-    def _emit_part(self, run: str, piece: str, signature: str) -> list[Event]:
-        if not piece and not signature:
+    def _emit_part(self, run: str, piece: str, metadata: JsonObject) -> list[Event]:
+        if not piece and not metadata:
             return []
         events = self._continue_run(run, piece)
-        if not signature:
+        if not metadata:
             return events
-        self._metadata[SIGNATURE] = signature
+        self._metadata |= metadata
         empty: Event = ReasoningDelta("") if run == "thought" else TextDelta("")
         return [*events, *([] if piece else [empty]), *self._end_run()]
 
@@ -373,11 +375,11 @@ class _Encoder(Encoder):
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         run, self._open = self._open, ""
-        signature = written_signature(event.metadata)
-        if not signature or not (run or seal_of(event.metadata)):
+        about = beside_content(event.metadata)
+        if not about or not (run or seal_of(event.metadata)):
             return []
         mark = {} if run == "text" else {"thought": True}
-        return [self._chunk([{"text": "", **mark, "thoughtSignature": signature}])]
+        return [self._chunk([{"text": "", **mark, **about}])]
 
     def _on_part(self, event: PartAdded) -> list[Frame]:
         part = event.part

@@ -394,14 +394,14 @@ def write_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
 def _write_part(part: Part) -> list[dict[str, Any]]:
     match part:
         case Text(text):
-            return [{"text": text, **_signed(part.metadata)}]
+            return [{"text": text, **beside_content(part.metadata)}]
         case Reasoning(text):
-            return [{"text": text, "thought": True, **_signed(part.metadata)}]
+            return [{"text": text, "thought": True, **beside_content(part.metadata)}]
         case ToolCall():
             call = {"id": part.id, "name": part.name, "args": plain(part.arguments)}
             if own(NAME, part.metadata).get(_NO_ID):
                 del call["id"]
-            return [{"functionCall": call, **_signed(part.metadata)}]
+            return [{"functionCall": call, **beside_content(part.metadata)}]
         case Media():
             return [write_media(part)]
         case Opaque():
@@ -426,7 +426,7 @@ def _seal_in(signature: Any) -> JsonObject:
     return sealed(text)
 
 
-def _signed(metadata: JsonObject) -> dict[str, Any]:
+def beside_content(metadata: JsonObject) -> dict[str, Any]:
     """What stands beside a part's content: its signature, and what else it came with on this wire."""
     left = rest(own(NAME, metadata), frozenset({SIGNATURE, _NO_ID, "call"}))
     signature = written_signature(metadata)
@@ -435,7 +435,7 @@ def _signed(metadata: JsonObject) -> dict[str, Any]:
 
 def write_media(media: Media) -> dict[str, Any]:
     """Media inline, or by their address."""
-    left = _signed(media.metadata)
+    left = beside_content(media.metadata)
     if media.url:
         typed = {"mimeType": media.mime} if media.mime else {}
         return {"fileData": {"fileUri": media.url, **typed}, **left}

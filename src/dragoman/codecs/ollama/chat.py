@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...errors import CodecError
-from ...events import CallDelta, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, assemble
+from ...events import CallDelta, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, WireEvent, assemble
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
@@ -22,7 +22,7 @@ from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import wire_fault
-from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, wire_fields
+from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
 from .chat_requests import NAME, call_fields, decode_request, encode_request, write_call
 
 _STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH, "load": Stop.END, "unload": Stop.END}
@@ -81,7 +81,8 @@ class Decoder(AnswerDecoder):
             self._extra.setdefault("created_at", body["created_at"])
 
     def _line(self, body: JsonObject) -> list[Event]:
-        events = self._start(string(body.get("model")))
+        self._read_noise(body)
+        events = self._start(string(body.get("model")), extra=self._extra) + self._beside_line(body)
         message = mapping(body.get("message"))
         thinking = string(message.get("thinking")) or string(body.get("thinking"))
         content = string(message.get("content")) or string(body.get("response"))
@@ -93,11 +94,22 @@ class Decoder(AnswerDecoder):
         self._gather(body, message)
         return events
 
+    def _beside_line(self, body: JsonObject) -> list[Event]:
+        """What a line says beside its piece: log probabilities of it, images, whose model it is."""
+        if body.get("done") is True:
+            return []
+        images = mapping(body.get("message")).get("images")
+        said = {**rest(body, _BODY), **({"message": {"images": images}} if images else {})}
+        new = {key: one for key, one in said.items() if one and self._extra.get(key) != one}
+        return [self._beside("line", new)] if new else []
+
     def _gather(self, body: JsonObject, message: JsonObject) -> None:
         self._message |= present(message, _MESSAGE)
+        before = items(self._extra.get("logprobs"))
         self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, 0)}
+        if before and body.get("logprobs"):
+            self._extra["logprobs"] = [*before, *items(body["logprobs"])]
         self._usage |= {key: body[key] for key in _COUNTS if body.get(key) is not None}
-        self._read_noise(body)
         if body.get("done") is True:
             self._complete = self._over = True
             self._word = string(body.get("done_reason"))
@@ -158,16 +170,32 @@ class LineEncoder(Encoder):
         self.model = stamp.model
         self._calls: list[dict[str, Any]] = []
         self._called: CallStarted | None = None
+        self._time = clock(stamp)
+        self._besides: dict[str, Any] = {}  # what the next line says beside its piece
+        self._told: set[str] = set()  # what lines said so
 
     def _on_started(self, event: Started) -> list[Frame]:
         self.model = self.model or event.model
+        self._time = string(own(NAME, event.extra).get("created_at")) or self._time
         return []
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
+        if self._besides:
+            return [self._text_line(event.text)]
         return [self._run(event, self._text_line)] if event.text else []
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        if self._besides:
+            return [self._thinking_line(event.text)]
         return [self._run(event, self._thinking_line)] if event.text else []
+
+    def _on_wire_event(self, event: WireEvent) -> list[Frame]:
+        if event.api != NAME:
+            return []
+        self._besides |= rest(event.fields, ("message",))
+        self._told.update(event.fields)
+        images = mapping(event.fields.get("message"))
+        return [self._line({"role": "assistant", "content": "", **images})] if images else []
 
     def _text_line(self, text: str) -> Frame:
         return self._line({"role": "assistant", "content": text})
@@ -189,13 +217,16 @@ class LineEncoder(Encoder):
 
     def _finish(self, event: Ended) -> list[Frame]:
         calls = {"role": "assistant", "content": "", "tool_calls": self._calls}
-        left = rest(extra_for(NAME, event.extra), ("message", "created_at"))
+        left = extra_for(NAME, event.extra)
+        message = {} if "message" in self._told else mapping(left.get("message"))
+        left = rest(left, ("message", "created_at", *self._told))
         done = write_done(event.stop, event.usage, len(self._calls), left)
-        last = self._line({"role": "assistant", "content": ""}, done)
+        last = self._line({"role": "assistant", "content": "", **message}, done)
         return [self._line(calls), last] if self._calls else [last]
 
     def _line(self, message: JsonObject, done: Mapping[str, Any] = NOTHING) -> Frame:
-        head = {"model": self.model, "created_at": clock(self._stamp), "message": message}
+        besides, self._besides = self._besides, {}
+        head = {"model": self.model, "created_at": self._time, **besides, "message": message}
         return Frame(to_json({**head, **(done or {"done": False})}))
 
 

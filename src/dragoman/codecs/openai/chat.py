@@ -171,8 +171,14 @@ class _Decoder(RunDecoder):
         if calls := [given] if isinstance(given, Mapping) and given else items(given):
             events += self._end_run() + (self._fragments.whole(calls) if whole else self._fragments.add(calls))
         events += self._legacy(mapping(delta.get("function_call")))
-        _gather(self._message, rest(delta, _MESSAGE))
-        return events
+        return events + self._beside_delta(rest(delta, _MESSAGE), whole=whole)
+
+    def _beside_delta(self, left: JsonObject, *, whole: bool) -> list[Event]:
+        """Fields of a message that no event is for: sound, images, a channel.  Each goes out where it came in."""
+        said = {key: one for key, one in left.items() if one not in (None, "", [], {})}
+        new = {key: one for key, one in said.items() if isinstance(one, list | dict) or self._message.get(key) != one}
+        _gather(self._message, left)
+        return [self._beside("delta", new)] if new and self._started and not whole else []
 
     def _legacy(self, call: JsonObject) -> list[Event]:
         if not self._fragments.is_legacy(call):
@@ -240,11 +246,14 @@ def _adds_up(body: JsonObject, choice: JsonObject) -> bool:
 
 
 def _gather(into: dict[str, Any], fields: Mapping[str, Any]) -> None:
-    """Collect fields over the chunks: the last value counts, log probabilities add up."""
+    """Collect fields over the chunks: the last value counts, log probabilities and sound add up."""
     for key, value in fields.items():
         before = into.get(key)
         if key == "logprobs" and isinstance(before, Mapping) and isinstance(value, Mapping):
             into[key] = {k: [*items(before.get(k)), *items(value.get(k))] for k in {**before, **value}}
+        elif key == "audio" and isinstance(before, Mapping) and isinstance(value, Mapping):
+            pieces = {k: string(before.get(k)) + string(value.get(k)) for k in ("data", "transcript") if k in value}
+            into[key] = {**before, **value, **pieces}
         elif value is not None:
             into[key] = value
 

@@ -117,6 +117,7 @@ class ChunkEncoder(Encoder):
         self._reasoning: Sequence[str] = PLAIN_REASONING
         self._besides: dict[str, Any] = {}  # what the next chunk's choice says beside its delta
         self._told: set[str] = set()  # the fields of choices that were said so
+        self._given: set[str] = set()  # those of the message
 
     def _on_started(self, event: Started) -> list[Frame]:
         if self._base:
@@ -153,6 +154,9 @@ class ChunkEncoder(Encoder):
             case "choice":
                 self._besides |= event.fields
                 self._told.update(event.fields)
+            case "delta":
+                self._given.update(event.fields)
+                return self._write_delta(dict(event.fields))
             case "chunk":
                 self._base |= event.fields
                 self._head = _head_of(self._base)
@@ -193,10 +197,13 @@ class ChunkEncoder(Encoder):
         return self._write_delta({"tool_calls": [{"index": self._place, **write_call(call, custom=True)}]})
 
     def _write_call(self, id_: str, name: str, arguments: str, about: JsonObject = NOTHING) -> list[Frame]:
-        function = {"name": name, "arguments": arguments}
         if LEGACY in own(NAME, self._called.metadata if self._called else NOTHING):
-            return self._write_delta({"function_call": function if name else {"arguments": arguments}})
-        call = {"index": self._place, "id": id_, "type": "function", "function": function, **signature_field(about)}
+            named = {"name": name} if name else {}
+            return self._write_delta({"function_call": {**named, "arguments": arguments}})
+        left = rest(own(NAME, about), ("index",))
+        function = {"name": name, "arguments": arguments, **mapping(left.pop("function", None))}
+        besides = {**signature_field(about), **left}
+        call = {"index": self._place, "id": id_, "type": "function", "function": function, **besides}
         return self._write_delta({"tool_calls": [call]})
 
     def _finish(self, event: Ended) -> list[Frame]:
@@ -206,7 +213,8 @@ class ChunkEncoder(Encoder):
         self._base |= rest(left, ("usage", "choice", "choices", "message", "created"))
         self._head = _head_of(self._base)
         choice = rest(mapping(left.get("choice")), self._told)
-        finish = self._chunk(dict(mapping(left.get("message"))), _word(event.stop, self._place + 1, choice), choice)
+        message = rest(mapping(left.get("message")), self._given)
+        finish = self._chunk(message, _word(event.stop, self._place + 1, choice), choice)
         if event.usage is None or not self._wants_usage:
             return [*head, finish]
         last = {**self._base, "choices": [], "usage": write_usage(event.usage, usage)}
