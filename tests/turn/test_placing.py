@@ -39,8 +39,10 @@ def test_nothing_moves_where_nothing_is_written_behind() -> None:
 
 def test_a_call_that_began_before_what_stands_in_it_keeps_its_index() -> None:
     first, open_one = made("mkdir"), made("write")
-    begun, *rest = call_events(open_one, 2)
-    held: list[Event] = [begun, TextDelta("mkdir …", doubt=1), *rest, CallDoubted(first, "", 1), *call_events(first, 3)]
+    begun = call_events(open_one, 2)
+    held: list[Event] = [
+        *begun[:1], TextDelta("mkdir …", doubt=1), *begun[1:], CallDoubted(first, "", 1), *call_events(first, 3)
+    ]  # fmt: skip
     events, _ = in_place(held, [first], {1})
     assembler = Assembler()
     for event in events:
