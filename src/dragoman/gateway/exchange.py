@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..codecs.crossing.answers import AnswerCrossing, crossed_answer
-from ..codecs.fidelity.losses import unsupported_fields
+from ..codecs.fidelity.losses import may_lose, unsupported_fields
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
@@ -283,12 +283,14 @@ class Exchange:
             raise
         self._record.response = response
         sent = self._outgoing(response)
-        answer = codec.encode_response(sent, stamp, request)
+        answer: JsonObject = NOTHING
+        if self._keeps or may_lose(sent, codec):  # nobody else reads the whole of it
+            answer = codec.encode_response(sent, stamp, request)
         lost = self._note_losses(sent, answer)
         if self._comments:
             pieces += comments(response, lost)
         pieces += map(write, encoder.close())
-        self._keep(lambda: answer)
+        self._keep(answer)
         yield from self._send(pieces)
 
     def _sealer(self) -> Sealer:
@@ -299,9 +301,13 @@ class Exchange:
         """A whole answer in the words of this client's API."""
         return crossed_answer(self._sealer().response(response), self._front.codec.name)
 
-    def _keep(self, answer: Callable[[], JsonObject]) -> None:
-        """What may be referred to is kept, unless the client says that it sends everything itself."""
-        if self._responses is not None:
+    @property
+    def _keeps(self) -> bool:
+        """May the answer be referred to?  Not where the client says that it sends everything itself."""
+        return self._responses is not None and self._opening.keeps
+
+    def _keep(self, answer: JsonObject) -> None:
+        if self._responses is not None and self._opening.keeps:
             self._responses.close(self._opening, answer)
 
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
@@ -320,7 +326,7 @@ class Exchange:
         self._record.flowing()
         sent = self._outgoing(response)
         answer = self._front.codec.encode_response(sent, stamp, request)
-        self._keep(lambda: answer)
+        self._keep(answer)
         lost = self._note_losses(sent, answer)
         self._note(response.issues)
         body = to_json(answer).encode()

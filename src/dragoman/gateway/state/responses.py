@@ -9,7 +9,7 @@ conversation with a hole is no conversation.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +56,11 @@ class Opening:
     store: bool = True
     owner: str = field(default="", repr=False)
 
+    @property
+    def keeps(self) -> bool:
+        """Is the answer kept, under its id or in a conversation?"""
+        return self.store or bool(self.conversation)
+
 
 class Responses:
     """All of it; `items` are those that clients may refer to one by one."""
@@ -98,11 +103,9 @@ class Responses:
             raise Unsupported(message, PREVIOUS, API, {"code": "previous_response_not_found"})
         return refs, items
 
-    def close(self, opening: Opening, answer: Callable[[], JsonObject]) -> None:
-        """The answer of a request is complete: keep it, unless its client said not to."""
-        if not (opening.store or opening.conversation):
-            return
-        body, owner = answer(), opening.owner
+    def close(self, opening: Opening, body: JsonObject) -> None:
+        """The answer of a request is complete, and `opening.keeps`: keep it."""
+        owner = opening.owner
         output = [item for item in body.get("output", ()) if isinstance(item, Mapping) and item.get("id")]
         given = self._contents.keep(opening.given, owner)
         said = self._contents.keep(output, owner)
