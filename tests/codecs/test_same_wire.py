@@ -65,8 +65,6 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "cohere_chat": {
         "[DONE]": "`message-end` ends this wire's answers; its SDKs never wait for more",
-        "tool-plan-delta": "a plan comes as thinking, which the same clients read",
-        "citation-*": "citations come with the text they belong to",
     },
 }
 """API → event and path of a leaf (`*` for anything; `whole` for the event of a whole answer) → why it does not come out again, or not as it was."""

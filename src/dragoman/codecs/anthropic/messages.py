@@ -48,6 +48,7 @@ _STOPS: Mapping[str, Stop] = {
     "stop_sequence": Stop.STOP_SEQUENCE,
     "tool_use": Stop.TOOL_CALLS,
     "pause_turn": Stop.PAUSE,
+    "compaction": Stop.PAUSE,
     "refusal": Stop.REFUSED,
 }
 _WORDS: Mapping[Stop | None, str] = {
@@ -69,6 +70,10 @@ _ENDING = ("usage", "stop_reason", "stop_sequence", "message_stop")
 _BESIDE_DELTA = ("context_management", "input_transformations")
 """Fields of a whole answer that a stream's last event holds beside its delta."""
 _STREAMED_INPUT = ("server_tool_use", "mcp_tool_use")
+_FILLED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "compaction": ("compaction_delta", ("content", "encrypted_content")),
+}
+"""Blocks that begin without their content: the delta that brings it, and its fields (anthropic 2.12, streaming)."""
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -161,6 +166,8 @@ class _Decoder(BlockDecoder):
                 self._repeat(partial(self._calls.add, index), "delta", "partial_json")
             case "input_json_delta":
                 block.pieces.append(string(delta.get("partial_json")))
+            case _ if not block.kind:  # a block of this API alone, filled by deltas of its own
+                block.start = {**block.start, **rest(delta, ("type",))}
         return events
 
     def _index(self, body: JsonObject) -> int:
@@ -313,7 +320,12 @@ class _Encoder(Encoder):
         part = event.part
         if not isinstance(part, Opaque) or part.api != NAME:
             return []
-        if part.block.get("type") not in _STREAMED_INPUT:
+        kind = string(part.block.get("type"))
+        if kind in _FILLED:
+            what, fields = _FILLED[kind]
+            begun = self._begin("", {**part.block, **dict.fromkeys(fields)})
+            return [*begun, self._delta({"type": what, **{key: part.block.get(key) for key in fields}}), *self._end()]
+        if kind not in _STREAMED_INPUT:
             return self._add(part.block)
         begun = self._begin("", {**part.block, "input": {}})
         given = self._delta({"type": "input_json_delta", "partial_json": to_json(part.block.get("input") or {})})

@@ -88,6 +88,7 @@ _FORMATS: Mapping[str, str] = {
     "wav": "audio/wav",
 }
 _FORMAT_OF = {mime: word for word, mime in _FORMATS.items() if word != "jpg"}
+_OWNER = "bucketOwner"
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -239,7 +240,8 @@ def _read_media(block: JsonObject) -> Media | None:
     if not kind or not (data or url):
         return None
     word = string(given.get("format"))
-    left = rest(given, frozenset({"format", "name", "source"}))
+    owner = mapping(source.get("s3Location")).get(_OWNER)
+    left = {**rest(given, frozenset({"format", "name", "source"})), _OWNER: owner}
     mime = _FORMATS.get(word, f"{'application' if kind == 'document' else kind}/{word}")
     return Media(mime=mime, data=data, url=url, name=string(given.get("name")), metadata=wire_fields(NAME, left))
 
@@ -387,6 +389,8 @@ def _write_media(media: Media) -> dict[str, Any]:
     word = _FORMAT_OF.get(media.mime, media.mime.partition("/")[2])
     if media.url and not media.url.startswith("s3:"):
         return {"text": note(media)}
-    source = {"s3Location": {"uri": media.url}} if media.url else {"bytes": media.data}
+    left = dict(own(NAME, media.metadata))
+    owner = {_OWNER: left.pop(_OWNER)} if _OWNER in left else {}
+    source = {"s3Location": {"uri": media.url, **owner}} if media.url else {"bytes": media.data}
     named = {"name": media.name or "document"} if kind == "document" else {}
-    return {kind: {"format": word, **named, "source": source, **own(NAME, media.metadata)}}
+    return {kind: {"format": word, **named, "source": source, **left}}

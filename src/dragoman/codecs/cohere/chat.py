@@ -22,6 +22,7 @@ from ...events import (
     ReasoningDelta,
     Started,
     TextDelta,
+    WireEvent,
     assemble,
 )
 from ...jsontext import to_json
@@ -58,6 +59,7 @@ _WORDS: Mapping[Stop | None, str] = {
 _BODY = frozenset({"id", "message", "finish_reason", "usage", "response_id", "text", "tool_calls"})
 _MESSAGE = frozenset({"role", "content", "tool_calls", "tool_plan"})
 _CALL = frozenset({"id", "type", "function"})
+CITED, CITED_END = "citation-start", "citation-end"
 
 # ── reading ──────────────────────────────────────────────────────────────────
 
@@ -101,7 +103,8 @@ class _Decoder(RunDecoder):
             "tool-call-start": self._on_call,
             "tool-call-delta": self._on_arguments,
             "tool-call-end": self._on_call_end,
-            "citation-start": self._on_citation,
+            CITED: self._on_citation,
+            CITED_END: lambda body, message: [*self._start(), self._beside(CITED_END, rest(body, ("type",)))],
             "message-end": self._on_end,
         }
 
@@ -139,7 +142,7 @@ class _Decoder(RunDecoder):
 
     def _on_citation(self, body: JsonObject, message: JsonObject) -> list[Event]:
         self._message["citations"] = [*items(self._message.get("citations")), message.get("citations")]
-        return []
+        return [*self._start(), self._beside(CITED, rest(body, ("type",)))]
 
     def _on_call(self, body: JsonObject, message: JsonObject) -> list[Event]:
         name, arguments, call_id, left = _call(mapping(message.get("tool_calls")))
@@ -182,9 +185,11 @@ class _Decoder(RunDecoder):
     def _emit(self, run: str, piece: str) -> list[Event]:
         if not piece:
             return []
+        begins = self._run != run
         events = self._start() + self._continue_run(run, piece)
         if run == "plan":
             self._metadata = dict(PLAN)
+            events = [*events[:-1], self._beside(run), events[-1]] if begins else events
         return events
 
     def _read_usage(self) -> Usage | None:
@@ -257,9 +262,9 @@ class _Encoder(Encoder):
 
     def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
         super().__init__(stamp, request, whole_calls=whole_calls)
-        self._begun = False
+        self._begun = self._planning = False
         self._open = ""
-        self._contents = self._calls = 0
+        self._contents = self._calls = self._cited = 0
 
     def _on_started(self, event: Started) -> list[Frame]:
         if self._begun:
@@ -272,7 +277,19 @@ class _Encoder(Encoder):
         return self._content("text", event)
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
+        if self._planning:
+            begun = [*self._on_started(Started()), *self._end()]
+            return [*begun, self._run(event, lambda text: _frame("tool-plan-delta", {"tool_plan": text}))]
         return self._content("thinking", event)
+
+    def _on_wire_event(self, event: WireEvent) -> list[Frame]:
+        if event.api != NAME:
+            return []
+        if event.name == "plan":
+            self._planning = True
+            return []
+        self._cited += event.name == CITED
+        return [Frame(to_json({"type": event.name, **event.fields}), event.name)]
 
     def _content(self, kind: str, event: TextDelta | ReasoningDelta) -> list[Frame]:
         if not event.text:
@@ -288,6 +305,7 @@ class _Encoder(Encoder):
         return [*frames, delta]
 
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
+        self._planning = False
         return self._end()
 
     def _end(self) -> list[Frame]:
@@ -315,7 +333,14 @@ class _Encoder(Encoder):
         word = left.get("finish_reason") or _WORDS[final_stop(event.stop, self._calls)]
         delta = {"finish_reason": word, **_write_usage(event.usage, mapping(left.get("usage")))}
         last = Frame(to_json({"type": "message-end", "delta": delta}), "message-end")
-        return [*self._on_started(Started()), *self._end(), last]
+        untold = [*enumerate(items(mapping(left.get("message")).get("citations")))][self._cited :]
+        cited = [frame for place, one in untold for frame in _cite(place, one)]
+        return [*self._on_started(Started()), *self._end(), *cited, last]
+
+
+def _cite(place: int, citation: Any) -> list[Frame]:
+    """The events of a citation that was not told while the text went out."""
+    return [_frame(CITED, {"citations": citation}, index=place), _frame(CITED_END, index=place)]
 
 
 def _frame(event: str, message: JsonObject = NOTHING, **fields: Any) -> Frame:

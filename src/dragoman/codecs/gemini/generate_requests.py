@@ -74,6 +74,7 @@ _OPTIONS = {
     "stop": "stopSequences",
 }
 _SCHEMAS = ("responseJsonSchema", "responseSchema")
+_DISPLAY = "displayName"
 _JSON = "application/json"
 _CONFIG = frozenset({*_OPTIONS.values(), *_SCHEMAS, "responseMimeType"})
 _PARAMETERS = ("parametersJsonSchema", "parameters")
@@ -136,9 +137,11 @@ def _read_sampling(config: JsonObject, extra: dict[str, Any]) -> Sampling:
 def _read_output(config: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
     given = [key for key in _SCHEMAS if config.get(key) is not None]
     mime = string_at(config, "responseMimeType", "$.generationConfig")
-    if mime != _JSON:
-        if mime:
-            extra["generationConfig"] = {**mapping(extra.get("generationConfig")), "responseMimeType": mime}
+    if mime != _JSON:  # an enum's (text/x.enum), or a schema that goes with no form: only this API has it
+        kept = {**mapping(extra.get("generationConfig")), **{key: config[key] for key in given}}
+        kept |= {"responseMimeType": mime} if mime else {}
+        if kept:
+            extra["generationConfig"] = kept
         return None
     if not given:
         return OutputSchema()
@@ -281,14 +284,24 @@ def read_part(part: JsonObject, path: str, pairing: Pairing) -> Part:
 def read_media(part: JsonObject, left: JsonObject = NOTHING) -> Media | None:
     """The media in a part: inline data, or a file by its address."""
     if inline := camel(mapping(part.get("inlineData"))):
-        data = standard_base64(string(inline.get("data")))
-        return Media(mime=string(inline.get("mimeType")), data=data, metadata=left)
+        data, left = standard_base64(string(inline.get("data"))), _named(inline, left)
+        return Media(mime=string(inline.get("mimeType")), data=data, name=_name_of(inline), metadata=left)
     linked = camel(mapping(part.get("fileData")))
     if string(linked.get("fileUri")):
         mime = string(linked.get("mimeType"))
-        media = from_url(linked["fileUri"], metadata=left)
-        return Media(mime=mime or media.mime, url=media.url, data=media.data, metadata=left)
+        media, left = from_url(linked["fileUri"]), _named(linked, left)
+        name = _name_of(linked)
+        return Media(mime=mime or media.mime, url=media.url, data=media.data, name=name, metadata=left)
     return None
+
+
+def _name_of(data: JsonObject) -> str:
+    return string(data.get(_DISPLAY))
+
+
+def _named(data: JsonObject, left: JsonObject) -> JsonObject:
+    """`left`, and that a name came with these data: the wire takes one at Vertex only, so no other name is sent."""
+    return wire_fields(NAME, {**left, _DISPLAY: _name_of(data)}) if _name_of(data) else left
 
 
 def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
@@ -436,10 +449,11 @@ def beside_content(metadata: JsonObject) -> dict[str, Any]:
 def write_media(media: Media) -> dict[str, Any]:
     """Media inline, or by their address."""
     left = beside_content(media.metadata)
+    named = {_DISPLAY: left.pop(_DISPLAY)} if _DISPLAY in left else {}
     if media.url:
         typed = {"mimeType": media.mime} if media.mime else {}
-        return {"fileData": {"fileUri": media.url, **typed}, **left}
-    return {"inlineData": {"mimeType": media.mime, "data": media.data}, **left}
+        return {"fileData": {"fileUri": media.url, **typed, **named}, **left}
+    return {"inlineData": {"mimeType": media.mime, "data": media.data, **named}, **left}
 
 
 def write_result(result: ToolResult, quirks: Quirks = PLAIN) -> list[dict[str, Any]]:

@@ -164,8 +164,10 @@ class _Decoder(RunDecoder):
     def _delta(self, delta: JsonObject, *, whole: bool) -> list[Event]:
         events = self._think(delta) + self._content(delta.get("content"))
         if refusal := string(delta.get("refusal")):
-            self._refused = True
+            begins, self._refused = self._run != "refusal", True
             events += self._continue_run("refusal", refusal)
+            if begins:
+                events.insert(-1, self._beside("refusal"))
             self._metadata["type"] = "refusal"
         given = delta.get("tool_calls")
         if calls := [given] if isinstance(given, Mapping) and given else items(given):

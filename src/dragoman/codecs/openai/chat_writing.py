@@ -115,6 +115,8 @@ class ChunkEncoder(Encoder):
         self._customs = customs(request)
         self._text: list[str] | None = None  # of the arguments of a custom tool
         self._reasoning: Sequence[str] = PLAIN_REASONING
+        self._saying = "content"  # the field that texts stand in
+        self._declined = False
         self._besides: dict[str, Any] = {}  # what the next chunk's choice says beside its delta
         self._told: set[str] = set()  # the fields of choices that were said so
         self._given: set[str] = set()  # those of the message
@@ -133,10 +135,10 @@ class ChunkEncoder(Encoder):
         return [self._chunk({"role": "assistant", "content": ""})]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:
-        begun = self._on_started(Started())
+        begun, field = self._on_started(Started()), self._saying
         if self._besides:
-            return [*begun, self._chunk({"content": event.text})]
-        return [*begun, self._run(event, lambda text: self._chunk({"content": text}))]
+            return [*begun, self._chunk({field: event.text})]
+        return [*begun, self._run(event, lambda text: self._chunk({field: text}))]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         begun = self._on_started(Started())
@@ -151,6 +153,8 @@ class ChunkEncoder(Encoder):
         match event.name:
             case "reasoning":
                 self._reasoning = event.fields["fields"]
+            case "refusal":
+                self._saying, self._declined = "refusal", True
             case "choice":
                 self._besides |= event.fields
                 self._told.update(event.fields)
@@ -167,6 +171,7 @@ class ChunkEncoder(Encoder):
     def _on_part_ended(self, event: PartEnded) -> list[Frame]:
         details = _details(event.metadata, self._thoughts)
         self._thoughts += len(details)
+        self._saying = "content"
         return self._write_delta({"reasoning_details": [*details]}) if details else []
 
     def _on_call(self, event: CallStarted) -> list[Frame]:
@@ -214,7 +219,9 @@ class ChunkEncoder(Encoder):
         self._head = _head_of(self._base)
         choice = rest(mapping(left.get("choice")), self._told)
         message = rest(mapping(left.get("message")), self._given)
-        finish = self._chunk(message, _word(event.stop, self._place + 1, choice), choice)
+        declined = event.stop is Stop.REFUSED and self._declined  # a field of its own said so
+        word = "stop" if declined else _word(event.stop, self._place + 1, choice)
+        finish = self._chunk(message, word, choice)
         if event.usage is None or not self._wants_usage:
             return [*head, finish]
         last = {**self._base, "choices": [], "usage": write_usage(event.usage, usage)}

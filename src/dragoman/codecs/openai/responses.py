@@ -25,6 +25,7 @@ from .responses_requests import decode_request, encode_request
 from .responses_writing import (
     ADDED,
     IN_FULL,
+    REFUSING,
     REPEATED,
     SHELL,
     ResponseEncoder,
@@ -82,6 +83,7 @@ class _Decoder(AnswerDecoder):
         self._response: JsonObject = {}
         self._on: Mapping[str, Callable[[JsonObject], list[Event]]] = {
             "response.created": lambda body: self._begin(mapping(body.get("response"))),
+            "response.queued": lambda body: self._begin(mapping(body.get("response"))),
             "response.in_progress": lambda body: self._begin(mapping(body.get("response"))),
             "response.output_item.added": self._on_added,
             "response.output_item.done": self._on_done,
@@ -116,7 +118,7 @@ class _Decoder(AnswerDecoder):
     def _pass_on(self, kind: str, body: JsonObject) -> list[Event]:
         """An event that says nothing the items do not say: what the server's own tools are at, a citation."""
         begun = self._items.get(self._index(body))
-        if not self._started or kind in REPEATED or (begun is not None and begun.kind in BY_CALL):
+        if not self._started or kind in REPEATED or (begun is not None and _is_typed(begun.start)):
             return []
         return self._told_of(begun, self._beside(kind, rest(body, ("type", *self.noise))))
 
@@ -168,7 +170,7 @@ class _Decoder(AnswerDecoder):
         self._items[index] = begun = _Item(item, kind=string(item.get("type")))
         if item.get("type") in CALLS:
             return self._start() + self._begin_call(index, item)
-        if string(item.get("type")) in BY_CALL:
+        if _is_typed(item):
             return self._start()
         return self._start() + self._told_of(begun, self._beside(ADDED, self._announced(index, item)))
 
@@ -198,7 +200,9 @@ class _Decoder(AnswerDecoder):
         if not text:
             return []
         events = self._start() + self._next_content(item, place)
-        self._refused = self._refused or "refusal" in string(body.get("type"))
+        if "refusal" in string(body.get("type")) and place not in item.emitted:
+            self._refused = True
+            events.append(self._beside(REFUSING))
         item.emitted.add(place)
         return events + self._emit_text(text)
 
@@ -263,7 +267,7 @@ class _Decoder(AnswerDecoder):
         kind = item.get("type") or ("message" if "content" in item else "")
         if kind in CALLS:
             return self._end_call(index, begun, item)
-        if string(kind) in BY_CALL and not is_remote(item):
+        if _is_typed(item):
             return self._typed_call(index, item)
         events = self._calls.end_complete()
         if kind == "message":
@@ -301,6 +305,7 @@ class _Decoder(AnswerDecoder):
                 events.append(PartAdded(part))
             elif place not in begun.emitted and part.text:
                 self._answered = True
+                events += [self._beside(REFUSING)] if mapping(content).get("type") == "refusal" else []
                 events += [TextDelta(part.text), PartEnded(message_text(part, about).metadata)]
             elif place == begun.current:
                 events.append(PartEnded(message_text(part, about).metadata))
@@ -338,6 +343,11 @@ class _Decoder(AnswerDecoder):
         known = read_usage(usage)
         plain = not usage or (known is not None and write_usage(known) == usage)
         return wire_fields(NAME, {**_shown(self._response), "usage": None if plain else usage})
+
+
+def _is_typed(item: JsonObject) -> bool:
+    """Is this the call of a typed tool that the client runs?"""
+    return string(item.get("type")) in BY_CALL and not is_remote(item)
 
 
 def _shown(response: JsonObject) -> dict[str, Any]:

@@ -113,9 +113,10 @@ def read_part(part: JsonObject) -> Text | Media | Opaque:
 
 
 def _read_file(part: JsonObject) -> Media | None:
-    url = string(part.get("file_url")) or string(part.get("file_data"))
+    data = string(part.get("file_data"))
+    url = string(part.get("file_url")) or (data if data.startswith("data:") else "")
     if not url:
-        return None
+        return None  # kept at the server; or data of nobody knows what
     others = rest(part, frozenset({"type", "filename", "file_url", "file_data"}))
     kept = url.startswith("data:text/") or None  # a file it was: on this very wire its text stays one
     left = wire_fields(NAME, {**others, "plain": kept})

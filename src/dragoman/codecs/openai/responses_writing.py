@@ -41,7 +41,7 @@ from .responses_items import (
     write_reasoning,
 )
 from .responses_requests import encode_request
-from .typed_items import TypedItem
+from .typed_items import TypedItem, form_of, kept_item
 
 SHELL: Mapping[str, Any] = {
     "object": "response",
@@ -79,6 +79,7 @@ _USAGE = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 _DETAILS = ("input_tokens_details", "output_tokens_details")
 ADDED = "response.output_item.added"
 IN_FULL = "response.reasoning_text.delta"
+REFUSING = "response.refusal.delta"
 REPEATED = frozenset({
     "response.content_part.added", "response.content_part.done", "response.reasoning_summary_part.added",
     "response.reasoning_summary_part.done", "response.reasoning_summary_text.done", "response.reasoning_text.done",
@@ -220,6 +221,7 @@ class ResponseEncoder(Encoder):
         self._announced: JsonObject = NOTHING  # the item that comes next, as its wire announced it
         self._unfinished: JsonObject = NOTHING  # the open item that nothing is told of
         self._thinking = _SUMMARY
+        self._refusing = self._refused = False
 
     def _on_started(self, event: Started) -> list[Frame]:
         if self._head:
@@ -249,8 +251,10 @@ class ResponseEncoder(Encoder):
         return self._numbered(f"{before}{quoted(text)}{after}", name)
 
     def _text_delta(self, text: str) -> Frame:
-        fields = {**self._of_item(), "content_index": 0, "delta": text, "logprobs": []}
-        return Frame(to_json(fields), "response.output_text.delta")
+        fields = {**self._of_item(), "content_index": 0, "delta": text}
+        if self._refusing:
+            return Frame(to_json(fields), REFUSING)
+        return Frame(to_json({**fields, "logprobs": []}), "response.output_text.delta")
 
     def _reasoning_delta(self, text: str) -> Frame:
         fields = {**self._of_item(), self._thinking.place: 0, "delta": text}
@@ -262,6 +266,10 @@ class ResponseEncoder(Encoder):
         if event.name == IN_FULL:
             self._thinking = _FULL
             return []
+        if event.name == REFUSING:
+            ended = self._end(NOTHING)
+            self._refusing = self._refused = True
+            return ended
         if event.name == ADDED:
             return self._announce(event.fields)
         fields, place = dict(event.fields), self._of_item()
@@ -306,7 +314,7 @@ class ResponseEncoder(Encoder):
         self._call = event
         self._calls += 1
         ended = [*self._on_started(Started()), *self._end(NOTHING)]
-        self._typed = self._names.typed(event.name)
+        self._typed = self._names.typed(event.name) or form_of(kept_item(NAME, event.metadata, event.id))
         if self._typed is not None:  # what announces it says what it does: that is known at its end
             self._pieces = []
             return ended
@@ -366,7 +374,8 @@ class ResponseEncoder(Encoder):
 
     def _begin_message(self) -> list[Frame]:
         item = {"type": "message", "status": "in_progress", "role": "assistant", "content": []}
-        part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+        part: dict[str, Any] = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+        part = {"type": "refusal", "refusal": ""} if self._refusing else part
         return [*self._begin("message", item), self._content("response.content_part.added", part=part)]
 
     def _begin_reasoning(self) -> list[Frame]:
@@ -390,7 +399,9 @@ class ResponseEncoder(Encoder):
         about = {key: value for key, value in mapping(left.get("item")).items() if key != "id"}
         item = write_message([Text(text, metadata=left)], about, lambda kind: self._id)
         part = item["content"][0]
-        if part["type"] == "refusal":  # streamed as text, for nobody could know
+        if self._refusing:
+            return self._end_refusal(text, item)
+        if part["type"] == "refusal":  # another wire's: it was streamed as text, for nobody could know
             part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
             item["content"] = [part]
         return [
@@ -398,6 +409,15 @@ class ResponseEncoder(Encoder):
             self._content("response.output_text.done", text=text, logprobs=part["logprobs"]),
             self._content("response.content_part.done", part=part),
             *self._finish_item(item),
+        ]
+
+    def _end_refusal(self, text: str, item: dict[str, Any]) -> list[Frame]:
+        self._refusing = False
+        part = {"type": "refusal", "refusal": text}
+        return [
+            self._content("response.refusal.done", refusal=text),
+            self._content("response.content_part.done", part=part),
+            *self._finish_item({**item, "content": [part]}),
         ]
 
     def _annotations(self, part: JsonObject) -> list[Frame]:
@@ -432,7 +452,10 @@ class ResponseEncoder(Encoder):
     def _finish(self, event: Ended) -> list[Frame]:
         frames = [*self._on_started(Started()), *self._end(NOTHING)]
         left = extra_for(NAME, event.extra)
-        ending = _ending(final_stop(event.stop, self._calls), event.usage, mapping(left.get("usage")))
+        stop = final_stop(event.stop, self._calls)
+        if stop is Stop.REFUSED and self._refused:
+            stop = Stop.END  # the part says it, as in a whole answer
+        ending = _ending(stop, event.usage, mapping(left.get("usage")))
         answer = {**self._head, **left, **self._stamp.fields, **ending, "output": self._output}
         what = "incomplete" if ending["status"] == "incomplete" else "completed"
         return [*frames, self._frame(f"response.{what}", response=answer)]
@@ -457,7 +480,7 @@ class ResponseEncoder(Encoder):
     def _numbered(self, fields: str, event: str) -> Frame:
         """The frame of these fields, its kind and its number before them."""
         number, self._sequence = self._sequence, self._sequence + 1
-        return Frame(f'{{"type":"{event}","sequence_number":{number},{fields[1:]}', event)
+        return Frame(f'{{"type":"{event}","sequence_number":{number}{"," * (fields != "{}")}{fields[1:]}', event)
 
 
 # ── errors ───────────────────────────────────────────────────────────────────

@@ -237,6 +237,11 @@ def item_form(definition: JsonObject) -> TypedItem | None:
     return next((TYPED_ITEMS[name] for name in names if kind == name or kind.startswith(f"{name}_20")), None)
 
 
+def form_of(item: JsonObject | None) -> TypedItem | None:
+    """The row of a call that stands in this item; None for no item, or another."""
+    return BY_CALL.get(string(item.get("type"))) if item is not None else None
+
+
 def is_remote(item: JsonObject) -> bool:
     """Is this the call of a tool that ran in a container of the API's?"""
     return "container" in string(mapping(item.get("environment")).get("type"))

@@ -17,6 +17,7 @@ from ...types import NOTHING, JsonObject, Message, Part, Request, Tool, ToolCall
 from ..shared.body import items, mapping, string
 from ..shared.spec import TOOLSET, TYPED, WireFields, own
 from . import schemas
+from .browser import BROWSER_ON_DEMAND, BROWSER_TOOLSET
 
 ANTHROPIC, RESPONSES, GEMINI = "anthropic_messages", "openai_responses", "gemini"
 SPEAKS: Mapping[str, str] = {"bedrock_invoke": ANTHROPIC}
@@ -138,6 +139,12 @@ def _turned_off(definition: JsonObject) -> Collection[str]:
     return [name for name, config in configs.items() if mapping(config).get("enabled") is False]
 
 
+def _left_out_of_browser(definition: JsonObject) -> Collection[str]:
+    configs = mapping(definition.get("configs"))
+    wanted = {name for name, config in configs.items() if mapping(config).get("enabled") is True}
+    return {*_turned_off(definition), *(BROWSER_ON_DEMAND - wanted)}
+
+
 def _excluded(definition: JsonObject) -> Collection[str]:
     given = mapping(definition.get("computerUse"))
     return list(map(string, items(given.get("excludedPredefinedFunctions"))))
@@ -147,6 +154,10 @@ TOOLSETS: tuple[Toolset, ...] = (
     Toolset(
         api=ANTHROPIC, types=r"computer_toolset_\d{8}", name="computer", members=schemas.COMPUTER_MEMBERS,
         without=_turned_off, source="anthropic types/beta/beta_computer_toolset_20260801_param.py",
+    ),
+    Toolset(
+        api=ANTHROPIC, types=r"browser_toolset_\d{8}", name="browser", members=BROWSER_TOOLSET,
+        without=_left_out_of_browser, source="anthropic types/beta/beta_browser_toolset_20260801_param.py",
     ),
     Toolset(
         api=GEMINI, types=r"computerUse", name="computer", members=schemas.BROWSER_MEMBERS,
