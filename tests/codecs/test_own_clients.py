@@ -56,10 +56,13 @@ def test_a_refusal_in_items_is_streamed_as_one(streamed: bool) -> None:
     assert last["response"]["output"][0]["content"] == [{"type": "refusal", "refusal": "I can't."}]
 
 
+def _chunk(**delta: str) -> Body:
+    return {"id": "1", "model": "m", "choices": [{"index": 0, "delta": delta}]}
+
+
 def test_text_after_a_refusal_is_text_again() -> None:
-    choice = lambda **delta: {"id": "1", "model": "m", "choices": [{"index": 0, "delta": delta}]}  # noqa: E731
     told = again(
-        "openai_chat", choice(refusal="I "), choice(refusal="can't."), choice(content="But "), choice(content="so.")
+        "openai_chat", _chunk(refusal="I "), _chunk(refusal="can't."), _chunk(content="But "), _chunk(content="so.")
     )
     deltas = [one["choices"][0]["delta"] for one in told]
     assert "".join(one.get("refusal") or "" for one in deltas) == "I can't."

@@ -49,7 +49,7 @@ def _record(shape: Any, depth: int) -> Any:
         name: (wrap.Required if name in shape.required_members else wrap.NotRequired)[_kind(member, depth + 1)]
         for name, member in shape.members.items()
     }
-    made = typing_extensions.TypedDict(shape.name, fields)  # type: ignore[operator]
+    made: Any = typing_extensions.TypedDict(shape.name, fields)  # type: ignore[misc]
     if shape.metadata.get("union"):
         setattr(made, ONE_OF, True)
     return made

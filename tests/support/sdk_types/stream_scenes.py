@@ -70,7 +70,7 @@ def _told(kind: str, item: Body) -> list[Body]:
     """The delta without which an event of a text would speak of nothing."""
     if kind.endswith("delta") or item["type"] not in ("message", "reasoning"):
         return []
-    parts = item.get("content") or item.get("summary")
+    parts: list[Body] = item.get("content") or item["summary"]
     part = parts[0]
     what = {"refusal": "refusal", "reasoning_text": "reasoning_text", "summary_text": "reasoning_summary_text"}.get(
         part["type"], "output_text"
@@ -125,10 +125,10 @@ _BLOCK_OF: dict[str, Body] = {
 def of_messages(event: Body) -> list[Body]:
     """The frames of a stream in which this event is."""
     kind = event.get("type")
-    begun = {"type": "message_start", "message": _MESSAGE}
-    ended = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}},
+    begun: Body = {"type": "message_start", "message": _MESSAGE}
+    ended: list[Body] = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}},
              {"type": "message_stop"}]  # fmt: skip
-    stop = {"type": "content_block_stop", "index": 0}
+    stop: Body = {"type": "content_block_stop", "index": 0}
     if kind == "message_start":
         return [event, *ended]
     if kind == "content_block_start":
@@ -179,10 +179,10 @@ def of_interactions(event: Body) -> list[Body]:
 
 # ── Cohere ───────────────────────────────────────────────────────────────────
 
-_START = {"type": "message-start", "id": "id_1", "delta": {"message": {"role": "assistant"}}}
-_END = {"type": "message-end", "id": "id_1", "delta": {"finish_reason": "COMPLETE"}}
-_TEXT = {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "text", "text": "text"}}}}
-_CALL = {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {
+_START: Body = {"type": "message-start", "id": "id_1", "delta": {"message": {"role": "assistant"}}}
+_END: Body = {"type": "message-end", "id": "id_1", "delta": {"finish_reason": "COMPLETE"}}
+_TEXT: Body = {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "text", "text": "text"}}}}
+_CALL: Body = {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {
     "id": "call_1", "type": "function", "function": {"name": "look", "arguments": ""}}}}}  # fmt: skip
 
 
