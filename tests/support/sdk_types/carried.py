@@ -76,7 +76,8 @@ def _of_stream(codec: Codec, bodies: Any) -> Found:
     written = [*(frame for event in events for frame in encoder.feed(event)), *encoder.close()]
     sent = [_named(frame, body) for body in bodies for frame in [_frame(codec, body)]]
     got = [_named(frame, json.loads(frame.data)) for frame in written if frame.data[:1] == "{"]
-    beside = [(What.KEPT, f"event:{event.name}") for event in events if isinstance(event, WireEvent) and event.name]
+    names = {name for name, _ in sent}  # others are marks of ours, not events of the wire
+    beside = [(What.KEPT, f"event:{one.name}") for one in events if isinstance(one, WireEvent) and one.name in names]
     return [
         *_lost_of_stream(sent, got),
         *beside,
