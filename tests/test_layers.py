@@ -38,8 +38,8 @@ INNER: dict[str, tuple[str, ...]] = {
     "codecs": ("shared", "crossing typed", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
-        "config fronts process", "reload shortcut state telemetry", "exchange", "http mcp_tools", "discovery inspector",
-        "app observers", "factory",
+        "config fronts process", "reload shortcut state telemetry", "exchange",
+        "compacting http mcp_tools", "discovery inspector", "app observers", "factory",
     ),
 }  # fmt: skip
 """Rooms inside rooms, by the same law."""

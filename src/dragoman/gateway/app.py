@@ -23,11 +23,13 @@ from ..io.aio import AsyncPool
 from ..io.ids import mint
 from ..providers.route import Route as To
 from ..version import __version__
-from .config.model import GatewayConfig
+from .compacting import ENDPOINT, Compaction
+from .config.model import Access, GatewayConfig
 from .exchange import ALONE, Attached, Exchange, ExchangeServices, RequestOptions, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .http import endpoints
 from .http.asgi import Receive, Scope, Send, answer, run_exchange
+from .http.background import Background, Job
 from .http.endpoints import (
     Exposed,
     Fixed,
@@ -41,9 +43,11 @@ from .http.endpoints import (
     problem,
     send_json,
 )
+from .http.events import Events
 from .http.habits import ForgetHabits, ShowHabits
 from .http.keys import AccessControl
 from .http.models import GEMINI, OLLAMA, list_models
+from .http.offload import offload
 from .http.openapi import document
 from .http.origins import Origins
 from .http.parse_render import parse_body, render_body
@@ -55,6 +59,7 @@ from .inspector.api import Inspector, Off
 from .inspector.recorder import Recorder
 from .process.shutdown import on_sigterm
 from .reload import Watched, keep_current, on_sighup
+from .state.responses import BACKGROUND
 from .state.stores import StateStores
 from .telemetry.exchange_record import GONE, ExchangeRecord, Observer
 from .telemetry.metrics import Metrics
@@ -63,6 +68,9 @@ from .telemetry.trace_context import trace_headers, with_headers
 if TYPE_CHECKING:
     from .mcp_tools import McpTools
 
+LAST = 30.0
+"""Seconds that answers get which still run when no new ones are taken: as long as the server gives its connections."""
+RESPONSES = next(front for front in FRONTS if front.refers)
 OLLAMA_VERSIONS = ("", "/v1")
 VERSION_PATHS = tuple(f"{version}/api/version" for version in OLLAMA_VERSIONS)
 ALIVE = ("/healthz", "/health", "/health/liveliness")
@@ -103,6 +111,9 @@ class Gateway:
         self.stores = stores or StateStores()
         self.health = Health()
         self.access_control = AccessControl(time.monotonic, self.stores.quota)
+        self.background = Background(self.stores.responses, self.access_control, self._count)
+        self.events = Events(self.stores.responses, self.background, lambda: self.config.keep_alive)
+        self.drain_seconds = self._drained = 0.0
         self._mcp_tools: McpTools | None = None
         self._open = False
         for metrics in self.metrics:
@@ -141,7 +152,9 @@ class Gateway:
             await self._mcp_tools.open()
 
     async def aclose(self) -> None:
-        """Let go of everything."""
+        """Let go of everything; once it was said that this would come, running answers get `LAST` seconds more."""
+        left = self._drained + self.drain_seconds + LAST - time.monotonic() if self.draining else 0.0
+        await self.background.aclose(left)
         if self._mcp_tools is not None:
             await self._mcp_tools.aclose()
         await self.upstreams.aclose()
@@ -157,7 +170,11 @@ class Gateway:
 
     def drain(self) -> None:
         """Take nothing new any more."""
-        self.draining = True
+        self.draining, self._drained = True, time.monotonic()
+
+    def _count(self, status: str, more: int) -> None:
+        for metrics in self.metrics:
+            metrics.in_background(status, more)
 
     def unless_draining(self) -> None:
         """Raises ProviderError (503) while nothing new is taken."""
@@ -215,6 +232,7 @@ def create_app(
     recorder = next((observer for observer in observers if isinstance(observer, Recorder)), None)
     through = upstreams or AsyncPool()
     gateway = Gateway(config, through if recorder is None else recorder.around(through), observers, stores=stores)
+    gateway.drain_seconds = drain_seconds
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -259,6 +277,9 @@ def _routes(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
         for path, endpoint in front.served:
             served = Serve(gateway, front, endpoint)
             yield Route(path, Methods(POST=served if recorder is None else recorder.recorded(served)))
+    for path in (f"{version}/{ENDPOINT}" for version in VERSIONS):
+        served = Serve(gateway, RESPONSES, Endpoint("", stream=False), Compaction)
+        yield Route(path, Methods(POST=served if recorder is None else recorder.recorded(served)))
     for path, passing in passing_endpoints(gateway):
         yield Route(path, Methods(**passing))
     for path, endpoints_of in _beside(gateway):
@@ -306,7 +327,8 @@ def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoin
         yield f"{version}/api/tags", {"GET": Models(gateway.models, OLLAMA)}
         yield f"{version}/api/ps", {"GET": Models(gateway.models, OLLAMA)}
         yield f"{version}/api/show", reads(endpoints.show, "ollama_chat")
-    yield from stored_endpoints(gateway.stores.responses, lambda: gateway.config.limits)
+    stores = gateway.stores
+    yield from stored_endpoints(stores.responses, lambda: gateway.config.limits, gateway.background, gateway.events)
     yield "/v1/parse", reads(parse_body)
     yield "/v1/render", reads(render_body)
     habits = gateway.stores.learned.habits
@@ -316,10 +338,10 @@ def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoin
 
 
 class Serve:
-    """`POST` to one endpoint of a front."""
+    """`POST` to one endpoint of a front, each by an exchange of this kind."""
 
-    def __init__(self, gateway: Gateway, front: Front, endpoint: Endpoint) -> None:
-        self._gateway, self._front, self._endpoint = gateway, front, endpoint
+    def __init__(self, gateway: Gateway, front: Front, endpoint: Endpoint, kind: type[Exchange] = Exchange) -> None:
+        self._gateway, self._front, self._endpoint, self._kind = gateway, front, endpoint, kind
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -327,6 +349,7 @@ class Serve:
         config, record = services.config, self._gateway.record(scope, self._front.codec.name)
         headers = record.headers
         record.begin()
+        begun: Job | None = None
         try:
             gateway.unless_draining()
             query = scope.get("query_string", b"").decode("latin-1")
@@ -335,12 +358,45 @@ class Serve:
                 read = await self._body(scope, receive, send, config, record)
                 if read is not None:
                     options = RequestOptions(self._path_fields(scope), access)
-                    exchange = Exchange(self._front, self._front.heard(read[0], headers), services, options, record)
-                    await self._run(exchange, receive, send, config, record, size=read[1])
+                    exchange = self._kind(self._front, self._front.heard(read[0], headers), services, options, record)
+                    if self._is_in_background(read[0]):
+                        begun, body = await self._begin(exchange, config, record, access, read[1])
+                    else:
+                        await self._run(exchange, receive, send, config, record, size=read[1])
         except ProviderError as error:
             await self._refuse(send, error, record, 503 if error.code == ENDS else 0)
+        except CodecError as error:
+            await self._refuse(send, error, record)
         finally:
-            record.end()
+            if begun is None:
+                record.end()
+        if begun is not None and begun.stream:
+            await gateway.events.serve(begun.id, begun.opening.owner, -1, receive, send)
+        elif begun is not None:
+            await send_json(send, body, more={"x-request-id": record.request_id})
+
+    def _is_in_background(self, body: Mapping[str, Any]) -> bool:
+        return self._front.refers and self._kind is Exchange and bool(body.get(BACKGROUND))
+
+    async def _begin(
+        self, exchange: Exchange, config: GatewayConfig, record: ExchangeRecord, access: Access | None, size: int
+    ) -> tuple[Job, Mapping[str, Any]]:
+        """Begin to answer in the background, and how the answer stands.  Raises DragomanError for what is refused."""
+        background, name = self._gateway.background, mint(self._front.ids)
+        background.unless_full(config, record.key, size)
+        opening, body = await offload(exchange.accept, name, time.time())
+        job = Job(
+            id=name,
+            exchange=exchange,
+            opening=opening,
+            record=record,
+            perform=self._performer(record),
+            config=config,
+            access=access,
+            stream=record.stream,
+            size=size,
+        )
+        return job, background.begin(job, body)
 
     async def _refuse(self, send: Send, error: DragomanError, record: ExchangeRecord, status: int = 0) -> None:
         head, body = failure(self._front, error, record.request_id, status)
@@ -357,10 +413,12 @@ class Serve:
         *,
         size: int,
     ) -> None:
-        perform, seconds = self._gateway.upstreams.performer(), config.limits.timeout
-        if record.trace_headers or record.observers:
-            perform = with_headers(perform, record.trace_headers)
+        perform, seconds = self._performer(record), config.limits.timeout
         await run_exchange(exchange, perform, receive, send, keep_alive=config.keep_alive, seconds=seconds, size=size)
+
+    def _performer(self, record: ExchangeRecord) -> PerformAsync:
+        perform = self._gateway.upstreams.performer()
+        return with_headers(perform, record.trace_headers) if record.trace_headers or record.observers else perform
 
     async def _body(
         self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, record: ExchangeRecord

@@ -34,7 +34,7 @@ from ..turn.plan import runs_hosted
 from ..turn.reask import Ask, Budget, loses_a_call, reask
 from ..turn.seals import Sealer, opened
 from ..turn.several import one_choice
-from ..types import NOTHING, Issue, IssueKind, JsonObject, Request, Response, Tier, Tool
+from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response, Tier, Tool
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
 from .shortcut import Shortcut
@@ -126,6 +126,7 @@ class Exchange:
         self._record = record or ExchangeRecord(front=front.codec.name)
         self._responses = services.responses if front.refers else None
         self._opening = Opening(body)
+        self._accepted: tuple[Request, Stamp] | None = None
         self._whole_calls = not services.config.stream_arguments
         self._streams = False
         self._unsupported: list[str] = []
@@ -162,14 +163,37 @@ class Exchange:
             yield from self.fail(error)
             raise
 
-    def _serve(self) -> Machine[None]:
-        request = self._request()
+    def accept(self, name: str, now: float) -> tuple[Opening, JsonObject]:
+        """Take the request, to be served later under the id `name`: what it was, and its answer before it begins.
+
+        Raises DragomanError for one that would be refused without asking anybody.
+        """
+        request, _ = self._admitted()
+        stamp = self._stamp(request, name, now)
+        stamp = replace(stamp, fields={**stamp.fields, "created_at": stamp.created})  # whatever a backend says
+        self._accepted = request, stamp
+        empty = Response(message=Message("assistant", ()))
+        return self._opening, self._front.codec.encode_response(empty, stamp, request)
+
+    def _admitted(self) -> tuple[Request, Sequence[Route]]:
+        """The request, and where it goes."""
+        request = self._accepted[0] if self._accepted is not None else self._request()
         self._record.model, self._record.stream = request.model, request.stream
         routes = self._routes(request.model)
         if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
-        minted, now = (yield NewId(self._front.ids)), (yield Now())
-        stamp = Stamp(id=minted, created=int(now), model=request.model, fields=self._opening.fields)
+        return request, routes
+
+    def _stamp(self, request: Request, name: str, now: float) -> Stamp:
+        return Stamp(id=name, created=int(now), model=request.model, fields=self._opening.fields)
+
+    def _serve(self) -> Machine[None]:
+        request, routes = self._admitted()
+        if self._accepted is not None:
+            stamp = self._accepted[1]
+        else:
+            minted, now = (yield NewId(self._front.ids)), (yield Now())
+            stamp = self._stamp(request, minted, now)
         kinds = self._stand_ins(request, routes)
         attached = yield from self._attached(request, kinds)
         demand = demanded(request) if demanded(request) in kinds else ""
@@ -325,16 +349,23 @@ class Exchange:
         self._record.response = response
         self._record.flowing()
         sent = self._outgoing(response)
-        answer = self._front.codec.encode_response(sent, stamp, request)
+        answer = self._answer(sent, stamp, request)
         self._keep(answer)
         lost = self._note_losses(sent, answer)
         self._note(response.issues)
+        told = {name: _printable(",".join(each)) for name, each in _unsupported_fields(lost).items()}
+        yield from self._give(answer, {**audit(response), **told, **self._tools_header()})
+
+    def _give(self, answer: JsonObject, more: Mapping[str, str]) -> Iterator[Head | bytes]:
+        """Send a whole answer."""
         body = to_json(answer).encode()
         self.committed = True
-        told = {name: _printable(",".join(each)) for name, each in _unsupported_fields(lost).items()}
-        headers = {**audit(response), **told, **self._tools_header(), "content-length": str(len(body))}
-        yield self._head(200, JSON_TYPE, headers)
+        yield self._head(200, JSON_TYPE, {**more, "content-length": str(len(body))})
         yield body
+
+    def _answer(self, sent: Response, stamp: Stamp, request: Request) -> JsonObject:
+        """The body of a whole answer."""
+        return self._front.codec.encode_response(sent, stamp, request)
 
     def _note_losses(self, response: Response, answer: JsonObject) -> tuple[Issue, ...]:
         """What of the answer its client's API has no place for; the record knows it as issues of the answer."""

@@ -3,7 +3,7 @@
 Knows paths; nothing of what is said there.  Contract: a row names what its maker documents; what speaks OpenAI's API
 and of which nothing else is known may have all of it, and says itself what it has not.
 Sources: OpenAI's API reference; Ollama docs/api.md and docs/openai.md; vLLM "OpenAI-Compatible Server"; llama.cpp
-tools/server/README.md; LM Studio, LiteLLM and each vendor's reference (`docs` of its row).
+tools/server/README.md; xAI "Context Compaction"; LM Studio, LiteLLM and each vendor's reference (`docs` of its row).
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ OPENAI: tuple[str, ...] = (
     "images/generations", "images/edits", "images/variations", "files", "batches",
 )  # fmt: skip
 RERANK = "rerank"
+COMPACT = "responses/compact"
+"""A conversation cut down; what comes of it only its maker can read."""
 OLLAMA: tuple[str, ...] = ("api/embed", "api/embeddings")
-ENDPOINTS: tuple[str, ...] = (*OPENAI, RERANK, *OLLAMA)
+ENDPOINTS: tuple[str, ...] = (*OPENAI, RERANK, COMPACT, *OLLAMA)
 """All of them, by the path below the version."""
 
 
@@ -29,13 +31,14 @@ _IMAGES = ("images/generations", "images/edits")
 _AUDIO = ("audio/speech", "audio/transcriptions", "audio/translations")
 HAS: Mapping[str, Mapping[str, str]] = {
     "openai": _plain(*OPENAI),
-    "openai-responses": _plain(*OPENAI),
+    "openai-responses": _plain(*OPENAI, COMPACT),
     "azure": _plain("embeddings", "completions", "files", "batches", *_IMAGES, *_AUDIO),
     "ollama": {**_plain(*OLLAMA), "embeddings": "/v1/embeddings", "completions": "/v1/completions"},
     "ollama-generate": {**_plain(*OLLAMA), "embeddings": "/v1/embeddings", "completions": "/v1/completions"},
     "cohere": {RERANK: "/v2/rerank"},
     "openrouter": _plain("embeddings", "completions"),
     "xai": _plain("images/generations", "completions"),
+    "xai-responses": _plain(COMPACT),
     "mistral": _plain("embeddings", "moderations", "audio/transcriptions", "files"),
     "deepseek": {"completions": "/beta/completions"},
     "groq": _plain("files", "batches", *_AUDIO),

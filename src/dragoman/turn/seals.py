@@ -99,21 +99,33 @@ MARK = len(_letters(bytes(DIGEST)))
 def packed(state: State, owner: str) -> str:
     """The seal of `state`, in letters of ids."""
     thoughts = [[one.size, one.digest, dict(one.fields), one.text] for one in state.thoughts]
-    written = dumps([state.api, state.origin, thoughts, dict(state.call)])
-    data = zlib.compress(written.encode("utf-8", "surrogatepass"), 9)
+    return sealed_value([state.api, state.origin, thoughts, dict(state.call)], owner)
+
+
+def sealed_value(value: Any, owner: str) -> str:
+    """The seal of a JSON value, in letters of ids."""
+    data = zlib.compress(dumps(value).encode("utf-8", "surrogatepass"), 9)
     return _mark(data, owner) + _letters(data)
 
 
-def unpacked(seal: str, owner: str) -> State | None:
-    """The state in a seal; None for one that is broken, or another owner's."""
+def unsealed_value(seal: str, owner: str, most: int = MOST_UNPACKED) -> Any:
+    """The value in a seal, of at most so many bytes; None for one that is broken, or another owner's."""
     try:
         data = base64.urlsafe_b64decode(seal[MARK:] + "=" * (-len(seal[MARK:]) % 4))
         if seal[:MARK] != _mark(data, owner):
             return None
         reader = zlib.decompressobj()
-        text = reader.decompress(data, MOST_UNPACKED)
-        return _read(json.loads(text)) if not reader.unconsumed_tail else None
-    except (ValueError, binascii.Error, zlib.error, RecursionError, KeyError, TypeError):
+        text = reader.decompress(data, most)
+        return None if reader.unconsumed_tail else json.loads(text)
+    except (ValueError, binascii.Error, zlib.error, RecursionError):
+        return None
+
+
+def unpacked(seal: str, owner: str) -> State | None:
+    """The state in a seal; None for one that is broken, or another owner's."""
+    try:
+        return _read(unsealed_value(seal, owner))
+    except (ValueError, KeyError, TypeError):
         return None
 
 

@@ -81,6 +81,8 @@ LIMITS = _object(
         "max_concurrent": _number("Requests in flight; more get 429.", 1),
         "timeout": _number("Seconds of one request, all attempts together; 0: no limit.", 0, "number"),
         "body_timeout": _number("Seconds a client may take to send its request.", 0.01, "number"),
+        "background": _number("Responses of a key answered in the background at a time; more wait.", 1),
+        "background_queue": _number("Responses of a key that wait for that; more get 429."),
     }
 )
 FALLBACK = _object(

@@ -36,6 +36,8 @@ class Limits:
     max_concurrent   requests served at the same time; more are refused with 429 and come again
     timeout          seconds one request may take, all its attempts together; 0 for no limit
     body_timeout     seconds a client may take to send its request
+    background       responses that one key has answered in the background at the same time; more wait
+    background_queue  responses that one key has waiting; more are refused with 429
     """
 
     body: int = 32 * 1024 * 1024
@@ -44,6 +46,8 @@ class Limits:
     max_concurrent: int = 1024
     timeout: float = 0.0
     body_timeout: float = 30.0
+    background: int = 16
+    background_queue: int = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,13 +44,19 @@ class AccessControl:
         Raises ProviderError: 401 for a key that is missing or wrong, 429 for one time too many.
         """
         access = known(config.access, sent_key(headers, query)) if config.access else None
+        with self.occupy(config, access):
+            yield access
+
+    @contextmanager
+    def occupy(self, config: GatewayConfig, access: Access | None) -> Iterator[None]:
+        """Be served, with this access.  Raises ProviderError (429) for one time too many."""
         if self._inside >= config.limits.max_concurrent:
             raise refused(BUSY.format(most=config.limits.max_concurrent), 1.0)
         if access is not None:
             self._quota.enter(access)
         self._inside += 1
         try:
-            yield access
+            yield
         finally:
             self._inside -= 1
             if access is not None:

@@ -62,7 +62,8 @@ NAMED_OR_OWN = {"anyOf": [NAMED, _some("type", type={"not": {"enum": ["function"
 
 ASKED: Mapping[str, dict[str, Any]] = {
     "openai_chat": _some("messages", **CHAT["properties"] | {"messages": _messages(WORDS)}),
-    "openai_responses": _some(model=_or_null(TEXT), input=INPUT, tools=_tools(NAMED_OR_OWN), stream=STREAM),
+    "openai_responses": _some(model=_or_null(TEXT), input=INPUT, tools=_tools(NAMED_OR_OWN), stream=STREAM,
+                              background=STREAM),
     "anthropic_messages": _some(
         "messages", **CHAT["properties"] | {"tools": _tools(NAMED), "max_tokens": MOST_TOKENS, "system": CONTENT}
     ),
@@ -87,7 +88,12 @@ OTHERS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "/v1/conversations/{conversation_id}": ("get", "One of them; POST notes something else, DELETE forgets it.", None),
     "/v1/conversations/{conversation_id}/items": ("get", "Its items; POST adds some.", None),
     "/v1/responses/input_tokens": ("post", "How many tokens a request is about to take.", _some(model=_or_null(TEXT))),
+    "/v1/responses/compact": (
+        "post", "A conversation cut down to what must be known of it.",
+        _some(model=_or_null(TEXT), input=INPUT),
+    ),
     "/v1/responses/{response_id}": ("get", "An answer that is kept here; DELETE forgets it.", None),
+    "/v1/responses/{response_id}/cancel": ("post", "An answer in the background, which nobody goes on with.", None),
     "/v1/responses/{response_id}/input_items": ("get", "The items it was asked with.", None),
     "/v1/parse": ("post", "The calls in what a model wrote, judged.", _some("text", text=TEXT, tools=_tools(NAMED))),
     "/v1/render": (

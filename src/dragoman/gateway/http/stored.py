@@ -22,7 +22,9 @@ from ..fronts import VERSIONS
 from ..state.conversations import API, Conversations, read_items
 from ..state.responses import Responses
 from .asgi import Receive, Scope, Send
+from .background import Background
 from .endpoints import ACCESS, Endpoint, send_data, send_json
+from .events import Events, cursor
 from .offload import offload
 from .request_body import Gone, Refused, read_body, read_json, unpacked
 from .request_body import header as header_of
@@ -31,8 +33,6 @@ COUNTED = ("instructions", "input", "tools", "text")
 """Fields of a request that a model reads."""
 DEFAULT_PAGE, LARGEST_PAGE = 20, 100
 NO_PAGE = f"{{name}} must be {{what}}; leave it out for {DEFAULT_PAGE} of the newest"
-NOT_STREAMED = "only a response that was created with background=true can be streamed; retrieve this one whole"
-NOT_CANCELLED = "only a response that was created with background=true can be cancelled; this one is over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,8 @@ class Asked:
     owner: str = ""
 
 
+ENDING = frozenset({"/responses/{response_id}", "/responses/{response_id}/cancel"})
+"""Addresses that may end what is in the background."""
 Answerer: TypeAlias = Callable[[Asked], Mapping[str, Any]]
 
 
@@ -126,23 +128,19 @@ class StoredResponses:
 
     def show(self, asked: Asked) -> Mapping[str, Any]:
         """The answer."""
-        kept = self._responses.get(asked.path["response_id"], asked.owner)
-        if asked.query.get("stream") == "true":
-            raise CodecError(NOT_STREAMED, "stream", API)
-        return kept.body
+        return self._responses.get(asked.path["response_id"], asked.owner).body
 
     def delete(self, asked: Asked) -> Mapping[str, Any]:
         """Forget it."""
         return self._responses.delete(asked.path["response_id"], asked.owner)
 
     def cancel(self, asked: Asked) -> Mapping[str, Any]:
-        """One that is not in the background is over."""
-        self._responses.get(asked.path["response_id"], asked.owner)
-        raise CodecError(NOT_CANCELLED, "response_id", API)
+        """The answer, which nobody goes on with."""
+        return self._responses.cancel(asked.path["response_id"], asked.owner)
 
     def count(self, asked: Asked) -> Mapping[str, Any]:
         """How many tokens a request is about to take, its state included: an estimate, as for the other APIs."""
-        body = self._responses.opening({**asked.body, "store": False}, asked.owner).body
+        body = self._responses.opening({**asked.body, "store": False, "background": None}, asked.owner).body
         counted = {key: body[key] for key in COUNTED if body.get(key)}
         return {"object": "response.input_tokens", "input_tokens": estimate(to_json(counted)) if counted else 0}
 
@@ -195,7 +193,41 @@ class StoredConversations:
         return known.shown()
 
 
-def stored_endpoints(responses: Responses, limits: Callable[[], Limits]) -> Iterator[tuple[str, dict[str, Endpoint]]]:
+class Shown:
+    """One answer: whole, or its events where they are asked for."""
+
+    def __init__(self, whole: Endpoint, events: Events) -> None:
+        self._whole, self._events = whole, events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        asked = asked_of(scope)
+        if asked.query.get("stream") != "true":
+            await self._whole(scope, receive, send)
+            return
+        name = asked.path["response_id"]
+        try:
+            after = cursor(asked.query)
+            await offload(self._events.check, name, asked.owner)
+        except DragomanError as error:
+            await refuse(send, error)
+        else:
+            await self._events.serve(name, asked.owner, after, receive, send)
+
+
+def ending(endpoint: Endpoint, background: Background) -> Endpoint:
+    """`endpoint`, behind which what runs here is looked after at once: it may end something."""
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        await endpoint(scope, receive, send)
+        background.look()
+
+    return served
+
+
+def stored_endpoints(
+    responses: Responses, limits: Callable[[], Limits], background: Background, events: Events
+) -> Iterator[tuple[str, dict[str, Endpoint]]]:
     """The addresses, and an endpoint per method."""
     answers, talks = StoredResponses(responses), StoredConversations(responses.conversations)
     one, items = "/conversations/{conversation_id}", "/conversations/{conversation_id}/items"
@@ -211,4 +243,8 @@ def stored_endpoints(responses: Responses, limits: Callable[[], Limits]) -> Iter
     }
     for version in VERSIONS:
         for path, methods in served.items():
-            yield version + path, {method: Stateful(respond, limits) for method, respond in methods.items()}
+            made: dict[str, Endpoint] = {method: Stateful(respond, limits) for method, respond in methods.items()}
+            if path in ENDING:
+                made |= {method: ending(made[method], background) for method in ("POST", "DELETE") if method in made}
+                made |= {"GET": Shown(made["GET"], events)} if "GET" in made else {}
+            yield version + path, made

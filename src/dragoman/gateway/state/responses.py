@@ -9,27 +9,35 @@ conversation with a hole is no conversation.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...codecs.shared.spec import Unsupported
 from ...errors import CodecError, ErrorKind, ProviderError
 from ...jsontext import dumps
 from ...types import NOTHING, JsonObject
+from .compaction import expanded
 from .contents import Contents, Ref, as_items
 from .conversations import Conversations
 from .response_items import Items
+from .runs import Run, Runs, is_under_way
 from .shelf import Shelf
 
 API = "openai_responses"
-PREVIOUS, CONVERSATION = "previous_response_id", "conversation"
-STATE = frozenset({PREVIOUS, CONVERSATION})
-"""Fields that say where the state of a request is kept; no backend gets them."""
+PREVIOUS, CONVERSATION, BACKGROUND = "previous_response_id", "conversation", "background"
+STATE = frozenset({PREVIOUS, CONVERSATION, BACKGROUND, "background_options"})
+"""Fields that say where the state of a request is kept, or when it is answered; no backend gets them."""
 NOT_FOUND = "Previous response with id '{id}' not found. Send the whole input instead"
 NO_RESPONSE = "Response with id '{id}' not found; it was not stored, is kept no more, or is another key's: ask again"
 BOTH = "Mutually exclusive parameters: give either 'previous_response_id' or 'conversation', not both"
 NO_ID = "{field} must be the id of one; send a text"
+RUNNING = "Previous response with id '{id}' is still {status}; wait until it has ended, or cancel it"
+NOT_BOOL = "background must be true or false; leave it out for false"
+NOT_STORED = "background=true needs store=true, for it is polled for by its id; leave store out"
+NO_INPUT = "input must be a text or a list of items; send what is to be said"
+NOT_CANCELLED = "only a response that was created with background=true can be cancelled; this one is over"
+DIED = "the process that was answering this response ended before it was complete; ask again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,8 @@ class Kept:
 class Opening:
     """A request with its state in it: `fields` are what its answer says of that.
 
-    `before` are the items its state brought, `given` those it brought itself; `store` whether its answer is kept.
+    `before` are the items its state brought, `given` those it brought itself; `store` whether its answer is kept,
+    `background` whether it is answered while nobody waits.
     """
 
     body: JsonObject
@@ -55,6 +64,7 @@ class Opening:
     conversation: str = ""
     store: bool = True
     owner: str = field(default="", repr=False)
+    background: bool = False
 
     @property
     def keeps(self) -> bool:
@@ -63,30 +73,43 @@ class Opening:
 
 
 class Responses:
-    """All of it; `items` are those that clients may refer to one by one."""
+    """All of it; `items` are those that clients may refer to one by one, `runs` are the responses in the background."""
 
-    def __init__(self, shelf: Shelf, items: Items, contents: Contents, conversations: Conversations) -> None:
+    def __init__(
+        self, shelf: Shelf, items: Items, contents: Contents, conversations: Conversations, runs: Runs
+    ) -> None:
         self._shelf, self._items, self._contents = shelf, items, contents
-        self.conversations = conversations
+        self.conversations, self.runs = conversations, runs
 
     # ── around one request ───────────────────────────────────────────────────
 
     def opening(self, body: JsonObject, owner: str) -> Opening:
         """The request with what it refers to.  Raises CodecError, ProviderError."""
         body = self._items.resolve(body, API, owner)
-        store = body.get("store") is not False
+        store, background = body.get("store") is not False, _in_background(body)
         previous, conversation = _named(body, PREVIOUS), _conversation(body)
         if previous and conversation:
             raise Unsupported(BOTH, PREVIOUS, API, {"code": "mutually_exclusive_parameters"})
+        if background and not store:
+            raise Unsupported(NOT_STORED, BACKGROUND, API, {"code": "unsupported_parameter"})
         if not (store or previous or conversation):
-            return Opening(_without_state(body), {"store": False}, store=False, owner=owner)
+            return Opening(expanded(_without_state(body), owner), {"store": False}, store=False, owner=owner)
         refs, items = self._before(previous, conversation, owner)
         given = as_items(body.get("input")) if _is_readable(body.get("input")) else []
         whole = {**_without_state(body), "input": [*items, *given]} if items else _without_state(body)
         fields: dict[str, Any] = {"store": store, PREVIOUS: previous or None}
+        fields |= {BACKGROUND: True} if background else {}
         if conversation:
             fields[CONVERSATION] = {"id": conversation}
-        return Opening(whole, fields, refs, tuple(given), conversation, store, owner)
+        return Opening(expanded(whole, owner), fields, refs, tuple(given), conversation, store, owner, background)
+
+    def window(self, body: JsonObject, owner: str) -> list[dict[str, Any]]:
+        """The items that a request stands for, as they were given.  Raises CodecError, ProviderError."""
+        body = self._items.resolve(body, API, owner)
+        _, items = self._before(_named(body, PREVIOUS), "", owner)
+        if not _is_readable(body.get("input")):
+            raise CodecError(NO_INPUT, "input", API)
+        return [*items, *as_items(body.get("input"))]
 
     def _before(self, previous: str, conversation: str, owner: str) -> tuple[tuple[Ref, ...], list[dict[str, Any]]]:
         """The items that stand before those of the request."""
@@ -95,7 +118,10 @@ class Responses:
             return known.items, self.conversations.items(known, owner)
         if not previous:
             return (), []
-        kept = self.find(previous, owner)
+        kept = self.current(previous, owner)
+        if kept is not None and is_under_way(kept.body):
+            message = RUNNING.format(id=previous[:80], status=kept.body["status"])
+            raise Unsupported(message, PREVIOUS, API, {"code": "previous_response_in_progress"})
         refs = (*kept.asked, *kept.output) if kept is not None else ()
         items = self._contents.read(refs, owner) if kept is not None else None
         if items is None:
@@ -109,38 +135,90 @@ class Responses:
         output = [item for item in body.get("output", ()) if isinstance(item, Mapping) and item.get("id")]
         given = self._contents.keep(opening.given, owner)
         said = self._contents.keep(output, owner)
+        kept = Kept(body, (*opening.before, *given), said)
+        if opening.background and not self.settle(kept, owner):
+            return  # it was cancelled, or forgotten
         if opening.store:
             self._items.keep(body, owner)
-            self.put(Kept(body, (*opening.before, *given), said), owner)
+        if opening.store and not opening.background:
+            self.put(kept, owner)
         if opening.conversation:
             self.conversations.append(opening.conversation, (*given, *said), owner)
+
+    # ── in the background ────────────────────────────────────────────────────
+
+    def begin(self, opening: Opening, body: JsonObject, run: Run) -> None:
+        """A request is answered in the background from now on; `body` is its answer as it stands."""
+        asked = self._contents.keep(opening.given, opening.owner)
+        self.runs.begin(str(body["id"]), opening.owner, run)
+        self.put(Kept(body, (*opening.before, *asked)), opening.owner)
+
+    def settle(self, kept: Kept, owner: str) -> bool:
+        """This is how the answer stands now, unless it had ended or was forgotten: then nothing changes."""
+        return self._advance(str(kept.body["id"]), owner, lambda _: kept)
+
+    def progress(self, name: str, owner: str, **fields: Any) -> bool:
+        """These fields of an answer are so now, unless it had ended or was forgotten."""
+        return self._advance(name, owner, lambda kept: replace(kept, body={**kept.body, **fields}))
+
+    def _advance(self, name: str, owner: str, change: Callable[[Kept], Kept]) -> bool:
+        done = False
+
+        def changed(text: str | None) -> str | None:
+            nonlocal done
+            known = _read(text) if text is not None else None
+            done = known is not None and is_under_way(known.body)
+            return _write(change(known)) if known is not None and done else text
+
+        self._shelf.change(owner, name, changed)
+        return done
+
+    def current(self, name: str, owner: str) -> Kept | None:
+        """The answer called `name`; one that is answered by nobody any more has failed."""
+        kept = self.find(name, owner)
+        if kept is None or not is_under_way(kept.body):
+            return kept
+        run = self.runs.find(name, owner)
+        if run is not None and self.runs.lives(run.runner):
+            return kept
+        self.progress(name, owner, **failed(DIED))
+        return self.find(name, owner)
+
+    def cancel(self, name: str, owner: str) -> JsonObject:
+        """The answer, which nobody goes on with; one that has ended stays as it is.  Raises ProviderError (404)."""
+        kept = self.get(name, owner)
+        if self.runs.find(name, owner) is None:
+            raise CodecError(NOT_CANCELLED, "response_id", API)
+        if is_under_way(kept.body) and self.progress(name, owner, status="cancelled"):
+            self.runs.stop(name, owner)
+        return self.get(name, owner).body
 
     # ── answers by id ────────────────────────────────────────────────────────
 
     def put(self, kept: Kept, owner: str) -> None:
         """Keep this answer under its id."""
-        refs = [[list(ref) for ref in some] for some in (kept.asked, kept.output)]
-        self._shelf.put(owner, {str(kept.body["id"]): dumps([dict(kept.body), *refs])})
+        self._shelf.put(owner, {str(kept.body["id"]): _write(kept)})
 
     def find(self, name: str, owner: str) -> Kept | None:
         """The answer called `name`, None where there is none."""
         text = self._shelf.one(owner, name)
-        if text is None:
-            return None
-        body, *refs = json.loads(text)
-        return Kept(body, *(tuple(Ref(*ref) for ref in some) for some in refs))
+        return _read(text) if text is not None else None
 
     def get(self, name: str, owner: str) -> Kept:
         """The answer called `name`.  Raises ProviderError (404)."""
-        kept = self.find(name, owner)
+        kept = self.current(name, owner)
         if kept is None:
             raise missing(name)
         return kept
 
     def delete(self, name: str, owner: str) -> dict[str, Any]:
-        """Forget it.  Raises ProviderError (404)."""
-        self.get(name, owner)
+        """Forget it; nobody goes on with it.  Raises ProviderError (404)."""
+        kept = self.get(name, owner)
         self._shelf.drop(owner, name)
+        if kept.body.get(BACKGROUND):
+            self.runs.forget(name, owner)
+        if is_under_way(kept.body):
+            self.runs.stop(name, owner)
         return {"id": name, "object": "response", "deleted": True}
 
     def asked(self, refs: Sequence[Ref], name: str, owner: str) -> list[dict[str, Any]]:
@@ -156,6 +234,20 @@ def missing(name: str) -> ProviderError:
     return ProviderError(NO_RESPONSE.format(id=name[:80]), status=404, kind=ErrorKind.NOT_FOUND)
 
 
+def failed(message: str, code: str = "server_error") -> dict[str, Any]:
+    """The fields of an answer that failed."""
+    return {"status": "failed", "error": {"code": code, "message": message}}
+
+
+def _write(kept: Kept) -> str:
+    return dumps([dict(kept.body), *([list(ref) for ref in some] for some in (kept.asked, kept.output))])
+
+
+def _read(text: str) -> Kept:
+    body, *refs = json.loads(text)
+    return Kept(body, *(tuple(Ref(*ref) for ref in some) for some in refs))
+
+
 def _without_state(body: JsonObject) -> JsonObject:
     return body if STATE.isdisjoint(body) else {key: value for key, value in body.items() if key not in STATE}
 
@@ -165,6 +257,13 @@ def _named(body: JsonObject, name: str) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     raise CodecError(NO_ID.format(field=name), name, API)
+
+
+def _in_background(body: JsonObject) -> bool:
+    given = body.get(BACKGROUND)
+    if given is None or isinstance(given, bool):
+        return bool(given)
+    raise CodecError(NOT_BOOL, BACKGROUND, API)
 
 
 def _conversation(body: JsonObject) -> str:

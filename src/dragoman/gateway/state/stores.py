@@ -27,6 +27,7 @@ from .owned import Owned
 from .quota import Quota
 from .response_items import Items
 from .responses import Responses
+from .runs import Runs
 from .shared_quota import SharedQuota
 from .shelf import Shelf
 from .sqlite_cache import FILE, Drawer, Store
@@ -55,7 +56,8 @@ class StateStores:
         contents: Backing[str] | None = None if store is None else Drawer(store, "content", str, str)
         kept = Contents(contents)
         conversations = Conversations(Shelf("conversation", store), kept)
-        self.responses = Responses(Shelf("response", store), self.items, kept, conversations)
+        runs = Runs(Shelf("run", store))
+        self.responses = Responses(Shelf("response", store), self.items, kept, conversations, runs)
         self.owned = Owned(Shelf("owned", store))
         self.memory = Memory(behind=turns)
         habits: Backing[Written] | None = None if store is None else Drawer(store, "habit", json.dumps, _read_habits)

@@ -31,6 +31,7 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "request_duration_seconds": ("Histogram", "Seconds from the head of a request to the end of its answer.", SHAPE),
     "time_to_first_byte_seconds": ("Histogram", "Seconds until the first bytes of an answer.", SHAPE),
     "in_flight_requests": ("Gauge", "Requests in flight.", ("front",)),
+    "background_responses": ("Gauge", "Responses in the background.", ("status",)),
     "tokens": ("Counter", "Tokens as providers count them, re-asks included.", ("model", "route", "type")),
     "tool_calls": ("Counter", "Tool calls in answers.", ("dialect", "tier", "verdict")),
     "server_tool_calls": ("Counter", "Calls of MCP tools executed by the gateway.", ("tool", "outcome")),
@@ -44,7 +45,7 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """Every metric, after `dragoman_`: its kind, what it says, its labels."""
 
-TOGETHER = {"in_flight_requests": "livesum", COOLDOWN: "livemax"}
+TOGETHER = {"in_flight_requests": "livesum", "background_responses": "livesum", COOLDOWN: "livemax"}
 """How the gauges of several processes make one."""
 UNREPORTED = ("native", "native", "accepted")
 """Dialect, tier and verdict of a native call that nobody had to judge."""
@@ -79,6 +80,10 @@ class Metrics:
         self._names.update(name for name in (*config.models, *routes) if name)
 
     # ── what happens ─────────────────────────────────────────────────────────
+
+    def in_background(self, status: str, more: int) -> None:
+        """So many more responses in the background are in this state."""
+        self._made["background_responses"].labels(status).inc(more)
 
     def exchange_began(self, record: ExchangeRecord) -> None:
         """One more is being served."""

@@ -1,0 +1,119 @@
+"""The client of an exchange in the background: what it is sent stands on a shelf, for whoever asks later.
+
+Knows ASGI messages, events of Responses and what is kept; nothing of tasks or wires.
+Contract: events are numbered without a hole, from `response.created` on to the last one, which says how the response
+ended; what is under way is on the shelf within `PIECE` seconds.  A response that ended without an answer has failed,
+and says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ...codecs.shared.errors import ErrorReply
+from ...codecs.shared.frames import Frame, SseReader
+from ...jsontext import to_json
+from ...types import JsonObject
+from ..state.responses import Opening, Responses, failed
+from ..state.runs import Event, is_under_way
+from .asgi import Message
+
+PIECE = 0.25
+"""Seconds of events that are kept as one chunk."""
+MOST_EVENTS = 32 * 1024 * 1024
+"""Characters of one response's events that are kept; beyond that only the last one."""
+INTERNAL = "internal error; the server's log says more"
+WRONG = frozenset({400, 404, 413, 422})
+"""Refusals of what was asked."""
+CREATED = "response.created"
+LAST = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+
+
+class Shelved:
+    """Takes the answer of one exchange; `stream`: its events are kept, and `notify` is called when there are more."""
+
+    def __init__(
+        self, name: str, opening: Opening, responses: Responses, *, stream: bool, notify: Callable[[], None]
+    ) -> None:
+        self._name, self._opening, self._responses = name, opening, responses
+        self._streams, self._notify = stream, notify
+        self._reader = SseReader()
+        self._number = self._chunk = self._size = 0
+        self._events: list[Event] = []
+        self._flushing: asyncio.TimerHandle | None = None
+        self._last: JsonObject | None = None
+
+    # ── as a client ──────────────────────────────────────────────────────────
+
+    async def receive(self) -> Message:
+        """It never goes away."""
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(self, message: Message) -> None:
+        """More of the answer; a whole one is kept where every answer is."""
+        if self._streams and message["type"] == "http.response.body":
+            for frame in self._reader.feed(message.get("body", b"")):
+                self._take(frame)
+
+    def _take(self, frame: Frame) -> None:
+        if frame.event in LAST:
+            self._last = json.loads(frame.data)
+        elif frame.event not in {CREATED, "error"} and self._size < MOST_EVENTS:
+            self.say(**json.loads(frame.data))
+            if self._flushing is None:
+                self._flushing = asyncio.get_running_loop().call_later(PIECE, self.flush)
+
+    # ── onto the shelf ───────────────────────────────────────────────────────
+
+    def say(self, type: str, **fields: Any) -> None:  # noqa: A002 -- the API's own word
+        """One more event."""
+        data = to_json({"type": type, **fields, "sequence_number": self._number})
+        self._events.append(Event(self._number, type, data))
+        self._number += 1
+        self._size += len(data)
+
+    def flush(self) -> None:
+        """Put what was said where others see it."""
+        if self._flushing is not None:
+            self._flushing.cancel()
+            self._flushing = None
+        if self._events:
+            self._responses.runs.add(self._name, self._opening.owner, self._chunk, self._events)
+            self._chunk, self._events = self._chunk + 1, []
+        self._notify()
+
+    def finish(self, error: Exception | None) -> None:
+        """The exchange is over; `error` is why there is no answer.  Raises ProviderError where nothing can be kept."""
+        responses, owner = self._responses, self._opening.owner
+        kept = responses.find(self._name, owner)
+        if kept is not None and is_under_way(kept.body):
+            responses.settle(replace(kept, body={**kept.body, **failed(**_error(error))}), owner)
+            kept = responses.find(self._name, owner)
+        if kept is None:
+            responses.runs.forget(self._name, owner)
+        elif self._streams:
+            self._end(kept.body)
+        responses.runs.clear(self._name, owner)
+        self.flush()
+
+    def _end(self, body: JsonObject) -> None:
+        kind = f"response.{body['status']}"
+        if self._last is not None and self._last["type"] == kind:
+            self.say(**self._last)
+        else:
+            self.say(kind, response=body)
+        self._streams = False
+
+
+def _error(error: Exception | None) -> dict[str, Any]:
+    """Why a response failed, in the words of the API."""
+    if error is None:
+        return {"message": INTERNAL}
+    reply = ErrorReply(error)
+    code = {429: "rate_limit_exceeded"}.get(reply.status) or ("invalid_prompt" if reply.status in WRONG else "")
+    return {"message": reply.message, "code": code or "server_error"}
