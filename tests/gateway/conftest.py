@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from dragoman.gateway import mcp_tools
 from tests.support.clocks import LONG
+from tests.support.gateways import ALICE, BOB, openai_client
 
 
 @pytest.fixture(autouse=True)
 def _ready(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests are taken when MCP servers are ready, however long that takes on a busy machine."""
     monkeypatch.setattr(mcp_tools, "READY", LONG)
+
+
+@pytest.fixture
+def alice(address: str) -> Iterator[Any]:
+    """OpenAI's client with Alice's key, at the module's own `address`."""
+    with openai_client(address, ALICE) as found:
+        yield found
+
+
+@pytest.fixture
+def bob(address: str) -> Iterator[Any]:
+    with openai_client(address, BOB) as found:
+        yield found

@@ -12,14 +12,13 @@ import ollama
 import openai
 import pytest
 
-from dragoman.effects import PerformAsync
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim.loopback import serving
-from tests.support.gateways import FUNCTION, SCHEMA, app
+from tests.support.gateways import FUNCTION, SCHEMA, Stage, app
 from tests.support.upstreams import UPSTREAMS, ScriptedReply, model, refusal, sent, text_reply
 
 PROMPT = "What is up, and what is down?"
@@ -52,20 +51,6 @@ ROUTES = {
     for back in UPSTREAMS
     for way, (_, fields) in WAYS.items()
 }
-
-
-class Stage:
-    """A gateway on a real socket, for all tests; `plays` is the model that answers now."""
-
-    def __init__(self) -> None:
-        self.plays = ScriptedPeer([])
-        self.url = ""
-
-    def performer(self) -> PerformAsync:
-        return self.plays.performer()
-
-    async def aclose(self) -> None:
-        return None
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,9 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from tests.support.asgi import Reply, call
 from tests.support.clocks import LONG
-from tests.support.gateways import row
+from tests.support.gateways import ALICE, BOB, openai_client, row
 from tests.support.servers import serving
 
-ALICE, BOB = "sk-alice", "sk-bob"
 UPSTREAM = "sk-of-the-route"
 JSON = {"content-type": "application/json"}
 SPEECH = tuple(os.urandom(9000) for _ in range(4))
@@ -109,22 +108,6 @@ def provider() -> Provider:
 @pytest.fixture(scope="module")
 def address(provider: Provider) -> Iterator[str]:
     with serving(app(provider)) as found:
-        yield found
-
-
-def client(address: str, key: str = ALICE) -> Any:
-    return openai.OpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0)
-
-
-@pytest.fixture
-def alice(address: str) -> Iterator[Any]:
-    with client(address) as found:
-        yield found
-
-
-@pytest.fixture
-def bob(address: str) -> Iterator[Any]:
-    with client(address, BOB) as found:
         yield found
 
 
@@ -259,7 +242,7 @@ def test_a_provider_refuses_in_the_callers_shape_without_its_secrets(alice: Any)
 
 
 def test_keys_and_their_limits_hold(address: str) -> None:
-    with client(address, "sk-carol") as carol, client(address, "sk-nobody") as nobody:
+    with openai_client(address, "sk-carol") as carol, openai_client(address, "sk-nobody") as nobody:
         with pytest.raises(openai.PermissionDeniedError):
             carol.embeddings.create(model="many", input="hi")
         carol.embeddings.create(model="m", input="hi")

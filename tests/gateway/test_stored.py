@@ -23,12 +23,11 @@ from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import call
-from tests.support.gateways import every_back, row, streamed_and_whole
+from tests.support.gateways import ALICE, BOB, every_back, openai_client, row, streamed_and_whole
 from tests.support.servers import serving
 from tests.support.upstreams import ScriptedReply, answered
 
 LOOK = {"type": "function", "name": "look", "strict": False, "parameters": {"type": "object", "properties": {"at": {}}}}
-ALICE, BOB = "sk-alice", "sk-bob"
 
 
 def counting(back: str) -> Callable[[Open], Answer]:
@@ -52,25 +51,9 @@ def app(back: str = "openai_chat", directory: Path | None = None) -> Any:
     return create_app(config, ScriptedPeer(counting(back)), stores=StateStores(directory))
 
 
-def client(address: str, key: str = ALICE) -> Any:  # the SDK types every event and item: here they are what they are
-    return openai.OpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0)
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     with serving(app()) as found:
-        yield found
-
-
-@pytest.fixture
-def alice(address: str) -> Iterator[Any]:
-    with client(address) as found:
-        yield found
-
-
-@pytest.fixture
-def bob(address: str) -> Iterator[Any]:
-    with client(address, BOB) as found:
         yield found
 
 
@@ -79,7 +62,7 @@ def bob(address: str) -> Iterator[Any]:
 
 @every_back
 def test_a_response_is_followed_by_its_id_on_every_backend(back: str) -> None:
-    with serving(app(back)) as found, client(found) as one:
+    with serving(app(back)) as found, openai_client(found, ALICE) as one:
         first = one.responses.create(model="m", input="one")
         second = one.responses.create(model="m", input="two", previous_response_id=first.id)
         third = one.responses.create(model="m", input="three", previous_response_id=second.id)

@@ -20,14 +20,12 @@ import pytest
 from google import genai
 from google.genai import types
 
-from dragoman.effects import PerformAsync
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
 from dragoman.sim.loopback import serving
 from tests.support.cells import LOCK, at, fits, scripted
-from tests.support.gateways import FUNCTION, SCHEMA
+from tests.support.gateways import FUNCTION, SCHEMA, Stage
 
 ROWS = {
     row["id"]: row
@@ -46,19 +44,6 @@ PARAMETERS = json.loads(json.dumps(SCHEMA).replace('"at"', '"city"'))
 TOOL = {**FUNCTION["function"], "name": "weather", "parameters": PARAMETERS}
 Talk = Callable[[str, str, bool], tuple[str, Any, str]]
 """Address, model, streamed → the reasoning shown, the call's arguments, the answer."""
-
-
-class Stage:
-    """A gateway on a real socket for all tests; `plays` is the model that answers now."""
-
-    def __init__(self) -> None:
-        self.plays, self.url = ScriptedPeer([]), ""
-
-    def performer(self) -> PerformAsync:
-        return self.plays.performer()
-
-    async def aclose(self) -> None:
-        return None
 
 
 def _route(row: dict[str, Any]) -> Route:

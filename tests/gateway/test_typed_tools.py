@@ -11,15 +11,14 @@ import anthropic
 import openai
 import pytest
 
-from dragoman.effects import PerformAsync
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, Tools
 from dragoman.sim.loopback import serving
 from tests.support.asgi import call
-from tests.support.gateways import streamed_and_whole
-from tests.support.upstreams import ScriptedReply, model, sent, text_reply
+from tests.support.gateways import Stage, streamed_and_whole
+from tests.support.upstreams import ScriptedReply, model, sent
 
 PICTURE = base64.b64encode(b"a picture").decode()
 BASH = {"type": "bash_20250124", "name": "bash"}
@@ -29,24 +28,6 @@ COMPUTER = {"type": "computer_20251124", "name": "computer", "display_width_px":
 TOOLSET = {"type": "computer_toolset_20260801", "configs": {"zoom": {"enabled": False}}}
 PREVIEW = {"type": "computer_use_preview", "display_width": 1024, "display_height": 768, "environment": "browser"}
 SQL = {"type": "custom", "name": "sql", "format": {"type": "grammar", "syntax": "regex", "definition": "SELECT .*"}}
-
-
-class Stage:
-    """A gateway on a real socket whose model has only text; `plays` is the model that answers now."""
-
-    def __init__(self) -> None:
-        self.plays = ScriptedPeer([])
-        self.url = ""
-
-    def performer(self) -> PerformAsync:
-        return self.plays.performer()
-
-    async def aclose(self) -> None:
-        return None
-
-    def script(self, *texts: str) -> ScriptedPeer:
-        self.plays = model("openai_chat", *map(text_reply, texts))
-        return self.plays
 
 
 @pytest.fixture(scope="module")

@@ -11,29 +11,11 @@ import pytest
 
 from dragoman.effects import Close, Effect, Machine, NewId, Now, Open, Opened, Read, Sleep, Timeouts, arun, run
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
-from dragoman.io import aio, sync
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.io.sockets import listen
 from tests.support.clocks import LONG
+from tests.support.executing import Runner, both
 from tests.support.peer import Exchange, peer, refusing_port
-
-Runner = Callable[[Machine[Any]], Any]
-
-
-def run_sync(machine: Machine[Any]) -> Any:
-    with sync.Pool(use_proxies=False) as pool:
-        return run(machine, pool.performer())
-
-
-def run_async(machine: Machine[Any]) -> Any:
-    async def go() -> Any:
-        async with aio.AsyncPool(use_proxies=False) as pool:
-            return await arun(machine, pool.performer())
-
-    return asyncio.run(go())
-
-
-both = pytest.mark.parametrize("execute", [run_sync, run_async], ids=["sync", "aio"])
 
 
 def fetch(url: str, **more: Any) -> Machine[tuple[Opened, list[bytes]]]:

@@ -5,25 +5,28 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import openai
 import pytest
 
 from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import readers
-from dragoman.effects import Close, Effect, Open, Opened, Read
+from dragoman.effects import Close, Effect, Open, Opened, PerformAsync, Read
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import Event, assemble
 from dragoman.gateway import Access, GatewayConfig, create_app
+from dragoman.gateway.telemetry.exchange_record import Observer
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.types import Response
 from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG
-from tests.support.upstreams import UPSTREAMS, ScriptedReply, answered
+from tests.support.upstreams import UPSTREAMS, ScriptedReply, answered, model, text_reply
 
+ALICE, BOB = "sk-alice", "sk-bob"
 SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
 FENCE = '~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'
 HERMES = '<tool_call>\n{"name": "look", "arguments": {"at": "sky"}}\n</tool_call>'
@@ -65,9 +68,12 @@ every_back = pytest.mark.parametrize("back", UPSTREAMS)
 streamed_and_whole = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 
 
-def app(memory: ScriptedPeer, back: str = "openai_chat", *, config: dict[str, Any] | None = None, **route: Any) -> Any:
+def app(
+    memory: ScriptedPeer, back: str = "openai_chat", *, config: dict[str, Any] | None = None,
+    observers: Sequence[Observer] = (), **route: Any,
+) -> Any:
     to = Route(provider=COMPATIBLE[back], base_url="http://model.test", **route)
-    return create_app(GatewayConfig(default=to, **(config or {})), memory)
+    return create_app(GatewayConfig(default=to, **(config or {})), memory, observers=observers)
 
 
 def ask(gateway: Any, front: str, *, stream: bool, **more: Any) -> Reply:
@@ -180,3 +186,25 @@ CALLS = ScriptedReply(("I look.",), (("a1", "look", {"at": "sky"}),))
 def always(sent: Open) -> Answer:
     """A model that answers whatever it is asked."""
     return answered("openai_chat", CALLS, json.loads(sent.body) if sent.body else {})
+
+
+class Stage:
+    """What a gateway on a real socket, one for all tests of a module, asks; `plays` is the model that answers now."""
+
+    def __init__(self) -> None:
+        self.plays, self.url = ScriptedPeer([]), ""
+
+    def performer(self) -> PerformAsync:
+        return self.plays.performer()
+
+    async def aclose(self) -> None:
+        return None
+
+    def script(self, *texts: str) -> ScriptedPeer:
+        """From now on a model of OpenAI's chat API that says these."""
+        self.plays = model("openai_chat", *map(text_reply, texts))
+        return self.plays
+
+
+def openai_client(address: str, key: str) -> Any:  # the SDK types every event and item: here they are what they are
+    return openai.OpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0)

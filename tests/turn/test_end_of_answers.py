@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -11,15 +10,15 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.effects import Machine, Timeouts, arun, run
+from dragoman.effects import Machine, Timeouts, run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.io import aio, sync
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.spec import Provider
 from dragoman.turn.machine import turn
 from dragoman.types import Message, Request, Response, Stop, Tool
 from tests.support.clocks import LONG
+from tests.support.executing import Runner, both, run_async
 from tests.support.peer import Exchange, peer
 from tests.support.upstreams import chat_stream, messages_stream, text_reply
 from tests.support.wires import AWS, SSE, WIRES
@@ -27,23 +26,6 @@ from tests.support.wires import AWS, SSE, WIRES
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}})
 NDJSON = "application/x-ndjson"
 HASTY = Timeouts(idle=LONG, grace=0.05)
-Runner = Callable[[Machine[Any]], Any]
-
-
-def run_sync(machine: Machine[Any]) -> Any:
-    with sync.Pool(use_proxies=False) as pool:
-        return run(machine, pool.performer())
-
-
-def run_async(machine: Machine[Any]) -> Any:
-    async def go() -> Any:
-        async with aio.AsyncPool(use_proxies=False) as pool:
-            return await arun(machine, pool.performer())
-
-    return asyncio.run(go())
-
-
-both = pytest.mark.parametrize("execute", [run_sync, run_async], ids=["sync", "aio"])
 
 
 def asked(codec: str, url: str = "http://peer.test", timeouts: Timeouts = HASTY) -> Machine[Response]:

@@ -1,0 +1,30 @@
+"""A machine carried out in both worlds, over real sockets: what holds in one has to hold in the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dragoman.effects import Machine, arun, run
+from dragoman.io import aio, sync
+
+Runner = Callable[[Machine[Any]], Any]
+
+
+def run_sync(machine: Machine[Any]) -> Any:
+    with sync.Pool(use_proxies=False) as pool:
+        return run(machine, pool.performer())
+
+
+def run_async(machine: Machine[Any]) -> Any:
+    async def go() -> Any:
+        async with aio.AsyncPool(use_proxies=False) as pool:
+            return await arun(machine, pool.performer())
+
+    return asyncio.run(go())
+
+
+both = pytest.mark.parametrize("execute", [run_sync, run_async], ids=["sync", "aio"])
