@@ -8,17 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..late import late
+
 MAX_DIGITS = 4000
 """CPython refuses to convert longer integers (sys.set_int_max_str_digits)."""
 
-BARE = re.compile(r"[^\s,\[\]{}()\"'`:=<>|;]+")
-COMMENTED = re.compile(r"(?:-?\d[\d.eE+-]*|true|false|null|True|False|None)(?=//|/\*)")
+BARE = late(r"[^\s,\[\]{}()\"'`:=<>|;]+")
+COMMENTED = late(r"(?:-?\d[\d.eE+-]*|true|false|null|True|False|None)(?=//|/\*)")
 """A literal with a comment directly behind it."""
-NULL = re.compile(r"(?:null|None)(?!\w)")
-QUOTED_NULL = re.compile(r"([\"'])(?:null|[Nn]one)\1")
-NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-LOOSE_NUMBER = re.compile(r"([+-]?)0*(?=[\d.])(\d*)(?:\.(\d*))?([eE][+-]?\d+)?")
-SUFFIXED = re.compile(r"-?\d+[lLn]")
+NULL = late(r"(?:null|None)(?!\w)")
+QUOTED_NULL = late(r"([\"'])(?:null|[Nn]one)\1")
+NUMBER = late(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+LOOSE_NUMBER = late(r"([+-]?)0*(?=[\d.])(\d*)(?:\.(\d*))?([eE][+-]?\d+)?")
+SUFFIXED = late(r"-?\d+[lLn]")
 """An integer as Java (`5L`) and JavaScript (`5n`) write a long one."""
 WORDS = frozenset({"true", "false", "null"})
 OTHERS = {
@@ -27,7 +29,7 @@ OTHERS = {
 }  # fmt: skip
 """Python's words, and those of other languages."""
 
-EXPRESSION = re.compile(r"\*|%|\.\.\.|\\|[\w)]\s*\+\s*\w|\s[-/]\s|\b(?:lambda|await|new|for|if)\s|^[^\w\s#@$/.~+-]")
+EXPRESSION = late(r"\*|%|\.\.\.|\\|[\w)]\s*\+\s*\w|\s[-/]\s|\b(?:lambda|await|new|for|if)\s|^[^\w\s#@$/.~+-]")
 """What shows that a text would have to be evaluated."""
 TYPES = frozenset(
     {"str", "string", "int", "integer", "float", "number", "bool", "boolean", "list", "array", "dict", "object", "any"}

@@ -13,18 +13,19 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from ..late import late
 from .notation import BLANK, Broken
 
 MAX_STEPS = 20_000
 MAX_STRINGS = 200
 """No object of a call holds more strings behind a damaged one; reading them recurses."""
-QUOTE = re.compile(r"\\.|\"", re.S)
-BETWEEN = re.compile(rf"(?:[{BLANK}]|//[^\n]*\n|#[^\n]*\n|/\*.*?\*/)*", re.S)
+QUOTE = late(r"\\.|\"", re.S)
+BETWEEN = late(rf"(?:[{BLANK}]|//[^\n]*\n|#[^\n]*\n|/\*.*?\*/)*", re.S)
 """White space, and comments with something behind them."""
-KEY = re.compile(rf'"[^"\\\n]{{1,120}}"[{BLANK}]*:')
-SCALAR = re.compile(r"-?\d[\d.eE+-]*|true|false|null|True|False|None")
-MEMBER = re.compile(rf'"[{BLANK}]*,[{BLANK}]*{KEY.pattern}')
-CONCATENATED = re.compile(rf'"[{BLANK}]*\+[{BLANK}]*"')
+KEY = late(rf'"[^"\\\n]{{1,120}}"[{BLANK}]*:')
+SCALAR = late(r"-?\d[\d.eE+-]*|true|false|null|True|False|None")
+MEMBER = late(rf'"[{BLANK}]*,[{BLANK}]*{KEY.pattern}')
+CONCATENATED = late(rf'"[{BLANK}]*\+[{BLANK}]*"')
 
 Ends: TypeAlias = dict[int, int]
 """By a string's first quote inside (or its end), where it ends."""

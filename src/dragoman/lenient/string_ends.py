@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from ..late import late
 from .notation import BLANK, JSON, Broken, Form
 from .source import Need, Source
 
@@ -20,9 +21,9 @@ MAX_KEY = 4096
 """A longer quoted run after a comma is not taken for a key when deciding where a damaged string ends."""
 
 TWO_READINGS = "unescaped quotes inside a string leave two readings"
-BLANKS = re.compile(f"[{BLANK}]*")
+BLANKS = late(f"[{BLANK}]*")
 COMMENTS = ("//", "/*")
-REST_OF_LINE = re.compile(r"[^\n]*")
+REST_OF_LINE = late(r"[^\n]*")
 ARROW = ("=>",)
 FLAG = ("--",)
 WRITTEN = ("\\n", "\\t", "\\r")
@@ -40,7 +41,7 @@ INSIDE_MEMBER = rf'{INSIDE_ITEM}|[ \t]++"{NO_KEY}|[{BLANK}]*+,[{BLANK}]*+(?:"{NO
 def _quotes(behind: str, first: str = "") -> re.Pattern[str]:
     """Quotes inside a string, each with `first` and `behind` behind it, and the text between them."""
     quote = f'"{first}(?={behind})'
-    return re.compile(f"{quote}(?:{KEPT}*+{quote})*+")
+    return late(f"{quote}(?:{KEPT}*+{quote})*+")
 
 
 NOT_FIRST = rf'(?:(?<![,\s]")|(?={NO_KEY}))'
@@ -52,19 +53,19 @@ INNER = {
 }
 """By what the string stands in, and whether that stands in something else."""
 ENDED = {
-    "key": re.compile(rf'"[{BLANK}]*+(?:[:=：,)}}\]]|(?P<bracket>(?!)))'),
-    "member": re.compile(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+"[^"\\\n]{{0,80}}+"[{BLANK}]*+:)'),
-    "item": re.compile(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+["\[{{0-9-])'),
-    "argument": re.compile(r"(?P<bracket>(?!))"),
+    "key": late(rf'"[{BLANK}]*+(?:[:=：,)}}\]]|(?P<bracket>(?!)))'),
+    "member": late(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+"[^"\\\n]{{0,80}}+"[{BLANK}]*+:)'),
+    "item": late(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+["\[{{0-9-])'),
+    "argument": late(r"(?P<bracket>(?!))"),
 }
 """What shows, behind the first quote in a string, that it is the string's end."""
-DOUBLED = re.compile(r'(?:"(?="))+')
+DOUBLED = late(r'(?:"(?="))+')
 FAR = "<[~`{|"
 """Signs that no such pattern takes."""
-BARE_KEY = re.compile(r"[\w.$\\-]*")
+BARE_KEY = late(r"[\w.$\\-]*")
 KEY_ENDS = {'"': '"', "'": "'", "“": "”"}
 KEYS = {
-    quote: re.compile(
+    quote: late(
         rf"{quote}(?P<key>[^{end}\\\n]*+(?:\\(?s:.)[^{end}\\\n]*+)*+){end}[{BLANK}]*+(?P<next>[^{BLANK}])"
     )
     for quote, end in KEY_ENDS.items()

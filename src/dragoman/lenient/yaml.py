@@ -12,26 +12,27 @@ import json
 import re
 from typing import Any
 
+from ..late import late
 from ..schema.validation import ANYTHING, Shape, read_text
 from .reader import Broken, Cut, Repeated, mend
 
 MAX_DEPTH = 64
 MAX_KEY = 256
-QUOTED_KEY = re.compile(r"(?:\"(?:[^\"\\]|\\.){0,256}\"|'(?:[^']|''){0,256}')(?=\s*:(?:\s|$))")
+QUOTED_KEY = late(r"(?:\"(?:[^\"\\]|\\.){0,256}\"|'(?:[^']|''){0,256}')(?=\s*:(?:\s|$))")
 NO_KEY = frozenset("[]{}#&*!|>%@`,")
-BLOCK = re.compile(r"(?P<style>[|>])(?P<marks>[+-]?[1-9]?[+-]?)\s*(?:#.*)?$")
-DOUBLE_END = re.compile(r'(?:[^"\\]|\\.|\\$)*"')
-SINGLE_END = re.compile(r"(?:[^']|'')*'(?!')")
-COMMENT = re.compile(r"(?:^|\s)#.*$")
-INTEGER = re.compile(r"[-+]?(?:0|[1-9]\d*)")
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+BLOCK = late(r"(?P<style>[|>])(?P<marks>[+-]?[1-9]?[+-]?)\s*(?:#.*)?$")
+DOUBLE_END = late(r'(?:[^"\\]|\\.|\\$)*"')
+SINGLE_END = late(r"(?:[^']|'')*'(?!')")
+COMMENT = late(r"(?:^|\s)#.*$")
+INTEGER = late(r"[-+]?(?:0|[1-9]\d*)")
+NUMBER = late(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "Null": None, "~": None, "": None}
 _TEXT = frozenset({"string"})
 ESCAPES = {
     "n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", '"': '"',
     "/": "/", "\\": "\\", " ": " ", "N": "\x85", "_": "\xa0",
 }
-ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
+ESCAPE = late(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
 
 
 def read_mapping(text: str, shape: Shape = ANYTHING) -> dict[str, Any]:
@@ -302,7 +303,7 @@ def _depth(text: str) -> int:
     return sum(t in ("[", "{") for t in tokens) - sum(t in ("]", "}") for t in tokens)
 
 
-FLOW_WORD = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\[\]{},:\"'\s][^\[\]{},:\n]*|[\[\]{},:\s]|.", re.S)
+FLOW_WORD = late(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\[\]{},:\"'\s][^\[\]{},:\n]*|[\[\]{},:\s]|.", re.S)
 
 
 def _flow_quoted(text: str) -> str:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from ..late import late
 from ..types import Edit
 from .shape import ANYTHING, Shape, child, kind_of, nests_deeper
 
@@ -22,16 +23,16 @@ _DEEPEST = 96  # lenient/reader.py refuses deeper text; deeper values of peers a
 _LONGEST_ENUM_TEXT = 200
 _SHORT = 60
 
-_JSON_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
-_SPACE = re.compile(r"\s+")
-_SEPARATOR = re.compile(r"(?<=[^\W\d_])[_-]+(?=[^\W\d_])")  # between letters only: "-1" is not "1"
-_ODD_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^\\'\"abfnrtvxuUN0-7\n]")  # Python would warn of it on stderr
-_LISTED = re.compile(r"[,;\n]")
+_JSON_INTEGER = late(r"-?(?:0|[1-9][0-9]*)")
+_JSON_NUMBER = late(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_INTEGER = late(r"[+-]?[0-9]+")
+_WHOLE = late(r"([+-]?[0-9]+)\.0*")
+_NUMBER = late(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_QUOTED = late(r"""(["'])(.*)\1""", re.DOTALL)
+_SPACE = late(r"\s+")
+_SEPARATOR = late(r"(?<=[^\W\d_])[_-]+(?=[^\W\d_])")  # between letters only: "-1" is not "1"
+_ODD_ESCAPE = late(r"(?<!\\)(?:\\\\)*\\[^\\'\"abfnrtvxuUN0-7\n]")  # Python would warn of it on stderr
+_LISTED = late(r"[,;\n]")
 
 _NO = object()  # "does not convert": None is a value
 

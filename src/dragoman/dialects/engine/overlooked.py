@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ...late import late
 from ...schema.validation import faults
 from ...types import Tool
 from ..judge.boxes import MAX_SPAN, closes
@@ -28,20 +29,20 @@ LONGEST = 64 * 1024
 """Characters of one."""
 NAME_KEYS = r"(?:name|tool|tool_name|function|function_name|action)"
 ARGUMENT_KEYS = ("arguments", "args", "parameters", "params", "input")
-OBJECT = re.compile(rf"\{{\s*\"{NAME_KEYS}\"\s*:\s*\"(?P<name>[^\"\n]{{1,256}})\"")
-BEGUN = re.compile(
+OBJECT = late(rf"\{{\s*\"{NAME_KEYS}\"\s*:\s*\"(?P<name>[^\"\n]{{1,256}})\"")
+BEGUN = late(
     r"(?:\{\s*(?:\"(?:[a-z_]{0,13}(?:\"\s*(?::\s*(?:\"(?P<name>[^\"\n]{0,256}))?)?)?)?)?|<\s?(?P<tag>[^\s/<>]{0,256}))\Z"
 )
 """The beginning of an opener, at the end of what has come."""
 LONGEST_BEGUN = 400
 LONGEST_ESCAPE = 6
 QUOTES = frozenset("`\"'“„«‹‘")
-QUOTED_LINE = re.compile(r"(?: {4}|\t|\s{0,3}[>|])")
-NESTED = re.compile(r"(?:[\"'“”]\s*:\s*\[?|[}\]\"]\s*,|[({])\s*\Z")
+QUOTED_LINE = late(r"(?: {4}|\t|\s{0,3}[>|])")
+NESTED = late(r"(?:[\"'“”]\s*:\s*\[?|[}\]\"]\s*,|[({])\s*\Z")
 """What stands before a part of something larger."""
 NEAR = 40
 """Characters before a place that show it."""
-GOES_ON = re.compile(r"[ \t]*[,;:.!?)]?[ \t]*[^\W_]")
+GOES_ON = late(r"[ \t]*[,;:.!?)]?[ \t]*[^\W_]")
 
 Read = Callable[[str], "Mapping[str, Any] | None"]
 """The arguments of the one call of a tool that a text is; None where it is none."""

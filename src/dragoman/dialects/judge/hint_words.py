@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 
+from ...late import late
+
 
 def _any(*parts: str) -> re.Pattern[str]:
-    return re.compile("|".join(parts), re.IGNORECASE)
+    return late("|".join(parts), re.IGNORECASE)
 
 
 NEGATION = _any(
@@ -147,7 +149,7 @@ FALTERS = _any(
     r"ошиб|弄错|搞错|写错|間違[えい]|やめます|실수|잘못",
 )
 """Second thoughts, at the beginning of what follows, and mistakes that are owned to."""
-HARMLESS = re.compile(
+HARMLESS = late(
     r"(?:done|ok|okay|then|next|now|first|firstly|second|secondly|finally|lastly|also|additionally|moreover|"
     r"meanwhile|afterwards?|after that|"
     r"once done|thanks|thank you|many thanks|great|good|perfect|excellent|sure|certainly|yes|please|alright|"

@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from ...late import late
 from .hint_words import (
     ABOVE,
     AHEAD,
@@ -33,14 +34,14 @@ from .hint_words import (
 
 REACH = 240
 """Characters on either side that are looked at."""
-SENTENCES = re.compile(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])(?=\S)")
-CLAUSES = re.compile(r"[,;，、；]\s*|\s[—–-]\s")
-LEADS_UP = re.compile(r"[:：]\s*\Z")
+SENTENCES = late(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])(?=\S)")
+CLAUSES = late(r"[,;，、；]\s*|\s[—–-]\s")
+LEADS_UP = late(r"[:：]\s*\Z")
 FEW = 4
 """Words of a sentence that is too short to speak of anything but what stands right before it."""
 FEW_SIGNS = 12
 """The same, in characters, where words have no spaces between them."""
-UNSPACED = re.compile(r"[぀-ヿ㐀-鿿]")
+UNSPACED = late(r"[぀-ヿ㐀-鿿]")
 
 
 class Words(NamedTuple):
@@ -75,18 +76,18 @@ GOES_ON = "a sentence that goes on behind it"
 ANNOUNCED = frozenset({REFUSAL, "an example", "a report of the past"})
 """What a clause that announces an act has nothing to do with."""
 
-INTERJECTION = re.compile(
+INTERJECTION = late(
     r"\W*(?P<said>(?:[^\W\d_]+['’]?[^\W\d_]*)(?:\s[^\W\d_]+['’]?[^\W\d_]*)?)\s?(?:[,!.…]+(?=\s|\Z)|[，。、！…]|"
     r"\s?[—–]|\s-\s)"
 )
 """One or two words, set off by a sign: how second thoughts begin in any language."""
 LONGEST_UNSPACED = 5
 """Characters of an interjection where words have no spaces between them."""
-UNENDED = re.compile(r"[\w,](?:['’]|\s)*\Z")
-CONTINUES = re.compile(r"\s*(?:[,;]|(?-i:[a-zß-öø-ÿа-яёα-ω])|と|って|という|[をにで]|[을를]|라고|라는|的|来)")
+UNENDED = late(r"[\w,](?:['’]|\s)*\Z")
+CONTINUES = late(r"\s*(?:[,;]|(?-i:[a-zß-öø-ÿа-яёα-ω])|と|って|という|[をにで]|[을를]|라고|라는|的|来)")
 
-QUOTES = re.compile(r"`[^`]*`|「[^」]*」|\|")
-BOXED = re.compile(r"(?:\A|\n)(?:[^\n]*(?:```|~~~)[ \t]*|[ \t]*>[^\n]*|[ \t]*\|[^\n]*|(?: {4}|\t)[^\n]*)\s*\Z")
+QUOTES = late(r"`[^`]*`|「[^」]*」|\|")
+BOXED = late(r"(?:\A|\n)(?:[^\n]*(?:```|~~~)[ \t]*|[ \t]*>[^\n]*|[ \t]*\|[^\n]*|(?: {4}|\t)[^\n]*)\s*\Z")
 """A text that ends in what quotes."""
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from ...late import late
 from ...memo import Recent
 
 Kind: TypeAlias = Literal["tool", "system", "user", "assistant"]
@@ -104,11 +105,11 @@ class CopyOf:
 
 # ── ways a call reaches the model ────────────────────────────────────────────
 
-UNSEEN = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
-ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+UNSEEN = late("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
+ESCAPE = late(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 SHORTEST = 4
 """No call is shorter."""
-STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)(?:"|\\?\Z)', re.DOTALL)
+STRING = late(r'"((?:[^"\\]++|\\.)*+)(?:"|\\?\Z)', re.DOTALL)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
@@ -170,7 +171,7 @@ def _undo(text: str, names: Iterable[str]) -> str:
     return text
 
 
-HIDDEN = re.compile(rf"\\u|&\w|&#|{UNSEEN.pattern}")
+HIDDEN = late(rf"\\u|&\w|&#|{UNSEEN.pattern}")
 """What a word may be hidden by."""
 
 
@@ -195,7 +196,7 @@ def _views(text: str, wanted: Wanted) -> Iterator[View]:
 
 # ── values ───────────────────────────────────────────────────────────────────
 
-SPACE = re.compile(r"\s+")
+SPACE = late(r"\s+")
 
 
 def _flat(text: str) -> str:
@@ -234,7 +235,7 @@ def _leaves(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-PARTS = re.compile(r"[\s\\\"'`&<>;/]+")
+PARTS = late(r"[\s\\\"'`&<>;/]+")
 MOST_PARTS = 16
 """So many parts of the values are looked for, the longest."""
 REACH = 2000
@@ -290,7 +291,7 @@ class Wanted:
 
 TELLING = 3
 """A shorter word stands in any text."""
-WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
+WORDS = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
 
 
 # ── what was shown ───────────────────────────────────────────────────────────

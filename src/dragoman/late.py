@@ -1,0 +1,33 @@
+"""Regular expressions that are compiled when they are first asked.
+
+Most texts need few of them, and compiling all was a third of what the first parse of a process cost.  Knows `re` and
+nothing of what is looked for.
+Contract: `late(source, flags)` answers as `re.compile(source, flags)` does; what is wrong with a source is said when it
+is first asked, so every one of them is asked by a test.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+_ASKED = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
+
+
+class _Late:
+    """Stands for a pattern; from the first question on, its methods are the pattern's own."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self.pattern, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _ASKED:
+            raise AttributeError(f"{type(self).__name__!r} has no {name!r}; compile the pattern for that")
+        compiled = re.compile(self.pattern, self._flags)
+        self.__dict__.update((method, getattr(compiled, method)) for method in _ASKED)
+        return getattr(compiled, name)
+
+
+def late(source: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern of `source`, compiled when it is first asked; for patterns that most texts do not need."""
+    return cast("re.Pattern[str]", _Late(source, flags))
