@@ -17,7 +17,7 @@ from typing import Any
 from ..dialects.judge.candidate import Draft, close_json
 from ..dialects.judge.judge import Judge, Unknown, slip_of
 from ..dialects.reading.arguments import wrappers
-from ..dialects.reading.json import members_of
+from ..dialects.reading.arguments_object import members_of
 from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
 from ..lenient.reader import JSON, Broken, Cut, Relaxed, check_repeated

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from ...lenient.reader import PYTHON, Broken, Form, Relaxed
 from ...lenient.source import Need, Source
 from ..spec import BraceArgs, Listing
+from .arguments_object import members_of
 from .call import CALL_NAME, MAX_NAME, Attempt, Mismatch
-from .json import members_of
 
 QUOTED_CALL = re.compile(r"[\"'`](?=[A-Za-z_$][\w\\.\-:]*\()")
 """A string that holds a call."""
