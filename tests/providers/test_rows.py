@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from dragoman import Client
 from dragoman.codecs import CODECS
 from dragoman.conversation.requirements import REQUIREMENTS
 from dragoman.effects import run
 from dragoman.errors import ProviderError, UsageError
 from dragoman.io.environment import route_to
-from dragoman.io.scripted import ScriptedPeer
+from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, ROWS, Tools
 from dragoman.providers.spec import Provider, Signal
 from dragoman.turn.machine import turn
-from dragoman.types import IssueKind, Message, Request, Response, Tool, ToolResult
+from dragoman.types import IssueKind, Message, Request, Response, Stop, Tool, ToolChoice, ToolResult
 from tests.support.upstreams import ScriptedReply, model, refusal, sent, text_reply
 
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -227,6 +229,7 @@ def exchanged(name: str, request: Request = ASK, **environ: str) -> tuple[dict[s
     return sent(memory), response
 
 
+@pytest.mark.requirement("003-openrouter-tools")
 def test_openrouters_own_tools_go_out_word_for_word_after_ours() -> None:
     body, response = exchanged("openrouter", OPENROUTER_TOOLS=OWN)
     assert [tool.get("function", {}).get("name") for tool in body["tools"]] == ["look", None]
@@ -236,6 +239,7 @@ def test_openrouters_own_tools_go_out_word_for_word_after_ours() -> None:
     assert len(alone["tools"]) == 1
 
 
+@pytest.mark.requirement("003-openrouter-tools")
 def test_openrouters_own_tools_are_called_by_the_caller() -> None:
     own = json.dumps([{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}])
     memory = model("openai_chat", ScriptedReply((), (("c1", "search", {"q": "x"}), ("c2", "look", {}))))
@@ -245,6 +249,43 @@ def test_openrouters_own_tools_are_called_by_the_caller() -> None:
     memory = model("openai_chat", ScriptedReply((), (("c1", "search", {"q": "x"}),)))
     response = run(turn(ASK, route_to(PROVIDERS["openrouter"], environ=KEYS)), memory.sync_performer())
     assert [(i.kind, i.name) for i in response.issues] == [(IssueKind.UNKNOWN_TOOL, "search")]
+
+
+SEARCH = [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}]
+LOOK_TOO = [{"type": "function", "function": {"name": "look", "description": "Another.", "parameters": {}}}]
+
+
+@pytest.mark.requirement("003-openrouter-tools")
+def test_a_function_is_declared_once_and_the_requests_own_counts() -> None:
+    body, _ = exchanged("openrouter", OPENROUTER_TOOLS=json.dumps([*SEARCH, *LOOK_TOO]))
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["look", "search"]
+    assert "description" not in body["tools"][0]["function"]
+
+
+@pytest.mark.requirement("003-openrouter-tools")
+@pytest.mark.parametrize("mode", [Tools.NATIVE, Tools.TEXT, None])
+@pytest.mark.parametrize("request_", [ASK, replace(ASK, tools=())], ids=["beside_own", "alone"])
+def test_openrouters_own_tools_are_called_in_text_too(request_: Request, mode: Tools | None) -> None:
+    memory = model("openai_chat", text_reply('<tool_call>\n{"name": "search", "arguments": {"q": "x"}}\n</tool_call>'))
+    route = route_to(PROVIDERS["openrouter"], environ=KEYS | {"OPENROUTER_TOOLS": json.dumps(SEARCH)}, tools=mode)
+    response = run(turn(request_, route), memory.sync_performer())
+    assert [(call.name, call.arguments) for call in response.calls] == [("search", {"q": "x"})]
+    assert ("search" in str(sent(memory)["messages"])) == (mode is Tools.TEXT)
+
+
+@pytest.mark.requirement("003-openrouter-tools")
+@pytest.mark.parametrize("call", [
+    ScriptedReply((), (("c1", "search", {"q": "x"}),)),
+    text_reply('<tool_call>\n{"name": "search", "arguments": {"q": "x"}}\n</tool_call>'),
+], ids=["native", "text"])  # fmt: skip
+def test_a_run_answers_the_call_of_a_tool_it_has_no_function_for(call: ScriptedReply) -> None:
+    memory = model("openai_chat", call, text_reply("I answer without it."))
+    environ = KEYS | {"OPENROUTER_TOOLS": json.dumps(SEARCH)}
+    with Client("openrouter/m", environ=environ, performer=memory.sync_performer) as client:
+        run_ = client.run("?")
+    assert run_.text == "I answer without it."
+    assert "[ERROR:NotExecuted] The tool 'search' cannot be run here." in str(sent(memory)["messages"])
+    assert [issue.message for issue in run_.issues if "take the definition out" in issue.message]
 
 
 @pytest.mark.parametrize("written", ["{", "[1, 2", '{"a": 1}', "null", "3", "[" * 100_000], ids=len)
@@ -279,6 +320,7 @@ def test_a_variable_may_choose_another_row(name: str, environ: dict[str, str], w
     assert route_to(PROVIDERS[name], environ=KEYS | environ).provider.name == wanted
 
 
+@pytest.mark.requirement("003-minimax-compat")
 def test_minimax_may_be_reached_by_anthropics_api() -> None:
     environ = {"MINIMAX_API_KEY": "k", "MINIMAX_API_COMPAT": "anthropic"}
     memory = model("anthropic_messages", ScriptedReply((), (("c1", "look", {}),)))
@@ -382,3 +424,33 @@ def test_openrouter_gets_no_result_without_its_call() -> None:
     messages = sent(memory)["messages"]
     ids = [call["id"] for message in messages for call in message.get("tool_calls", ())]
     assert [message["tool_call_id"] for message in messages if message["role"] == "tool"] == ids
+
+
+@pytest.mark.requirement("003-minimax-compat")
+def test_calls_in_the_text_of_minimaxs_other_api_are_read() -> None:
+    memory = model("anthropic_messages", text_reply("<tool_call name=\"look\" args='{}' />"))
+    route = route_to(PROVIDERS["minimax"], environ=KEYS | {"MINIMAX_API_COMPAT": "anthropic"})
+    assert [call.name for call in run(turn(ASK, route), memory.sync_performer()).calls] == ["look"]
+
+
+SAYS_HI = Response(message=Message("assistant", "hi"), stop=Stop.END)
+
+
+@pytest.mark.requirement("003-native-today")
+@pytest.mark.requirement("001-forced-text")
+@pytest.mark.parametrize("name", ["xai", "github-copilot", "github-models", "gemini", "ollama"])
+def test_tools_go_natively_where_they_are_taken_today_and_one_option_forces_text(name: str) -> None:
+    provider, api = PROVIDERS[name], PROVIDERS[name].codec
+    environ = dict.fromkeys(provider.auth.env, "k")
+    for mode, natively in ((None, True), (Tools.TEXT, False)):
+        memory = ScriptedPeer([Answer((json.dumps(CODECS[api].encode_response(SAYS_HI)).encode(),))])
+        run(turn(ASK, route_to(provider, environ=environ, tools=mode)), memory.sync_performer())
+        assert ("tools" in sent(memory)) is natively
+        assert ("look" in json.dumps({k: v for k, v in sent(memory).items() if k != "tools"})) is not natively
+
+
+@pytest.mark.requirement("003-tool-choice")
+def test_auto_goes_out_where_it_is_said_and_is_left_out_where_not() -> None:
+    assert "tool_choice" not in exchanged("openai", OPENAI_API_KEY="k")[0]
+    said = replace(ASK, tool_choice=ToolChoice("auto"))
+    assert exchanged("openai", said, OPENAI_API_KEY="k")[0]["tool_choice"] == "auto"

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.codecs import CODECS, decode_tool_calls, encode_definitions, encode_result
 from dragoman.codecs.shared.frames import Frame
-from dragoman.errors import ExtractError
+from dragoman.errors import ExtractError, UsageError
 from dragoman.events import assemble
 from dragoman.types import Message, Request, Tool, ToolCall, ToolResult
 from tests.support.documents import READ_FILE, calls_of
@@ -195,3 +195,56 @@ def test_anthropic_gets_all_results_in_one_user_message() -> None:
     turns = CODECS["anthropic"].encode_request(Request(model="m", messages=HISTORY))["messages"]
     assert [t["role"] for t in turns] == ["user", "assistant", "user"]
     assert [b["tool_use_id"] for b in turns[2]["content"]] == ["a", "b"]
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+FORMS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "openai_responses": (
+        {"type": "function", "name": "f", "description": "d", "parameters": SCHEMA, "strict": False},
+        {"type": "function_call_output", "call_id": "c", "output": "42"},
+    ),
+    "gemini": (
+        {"functionDeclarations": [{"name": "f", "description": "d", "parametersJsonSchema": SCHEMA}]},
+        {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "f", "response": {"output": "42"}}}]},
+    ),
+    "gemini_interactions": (
+        {"type": "function", "name": "f", "description": "d", "parameters": SCHEMA},
+        {"type": "function_result", "call_id": "c", "result": "42", "name": "f"},
+    ),
+    "bedrock_converse": (
+        {"toolSpec": {"name": "f", "description": "d", "inputSchema": {"json": SCHEMA}}},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "42"}]}}]},
+    ),
+    "bedrock_invoke": (
+        {"name": "f", "description": "d", "input_schema": SCHEMA},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "42"}]},
+    ),
+    "cohere_chat": (
+        {"type": "function", "function": {"name": "f", "description": "d", "parameters": SCHEMA}},
+        {"role": "tool", "tool_call_id": "c", "content": "42"},
+    ),
+}
+
+
+@pytest.mark.requirement("002-every-api")
+@pytest.mark.parametrize("api", FORMS)
+def test_other_apis_have_forms_of_their_own(api: str) -> None:
+    definition, message = FORMS[api]
+    tool = Tool(name="f", description="d", parameters=SCHEMA)
+    assert encode_definitions([tool], api) == [definition]
+    assert encode_definitions([], api) == []
+    assert encode_result(ToolResult(call_id="c", name="f", content="42"), api) == message
+
+
+@pytest.mark.requirement("002-every-api")
+@pytest.mark.parametrize("api", ["ollama_generate", "stackspot"])
+def test_an_api_without_tools_says_how_they_are_told(api: str) -> None:
+    with pytest.raises(UsageError, match="tool_prompt"):
+        encode_definitions([PING], api)
+    with pytest.raises(UsageError, match="text of the user"):
+        encode_result(OK, api)
+
+
+@pytest.mark.requirement("002-every-api")
+def test_no_api_is_left_out() -> None:
+    assert {*FORMS, "openai_chat", "anthropic_messages", "ollama_chat", "ollama_generate", "stackspot"} == {*CODECS}

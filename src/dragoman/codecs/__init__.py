@@ -7,7 +7,7 @@ Source: seed document 002; seeds.md A7 and (c) "LlmCore" for what is done better
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,20 @@ from typing import Any
 from ..errors import ExtractError, UnknownName, UsageError
 from ..schema import definitions
 from ..tabular import tabulate
-from ..types import NOTHING, Issue, IssueKind, JsonObject, Media, Response, Text, Tool, ToolCall, ToolResult
+from ..types import (
+    NOTHING,
+    Issue,
+    IssueKind,
+    JsonObject,
+    Media,
+    Message,
+    Request,
+    Response,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from . import stackspot
 from .anthropic import bedrock_invoke
 from .anthropic import messages as anthropic_messages
@@ -107,9 +120,15 @@ _UNUSABLE = frozenset({IssueKind.MALFORMED, IssueKind.DUPLICATE_KEYS, IssueKind.
 
 
 def encode_definitions(tools: Iterable[Tool | Mapping[str, Any]], api: str) -> list[dict[str, Any]]:
-    """The definitions of `tools` as `api` wants them; `tools` may be any provider's definitions."""
-    write = _row(_TOOL, api)
-    return [write(tool) for tool in definitions.tools(tools) or ()]
+    """The definitions of `tools` as `api` wants them; `tools` may be any provider's definitions.
+
+    They are what a body of `api` holds in its list of tools.  Raises UsageError for an API that has no such list.
+    """
+    given, codec = definitions.tools(tools) or (), CODECS[api]
+    if write := _TOOL.get(codec.name):
+        return [write(tool) for tool in given]
+    body = codec.encode_request(Request(model=_NO_MODEL, tools=given))
+    return [*_at(body, _place(codec)[0])] if given else []
 
 
 def decode_tool_calls(body: Mapping[str, Any], api: str) -> Decoded:
@@ -151,15 +170,44 @@ _AS_BODY: Mapping[str, Callable[[JsonObject], JsonObject]] = {
 
 
 def encode_result(result: ToolResult, api: str) -> dict[str, Any]:
-    """The message that hands `result` back to the model."""
-    return _row(_RESULT, api)(result)
+    """The message, or item, that hands `result` back to the model.  Raises UsageError for an API that has none."""
+    codec = CODECS[api]
+    if write := _RESULT.get(codec.name):
+        return write(result)
+    call = ToolCall(id=result.call_id, name=result.name, arguments={})
+    body = codec.encode_request(
+        Request(model=_NO_MODEL, messages=(Message("assistant", [call]), Message("tool", [result])))
+    )
+    last: dict[str, Any] = _at(body, _place(codec)[1])[-1]
+    return last
 
 
-def _row(table: Mapping[str, Writer], api: str) -> Writer:
-    name = CODECS[api].name
-    if name not in table:
-        raise UsageError(f"{name} has no form of its own for this; use its encode_request")
-    return table[name]
+_NO_MODEL = "-"
+_PLACES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    openai_responses.CODEC.name: (("tools",), ("input",)),
+    gemini.CODEC.name: (("tools",), ("contents",)),
+    gemini_interactions.CODEC.name: (("tools",), ("input",)),
+    bedrock_converse.CODEC.name: (("toolConfig", "tools"), ("messages",)),
+    bedrock_invoke.CODEC.name: (("tools",), ("messages",)),
+    cohere_chat.CODEC.name: (("tools",), ("messages",)),
+}
+"""Where in a request's body the tools and the messages stand, on wires that the documents do not speak of."""
+
+
+def _place(codec: Codec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    place = _PLACES.get(codec.name)
+    if place is None:
+        raise UsageError(
+            f"{codec.name} has no tools of its own; tell them with tool_prompt(tools), and a result as text of the user"
+        )
+    return place
+
+
+def _at(body: JsonObject, path: Sequence[str]) -> Any:
+    value: Any = body
+    for key in path:
+        value = value[key]
+    return value
 
 
 def _openai_definition(tool: Tool) -> dict[str, Any]:

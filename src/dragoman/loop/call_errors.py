@@ -20,6 +20,7 @@ from ..types import Issue, IssueKind
 CODES: Mapping[IssueKind, ErrorCode] = {
     IssueKind.UNKNOWN_TOOL: ErrorCode.UNKNOWN_TOOL,
     IssueKind.TRUNCATED: ErrorCode.TRUNCATED,
+    IssueKind.NOT_ALLOWED: ErrorCode.NOT_EXECUTED,
 }
 """The kinds with codes of their own; all else is a matter of how the call was written."""
 MEANT = frozenset({

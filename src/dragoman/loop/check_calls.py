@@ -46,7 +46,7 @@ class Checker:
         """The call, ready to run, or what is wrong with it."""
         name = self._judge.resolve(call.name)
         if name is None:
-            return CallError(issue=_unknown(call), arguments=call.arguments, native=is_native(call))
+            return CallError(issue=_not_here(call), arguments=call.arguments, native=is_native(call))
         runnable = self._tools[name]
         arguments, edits = fitted(call.arguments, runnable)
         if name != call.name:
@@ -65,13 +65,13 @@ class Checker:
 
     def review(self, call: ToolCall, issue: Issue) -> ReadyCall | CallError:
         """A native call that was refused on its way, looked at again; ready where only nulls had to be left out."""
-        if issue.kind in AGAIN:
-            found = self.check(replace(call, report=None))
-            if isinstance(found, CallError):
-                return replace(found, issue=replace(found.issue, message=issue.message, correction=issue.correction))
+        found = self.check(replace(call, report=None)) if issue.kind in AGAIN else None
+        if isinstance(found, ReadyCall):
             edits = found.call.report.edits if found.call.report is not None else ()
             if any(edit.kind == LEFT_OUT for edit in edits):
                 return found
+        elif found is not None and found.issue.kind is not IssueKind.NOT_ALLOWED:
+            return replace(found, issue=replace(found.issue, message=issue.message, correction=issue.correction))
         return CallError(issue=issue, arguments=call.arguments, native=True)
 
     def error_of(self, issue: Issue) -> CallError:
@@ -182,13 +182,21 @@ def _unclosed(call: ToolCall, name: str) -> Issue:
     )
 
 
-def _unknown(call: ToolCall) -> Issue:
+NOT_HERE = (
+    "the call of {name!r} was not run: the route or the environment declares it, and this program has no function for "
+    "it; give one of that name as a tool, or take the definition out"
+)
+
+
+def _not_here(call: ToolCall) -> Issue:
+    """A call of a tool that the model was told of, and not by this program: any other name never becomes a call."""
+    name = call.name[:80]
     return Issue(
-        kind=IssueKind.UNKNOWN_TOOL,
-        message=f"there is no tool named {call.name[:80]!r}; it was not run",
+        kind=IssueKind.NOT_ALLOWED,
+        message=NOT_HERE.format(name=name),
         raw=_written(call),
         name=call.name,
-        correction=f"There is no tool named {call.name[:80]!r}.",
+        correction=f"The tool {name!r} cannot be run here. Nothing was run. Use other tools, or answer without it.",
         call_id=call.id,
     )
 

@@ -135,7 +135,7 @@ def _overlooked(plan: Plan, inner: Handling) -> Handling:
 
 def _known(plan: Plan) -> Declared:
     """The tools that the answer may name, in the spelling of the wire and in the caller's."""
-    known = declared(plan.tools) or NO_TOOLS
+    known = declared(plan.named) or NO_TOOLS
     return known.spelt_also(plan.names.forth) if plan.names.forth else known
 
 
@@ -175,21 +175,21 @@ def _natives(plan: Plan) -> Handler:
     @cache
     def natives() -> NativeCalls:
         others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
-        return NativeCalls(Judge(plan.tools), allowed=not plan.forbids_calls, others=others)
+        return NativeCalls(Judge(plan.named), allowed=not plan.forbids_calls, others=others)
 
     return lambda event: natives().handle(event)
 
 
 def _parser(plan: Plan, ids: Ids) -> TextParser | None:
     """None where nothing may be called: then text is text, untouched."""
-    if not plan.tools or plan.forbids_calls:
+    if not plan.named or plan.forbids_calls:
         return None
     strict = plan.route.strict
     dialects: Dialects = plan.route.parser_dialects(plan.asked.model)
     if plan.nonce or (strict and plan.protocol):
         dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.dialect
     prompted = plan.dialect.name if plan.text else ""
-    known = _known(plan) if plan.names.forth else plan.tools
+    known = _known(plan) if plan.names.forth else plan.named
 
     def make(prefix: str) -> Parser:
         return Parser(

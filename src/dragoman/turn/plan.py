@@ -6,9 +6,9 @@ Contract: pure, and deterministic; what a stage changes so that the client shoul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..codecs import CODECS
 from ..codecs.crossing.parts import parts_crossed
@@ -27,6 +27,7 @@ from ..providers.families import Profile
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..providers.thinking import controls
+from ..schema import definitions
 from ..types import Issue, IssueKind, Request, Tool, ToolChoice
 from .capabilities import NOTHING, Refusals, signed
 from .constrain import UNCONSTRAINED, DecodingConstraint, decoding_constraint
@@ -84,6 +85,11 @@ class Plan:
         return self.text and self.dialect.is_protocol
 
     @property
+    def named(self) -> tuple[Tool, ...]:
+        """The tools that the answer may name, with those that go out with every request of the route."""
+        return (*self.tools, *injected(self.route, self.tools)) if self.route.fields else self.tools
+
+    @property
     def forbids_calls(self) -> bool:
         """Does the request say that nothing may be called?"""
         return self.asked.tool_choice is not None and self.asked.tool_choice.mode == "none"
@@ -94,10 +100,27 @@ def planned(
     habits: frozenset[str] = frozenset(),
 ) -> Plan:
     """The plan for `request`, its history in order (`repair`)."""
+    if text and (more := injected(route, request.tools)):  # what is declared by the wire elsewhere is told here
+        request = replace(request, tools=(*request.tools, *more))
     plan = Plan(route=route, request=request, asked=request, text=text, nonce=nonce, refused=refused, habits=habits)
     for stage in STAGES:
         plan = stage(plan)
     return plan
+
+
+def injected(route: Route, own: Sequence[Tool]) -> tuple[Tool, ...]:
+    """The functions among the tools that go out with every request of `route`, but for those of a name in `own`."""
+    given = route.fields.get("tools")
+    taken = {tool.name for tool in own}
+    functions = [one for one in given if function_name(one)] if isinstance(given, list) else []
+    return tuple(tool for tool in definitions.tools(functions) or () if tool.name not in taken)
+
+
+def function_name(definition: Any) -> str:
+    """The name of the function that a definition of chat APIs declares, "" for tools of other kinds."""
+    function = definition.get("function") if isinstance(definition, Mapping) else None
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return name if isinstance(name, str) else ""
 
 
 # ── the stages ───────────────────────────────────────────────────────────────

@@ -22,7 +22,7 @@ from ..providers.authorize import Tokens, admit, signals
 from ..providers.route import Route
 from ..redaction import redact
 from ..types import Message
-from .plan import Plan
+from .plan import Plan, function_name
 from .response_reader import DRAIN, AnswerSource, Streamed, Whole
 from .whole_body import WholeBody
 
@@ -81,8 +81,17 @@ def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
         if key == "tools" and plan.text:
             continue
         known = body.get(key)
-        body[key] = [*known, *value] if isinstance(known, list) and isinstance(value, list) else value
+        goes_on = isinstance(known, list) and isinstance(value, list)
+        body[key] = [*known, *_besides(key, known, value)] if goes_on else value
     return body
+
+
+def _besides(key: str, known: list[Any], more: list[Any]) -> list[Any]:
+    """What goes on a list that is there: a function is declared once, and the request's own definition is the one."""
+    if key != "tools":
+        return more
+    names = {name for one in known if (name := function_name(one))}
+    return [one for one in more if function_name(one) not in names]
 
 
 def _written(body: dict[str, Any], messages: str | None = None) -> bytes:
