@@ -16,6 +16,9 @@ from dragoman.effects import Open, Sleep, relay, run
 from dragoman.events import EVENTS, Ended, Event, assemble
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.state.stores import StateStores
+from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
+from dragoman.gateway.telemetry.logs import line
+from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -347,6 +350,45 @@ def test_the_answer_says_in_a_header_by_what_it_was_found_out(count: Count) -> N
     streamed = call(gateway, "/v1/chat/completions", {**BODY, "stream": True})
     header = "counts" if count is HONEST else "canary"
     assert [reply.headers["x-dragoman-ignored-tools"] for reply in (found, later, streamed)] == [header] * 3
+
+
+class Counting(Metrics):
+    """Metrics that keep the records they count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[ExchangeRecord] = []
+
+    def exchange_ended(self, record: ExchangeRecord) -> None:
+        super().exchange_ended(record)
+        self.records.append(record)
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("count", [HONEST, constant(None)], ids=["counts", "canary"])
+def test_what_was_asked_besides_is_an_attempt_of_its_own(count: Count, stream: bool) -> None:
+    metrics = Counting()
+    config = GatewayConfig(default=Route(provider=COMPATIBLE[CHAT], base_url="http://model.test"))
+    peer = ScriptedPeer(ignoring(count=count))
+    gateway = create_app(config, peer, observers=[metrics])
+    body = {**BODY, "stream": stream, "stream_options": {"include_usage": True}} if stream else BODY
+    reply = call(gateway, "/v1/chat/completions", body)
+    (record,) = metrics.records
+    besides = ["", "counts"] if count is HONEST else ["", "canary", "canary"]
+    assert [attempt.besides for attempt in record.attempts] == besides
+    assert len(peer.sent) == len(besides)
+    assert all(attempt.response is not None and attempt.ended for attempt in record.attempts)
+    assert record.reasks == 0
+    assert line(record)["attempts"] == len(besides)
+    assert line(record)["tool_checks"] == len(besides) - 1
+    counted = metrics.exposed()[1].decode()
+    kind = besides[1]
+    assert f'dragoman_tool_checks_total{{kind="{kind}",model="m",route="compatible/m"}} {len(besides) - 1}.0' in counted
+    assert f'dragoman_upstream_requests_total{{outcome="ok",route="compatible/m"}} {len(besides)}.0' in counted
+    spent = sum(a.response.usage.output for a in record.attempts if a.response and a.response.usage)
+    usage = record.response.usage if record.response else None
+    assert (usage.output if usage else 0) == spent
+    assert not spent or f'"completion_tokens":{spent}'.encode() in reply.body.replace(b" ", b"")
 
 
 def test_every_answer_told_in_text_says_so_and_what_to_do() -> None:

@@ -24,6 +24,7 @@ from ..loop.outcomes import V
 from ..providers.route import Route
 from ..tools import ToolSet
 from ..turn.capabilities import Capabilities
+from ..turn.ignored_tools import AnsweredBesides, AskedBesides
 from ..turn.reask import Ask
 from ..types import NOTHING, JsonObject, Message, Request, Response, Sampling, ToolChoice, ToolResult
 from .conversation import Prompt, conversation
@@ -240,7 +241,8 @@ class Operations:
         return Request(model="", messages=messages, sampling=chosen, tool_choice=tool_choice, extra=extra)
 
     def _asks(self, routes: Sequence[Route]) -> Ask:
-        return chaining(routes, self.health, self._learned, self._rules)
+        ask = chaining(routes, self.health, self._learned, self._rules)
+        return lambda request: relay(ask(request), on_step=_of_the_run)
 
     def _operation(
         self,
@@ -324,6 +326,11 @@ def observed(steps: Machine[T], on_event: OnEvent | None) -> Machine[T]:
         yield step
 
     return relay(steps, on_step=notify)
+
+
+def _of_the_run(step: Any) -> tuple[Any, ...]:
+    """What is seen of a run: what a model was asked besides is told in its issues and its usage."""
+    return () if isinstance(step, AskedBesides | AnsweredBesides) else (step,)
 
 
 def _header(task: _Task, begun: float) -> JournalHeader:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..effects import Machine, Now, Sleep, relay
 from ..errors import ErrorKind, ProviderError, UsageError
-from ..events import Event, IssueReported, Started, WireEvent
+from ..events import EVENTS, Event, IssueReported, Started, WireEvent
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..turn.capabilities import Capabilities, Refusals
@@ -269,7 +269,10 @@ class _Attempts:
 
 
 class _RelayedTurn:
-    """Relays a turn; what says nothing of the answer waits until something does, and a `whole` one for its end."""
+    """Relays a turn; what says nothing of the answer waits until something does, and a `whole` one for its end.
+
+    Steps that are no events pass at once.
+    """
 
     def __init__(self, *, whole: bool) -> None:
         self.spoke, self._whole = False, whole
@@ -282,7 +285,7 @@ class _RelayedTurn:
         return response
 
     def _pass_on(self, event: Event) -> Iterable[Event]:
-        if self.spoke:
+        if self.spoke or type(event) not in EVENTS:
             return (event,)
         self._waiting.append(event)
         if self._whole or isinstance(event, Started | WireEvent | IssueReported):

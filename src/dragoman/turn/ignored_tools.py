@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ..effects import Machine, NewId, Now, relay
@@ -31,6 +31,27 @@ from .question import asked_about
 from .reask import NOISE, loses_a_call
 from .several import one_choice
 from .tool_support import LIFETIME, UNKNOWN, Finding, Support
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBesides:
+    """A step: the model is asked `request`, which its client did not ask, and `why`: COUNTS or CANARY.
+
+    `before` is the answer that raised the question, where one was given.
+    """
+
+    request: Request
+    why: str
+    before: Response | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredBesides:
+    """A step: that was answered, or failed."""
+
+    response: Response | None = None
+    failure: ProviderError | None = None
+
 
 AskOn: TypeAlias = Callable[[Request, Route, Sequence[Issue]], Machine[Response]]
 """Asks a request on a route; the answer's first event brings the issues."""
@@ -111,7 +132,7 @@ class _Watched:
 
     def _try_text(self, first: Response) -> Machine[Response]:
         """Tell the tools in text, at once: the model, or its request, may not have wanted any."""
-        second = yield from self._told()
+        second = yield from self._told(first)
         if second is None or not _calls(self._request, second):
             yield from self._note_for_now(Support.SUSPECTED)
             return (yield from self._stands(first, () if second is None else (_tested(TOLD),)))
@@ -120,7 +141,8 @@ class _Watched:
 
     def _try_canary(self, first: Response) -> Machine[Response]:
         """Ask the model for its tools, and tell them in text where it knows none."""
-        knows, usage = yield from canary(self._request.model, replace(self._route, tools=Tools.NATIVE), self._ask)
+        to = replace(self._route, tools=Tools.NATIVE)
+        knows, usage = yield from canary(self._request.model, to, self._ask, first)
         self._spend(usage)
         if knows:
             self._note(Finding(Support.READ))
@@ -129,16 +151,16 @@ class _Watched:
             yield from self._note_for_now(Support.CLEARED)
             return (yield from self._stands(first, (_tested(UNCLEAR),)))
         yield from self._note_for_now(Support.IGNORED, CANARY)
-        second = yield from self._told()
+        second = yield from self._told(first, CANARY)
         if second is None or not _calls(self._request, second):
             return (yield from self._stands(first, (_ignored(self._route, self._request, CANARY),)))
         return (yield from self._made_good(first, second, CANARY))
 
-    def _told(self) -> Machine[Response | None]:
+    def _told(self, first: Response, why: str = COUNTS) -> Machine[Response | None]:
         """The answer of the model that is told of its tools in text; None where asking fails, for one is there."""
         again = one_choice(self._request) if self._request.stream else self._request  # of a stream, choices went out
         try:
-            second = yield from relay(self._ask(again, _in_text(self._route), ()), on_step=_unheard)
+            second = yield from _beside(AskedBesides(again, why, first), self._ask, _in_text(self._route))
         except ProviderError:
             return None
         self._spend(second.usage)
@@ -188,6 +210,18 @@ class _Watched:
         composer.calls += second.calls
         yield from composer.end(second.stop, second.extra)
         return composer.response()
+
+
+def _beside(asked: AskedBesides, ask: AskOn, route: Route) -> Machine[Response]:
+    """Ask what no client asked, unheard; yields the steps that say so, for whoever counts."""
+    yield asked
+    try:
+        response = yield from relay(ask(asked.request, route, ()), on_step=_unheard)
+    except ProviderError as error:
+        yield AnsweredBesides(failure=error)
+        raise
+    yield AnsweredBesides(response)
+    return response
 
 
 def _unheard(step: Any) -> Iterable[Any]:
@@ -254,16 +288,20 @@ QUESTION = (
 )
 
 
-def canary(model: str, route: Route, ask: AskOn) -> Machine[tuple[bool | None, Usage | None]]:
+def canary(
+    model: str, route: Route, ask: AskOn, before: Response | None = None
+) -> Machine[tuple[bool | None, Usage | None]]:
     """Does this model, sent a tool of a name nobody can guess, know it?  None where its answer does not say.
 
-    A call is demanded, since who reads tools mostly reads that too, and who ignores them ignores it.
+    `before` is the answer that raised the question.  A call is demanded, since who reads tools mostly reads that too,
+    and who ignores them ignores it.
     """
     minted: str = yield NewId()
     secret = re.sub(r"\W", "", minted)[:RANDOM].lower()
     try:
         soon = replace(route, timeouts=replace(route.timeouts, idle=min(PATIENCE, route.timeouts.idle)))
-        answer = yield from relay(ask(_canary_request(model, PREFIX + secret), soon, ()), on_step=_unheard)
+        asked = AskedBesides(_canary_request(model, PREFIX + secret), CANARY, before)
+        answer = yield from _beside(asked, ask, soon)
     except ProviderError:
         return None, None
     issues = (text for issue in answer.issues for text in (issue.name, issue.raw))

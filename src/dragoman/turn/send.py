@@ -81,8 +81,9 @@ def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
         if key == "tools" and plan.text:
             continue
         known = body.get(key)
-        goes_on = isinstance(known, list) and isinstance(value, list)
-        body[key] = [*known, *_besides(key, known, value)] if goes_on else value
+        if isinstance(known, list) and isinstance(value, list):
+            value = [*known, *_besides(key, known, value)]
+        body[key] = value
     return body
 
 

@@ -233,8 +233,12 @@ def _attempt(attempt: UpstreamAttempt) -> dict[str, Any]:
         "address": attempt.place.address,
         "attempt": attempt.number,
         "reask": attempt.reask,
+        "besides": attempt.besides,
         "failure": {"kind": str(failed.kind), "status": failed.status, "message": failed.message} if failed else None,
     }
+
+
+NO_ATTEMPT = {"place": "", "attempt": 1, "reask": 0, "besides": "", "failure": None}
 
 
 def _ran(call: ToolCall, result: ToolResult) -> dict[str, Any]:
@@ -249,7 +253,7 @@ def _hop(hop: Hop, number: int, asked: Request | None) -> dict[str, Any]:
     return {
         "kind": "keys" if hop.is_exchange_of_keys else "attempt",
         "hop": number,
-        **(_attempt(attempt) if attempt is not None else {"place": "", "attempt": 1, "reask": 0, "failure": None}),
+        **(_attempt(attempt) if attempt is not None else NO_ATTEMPT),
         "codec": hop.route.provider.codec if hop.route is not None else "",
         "method": hop.method,
         "url": hop.url,
@@ -284,7 +288,7 @@ def _tools_as(attempt: UpstreamAttempt | None, sent: Request | None) -> str:
 
 def _correction(attempt: UpstreamAttempt | None, asked: Request | None) -> list[dict[str, Any]]:
     """The messages added for a model that is asked again."""
-    if attempt is None or not attempt.reask or asked is None:
+    if attempt is None or not attempt.reask or attempt.besides or asked is None:
         return []
     return [_message(message) for message in attempt.request.messages[len(asked.messages) :]]
 

@@ -18,6 +18,7 @@ from ...errors import DragomanError, ProviderError
 from ...fallback import Place, RouteAsked, RouteFailed
 from ...loop.steps import ToolEnded, ToolStarted
 from ...server_tools.machine import ServerToolsRan
+from ...turn.ignored_tools import AnsweredBesides, AskedBesides
 from ...turn.reask import Ask
 from ...types import NOTHING, IssueKind, Report, Request, Response, ToolCall, ToolResult
 from ..config.model import GatewayConfig
@@ -44,7 +45,8 @@ class UpstreamAttempt:
     """One request to one place: `number` counts from 1 at each place, `reask` is 0 for what the client itself asked.
 
     `begun` and `ended` are seconds of the record's clock; `note` is for observers to keep what is theirs;
-    `operation` is what was asked for, in one word.
+    `operation` is what was asked for, in one word; `besides` is why it was asked though no client asked it: whether the
+    model reads the tools it is sent ("counts", "canary"), "" for all else.
     """
 
     place: Place
@@ -57,6 +59,7 @@ class UpstreamAttempt:
     failure: ProviderError | None = None
     note: Any = None
     operation: str = "chat"
+    besides: str = ""
 
 
 class Observer(Protocol):
@@ -218,6 +221,12 @@ class ExchangeRecord:
                 self._begin(UpstreamAttempt(step.place, request, step.attempt, reask))
             elif isinstance(step, RouteFailed):
                 self._end(self.attempts[-1], failure=step.error)
+            elif isinstance(step, AskedBesides):
+                asked = self.attempts[-1]
+                self._end(asked, step.before)
+                self._begin(UpstreamAttempt(asked.place, step.request, reask=reask, besides=step.why))
+            elif isinstance(step, AnsweredBesides):
+                self._end(self.attempts[-1], step.response, step.failure)
             else:
                 return (step,)
             return ()

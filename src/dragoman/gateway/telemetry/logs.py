@@ -81,6 +81,7 @@ def line(record: ExchangeRecord) -> dict[str, Any]:
         "first_byte": round(record.first - record.begun, 4) if record.first is not None else None,
         "attempts": len(record.attempts),
         "reasks": record.reasks,
+        "tool_checks": sum(bool(attempt.besides) for attempt in record.attempts) or None,
         "server_tools": _counted(call.name[:MOST] for results in record.server_tools for call, _ in results),
         "failures": [_failure(attempt) for attempt in record.attempts if attempt.failure is not None],
         **_answer(record),

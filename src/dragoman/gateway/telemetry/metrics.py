@@ -39,6 +39,9 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "issues": ("Counter", "Issues in answers by kind.", ("kind",)),
     "questions": ("Counter", "Calls in doubt, by what the model said when asked.", ("model", "route", "said")),
     "reasks": ("Counter", "Re-asks for what was wrong with an answer.", ("model", "route")),
+    "tool_checks": (
+        "Counter", "Upstream requests of our own, asking whether a model reads its tools.", ("model", "route", "kind"),
+    ),
     "upstream_requests": ("Counter", "Upstream requests by outcome.", ("route", "outcome")),
     "upstream_duration_seconds": ("Histogram", "Seconds of one upstream request.", ("route",)),
     COOLDOWN: ("Gauge", "Unix time at which a route's cooldown ends; 0 without one.", ("route",)),
@@ -101,7 +104,9 @@ class Metrics:
         self._made["upstream_requests"].labels(route, kind).inc()
         self._made["upstream_duration_seconds"].labels(route).observe(attempt.ended - attempt.begun)
         self._rest(attempt.place, route)
-        if attempt.number == 1 and attempt.reask:
+        if attempt.besides:
+            self._made["tool_checks"].labels(self._model(record.model), route, attempt.besides).inc()
+        elif attempt.number == 1 and attempt.reask:
             self._made["reasks"].labels(self._model(record.model), route).inc()
 
     def exchange_ended(self, record: ExchangeRecord) -> None:

@@ -192,6 +192,8 @@ def _request(attempt: UpstreamAttempt) -> dict[str, Any]:
     request, address = attempt.request, urlsplit(attempt.place.address)
     attributes: dict[str, Any] = {"dragoman.attempt": attempt.number, "dragoman.reask": attempt.reask}
     attributes["gen_ai.request.stream"] = request.stream
+    if attempt.besides:
+        attributes["dragoman.besides"] = attempt.besides
     if address.hostname:
         attributes["server.address"] = address.hostname
     if address.hostname and address.port:

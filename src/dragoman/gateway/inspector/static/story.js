@@ -72,9 +72,14 @@ export function call(made) {
 
 // ── steps ───────────────────────────────────────────────────────────────────
 
+const BESIDES = {
+  counts: "was asked again with its tools in text, for its counts left no room for them",
+  canary: "was asked by the gateway whether it reads its tools",
+};
+
 function attempt(step, number, end) {
   const doubt = step.asks?.length > 0;
-  const asked = doubt ? `was asked whether it meant ${step.asks.length === 1 ? "a call" : "some calls"}` : `was asked${step.reask ? " again" : ""}`;
+  const asked = step.besides ? BESIDES[step.besides] : doubt ? `was asked whether it meant ${step.asks.length === 1 ? "a call" : "some calls"}` : `was asked${step.reask ? " again" : ""}`;
   const title = step.kind === "keys" ? "A token was fetched" : `Step ${number}: ${step.place || "a provider"} ${asked}`;
   return h("section", { class: "part step" },
     h("h3", {}, title, doubt ? chip("doubt", "doubtful") : step.reask ? chip(`re-ask ${step.reask}`, "reasked") : null, step.attempt > 1 ? chip(`attempt ${step.attempt}`, "fallback") : null,
