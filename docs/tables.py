@@ -109,6 +109,7 @@ def ask(*messages: Message, **fields: Any) -> Request:
 
 
 TOOL = Tool(name="f", parameters={"type": "object", "properties": {"x": {"type": "integer"}}})
+STRICT = {**TOOL.parameters, "required": [*TOOL.parameters["properties"]]}
 CALL = ToolCall(id="call_1", name="f", arguments={"x": 1})
 IMAGE = Media(mime="image/png", data="iVBORw0KGgo=")
 
@@ -128,7 +129,7 @@ PROBES: Mapping[str, Request] = {
     "this call demanded": ask(tools=(TOOL,), tool_choice=ToolChoice("named", "f")),
     "no call allowed": ask(tools=(TOOL,), tool_choice=ToolChoice("none")),
     "one call at a time": ask(parallel=False),
-    "strict tools": ask(tools=(replace(TOOL, strict=True),)),
+    "strict tools": ask(tools=(replace(TOOL, strict=True, parameters=STRICT),)),
     "an output schema": ask(output_schema=OutputSchema(schema=dict(TOOL.parameters))),
     "any JSON as output": ask(output_schema=OutputSchema()),
     "an image": ask(Message("user", [Text("see"), IMAGE])),

@@ -363,12 +363,16 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSchema:
-    """A demand on the answer's form: any JSON object (`schema` None), or JSON that fits `schema`."""
+    """A demand on the answer's form: any JSON object (`schema` None), or JSON that fits `schema`.
+
+    `bare`: a word out of the schema's `enum`, as it is and not as JSON.
+    """
 
     schema: JsonObject | None = None
     name: str = ""
     strict: bool = False
     description: str = ""
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

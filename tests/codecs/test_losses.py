@@ -46,6 +46,7 @@ laws = settings(suppress_health_check=list(HealthCheck), deadline=None, max_exam
 brief = settings(laws, max_examples=15)
 
 TOOL = Tool(name="f", parameters={"type": "object", "properties": {"x": {"type": "integer"}}})
+STRICT_TOOL = replace(TOOL, strict=True, parameters={**TOOL.parameters, "required": ["x"]})
 CALL = ToolCall(id="call_1", name="f", arguments={"x": 1})
 PDF = Media(mime="application/pdf", data="JVBERi0=", name="a.pdf")
 
@@ -72,8 +73,8 @@ ROWS: Mapping[str, tuple[Request, str, tuple[str, ...]]] = {
         ("openai_responses", "anthropic_messages", "bedrock_converse", "bedrock_invoke"),
     ),
     "stop": (ask(sampling=Sampling(stop=("x",))), "$.sampling.stop", ("openai_responses",)),
-    "an effort": (ask(sampling=Sampling(effort="xhigh")), "$.sampling.effort", ("ollama_chat", "bedrock_converse")),
-    "a strict tool": (ask(tools=(replace(TOOL, strict=True),)), "$.tools[0].strict", ("gemini", INTERACTIONS)),
+    "an effort": (ask(sampling=Sampling(effort="xhigh")), "$.sampling.effort", ("ollama_chat", "bedrock_converse", "cohere_chat")),
+    "a strict tool": (ask(tools=(STRICT_TOOL,)), "$.tools[0].strict", ("gemini", INTERACTIONS)),
     "one call at a time": (
         ask(parallel=False),
         "$.parallel",
@@ -349,7 +350,7 @@ OVERHEARD: Mapping[str, tuple[str, dict[str, Any], str]] = {
     "a mark on all of it": (
         "anthropic_messages",
         {"max_tokens": 9, "messages": HI, "cache_control": {"type": "ephemeral"}},
-        "$.extra.cache_control.type",
+        "$.extra.cache_control",
     ),
     "a mark on a message": (
         "anthropic_messages",

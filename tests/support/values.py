@@ -140,9 +140,11 @@ WIRES: Mapping[str, Wire] = {
         stops=(*_COMMON, Stop.STOP_SEQUENCE, Stop.FILTERED, Stop.ERROR),
         in_order=True,
         has_model=False,
+        options=EVERY_OPTION - {"effort"},
         outputs=frozenset({"none", "schema", "object"}),
         choices=frozenset({"none", "required"}),
         parallel=False,
+        strict=False,
         result_media=False,
     ),
 }

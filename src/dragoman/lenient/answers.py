@@ -62,6 +62,25 @@ def read_answer(text: str, schema: JsonObject | None) -> Fitting | Unfit:
     return nearest or Unfit("there is no JSON in the answer")
 
 
+def read_word(text: str, schema: JsonObject | None) -> Fitting | Unfit:
+    """The one word of the `enum` of `schema` that `text` is: bare, as JSON, or as the one field of an object."""
+    words = (schema or {}).get("enum")
+    allowed = words if isinstance(words, list) else []
+    bare = text.strip()
+    if bare in allowed:
+        return Fitting(bare)
+    for candidate in _candidates(text):
+        try:
+            value, edits = _value(candidate)
+        except (Broken, ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and len(value) == 1:
+            (value,) = value.values()
+        if isinstance(value, str) and value in allowed:
+            return Fitting(value, tuple(edits))
+    return Unfit(f"it is not one of {', '.join(map(str, allowed))}")
+
+
 def fit(value: Any, schema: JsonObject) -> Fitting | Unfit:
     """`value`, its types coerced to `schema`, or why it does not fit."""
     coerced, edits = coerce(value, shape(schema))

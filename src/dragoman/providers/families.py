@@ -89,6 +89,7 @@ class Profile:
     parallel   whether it was taught to make several calls in one turn
     sees       whether it sees media that stand inside a result, where the wire lets them stand there
     fixed      what of the sampling services refuse to change (fields of `Sampling`): any value is a 400
+    searches   whether it searches the web and takes settings for that where the wire has a field for them
     caches     which prompt-cache markers it takes where the wire has any; None: as the place says
     maker      whose thoughts its models read, by one word wherever they are served; "": nobody's but the place's own
     thinking   what it takes of a wish to think; None: as `providers/thinking.py` says
@@ -109,6 +110,7 @@ class Profile:
     parallel: bool = True
     sees: bool = True
     fixed: frozenset[str] = frozenset()
+    searches: bool = False
     caches: Caches | None = None
     maker: str = ""
     thinking: Controls | None = None
@@ -225,6 +227,10 @@ OPENAI = (
         maker="gpt-oss", match="gpt-oss*", dialect="harmony", reasoning="<|channel|>analysis<|message|>",
         replay=Replay.TOOL_TURNS, parallel=False, context=131072,
         source="formats.md H1; OpenAI cookbook on raw reasoning; llama.cpp#20393 (taught to make one call)",
+    ),
+    Profile(
+        maker="openai", match=("gpt-5-search-api*", "gpt-4o-search*", "gpt-4o-mini-search*"), searches=True,
+        source="platform.openai.com/docs/guides/tools-web-search: Chat Completions searches with these models alone",
     ),
     Profile(match=("gpt-5-chat*", "chatgpt*"), source="wire-quirks.md (tools is not supported)"),
     Profile(

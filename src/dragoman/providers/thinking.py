@@ -30,10 +30,10 @@ API_WORDS: Mapping[str, tuple[str, ...]] = {
     "gemini_interactions": WORDS[1:5],
     "ollama_chat": ("none", "low", "medium", "high", "max"),
     "ollama_generate": ("none", "low", "medium", "high", "max"),
-    "cohere_chat": ("none", "high"),
+    "cohere_chat": (),
 }
 """Codec → the words its API has at all; a test holds them against the official SDKs' types."""
-BUDGETED = frozenset({"anthropic_messages", "bedrock_invoke", "bedrock_converse", "gemini"})
+BUDGETED = frozenset({"anthropic_messages", "bedrock_invoke", "bedrock_converse", "gemini", "cohere_chat"})
 """Codecs whose API takes a budget of tokens."""
 OFFERS_OFF = frozenset({"anthropic_messages", "bedrock_invoke", "bedrock_converse"})
 """Codecs that turn thinking off by saying so (`thinking: disabled`), not by a budget of nothing."""
@@ -95,6 +95,7 @@ def _from(weakest: str, strongest: str) -> tuple[str, ...]:
 CLAUDE = frozenset({"anthropic_messages", "bedrock_invoke", "bedrock_converse"})
 GEMINI = frozenset({"gemini", "gemini_interactions"})
 CHAT = frozenset({"openai_chat"})
+COHERE = frozenset({"cohere_chat"})
 OPENAI = frozenset({"openai", "azure", "azure-deployments"})
 ON_OPENAI = OPENAI | {"openai-responses"}
 CLAUDE_BUDGET = (1024, 128000)
@@ -202,6 +203,9 @@ OTHER_ROWS = (
     Controls(match=("nova-2*",), wires=CLAUDE, efforts=("none", "low", "medium", "high"),
              source="docs.aws.amazon.com/nova: reasoningConfig.maxReasoningEffort"),
     Controls(match=("nova*",), wires=CLAUDE, source="the model cards: no thinking before Nova 2"),
+    Controls(match=("command-a-reasoning*",), wires=COHERE, budgets=(1, 32768), adaptive=True, off=True, thinks=True,
+             source="docs.cohere.com/docs/reasoning; ai-sdk caps the budget there"),
+    Controls(match=("command*", "c4ai*"), wires=COHERE, source="docs.cohere.com/docs/models: these do not reason"),
     Controls(match=("magistral*",), thinks=True, source="docs.mistral.ai: reasoning"),
     Controls(match=("mistral-medium*", "mistral-small-4*", "mistral-small-260*", "mistral-large-4*"),
              efforts=("none", "high"), source="docs.mistral.ai: reasoning"),

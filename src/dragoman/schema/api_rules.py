@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..types import NOTHING, JsonObject
@@ -87,6 +87,7 @@ class SchemaRules:
     keys      how property names must look; None: any way
     deepest   levels of nesting written
     strict    the rules for tools whose `strict` is asked; None: the API has no such flag
+    held      calls are held to their schemas whether that is asked or not
     source    where this is known from
     """
 
@@ -102,6 +103,7 @@ class SchemaRules:
     keys: re.Pattern[str] | None = None
     deepest: int = 40
     strict: SchemaRules | None = None
+    held: bool = False
     source: str = ""
 
     def takes(self, keyword: str) -> bool:
@@ -174,6 +176,9 @@ BEDROCK = SchemaRules(
     "and required only; Claude on Bedrock as Anthropic",
 )
 
+BEDROCK_CLAUDE = replace(BEDROCK, name="bedrock claude", strict=ANTHROPIC_STRICT)
+"""ToolSpecification.strict: "Structured outputs" in the Bedrock user guide, of Claude's models."""
+
 GEMINI = SchemaRules(
     name="gemini",
     keywords=words(
@@ -229,6 +234,7 @@ XAI = SchemaRules(
     root=COMBINED,
     refs=Refs.LOOPS,
     musts=frozenset({Must.ITEMS, Must.PROPERTIES}),
+    held=True,
     source="docs.x.ai structured outputs, which hold for tools too (strict is always on); openclaw/openclaw#32080",
 )
 
@@ -255,6 +261,7 @@ COHERE = SchemaRules(
     musts=frozenset({Must.ITEMS, Must.PROPERTIES, Must.DECLARED}),
     source="docs.cohere.com/docs/tool-use-parameter-types",
 )
+COHERE = replace(COHERE, strict=replace(COHERE, name="cohere strict", source="docs.cohere.com: strict_tools"))
 
 PORTABLE = SchemaRules(
     name="portable",

@@ -7,10 +7,11 @@ Contract: a call comes out as it may run, by the full schemas whoever asked the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..dialects.judge.judge import Judge
 from ..jsontext import dumps
-from ..lenient.answers import Fitting, Unfit, read_answer
+from ..lenient.answers import Fitting, Unfit, read_answer, read_word
 from ..types import Issue, IssueKind, Request, Response, ToolCall, ToolChoice
 from .native_calls import judged
 
@@ -92,7 +93,13 @@ class AnswerConstraint:
 
     def value(self, response: Response) -> Fitting | Unfit | None:
         """The value that the answer is, or why it is none; None where no value is demanded."""
-        return None if self._form is None else read_answer(response.text, self._form.schema)
+        if self._form is None:
+            return None
+        return (read_word if self._form.bare else read_answer)(response.text, self._form.schema)
+
+    def spelled(self, value: Any) -> str:
+        """The value as the answer gives it."""
+        return str(value) if self._form is not None and self._form.bare else dumps(value)
 
 
 def _missing(choice: ToolChoice) -> tuple[str, str]:

@@ -50,6 +50,9 @@ def format_instruction(request: Request, codec: Codec, quirks: Quirks, refused: 
     form = request.output_schema
     if form is None:
         return request
+    if form.bare and not _can_ask_word(codec, quirks):
+        form = _as_object(form)
+        request = replace(request, output_schema=form)
     takes = refused.isdisjoint((form_kind(request), form_key(request)))
     if takes and _can_ask(codec, quirks, form.schema is not None):
         return request
@@ -71,6 +74,23 @@ def _format(form: OutputSchema) -> str:
     what = f" ({form.description})" if form.description else ""
     head = VALUE.format(kind="object" if form.schema is None else "value", what=what)
     return head if form.schema is None else head + FITTING.format(schema=dumps(form.schema))
+
+
+def _as_object(form: OutputSchema) -> OutputSchema:
+    """A word as the one field of an object: some APIs take schemas of objects alone."""
+    inner = {"type": "object", "properties": {"value": form.schema}, "required": ["value"]}
+    return OutputSchema(schema={**inner, "additionalProperties": False}, name="choice", strict=True)
+
+
+@memoize(CONSTANTS)
+def _can_ask_word(codec: Codec, quirks: Quirks) -> bool:
+    """Can this wire ask for a word as it is?"""
+    form = OutputSchema(schema={"type": "string", "enum": ["a"]}, bare=True)
+    try:
+        read = codec.decode_request(codec.encode_request(Request(model="m", output_schema=form), quirks))
+    except CodecError:
+        return False
+    return read.output_schema is not None and read.output_schema.bare
 
 
 @memoize(CONSTANTS)

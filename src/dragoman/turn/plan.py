@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 from ..codecs import CODECS
 from ..codecs.crossing.parts import parts_crossed
-from ..codecs.crossing.settings import crossed, with_thoughts
+from ..codecs.crossing.settings import SEARCHING, THOUGHTS, crossed, with_thoughts
 from ..codecs.fidelity.losses import unsupported_parameters
 from ..codecs.shared.spec import PLAIN, Codec, Quirks, WireFields
-from ..codecs.typed.hosted import asked, demanded, native, without
+from ..codecs.typed.hosted import as_options, asked, demanded, native, search_options, without
 from ..codecs.typed.table import ANTHROPIC, GEMINI, SPEAKS
 from ..conversation.naming import UNCHANGED, Respelled
 from ..dialects.rows.table import ALL
@@ -35,6 +35,7 @@ from .instructions import FORMS, format_instruction
 from .prepare import only_allowed, prepare
 from .question import worded
 from .text_tools import PromptStyle, left_out, to_text
+from .thinking import wishes_thoughts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,10 +178,12 @@ def _losses(plan: Plan) -> Plan:
     """Say what of the request this place is not asked at all; what it has words of its own for is asked in these."""
     api = plan.codec.name
     plan = replace(plan, request=parts_crossed(plan.request, api, plan.quirks.settings))
-    said, left = crossed(plan.request.extra, api, plan.quirks.settings)
+    shown = THOUGHTS if wishes_thoughts(plan.request.sampling, api) else NOTHING_MORE
+    said, left = crossed(plan.request.extra, api, plan.quirks.settings | shown)
     if _thinks(plan):
         said = with_thoughts(said, plan.request.extra, api)
-    lost = unsupported_parameters(replace(plan.request, extra=left) if said else plan.request, plan.codec, plan.quirks)
+    asked = plan.request if left is plan.request.extra else replace(plan.request, extra=left)
+    lost = unsupported_parameters(asked, plan.codec, plan.quirks)
     more = (*(left_out(plan.asked) if plan.text else ()), *lost)
     plan = replace(plan, issues=(*plan.issues, *more)) if more else plan
     return replace(plan, request=replace(plan.request, extra=WireFields(api, said))) if said else plan
@@ -194,6 +197,9 @@ def _thinks(plan: Plan) -> bool:
     provider = plan.route.provider
     row = plan.family.thinking or controls(plan.request.model, provider.codec, provider.name)
     return bool(sent.effort or sent.thinking_budget or (row is not None and row.thinks))
+
+
+NOTHING_MORE: frozenset[str] = frozenset()
 
 
 def runs_hosted(route: Route, request: Request, kind: str) -> bool:
@@ -214,6 +220,10 @@ def _hosted(plan: Plan) -> Plan:
     wanted, api = plan.asked.extra, SPEAKS.get(plan.codec.name, plan.codec.name)
     if not asked(plan.asked) or (not plan.text and isinstance(wanted, WireFields) and wanted.api == api):
         return plan  # on their own wire they go as they came
+    if SEARCHING in plan.quirks.settings and (search := search_options(plan.asked)) and not plan.text:
+        options, lost = search
+        told = [_unsaid(f"tools.web_search.{word}", f"{api} has no {word} for web_search") for word in sorted(lost)]
+        return replace(plan, request=as_options(plan.request, options), issues=(*plan.issues, *told))
     mixes = not (api == GEMINI and plan.request.tools)  # before Gemini 3, either those or functions
     found = list(native(plan.asked, api)) if mixes and plan.route.provider.typed and not plan.text else []
     kinds, demand = frozenset(kind for kind, _, _ in found), demanded(plan.asked)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from ..codecs.crossing.settings import SEARCHING, without_choice
 from ..codecs.shared.spec import PLAIN, Quirks, WireFields
 from ..codecs.typed.table import as_functions, checked_here
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
@@ -22,7 +23,7 @@ from ..events import CallDoubted, CallStarted, Event, IssueReported
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
 from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit, alike, origin
 from ..providers.spec import Provider
-from ..schema.api_rules import BARE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
+from ..schema.api_rules import BARE, BEDROCK, BEDROCK_CLAUDE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
 from ..schema.narrowing.narrow import narrow, narrow_tool
 from ..types import (
     EMPTY_OBJECT_SCHEMA,
@@ -81,6 +82,10 @@ FAMILY_REQUIREMENTS: tuple[tuple[Callable[[Profile, WireRequirements], bool], Ma
     (lambda profile, requirements: profile.ids is Ids.COUNTED and not requirements.ids.letters, {"counted": True}),
     (lambda profile, requirements: bool(profile.schema) and requirements.schema in LAX, {"schema": PORTABLE}),
     (lambda profile, requirements: not profile.parallel, {"single": True}),
+    (
+        lambda profile, requirements: profile.maker == "claude" and requirements.schema is BEDROCK,
+        {"schema": BEDROCK_CLAUDE},
+    ),
 )
 """What families demand where the place does not, and how that changes what the place demands."""
 
@@ -116,6 +121,8 @@ def quirks_of(provider: Provider, profile: Profile) -> Quirks:
         quirks = replace(quirks, thinking_fields=fields)
     if profile.replay is Replay.SIGNED:  # those models, and no older ones, take it: ai.google.dev, "Media resolution"
         quirks = replace(quirks, settings=quirks.settings | {"media_resolution"})
+    if profile.searches:
+        quirks = replace(quirks, settings=quirks.settings | {SEARCHING})
     if quirks.cache != "never":
         modes: dict[Caches, CacheMode] = {Caches.NOTHING: "never", Caches.INSTRUCTIONS: "asked"}
         quirks = replace(quirks, cache=modes.get(takes_of(provider, profile), quirks.cache))
@@ -177,7 +184,7 @@ def prepare(
     request = request if messages == request.messages else replace(request, messages=messages)
     request, thinking = with_thinking(request, provider, profile, refused)
     request, fixed = _sampled(request, provider, profile)
-    fixed = [*foreign, *thinking, *fixed]
+    fixed = [*foreign, *thinking, *fixed, *_unread(request.messages, provider, profile)]
     if text:
         return _text(request, provider, profile, fixed)
     request, weaker = _choice(request, provider, profile, refused)
@@ -250,6 +257,19 @@ def _conversation(
         turns = without_system(turns)
     ordered = in_turns(turns, requirements.turns)
     return ordered.messages, [*issues, *ordered.issues]
+
+
+UNREAD = "past reasoning has no place here; it was left out"
+
+
+def _unread(messages: Sequence[Message], provider: Provider, profile: Profile) -> list[Issue]:
+    """Reasoning that the place does not take back, though its model would."""
+    if provider.quirks.reasoning_field or profile.replay is Replay.NEVER:
+        return []
+    for at, message in enumerate(messages):
+        if any(isinstance(part, Reasoning) and part.text.strip() for part in message.parts):
+            return [Issue(kind=IssueKind.UNSUPPORTED, message=UNREAD, path=f"$.messages[{at}].reasoning")]
+    return []
 
 
 UNSIGNED = "reasoning without what its model signed it with is refused here; it was left out"
@@ -352,7 +372,7 @@ def _narrowed(
 def _output(request: Request, requirements: WireRequirements) -> tuple[Request, tuple[Issue, ...]]:
     """With the schema of the answer cut like a tool's, where one is asked for."""
     wanted = request.output_schema
-    if wanted is None or wanted.schema is None or requirements.schema in LAX:
+    if wanted is None or wanted.schema is None or wanted.bare or requirements.schema in LAX:
         return request, ()
     cut = narrow(wanted.schema, requirements.schema, wanted.name)
     return replace(request, output_schema=replace(wanted, schema=cut.schema)), cut.issues
@@ -402,7 +422,8 @@ def only_allowed(request: Request, api: str) -> Request:
     if choice is None or not choice.allowed or (isinstance(request.extra, WireFields) and request.extra.api == api):
         return request
     tools = tuple(tool for tool in request.tools if tool.name in choice.allowed)
-    return replace(request, tools=tools, tool_choice=ToolChoice(choice.mode, choice.name) if tools else None)
+    left = ToolChoice(choice.mode, choice.name) if tools else None
+    return replace(request, tools=tools, tool_choice=left, extra=without_choice(request.extra))
 
 
 def _choice(

@@ -19,7 +19,6 @@ from ..dialects.writing.render import AS_WRITTEN
 from ..effects import Machine, relay
 from ..errors import ErrorKind, ProviderError
 from ..events import Ended, Event, IssueReported
-from ..jsontext import dumps
 from ..lenient.answers import Fitting
 from ..types import (
     NOTHING,
@@ -291,7 +290,7 @@ class GoodAnswer(AnswerComposer):
         texts = [part for part in response.message.parts if isinstance(part, Text)]
         found = self._constraint.value(response)
         if isinstance(found, Fitting) and not self.calls:
-            texts = [Text(dumps(found.value), metadata=texts[-1].metadata)]
+            texts = [Text(self._constraint.spelled(found.value), metadata=texts[-1].metadata)]
         return self.emit_form(texts)
 
     def _check_end(self, response: Response) -> None:

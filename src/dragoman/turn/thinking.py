@@ -212,6 +212,13 @@ def _issue(path: str, message: str) -> Issue:
     return Issue(kind=IssueKind.UNSUPPORTED, message=message, path=path)
 
 
+def wishes_thoughts(sampling: Sampling, codec: str) -> bool:
+    """Is the model asked to think, in a way beside which it may be asked to show its thoughts?"""
+    if codec in OFFERS_OFF:  # they stand in `thinking`, which no effort alone writes
+        return sampling.thinking_budget not in (None, 0)
+    return sampling.effort not in (None, "none") or sampling.thinking_budget not in (None, 0)
+
+
 LEAST_BUDGET = 1024
 UNSIGNED = "the model's last turn comes back without its signed thinking, which it demands while it thinks: it does not"
 

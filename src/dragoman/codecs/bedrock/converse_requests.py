@@ -7,6 +7,7 @@ Sources: Amazon Bedrock API reference (Converse); wire-quirks.md ("Bedrock"); re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -117,14 +118,17 @@ def decode_request(body: JsonObject) -> Request:
 
 
 def _read_thinking(body: JsonObject) -> dict[str, Any]:
-    """What a model's own fields say of thinking; they go out as they came."""
+    """What a model's own fields say of thinking, and of the sampling Converse has no words for; they go out as they
+    came."""
     given = mapping(body.get(_FIELDS))
     thinking, nova = mapping(given.get("thinking")), mapping(given.get("reasoningConfig"))
     budget = {"adaptive": -1, "disabled": 0, "enabled": thinking.get("budget_tokens")}.get(string(thinking.get("type")))
     claude = mapping(given.get("output_config"))
     words = (claude.get("effort"), given.get("reasoning_effort"), nova.get("maxReasoningEffort"))
     effort = next((word for word in words if isinstance(word, str)), "none" if nova.get("type") == "disabled" else None)
-    return {"effort": effort, "thinking_budget": budget if type(budget) is int else None}
+    top_k = given.get("top_k", mapping(given.get("inferenceConfig")).get("topK"))
+    found = {"thinking_budget": budget, "top_k": top_k}
+    return {"effort": effort, **{name: value if type(value) is int else None for name, value in found.items()}}
 
 
 def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -275,13 +279,14 @@ def _as_claude(sampling: Sampling) -> dict[str, Any]:
     budget = sampling.thinking_budget
     kinds = {None: {}, -1: {"type": "adaptive"}, 0: {"type": "disabled"}}
     thinking = kinds.get(budget, {"type": "enabled", "budget_tokens": budget})
-    return filled(thinking=thinking, output_config=filled(effort=sampling.effort))
+    return filled(thinking=thinking, output_config=filled(effort=sampling.effort), top_k=sampling.top_k)
 
 
 def _as_nova(sampling: Sampling) -> dict[str, Any]:
+    made = filled(inferenceConfig=filled(topK=sampling.top_k))
     if sampling.effort in (None, "none"):
-        return {"reasoningConfig": {"type": "disabled"}} if sampling.effort else {}
-    return {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": sampling.effort}}
+        return made | ({"reasoningConfig": {"type": "disabled"}} if sampling.effort else {})
+    return made | {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": sampling.effort}}
 
 
 _THINKING: Mapping[str, Callable[[Sampling], dict[str, Any]]] = {
@@ -290,7 +295,8 @@ _THINKING: Mapping[str, Callable[[Sampling], dict[str, Any]]] = {
     "effort": lambda sampling: filled(reasoning_effort=sampling.effort),
     "nova": _as_nova,
 }
-"""How a model is told to think whose words Converse passes on: docs.aws.amazon.com, "Extended thinking", "Nova 2"."""
+"""How a model is told to think, and how many tokens it may choose from, whose words Converse passes on:
+docs.aws.amazon.com, "Extended thinking", "Nova 2", "Complete request schema"; "Using Converse" (Claude's `top_k`)."""
 
 
 def _pointed(listed: list[Any], quirks: Quirks) -> list[Any]:
@@ -384,6 +390,15 @@ def write_result(result: ToolResult) -> dict[str, Any]:
     return {**wire, **own(NAME, result.metadata)}
 
 
+def document_name(name: str) -> str:
+    """`name` in the letters a document's may have: alphanumeric, single spaces, hyphens, brackets (Converse's API
+    reference, DocumentBlock), 200 at most."""
+    return " ".join(_NO_NAME.sub(" ", name).split())[:200].strip() or "document"
+
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9 ()\[\]-]+")
+
+
 def _write_media(media: Media) -> dict[str, Any]:
     kind = {"file": "document"}.get(media_kind(media), media_kind(media))
     word = _FORMAT_OF.get(media.mime, media.mime.partition("/")[2])
@@ -392,5 +407,5 @@ def _write_media(media: Media) -> dict[str, Any]:
     left = dict(own(NAME, media.metadata))
     owner = {_OWNER: left.pop(_OWNER)} if _OWNER in left else {}
     source = {"s3Location": {"uri": media.url, **owner}} if media.url else {"bytes": media.data}
-    named = {"name": media.name or "document"} if kind == "document" else {}
+    named = {"name": document_name(media.name)} if kind == "document" else {}
     return {kind: {"format": word, **named, "source": source, **left}}

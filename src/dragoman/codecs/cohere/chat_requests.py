@@ -2,12 +2,14 @@
 
 Knows the request side of `POST /v2/chat`: tools and results look like OpenAI's, what the model plans before it calls
 stands in `tool_plan`.  Answers are in `chat.py`.
-Sources: Cohere API reference (v2); wire-quirks.md ("Cohere v2"); recorded requests.
+Sources: Cohere API reference (v2) and cohere 7.3 V2Client.chat (`thinking`, `strict_tools`); wire-quirks.md ("Cohere
+v2"); recorded requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...types import (
@@ -20,6 +22,7 @@ from ...types import (
     Reasoning,
     Request,
     Text,
+    Tool,
     ToolCall,
     ToolChoice,
     ToolResult,
@@ -39,6 +42,7 @@ from ..shared.body import (
     string,
     string_at,
     switch_at,
+    whole_at,
 )
 from ..shared.media import data_url, from_url, media_kind, note, one_text
 from ..shared.options import read_options, write_options
@@ -58,9 +62,8 @@ _OPTIONS = {
     "top_k": "k",
     "seed": "seed",
     "stop": "stop_sequences",
-    "effort": "reasoning_effort",
 }
-_OTHERS = ("model", "messages", "tools", "tool_choice", "response_format", "stream")
+_OTHERS = ("model", "messages", "tools", "tool_choice", "response_format", "stream", "strict_tools", "thinking")
 _MODELLED = frozenset({*_OPTIONS.values(), *_OTHERS})
 _MODES = {"REQUIRED": "required", "NONE": "none"}
 _MODE_WORDS = {"required": "REQUIRED", "none": "NONE", "named": "REQUIRED"}
@@ -76,6 +79,8 @@ def decode_request(body: JsonObject) -> Request:
     body = an_object(body, "$")
     extra = present(body, _MODELLED)
     tools, foreign = read_functions(body)
+    if switch_at(body, "strict_tools"):
+        tools = tuple(replace(tool, strict=True) for tool in tools)
     extra["tools"] = foreign
     mode = _MODES.get(string_at(body, "tool_choice").upper())
     return Request(
@@ -83,11 +88,32 @@ def decode_request(body: JsonObject) -> Request:
         messages=_read_messages(body),
         tools=tools,
         tool_choice=ToolChoice(mode) if mode else None,  # type: ignore[arg-type]
-        sampling=read_options(body, _OPTIONS),
+        sampling=replace(read_options(body, _OPTIONS), thinking_budget=_read_thinking(body, extra)),
         output_schema=_read_output(body, extra),
         stream=switch_at(body, "stream") or False,
         extra=wire_fields(NAME, extra),
     )
+
+
+def _read_thinking(body: JsonObject, extra: dict[str, Any]) -> int | None:
+    """The budget of thoughts: 0 for none, -1 for as many as it sees fit."""
+    thinking = object_at(body, "thinking")
+    if thinking is None:
+        return None
+    if thinking.get("type") not in ("enabled", "disabled") or rest(thinking, frozenset({"type", "token_budget"})):
+        extra["thinking"] = thinking
+        return None
+    tokens = whole_at(thinking, "token_budget", "$.thinking")
+    return 0 if thinking["type"] == "disabled" else -1 if tokens is None else tokens
+
+
+def _write_thinking(budget: int | None) -> dict[str, Any]:
+    match budget:
+        case None:
+            return {}
+        case 0:
+            return {"type": "disabled"}
+    return {"type": "enabled", **filled(token_budget=budget if budget > 0 else None)}
 
 
 def _read_output(body: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
@@ -178,14 +204,28 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     named = [tool for tool in request.tools if choice and choice.mode == "named" and tool.name == choice.name]
     body = filled(model=request.model)
     body["messages"] = [wire for message in request.messages for wire in _write_message(message)]
+    offered = named or list(request.tools)
     body |= filled(
-        tools=interleaved(map(write_function, named or request.tools), extra.pop("tools", None)),
+        tools=interleaved(map(_write_tool, offered), extra.pop("tools", None)),
+        strict_tools=_is_strict(offered) or None,
         tool_choice=_MODE_WORDS.get(choice.mode) if choice else None,
     )
     body |= write_options(request.sampling, _OPTIONS)
+    body |= filled(thinking=_write_thinking(request.sampling.thinking_budget))
     body |= filled(response_format=_write_output(request.output_schema))
     body["stream"] = request.stream
     return with_quirks(body, extra, quirks)
+
+
+def _write_tool(tool: Tool) -> dict[str, Any]:
+    """A definition; being strict is said of all at once."""
+    return write_function(replace(tool, strict=False) if tool.strict else tool)
+
+
+def _is_strict(tools: Sequence[Tool]) -> bool:
+    """Are calls of all `tools` to be held to their schemas?  Then each must demand something (docs.cohere.com,
+    "Structured Outputs (Tools)": at least one required parameter)."""
+    return bool(tools) and all(tool.strict and tool.parameters.get("required") for tool in tools)
 
 
 def _write_output(output: OutputSchema | None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...types import Media, Message, Opaque, Part, Request, Text, Tool, ToolCall
+from ...types import NOTHING, Media, Message, Opaque, Part, Request, Text, Tool, ToolCall
 from ..shared.body import items, mapping, string
 from ..shared.spec import TYPED, WireFields
 from .settings import ANTHROPIC, BEDROCK, CHAT, COHERE, GEMINI, INVOKE, OLLAMA, RESPONSES
@@ -54,11 +54,13 @@ def _message(message: Message, api: str, takes: Collection[str], free: Collectio
     parts = [_part(part, api, takes, free) for part in kept]
     if len(parts) < len(message.parts):
         return Message(message.role, parts, cache=message.cache, metadata=message.metadata)
-    if all(map(_same, parts, message.parts)) and not message.cache:
+    if all(map(_same, parts, message.parts)) and not (message.cache or api == BEDROCK):
         return message
     cache = message.cache
-    if cache and api == BEDROCK and (ttl := _ttl(message.parts)):
-        parts, cache = [*parts, Opaque(api=BEDROCK, block={"cachePoint": {"type": "default", "ttl": ttl}})], False
+    if api == BEDROCK and _foreign(message.parts[-1] if message.parts else None, api).get(MARK):
+        ttl, parts = _ttl(message.parts), [*parts[:-1], _unmarked(parts[-1])]
+        point = Opaque(api=BEDROCK, block={"cachePoint": {"type": "default", "ttl": ttl}})
+        parts, cache = ([*parts, point], False) if ttl else (parts, True)
     elif cache and api == CHAT and MARK in takes:
         parts, cache = _marked(parts), False
     elif all(map(_same, parts, message.parts)):
@@ -80,6 +82,15 @@ def _unmade(part: Part) -> Part | None:
 def _with_citations(part: Text, cited: list[Any]) -> WireFields:
     others = {key: value for key, value in part.metadata.items() if key != "citations"}
     return WireFields(ANTHROPIC, {**others, **({"citations": cited} if cited else {})})
+
+
+def _unmarked(part: Part) -> Part:
+    """The part without its marker, which stands behind it now."""
+    left = {key: value for key, value in _foreign(part, "").items() if key != MARK}
+    metadata = None if isinstance(part, Opaque) else part.metadata
+    if isinstance(part, Opaque) or not isinstance(metadata, WireFields):
+        return part
+    return replace(part, metadata=WireFields(metadata.api, left) if left else NOTHING)
 
 
 def _ttl(parts: Sequence[Part]) -> str:
@@ -168,6 +179,7 @@ def _as_resolution(detail: str, takes: Collection[str]) -> dict[str, Any]:
 
 _DETAIL_WRITTEN: Mapping[str, Callable[[str, Collection[str]], dict[str, Any]]] = {
     CHAT: lambda detail, _: {"inner": {"detail": detail}},
+    COHERE: lambda detail, _: {"detail": detail},  # types/image_url.py of cohere 7.3
     RESPONSES: lambda detail, _: {"detail": detail},
     GEMINI: _as_resolution,
 }
@@ -232,6 +244,9 @@ def _custom(tool: Tool) -> Mapping[str, Any] | None:
 
 
 def _tool(tool: Tool, api: str) -> Tool:
+    if api == BEDROCK and _foreign(tool, api).get(MARK) == PLAIN_MARK:  # there always is one behind the tools
+        left = {key: value for key, value in tool.metadata.items() if key != MARK}
+        return replace(tool, metadata=WireFields(ANTHROPIC, left) if left else NOTHING)
     definition = _custom(tool) if api in (CHAT, RESPONSES) and not _own(tool, api) else None
     if definition is None:
         return tool

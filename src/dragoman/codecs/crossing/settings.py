@@ -34,6 +34,7 @@ class Setting:
     values   wire → its own word → ours, where they differ; what is not in it is not said there
     fits     wire → what of a value it takes
     needs    wire → a field that must be true beside it
+    moot     the value that asks for what is so anyway where the wire has no such field
     """
 
     name: str
@@ -41,6 +42,7 @@ class Setting:
     values: Mapping[str, Mapping[Any, Any]] = NOTHING
     fits: Mapping[str, Fit] = NOTHING
     needs: Mapping[str, str] = NOTHING
+    moot: Any = None
 
 
 def _short(value: Any) -> Any:
@@ -50,6 +52,11 @@ def _short(value: Any) -> Any:
 
 def _true(value: Any) -> Any:
     return True if value is True else None
+
+
+def _half_hour(value: Any) -> Any:
+    """The one life of a cached prompt that chat takes besides the default (PromptCacheOptions of either API)."""
+    return value if value == "30m" else None
 
 
 def _modalities(value: Any) -> Any:
@@ -92,7 +99,23 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="verbosity", words={CHAT: "verbosity", RESPONSES: "text.verbosity"}),
     Setting(name="prompt_cache_key", words={CHAT: "prompt_cache_key", RESPONSES: "prompt_cache_key"}),
     Setting(name="prompt_cache_retention", words={CHAT: "prompt_cache_retention", RESPONSES: "prompt_cache_retention"}),
-    Setting(name="store", words={CHAT: "store", RESPONSES: "store"}, fits={CHAT: _true}),
+    Setting(name="prompt_cache_mode", words=dict.fromkeys((CHAT, RESPONSES), "prompt_cache_options.mode")),
+    Setting(
+        name="prompt_cache_ttl", words=dict.fromkeys((CHAT, RESPONSES), "prompt_cache_options.ttl"),
+        fits={CHAT: _half_hour},
+    ),
+    Setting(name="web_search_options", words=dict.fromkeys((CHAT, RESPONSES, ANTHROPIC, GEMINI), "web_search_options")),
+    Setting(name="moderation", words={CHAT: "moderation", RESPONSES: "moderation"}),
+    Setting(
+        name="thoughts",
+        words={RESPONSES: "reasoning.summary", ANTHROPIC: "thinking.display",
+               GEMINI: "generationConfig.thinkingConfig.includeThoughts"},
+        values={
+            RESPONSES: {"auto": True, "concise": True, "detailed": True},
+            ANTHROPIC: {"summarized": True, "omitted": False}, GEMINI: {True: True, False: False},
+        },
+    ),
+    Setting(name="store", words={CHAT: "store", RESPONSES: "store"}, fits={CHAT: _true}, moot=False),
     # "The 'metadata' parameter is only allowed when 'store' is enabled" (OpenAI's chat API)
     Setting(name="metadata", words={CHAT: "metadata", RESPONSES: "metadata"}, needs={CHAT: "store"}),
     Setting(
@@ -122,7 +145,11 @@ SHOWING: Mapping[str, str] = {GEMINI: "generationConfig.thinkingConfig.includeTh
 """Wire → the field without which nobody is shown what a model thinks that was asked to."""
 HIDDEN = ("thinking", "display", "omitted")
 """Anthropic's words for thinking that nobody is shown."""
-ALL = frozenset(row.name for row in SETTINGS)
+THOUGHTS = frozenset({"thoughts"})
+"""Whether thoughts are shown: taken by whoever is asked to think, refused by models that do not."""
+SEARCHING = "web_search_options"
+"""The search of a chat model that does nothing else, put in the words of chat by `typed/hosted.py`."""
+ALL = frozenset(row.name for row in SETTINGS) - THOUGHTS - {SEARCHING}
 TAKEN: Mapping[str, frozenset[str]] = {
     RESPONSES: ALL,
     ANTHROPIC: frozenset({"user", "safety_identifier"}),
@@ -145,11 +172,15 @@ def crossed(extra: JsonObject, api: str, more: frozenset[str] = frozenset()) -> 
     for row in SETTINGS:
         value, source = _read(row, extra)
         path = row.words.get(api) or ALSO.get(row.name, NOTHING).get(api, "")
+        if value is not None and value == row.moot and (not path or row.name not in takes):
+            _drop(left, source)
         if value is None or not path or row.name not in takes or _at(said, path) is not None:
             continue
         if (need := row.needs.get(api)) and _at(said, need) is not True:
             continue
         word = _written(row, value, api)
+        if word is None and value == row.moot:
+            _drop(left, source)
         if word is None:
             continue
         _put(said, path, word)
@@ -166,6 +197,19 @@ def with_thoughts(said: dict[str, Any], extra: JsonObject, api: str) -> dict[str
     if path and not its_own and mapping(extra.get(field)).get(key) != word:
         _put(said, path, True)
     return said
+
+
+CHOOSING = ("tool_choice", "toolConfig.functionCallingConfig")
+
+
+def without_choice(extra: JsonObject) -> JsonObject:
+    """`extra` without the fields that say which tools may be called, for whom that is said otherwise."""
+    if not isinstance(extra, WireFields):
+        return extra
+    left: dict[str, Any] = dict(extra)
+    for path in CHOOSING:
+        _drop(left, path)
+    return WireFields(extra.api, left, extra.origin)
 
 
 def _read(row: Setting, extra: WireFields) -> tuple[Any, str]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from ...errors import CodecError, ProviderError
 from ...events import Event, assemble
-from ...memo import CONSTANTS, memoize
+from ...memo import CONSTANTS, TOOLS, memoize
 from ...types import (
     NOTHING,
     Issue,
@@ -68,16 +68,38 @@ def request_losses(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tu
 
 def unsupported_parameters(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tuple[Issue, ...]:
     """As `request_losses`, without plain messages and tools; cheap enough for every request."""
-    extra, several = request.extra, tuple(_several(request.extra, codec.several))
-    if own(codec.name, extra) and not quirks.omit:
-        return several  # it came in the words of this very wire
-    special = _special(request.messages)
+    extra, several = request.extra, (*_several(request.extra, codec.several), *_of_tools(request.tools, codec))
+    if own(codec.name, extra):
+        if not quirks.omit:
+            return several  # it came in the words of this very wire
+        extra = WireFields(codec.name, rest(extra, _CHOOSING))  # written beside tools alone, which are not asked about
+    special = _special(request.messages, codec.name)
     if not any((special, extra, request.output_schema, request.sampling.stop)):
-        return _of_settings(codec, quirks)(request.sampling, request.parallel, request.stream)
-    sent = replace(request, messages=tuple(special.values()), tools=(), tool_choice=None)
+        return (*several, *_of_settings(codec, quirks)(request.sampling, request.parallel, request.stream))
+    sent = replace(request, messages=tuple(special.values()), tools=(), tool_choice=None, extra=extra)
     losses = [_placed(loss, [*special]) for loss in request_losses(sent, codec, quirks)]
-    known = {issue.path for issue in several}
+    known = {issue.path for issue in several} | _ONLY_OPENAIS
     return (*several, *(loss for loss in losses if loss.path not in known))
+
+
+_ONLY_OPENAIS = frozenset({"$.output_schema.name", "$.output_schema.strict"})
+"""A schema's label, which OpenAI alone demands, and its switch: every other API holds answers to it without one."""
+_CHOOSING = frozenset({"tool_choice", "toolConfig", "tools"})
+"""Fields of a wire's own that say which tools may be called."""
+
+
+def _of_tools(tools: tuple[Tool, ...], codec: Codec) -> tuple[Issue, ...]:
+    """What stands with the definitions of tools that `codec` does not send: fields of another wire."""
+    if all(own(codec.name, tool.metadata) or not tool.metadata for tool in tools):
+        return ()
+    return _of_foreign_tools(tools, codec)
+
+
+@memoize(TOOLS)
+def _of_foreign_tools(tools: tuple[Tool, ...], codec: Codec) -> tuple[Issue, ...]:
+    losses = request_losses(Request(model=_NO_MODEL, tools=tuple(tools)), codec)
+    found = (replace(loss, path=_IN_TOOL.sub("$.tools.", loss.path)) for loss in losses if _IN_TOOL.match(loss.path))
+    return tuple(found)
 
 
 @memoize(CONSTANTS)
@@ -100,6 +122,7 @@ def _placed(loss: Issue, places: Sequence[int]) -> Issue:
 
 
 _PLACE = re.compile(r"^\$\.messages\[(\d+)\]")
+_IN_TOOL = re.compile(r"^\$\.tools\[\d+\]\.metadata\.(?:function\.)?")
 _SEVERAL = ("n", "generationConfig.candidateCount")
 """Fields that ask for several answers at once; one is given."""
 
@@ -116,21 +139,40 @@ def _several(extra: JsonObject, given: str) -> Iterator[Issue]:
             yield loss_at(f"$.extra.{path}", f"{value} answers were asked for, and one is given")
 
 
-def _special(messages: Iterable[Message]) -> dict[int, Message]:
-    found = {at: _of_one_wire(message) for at, message in enumerate(messages) if not message.bare}
-    return {at: message for at, message in found.items() if message is not None}
+def _special(messages: Iterable[Message], api: str) -> dict[int, Message]:
+    """The messages with something that not every wire holds, by their places."""
+    found: dict[int, Message] = {}
+    before = ""
+    for at, message in enumerate(messages):
+        if not message.bare and (special := _of_one_wire(message, api, before)):
+            found[at], before = special, special.role
+    return found
 
 
-def _of_one_wire(message: Message) -> Message | None:
+def _of_one_wire(message: Message, api: str, before: str) -> Message | None:
     """What of `message` some wires hold and others do not: media, blocks, fields and cache marks of one API; None for
-    nothing."""
-    parts: list[Part] = [part for part in message.parts if isinstance(part, Media | Opaque)]
+    nothing.  A mark alone stands in a turn of its own, which the one of role `before` does not take in."""
+    parts: list[Part] = [part for part in message.parts if _is_special(part, api)]
     named = message.metadata and not MARKS.issuperset(message.metadata)
     if not (parts or named or message.cache):
         return None
     metadata = message.metadata if named else NOTHING
-    role = "user" if message.role == "tool" or not (parts or named) else message.role
+    role = "user" if message.role == "tool" else message.role
+    if not (parts or named) and role != "system":
+        role = "assistant" if before == "user" else "user"
     return Message(role, parts or [Text("…")], cache=message.cache, metadata=metadata)
+
+
+def _is_special(part: Part, api: str) -> bool:
+    if not isinstance(part, Text):
+        return isinstance(part, Media | Opaque)
+    metadata = part.metadata
+    foreign = isinstance(metadata, WireFields) and metadata.api != api
+    return foreign and not _NAMES.issuperset(metadata)
+
+
+_NAMES = MARKS | {"id", "type", "item", "annotations_index", "logprobs"}
+"""Fields of a text that only name it, or say what its answer was asked for."""
 
 
 def response_losses(response: Response, codec: Codec) -> tuple[Issue, ...]:
@@ -160,8 +202,9 @@ def unsupported_fields(response: Response, codec: Codec, body: JsonObject) -> tu
     return _grouped(_response(replace(response, id="", model="", extra=extra), got, codec.name))
 
 
-_STAMPED = frozenset({"created", "created_at", "createTime", "object"})
-"""Fields that an answer of ours says of itself."""
+_STAMPED = frozenset({"created", "created_at", "createTime", "object"} | {"metrics", "total_duration", "load_duration"}
+                     | {"prompt_eval_duration", "eval_duration"})  # fmt: skip
+"""Fields that an answer of ours says of itself, and how long the backend took, which nobody asked."""
 _COMMON_STOPS = frozenset({None, Stop.END, Stop.TOOL_CALLS, Stop.LENGTH})
 
 

@@ -7,6 +7,7 @@ wherever they stand.  What is found in words only (a transcript, a note) has los
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -56,7 +57,7 @@ class Fields:
         if not isinstance(sent, WireFields):
             return
         for key, value in sent.items():
-            if value is not None and key not in MARKS and (key, repr(value)) not in self._known:
+            if value is not None and key not in MARKS and key != "id" and (key, repr(value)) not in self._known:
                 said = _COUNTED if path == "$.extra" else _SAID_ELSEWHERE
                 for field, what, text in _spelled(key, value, said):
                     if (field, text) not in self._known:
@@ -67,7 +68,8 @@ class Fields:
 def _spelled(key: str, value: object, said: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     """A field as the fields or tools in it that are not `said` elsewhere, where it holds any: its path, what it is,
     what it says."""
-    if inner := mapping(value):
+    inner = mapping(value)
+    if inner and key not in _WHOLE:
         for name, one in present(inner, said).items():
             yield f"{key}.{name}", f"field `{key}.{name}`", repr(one)
         return
@@ -80,15 +82,19 @@ def _spelled(key: str, value: object, said: frozenset[str]) -> Iterator[tuple[st
         yield key, f"field `{key}`", repr(value)
 
 
+_WHOLE = frozenset({"cache_control", "prompt_cache_breakpoint"})
+"""Fields that say something by standing there."""
 _COUNTED = frozenset(
     {"prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details"}
     | {"input_tokens", "output_tokens", "input_tokens_details", "output_tokens_details", "cache_read_input_tokens"}
     | {"cache_creation_input_tokens", "inputTokens", "outputTokens", "totalTokens", "promptTokenCount"}
     | {"candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount", "totalTokenCount"}
+    | {"cacheReadInputTokens", "cacheWriteInputTokens", "billed_units", "tokens", "cached_tokens"}
 )
 """Token counts, which `Usage` says too."""
-_SAID_ELSEWHERE = _COUNTED | {"type", "role", "name", "description", "text", "summary", "content", "status"}
-"""Fields inside a block that the canonical value around it says too: what it is, what it says, what it counted."""
+_SAID_ELSEWHERE = _COUNTED | {"type", "role", "name", "description", "text", "summary", "content", "status", "id"}
+"""Fields inside a block that the canonical value around it says too: what it is, what it says, what it counted; and its
+own name, which means nothing elsewhere."""
 
 
 class _Texts:
@@ -238,11 +244,14 @@ class ReadBack:
             yield loss_at(path, f"{api} does not take {media.mime or 'media'} here", name=media.name)
             return
         self._shown.remove(got)
-        for field, given, read in (("media type", media.mime, got.mime), ("name", media.name, got.name)):
+        names = (_NO_WORD.sub("", media.name), _NO_WORD.sub("", got.name))
+        for field, given, read in (("media type", media.mime, got.mime), ("name", *names)):
             if given and given != read:
                 yield loss_at(path, f"{api} does not keep the {field} of media", name=media.name)
 
 
+_NO_WORD = re.compile(r"\W+")
+"""What some APIs allow in no name: it is no loss (`report.pdf` goes as `report pdf`)."""
 _FIND: Mapping[type, Callable[..., Iterator[Issue]]] = {
     Text: ReadBack._text,
     Reasoning: ReadBack._reasoning,

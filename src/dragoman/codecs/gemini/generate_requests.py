@@ -75,7 +75,7 @@ _OPTIONS = {
 }
 _SCHEMAS = ("responseJsonSchema", "responseSchema")
 _DISPLAY = "displayName"
-_JSON = "application/json"
+_JSON, _WORD = "application/json", "text/x.enum"
 _CONFIG = frozenset({*_OPTIONS.values(), *_SCHEMAS, "responseMimeType"})
 _PARAMETERS = ("parametersJsonSchema", "parameters")
 _MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
@@ -137,7 +137,10 @@ def _read_sampling(config: JsonObject, extra: dict[str, Any]) -> Sampling:
 def _read_output(config: JsonObject, extra: dict[str, Any]) -> OutputSchema | None:
     given = [key for key in _SCHEMAS if config.get(key) is not None]
     mime = string_at(config, "responseMimeType", "$.generationConfig")
-    if mime != _JSON:  # an enum's (text/x.enum), or a schema that goes with no form: only this API has it
+    if mime == _WORD and given:
+        named = an_object(config[given[0]], f"$.generationConfig.{given[0]}")
+        return OutputSchema(schema=_json_schema(named), bare=True)
+    if mime != _JSON:  # a schema that goes with no form: only this API has it
         kept = {**mapping(extra.get("generationConfig")), **{key: config[key] for key in given}}
         kept |= {"responseMimeType": mime} if mime else {}
         if kept:
@@ -350,7 +353,9 @@ def _declared(tools: Iterable[Tool]) -> list[dict[str, Any]]:
 
 def _write_config(request: Request, left: JsonObject) -> dict[str, Any]:
     config, output = write_options(request.sampling, _OPTIONS), request.output_schema
-    if output is not None:
+    if output is not None and output.bare:
+        config |= {"responseMimeType": _WORD, "responseSchema": {**plain(output.schema or {}), "type": "STRING"}}
+    elif output is not None:
         config["responseMimeType"] = _JSON
         config |= {} if output.schema is None else {"responseJsonSchema": plain(output.schema)}
     config |= left

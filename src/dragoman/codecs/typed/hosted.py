@@ -134,6 +134,27 @@ def native(request: Request, codec: str) -> Iterator[tuple[str, Tool, frozenset[
             yield kind, Tool(name=kind, metadata=WireFields(api, {TYPED: written})), lost
 
 
+def search_options(request: Request) -> tuple[dict[str, Any], frozenset[str]] | None:
+    """The search that `request` asks for, of whatever wire, as chat's field for it, and settings without a word there;
+    None where it asks for none."""
+    definition = next((one for one in foreign(request) if kind_named(one) == "web_search"), None)
+    if definition is None:
+        return None
+    settings = _settings(definition)
+    place = {key: value for key, value in mapping(settings.get("user_location")).items() if key != "type"}
+    size = settings.get("search_context_size")
+    located = {"user_location": {"type": "approximate", "approximate": place}} if place else {}
+    written = {**({"search_context_size": size} if size else {}), **located}
+    return written, frozenset(settings) - {"user_location", "search_context_size"}
+
+
+def as_options(request: Request, options: JsonObject) -> Request:
+    """`request` with its search in that field alone."""
+    left = without(request, frozenset({"web_search"}))
+    api = left.extra.api if isinstance(left.extra, WireFields) else CHAT
+    return replace(left, extra=WireFields(api, {**left.extra, _OPTIONS: options}))
+
+
 def _settings(definition: JsonObject) -> dict[str, Any]:
     """What a definition says besides its type, in one set of words: Anthropic's."""
     filters = mapping(definition.get("filters"))

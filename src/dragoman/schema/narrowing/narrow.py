@@ -35,6 +35,11 @@ NOT_STRICT = (
 )
 
 
+NO_STRICT = "strict mode is not known here; arguments are checked when they come"
+STRICT = "$.tools.strict"
+"""The path of a demand for strict mode that is not sent on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Narrowed:
     """A schema as an API takes it, what was lost, and whether it says all that a strict mode needs said."""
@@ -62,7 +67,9 @@ def narrow_tool(tool: Tool, rules: SchemaRules) -> tuple[Tool, tuple[Issue, ...]
         narrowed = _remembered(written, rules.strict, tool.name)
         if narrowed.fits:
             return replace(tool, parameters=narrowed.schema), narrowed.issues
-        issues = (Issue(kind=IssueKind.UNSUPPORTED, message=NOT_STRICT, name=tool.name, path="$"),)
+    if tool.strict and not rules.held:
+        why = NO_STRICT if rules.strict is None else NOT_STRICT
+        issues = (Issue(kind=IssueKind.UNSUPPORTED, message=why, name=tool.name, path=STRICT),)
     narrowed = _remembered(written, rules, tool.name)
     if narrowed.schema == tool.parameters and not tool.strict:
         return tool, issues

@@ -1,0 +1,19 @@
+"""Cells that come to something else than the table asks, each with what it comes to and why that is so.
+
+Short, and held to: a cell that is listed and no longer comes to this fails too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .table import C, G, X
+
+SEVERAL = "one answer is given of several where the backend is Gemini or the client's: the others are told"
+REQUESTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
+    ("two answers", G, C): ("told, though it could stand", SEVERAL),
+    ("two answers", G, X): ("told, though it could stand", SEVERAL),
+    ("two answers", C, G): ("told, though it could stand", SEVERAL),
+    ("two answers", G, G): ("wrongly told", SEVERAL),
+}
+"""Row, front, backend → what it comes to, and why."""
