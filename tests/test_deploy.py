@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dragoman.cli.serve import PORT, QUIET
+from dragoman.cli.serving import PORT, QUIET
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.telemetry.metrics import COUNTED

@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .late import late_names
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -127,20 +128,14 @@ _FACE: dict[str, str] = {
     ".types": "Edit Issue IssueKind Media Message Opaque Reasoning Report Request Response Sampling Text Tool"
     " ToolCall ToolChoice ToolResult Verdict",
 }
-_WHERE = {name: module for module, names in _FACE.items() for name in names.split()}
 _TABLES = ("codecs", "dialects")
 """Packages that are mappings themselves (`tabular.py`)."""
+_find = late_names(__name__, _FACE)
 
 
 def __getattr__(name: str) -> Any:
-    if name in _TABLES:
-        return import_module(f".{name}", __name__)
-    module = _WHERE.get(name)
-    if module is None:
-        raise AttributeError(f"module 'dragoman' has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(module, __name__), name)
-    return found
+    return import_module(f".{name}", __name__) if name in _TABLES else _find(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_WHERE, *_TABLES, "__version__"})
+    return sorted({*" ".join(_FACE.values()).split(), *_TABLES, "__version__"})

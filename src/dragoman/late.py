@@ -1,7 +1,8 @@
-"""Regular expressions that are compiled when they are first asked.
+"""What is made when it is first asked for: regular expressions, and the names that a package shows.
 
-Most texts need few of them, and compiling all was a third of what the first parse of a process cost.  Knows `re` and
-nothing of what is looked for.
+Most texts need few of the patterns, and compiling all was a third of what the first parse of a process cost; whoever
+wants one name of a package need not load what stands behind the others.  Knows `re` and importing, nothing of what is
+looked for.
 Contract: `late(source, flags)` answers as `re.compile(source, flags)` does; what is wrong with a source is said when it
 is first asked, so every one of them is asked by a test.
 """
@@ -9,6 +10,9 @@ is first asked, so every one of them is asked by a test.
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, cast
 
 _ASKED = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
@@ -31,3 +35,18 @@ class _Late:
 def late(source: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern of `source`, compiled when it is first asked; for patterns that most texts do not need."""
     return cast("re.Pattern[str]", _Late(source, flags))
+
+
+def late_names(package: str, face: Mapping[str, str]) -> Callable[[str], Any]:
+    """A package's `__getattr__` by which its names (module → names, parted by spaces) are loaded when first used."""
+    where = {name: module for module, names in face.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        module = where.get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(module, package), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return find

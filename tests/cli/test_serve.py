@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.serve import found_config
+from dragoman.cli.serving import found_config
 from dragoman.errors import DragomanError
 from dragoman.gateway import Found
 from dragoman.providers.rows import PROVIDERS

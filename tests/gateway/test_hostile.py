@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from dragoman.cli.serve import QUIET
+from dragoman.cli.serving import QUIET
 from dragoman.codecs import CODECS
 from dragoman.dialects.writing.neutralise import JOINER, PIECE, neutralise, restore
 from dragoman.effects import arun

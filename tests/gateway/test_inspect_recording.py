@@ -12,10 +12,11 @@ import pytest
 from dragoman.effects import Read
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.load import Server, read
+from dragoman.gateway.config.words import INSPECT
 from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.gateway.inspector.recording import PACKED, WITHHELD
 from dragoman.gateway.inspector.redaction import is_secret, shown_query, shown_url, spellings
-from dragoman.gateway.observers import INSPECT, observers
+from dragoman.gateway.observers import observers
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS

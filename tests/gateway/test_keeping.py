@@ -16,9 +16,10 @@ from dragoman.codecs.shared.spec import WireFields
 from dragoman.errors import UsageError
 from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.config.load import read
+from dragoman.gateway.config.words import STATE_DIR
 from dragoman.gateway.factory import from_file
 from dragoman.gateway.state.sqlite_cache import FILE, Store
-from dragoman.gateway.state.stores import DIRECTORY, StateStores, open_stores
+from dragoman.gateway.state.stores import StateStores, open_stores
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -214,10 +215,10 @@ def test_a_directory_that_cannot_be_made_costs_only_sharing(
 def test_the_settings_or_the_environment_before_them_name_the_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(DIRECTORY, raising=False)
+    monkeypatch.delenv(STATE_DIR, raising=False)
     settings: dict[str, Any] = {"server": {"state_dir": str(tmp_path / "told")}, "default": {"route": "ollama/qwen3"}}
     assert read(settings, {}).server.state_dir == str(tmp_path / "told")
-    assert read(settings, {DIRECTORY: "/another"}).server.state_dir == "/another"
+    assert read(settings, {STATE_DIR: "/another"}).server.state_dir == "/another"
     assert read({"default": settings["default"]}, {}).server.state_dir == ""
     text = f'[server]\nstate_dir = "{tmp_path / "told"}"\n[default]\nroute = "ollama/qwen3"\n'
     (tmp_path / "dragoman.toml").write_text(text)

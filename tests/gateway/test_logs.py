@@ -12,8 +12,9 @@ import pytest
 
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.load import Server
-from dragoman.gateway.observers import FORMAT, LEVEL, observers
-from dragoman.gateway.telemetry.logs import ACCESS, OTHERS, ROOT, Form, Logs, configure, hidden
+from dragoman.gateway.config.words import LOG_FORMAT, LOG_LEVEL, Form
+from dragoman.gateway.observers import observers
+from dragoman.gateway.telemetry.logs import ACCESS, OTHERS, ROOT, Logs, configure, hidden
 from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
@@ -154,8 +155,8 @@ ASKED: list[tuple[Server, dict[str, str], str, int]] = [
     (Server(), {}, "text", logging.WARNING),
     (Server(log_format="json"), {}, "json", logging.INFO),
     (Server(log_format="json", log_level="error"), {}, "json", logging.ERROR),
-    (Server(log_format="json", log_level="error"), {FORMAT: "text", LEVEL: "debug"}, "text", logging.DEBUG),
-    (Server(), {FORMAT: "json"}, "json", logging.INFO),
+    (Server(log_format="json", log_level="error"), {LOG_FORMAT: "text", LOG_LEVEL: "debug"}, "text", logging.DEBUG),
+    (Server(), {LOG_FORMAT: "json"}, "json", logging.INFO),
 ]
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 
 from ..gateway.config.json_schema import FORM
-from ..gateway.config.load import FILE, Settings, import_litellm, load
+from ..gateway.config.load import Settings, import_litellm, load
+from ..gateway.config.words import FILE
 from ..providers.families import profile
 from ..providers.route import Route
 from .outputs import print_json, print_table

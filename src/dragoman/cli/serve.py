@@ -1,80 +1,23 @@
 """`dragoman serve`: the gateway in front of a model, until it is interrupted.
 
-What it serves and where it found it goes to stderr.  Contract: a port that is taken, an upstream that cannot be used
-and a machine without a model server each end with a sentence that says what to do.
+What can be said of it on the command line; `serving.py` does it, and is imported then: help must not load a server.
 """
 
 from __future__ import annotations
 
-import atexit
-import os
-import socket
-import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
-import uvicorn
-from click.core import ParameterSource
-from starlette.types import ASGIApp
 
-from ..codecs import CODECS
-from ..errors import DragomanError, UsageError
-from ..gateway import Found, GatewayConfig, discover
-from ..gateway.config.load import FILE, MCP_VARIABLE, YAML, Server, Settings, load, read
-from ..gateway.discovery import Place, usual_places
-from ..gateway.factory import VARIABLE, from_config
-from ..gateway.inspector.api import ROOT
-from ..gateway.observers import FORMAT, INSPECT, LEVEL, log_as
-from ..gateway.process.workers import Workers
-from ..gateway.state.stores import DIRECTORY
-from ..gateway.telemetry.logs import LEVELS, Form
-from ..gateway.telemetry.metrics import MULTIPROCESS
-from ..io.environment import route_to
-from ..io.sockets import listen
-from ..providers.route import Route
-from ..providers.rows import COMPATIBLE, PROVIDERS, Provider, Tools
-from ..sim import WeakModel, running
-from .inputs import read_dialect
-from .interrupts import interruptible
-
-OF_A_MODEL = frozenset({"upstream", "upstream_api", "model", "dialect", "tools", "compact", "nonce", "key", "demo"})
-"""Options that say what a settings file says of its models."""
-PORT = Server().port
-APP = "dragoman.gateway.factory:app"
-WORKERS = "DRAGOMAN_WORKERS"
-QUIET: dict[str, Any] = {
-    "log_level": "warning",
-    "log_config": None,
-    "access_log": False,
-    "ws": "none",
-    "http": "dragoman.gateway.process.connections:Connection",
-    "proxy_headers": False,  # nobody asks where a client is: reading that from headers is wasted on every request
-    "timeout_keep_alive": 75,
-    "timeout_graceful_shutdown": 30,
-}
-"""How the server runs; answers being given may take 30 seconds more once it is told to end.
-
-An idle connection is kept longer than clients keep one (httpx 5 s, aiohttp 15, balancers 60): whoever closes first may
-close just when the other writes, and the five seconds of uvicorn are those of most SDKs.
-"""
-ONE_PROCESS = "one process serves instead of {workers}: the inspector shows what its own process serves"
-BESIDE = "{option} does not count beside {file}; write it into the file, or say with --upstream which model is meant"
-NOTHING_FOUND = (
-    "found no model server on this machine (looked at {places}).\n"
-    "Start one, or say where it is: dragoman serve --upstream URL\n"
-    "or try without one: dragoman serve --demo"
-)
+from ..gateway.config.words import CONFIG, LEVELS, Form
+from ..providers.rows import COMPATIBLE
+from ..providers.spec import Tools
 
 
 @click.command(name="serve")
-@click.option(
-    "--upstream", metavar="URL|PROVIDER", help="Model server, or provider. Default: found on this machine."
-)
+@click.option("--upstream", metavar="URL|PROVIDER", help="Model server, or provider. Default: found on this machine.")
 @click.option("--upstream-api", type=click.Choice(list(COMPATIBLE)), help="Its API. Default: found by asking.")
 @click.option("--model", default="", help="Model to ask for, whatever the client names.")
 @click.option(
@@ -91,7 +34,7 @@ NOTHING_FOUND = (
 )
 @click.option(
     "--config",
-    envvar=VARIABLE,
+    envvar=CONFIG,
     type=click.Path(path_type=Path),
     help="Settings file. Default: ./dragoman.toml, where there is one.",
 )
@@ -104,181 +47,9 @@ NOTHING_FOUND = (
 @click.option("--log-level", type=click.Choice(LEVELS), help="Least level; info logs requests. Default: warning.")
 @click.option("--inspect/--no-inspect", default=None, help="Show exchanges with content at /inspect.")
 @click.option("--demo", is_flag=True, help="Serve a scripted model that has no tools, to try clients with.")
-def command(  # noqa: PLR0917 -- click hands over every option by name
-    upstream: str | None,
-    upstream_api: str | None,
-    demo: bool,
-    config: Path | None,
-    litellm: Path | None,
-    host: str | None,
-    port: int | None,
-    log_format: str | None,
-    log_level: str | None,
-    mcp: Path | None,
-    inspect: bool | None,
-    workers: int | None,
-    **options: Any,
-) -> None:
+def command(**options: Any) -> None:
     """Serve the gateway in front of a model.
 
     Clients of OpenAI chat completions, Anthropic messages and Ollama chat find their API below the address shown.
     """
-    _set_environment(log_format, log_level, mcp, inspect, workers)
-    if litellm is not None and litellm.suffix not in YAML:
-        raise UsageError(f"{litellm} is no YAML file by its name; give a LiteLLM proxy's file, ending in .yaml")
-    file = _file(litellm or config, of_a_model=bool(upstream or demo))
-    if file is not None:
-        _serve_file(file, host, port)
-        return
-    with ExitStack() as stack:
-        if demo:
-            upstream, upstream_api = stack.enter_context(running(WeakModel())), "openai_chat"
-        settings, found = read({}), _config(upstream, upstream_api, _fields(**options))
-        _serve_model(settings, found, host, port)
-
-
-def _set_environment(
-    log_format: str | None, log_level: str | None, mcp: Path | None, inspect: bool | None, workers: int | None
-) -> None:
-    """Options that count in every process, where each of them looks."""
-    variables = {
-        FORMAT: log_format,
-        LEVEL: log_level,
-        MCP_VARIABLE: mcp and str(mcp.resolve()),
-        INSPECT: None if inspect is None else str(inspect).lower(),
-        WORKERS: workers and str(workers),
-    }
-    os.environ.update({name: value for name, value in variables.items() if value})
-
-
-def _serve_model(settings: Settings, found: GatewayConfig, host: str | None, port: int | None) -> None:
-    """Serve by what the environment sets, in front of the models found."""
-    server, served = settings.server, replace(settings.config, default=found.default, models=found.models)
-    _serve(partial(from_config, server, served), server, host, port)
-
-
-def _file(named: Path | None, *, of_a_model: bool) -> Path | None:
-    """The settings file, where one is meant.  Raises UsageError for options that would not count beside it."""
-    context = click.get_current_context()
-    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    file = named or (Path(FILE) if Path(FILE).is_file() else None)
-    if of_a_model and not given & {"config", "litellm"}:
-        return None
-    if file is not None and (beside := sorted(given & OF_A_MODEL)):
-        raise UsageError(BESIDE.format(option=f"--{beside[0].replace('_', '-')}", file=file))
-    return file
-
-
-def _serve_file(file: Path, host: str | None, port: int | None) -> None:
-    """Serve what a settings file says; options count before it."""
-    server = load(file).server
-    os.environ[VARIABLE] = str(file.resolve())
-    _serve(APP, server, host, port)
-
-
-def _serve(app: str | Callable[[], ASGIApp], server: Server, host: str | None, port: int | None) -> None:
-    """Serve what `app` makes in each process."""
-    workers = server.workers
-    if server.inspect and workers > 1:
-        click.echo(ONE_PROCESS.format(workers=workers), err=True)
-        workers = 1
-    with _listen(host or server.host, server.port if port is None else port) as listening:
-        if workers > 1:
-            _count_together(server)
-            _keep_together(server)
-            log_as(server)
-        config = uvicorn.Config(app, factory=True, workers=workers, **_tls(server), **QUIET)
-        _run(config, listening, inspect=server.inspect)
-
-
-def _tls(server: Server) -> dict[str, Any]:
-    return {"ssl_certfile": server.tls_cert or None, "ssl_keyfile": server.tls_key or None}
-
-
-def _count_together(server: Server) -> None:
-    """The workers count what they serve in one place."""
-    if server.metrics and MULTIPROCESS not in os.environ:
-        os.environ[MULTIPROCESS] = _directory("metrics")
-
-
-def _keep_together(server: Server) -> None:
-    """Each worker finds what another one keeps, for as long as this command runs."""
-    if not server.state_dir:
-        os.environ[DIRECTORY] = _directory("state")
-
-
-def _directory(what: str) -> str:
-    """A directory for its owner only that goes with this process."""
-    place = tempfile.TemporaryDirectory(prefix=f"dragoman-{what}-", ignore_cleanup_errors=True)
-    atexit.register(place.cleanup)
-    return place.name
-
-
-def _run(config: uvicorn.Config, listening: socket.socket, *, inspect: bool) -> None:
-    """Serve on `listening`.  Raises KeyboardInterrupt for an interrupt, once what was being answered is answered."""
-    with interruptible():
-        _announce(*listening.getsockname()[:2], secure=bool(config.ssl_certfile), inspect=inspect)
-        if config.workers > 1:
-            Workers(config, [listening]).run()
-        else:
-            uvicorn.Server(config).run([listening])
-
-
-def _announce(host: str, port: int, *, secure: bool, inspect: bool) -> None:
-    address = f"{'https' if secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
-    click.echo(f"listening on {address} (Ctrl-C ends it)", err=True)
-    if inspect:
-        click.echo(f"what is said is kept in memory, and shown at {address}{ROOT}", err=True)
-
-
-def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
-    """The options as fields of a route."""
-    dialects = {} if dialect == "auto" else dict.fromkeys(("dialects", "prompt_dialect"), read_dialect(dialect))
-    plain["compact"] = plain["compact"] or None
-    return {**plain, **dialects, "tools": Tools(tools) if tools else None}
-
-
-def _config(upstream: str | None, api: str | None, fields: dict[str, Any]) -> GatewayConfig:
-    if upstream is None:
-        return found_config(discover(), fields)
-    if upstream in PROVIDERS:
-        route = route_to(PROVIDERS[upstream], **fields)
-    else:
-        route = Route(provider=COMPATIBLE[api] if api else _ask(upstream), base_url=upstream, **fields)
-    click.echo(f"in front of {route.root()} ({CODECS[route.provider.codec].name})", err=True)
-    return GatewayConfig(default=route)
-
-
-def found_config(found: Sequence[Found], fields: dict[str, Any]) -> GatewayConfig:
-    """Every server found serves its own models; the first serves what no other lists."""
-    if not found:
-        places = ", ".join(f"{place.provider.name} at {place.base_url}" for place in usual_places())
-        raise DragomanError(NOTHING_FOUND.format(places=places))
-    for server in found:
-        click.echo(f"found {server}", err=True)
-    routes = [route_to(server.provider, base_url=server.base_url, **fields) for server in found]
-    pairs = reversed(list(zip(found, routes, strict=True)))
-    models = {model: route for server, route in pairs for model in server.models}
-    return GatewayConfig(default=routes[0], models=models)
-
-
-def _ask(upstream: str) -> Provider:
-    """The row for a server at an address, by which of its lists it answers; OpenAI's where it answers none."""
-    rows = [COMPATIBLE["ollama_chat"], COMPATIBLE["openai_chat"]]
-    places = [Place(provider=row, base_url=Route(provider=row, base_url=upstream).root()) for row in rows]
-    answered = discover(places)
-    if not answered:
-        click.echo(
-            f"nothing answers at {upstream} yet; taking it for openai_chat (--upstream-api says otherwise)", err=True
-        )
-        return rows[1]
-    return replace(answered[0].provider, base_url="")
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        return listen(host, port)
-    except (OSError, UnicodeError) as error:
-        number = getattr(error, "errno", None) or 0
-        why = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or error
-        raise DragomanError(f"cannot listen on {host}:{port}: {why}; choose another --port or --host") from error
+    import_module(".serving", __package__).serve(**options)

@@ -15,13 +15,12 @@ from ..errors import DragomanError, UsageError
 from .app import create_app
 from .config.load import Server, load
 from .config.model import GatewayConfig
+from .config.words import CONFIG
 from .observers import log_as, observers
 from .reload import Watched
 from .state.stores import open_stores
 
 log = logging.getLogger("dragoman.gateway")
-
-VARIABLE = "DRAGOMAN_CONFIG"
 
 
 def from_file(path: Path) -> ASGIApp:
@@ -50,9 +49,9 @@ def from_config(server: Server, config: GatewayConfig) -> ASGIApp:
 
 def app() -> ASGIApp:
     """The same for the file the environment names: what any ASGI server can be pointed at."""
-    named = os.environ.get(VARIABLE, "")
+    named = os.environ.get(CONFIG, "")
     if not named:
-        raise UsageError(f"{VARIABLE} is not set; set it to the path of a dragoman.toml")
+        raise UsageError(f"{CONFIG} is not set; set it to the path of a dragoman.toml")
     try:
         return from_file(Path(named))
     except DragomanError as error:  # a worker that begins while the file is being mended: the others go on

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from .config.environment import FLAGS
 from .config.load import Server
 from .config.model import GatewayConfig
+from .config.words import INSPECT, LOG_FORMAT, LOG_LEVEL, Form
 from .inspector.recorder import Recorder
 from .telemetry.exchange_record import Observer
-from .telemetry.logs import Form, Logs, configure
+from .telemetry.logs import Logs, configure
 from .telemetry.metrics import Metrics
 from .telemetry.tracing import Tracing, configured
 
-FORMAT, LEVEL = "DRAGOMAN_LOG_FORMAT", "DRAGOMAN_LOG_LEVEL"
-INSPECT = "DRAGOMAN_INSPECT"
 QUIET, TALKATIVE = "warning", "info"
 
 
@@ -44,6 +43,6 @@ def log_as(
     server: Server, environ: Mapping[str, str] = os.environ, hidden: Callable[[], Iterable[str]] = tuple
 ) -> None:
     """Say how and what is logged; `hidden` gives what must not be."""
-    form = environ.get(FORMAT, "") or server.log_format
-    level = environ.get(LEVEL, "") or server.log_level or (TALKATIVE if form else QUIET)
+    form = environ.get(LOG_FORMAT, "") or server.log_format
+    level = environ.get(LOG_LEVEL, "") or server.log_level or (TALKATIVE if form else QUIET)
     configure(Form(form or Form.TEXT), level, hidden)

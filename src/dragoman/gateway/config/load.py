@@ -38,9 +38,8 @@ from .environment import overlaid
 from .errors import Complaint, complaints, shown
 from .litellm import Imported, convert
 from .model import PATIENCE, Access, Attachment, GatewayConfig, Limits, Mcp
+from .words import FILE, MCP, YAML
 
-FILE = "dragoman.toml"
-YAML = frozenset({".yaml", ".yml"})
 REFERENCE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 NOT_SET = "the environment variable {name} is not set; set it, or write ${{{name}:-}} where none is needed"
 PLAIN_KEY = "write a key as ${NAME} and set the variable NAME; keys do not belong into files"
@@ -60,8 +59,6 @@ NO_DIRECTORY = "{path} is no directory; name one, or a path where one can be mad
 NO_MODEL = 'no model is served; write [default] and, below it, route = "provider/model" (or [models.NAME])'
 NO_SERVER = "no MCP server is named {name!r}; name one of mcpServers: {known}"
 MODELS = "$.models"
-MCP_VARIABLE = "DRAGOMAN_MCP"
-"""Names a file of MCP servers, in any host's form, whose tools every model gets."""
 HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"), re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 UNITS = {"": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3}
 SIZE = re.compile(r"\s*(\d+)\s*([kmg]?b?)\s*", re.IGNORECASE)
@@ -178,7 +175,7 @@ class _Reader:
 
     def _mcp(self) -> Mcp:
         """The servers that some model gets, and which; the others are not started."""
-        rows, file = self._data.get("mcpServers", {}), self._environ.get(MCP_VARIABLE, "")
+        rows, file = self._data.get("mcpServers", {}), self._environ.get(MCP, "")
         attached = {
             name: self._attachments(row, child(MODELS, name)) for name, row in self._data.get("models", {}).items()
         }

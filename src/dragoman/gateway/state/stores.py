@@ -34,8 +34,6 @@ from .sqlite_cache import FILE, Drawer, Store
 
 log = logging.getLogger("dragoman.gateway")
 
-DIRECTORY = "DRAGOMAN_STATE_DIR"
-"""The variable of the setting that names the directory (`gateway/config/environment.py`)."""
 EVERY = 600.0
 """Seconds between two looks for what is too old."""
 SOON = 1.0

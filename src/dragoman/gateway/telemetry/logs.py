@@ -13,29 +13,21 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any, TextIO
 
 from ...redaction import redact
 from ..config.model import GatewayConfig
+from ..config.words import Form
 from .exchange_record import ExchangeRecord, UpstreamAttempt, reports
 
 ROOT = "dragoman"
 OTHERS = ("uvicorn", "uvicorn.error", "asyncio")
 """Whose warnings are written the same way."""
 ACCESS = "dragoman.access"
-LEVELS = ("debug", "info", "warning", "error")
 MOST = 200
 """Characters of anything a client or a provider chose."""
 
 log = logging.getLogger(ACCESS)
-
-
-class Form(StrEnum):
-    """How lines are written."""
-
-    JSON = "json"
-    TEXT = "text"
 
 
 class Logs:
