@@ -16,7 +16,20 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.turn.machine import turn
 from dragoman.turn.native_calls import NativeCalls
-from dragoman.types import Edit, IssueKind, Message, Report, Request, Response, Stop, Tier, Tool, ToolChoice, Verdict
+from dragoman.types import (
+    Edit,
+    IssueKind,
+    Message,
+    Report,
+    Request,
+    Response,
+    Stop,
+    Tier,
+    Tool,
+    ToolChoice,
+    ToolResult,
+    Verdict,
+)
 from tests.support.upstreams import ScriptedReply, model, text_reply
 
 PROPERTIES: dict[str, Any] = {
@@ -269,3 +282,40 @@ def test_a_call_made_against_the_callers_word_does_not_run() -> None:
 
 def test_without_native_calls_nothing_is_told_of_them() -> None:
     assert answered_natively("openai_chat", text_reply("hello")).issues == ()
+
+
+# ── ids ──────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("taken", "given", "expected"), [
+    (["c0"], ["c0"], ["c0_2"]),
+    (["c0", "c0_2"], ["c0"], ["c0_3"]),
+    (["c0", "c1"], ["c0", "c1"], ["c0_2", "c1_2"]),
+    (["c1"], ["c0"], ["c0"]),
+    ([], ["c0"], ["c0"]),
+    (["c0", "c9"], ["c9", "c0_2", "c0"], ["c9_2", "c0_2", "c0_3"]),
+])  # fmt: skip
+def test_an_id_that_the_conversation_knows_is_given_to_no_other_call(
+    taken: list[str], given: list[str], expected: list[str]
+) -> None:
+    natives = NativeCalls(Judge(TOOLS), taken=taken)
+    started = [natives.handle(CallStarted(n, id_, "note"))[0] for n, id_ in enumerate(given)]
+    assert [event.id for event in started if isinstance(event, CallStarted)] == expected
+
+
+@pytest.mark.parametrize("api", ["openai_chat", "anthropic_messages", "ollama_chat"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_server_that_counts_from_nought_in_each_answer_gives_ids_of_their_own_to_clients(
+    api: str, stream: bool
+) -> None:
+    look = ScriptedReply(calls=(("call_0", "look", {"at": "sky"}),))
+    peer, route = model(api, look, look, look), Route(provider=COMPATIBLE[api], base_url="http://model.test")
+    messages: tuple[Message, ...] = (Message("user", "Look."),)
+    for _ in range(3):
+        request = Request(model="m", messages=messages, tools=(LOOK,), stream=stream)
+        response = run(turn(request, route), peer.sync_performer())
+        (made,) = response.calls
+        result = ToolResult(call_id=made.id, name="look", content="nothing")
+        messages += (response.message, Message("tool", [result]))
+    ids = [call.id for message in messages for call in message.calls]
+    assert len(set(ids)) == 3

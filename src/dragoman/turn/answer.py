@@ -175,7 +175,8 @@ def _natives(plan: Plan) -> Handler:
     @cache
     def natives() -> NativeCalls:
         others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
-        return NativeCalls(Judge(plan.named), allowed=not plan.forbids_calls, others=others)
+        taken = frozenset(call.id for message in plan.asked.messages for call in message.calls)
+        return NativeCalls(Judge(plan.named), allowed=not plan.forbids_calls, others=others, taken=taken)
 
     return lambda event: natives().handle(event)
 

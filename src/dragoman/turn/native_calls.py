@@ -11,7 +11,9 @@ Sources: malformations.md §4 and §6; judge-rules.md 4 and 5.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from ..dialects.judge.candidate import Draft, close_json
@@ -35,10 +37,15 @@ class NativeCalls:
 
     `judge` knows the tools as the wire names them.  `allowed` False: the request forbids calls.  `others` True: there
     are tools besides, of the wire's own or the provider's, whose names nobody knows here; unknown names may be theirs.
+    `taken` are the ids of the conversation's calls: servers that count the calls of each answer give them again, and
+    clients that keep calls by their ids lose one of the two.
     """
 
-    def __init__(self, judge: Judge, *, allowed: bool = True, others: bool = False) -> None:
+    def __init__(
+        self, judge: Judge, *, allowed: bool = True, others: bool = False, taken: Collection[str] = frozenset()
+    ) -> None:
         self._judge, self._allowed, self._others = judge, allowed, others
+        self._taken = {*taken}
         self._open: dict[int, _NativeCall | None] = {}
 
     def handle(self, event: Event) -> list[Event]:
@@ -56,6 +63,10 @@ class NativeCalls:
                 return [event]
 
     def _start(self, event: CallStarted) -> CallStarted:
+        if event.id in self._taken:
+            spellings = (f"{event.id}_{n}" for n in count(2))
+            event = replace(event, id=next(id_ for id_ in spellings if id_ not in self._taken))
+        self._taken.add(event.id)
         draft = Draft("", 0, strong=True, id=event.id, index=event.index, name=event.name)
         try:
             self._judge.name(draft, event.name)
