@@ -221,6 +221,34 @@ def test_programs_bring_their_own_plans() -> None:
 # ── pieces, limits, luck ─────────────────────────────────────────────────────
 
 
+MARKUP = "see </parameter>, </function>\n</tool_call> and <parameter=path>"
+COPY = "copy"
+
+
+def _copy(task: Task) -> Generator[Batch, list[str], str]:
+    yield [Wish("write_file", {"path": "a.md", "content": MARKUP})]
+    return "Copied."
+
+
+COPYING = WeakModel([Scenario(name=COPY, task=re.compile(COPY), plan=_copy, example=COPY)])
+
+
+@pytest.mark.parametrize("name", ["qwen3_coder", "anthropic_xml", "glm45"])
+def test_markup_in_a_value_is_written_as_it_is(name: str) -> None:
+    reply = COPYING.reply([_system(DIALECTS[name]), Message("user", "copy it")])
+    assert MARKUP in reply.text
+    assert "RAW" not in reply.text
+
+
+@pytest.mark.parametrize("name", ["qwen3_coder", "anthropic_xml", "glm45", "hermes"])
+def test_its_calls_may_be_kept_in_the_form_of_its_prompt_and_not_in_its_own(name: str) -> None:
+    kept = Message("assistant", [ToolCall(id="1", name="write_file", arguments={"path": "a.md", "content": MARKUP})])
+    result = Message("tool", [ToolResult(call_id="1", name="write_file", content="written")])
+    told = [Message(m.role if m.role != "tool" else "user", render_message(m, TILDE_FENCE)) for m in (kept, result)]
+    messages = [_system(TILDE_FENCE), Message("user", "copy it"), *told]
+    assert COPYING.reply(messages, model=f"weak-{name}").text == "Copied."
+
+
 def test_the_pieces_are_the_text_and_the_same_again() -> None:
     messages = [_system(HERMES), Message("user", TASK)]
     reply = WeakModel(seed=1).reply(messages)

@@ -10,14 +10,16 @@ after a message that corrects it, it takes care and makes no mistake.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from types import MappingProxyType
+from typing import Any
 
 from ..dialects import DIALECTS
 from ..dialects.rows.documents import TILDE_FENCE
-from ..dialects.spec import Dialect, JsonCall
+from ..dialects.spec import Dialect, JsonCall, TaggedArgs
 from ..dialects.writing.render import Unrenderable, final_answer, render
 from ..errors import UsageError
 from ..types import Message, Tool, ToolCall
@@ -116,8 +118,9 @@ class WeakModel:
         """The reply to a conversation.  `max_tokens` counts pieces; `stop` ends the text before the first of them."""
         named = habits(model)
         prompt = "\n\n".join(m.text for m in messages if m.role == "system")
-        dialect = named.dialect or self._dialect or prompt_reader.shown_dialect(prompt) or TILDE_FENCE
-        progress = self._follow(messages, prompt, dialect)
+        shown = prompt_reader.shown_dialect(prompt)
+        dialect = named.dialect or self._dialect or shown or TILDE_FENCE
+        progress = self._follow(messages, prompt, tuple(dict.fromkeys([dialect, shown or dialect])))
         luck = Random("\n".join([str(self._seed), model, *(f"{m.role}: {m.text}" for m in messages)]))
         step = pursue(progress.scenario, progress.task, progress.seen)
         faults = frozenset() if progress.corrected else draw({**self._rates, **named.rates}, luck)
@@ -126,8 +129,11 @@ class WeakModel:
         utterance = _ask(step, dialect, prompt_reader.as_tools(progress.task.offers), faults, luck)
         return _cut(utterance, faults, luck, max_tokens, stop)
 
-    def _follow(self, messages: Sequence[Message], prompt: str, dialect: Dialect) -> _Progress:
-        """Fold the conversation into the progress made on its last task."""
+    def _follow(self, messages: Sequence[Message], prompt: str, dialects: tuple[Dialect, ...]) -> _Progress:
+        """Fold the conversation into the progress made on its last task.
+
+        Its calls stand there in its own form, or in the one that the prompt shows, as whoever keeps them wrote them.
+        """
         offers = prompt_reader.offers(prompt)
         progress = _Progress(scenarios.INTRODUCTION, Task("", {}, offers), answered=True)
         for message in messages:
@@ -136,23 +142,22 @@ class WeakModel:
             if message.role == "assistant":
                 progress.wrote = message.text
                 # Where no tools are offered any more, a call of the past is still one.
-                progress.pending = prompt_reader.own_calls(
-                    message.text, dialect, prompt_reader.as_tools(offers) or None
-                )
+                tools = prompt_reader.as_tools(offers) or None
+                progress.pending = prompt_reader.own_calls(message.text, dialects, tools)
                 progress.corrected = False
                 progress.answered = not progress.pending and _is_answer(message.text, progress)
                 continue
-            progress = self._take_in(message, dialect, progress)
+            progress = self._take_in(message, dialects, progress)
         return progress
 
-    def _take_in(self, message: Message, dialect: Dialect, progress: _Progress) -> _Progress:
+    def _take_in(self, message: Message, dialects: tuple[Dialect, ...], progress: _Progress) -> _Progress:
         """Take in a message that is not the model's own: results, a new task, a correction, or all of them."""
         text = message.text
         if progress.pending:
-            back, text = prompt_reader.results(text, dialect)
+            back, text = prompt_reader.results(text, dialects[0])
             if message.role == "tool" and not back:
                 back, text = (text,), ""
-            _take_results(back, dialect, progress)
+            _take_results(back, dialects, progress)
             if back and not text:
                 return progress
         scenario, words = recognise(text, self._plans) or (scenarios.INTRODUCTION, {})
@@ -163,10 +168,10 @@ class WeakModel:
         return _Progress(scenario, task)
 
 
-def _take_results(back: Sequence[str], dialect: Dialect, progress: _Progress) -> None:
+def _take_results(back: Sequence[str], dialects: tuple[Dialect, ...], progress: _Progress) -> None:
     """Put the results that came back to the calls that wait for them."""
     if len(back) != len(progress.pending):
-        every = prompt_reader.own_calls(progress.wrote, dialect, None)  # also those of tools there are not
+        every = prompt_reader.own_calls(progress.wrote, dialects, None)  # also those of tools there are not
         progress.pending = every if len(back) == len(every) else progress.pending
     seen = prompt_reader.answered_calls(progress.pending, back)
     progress.seen += seen
@@ -190,7 +195,7 @@ def _ask(
         """A tool by a wrong name is written with that tool's types."""
         pairs = [(known.get(meant.name), call.name) for meant, call in zip(calls, utterance.calls, strict=True)]
         misnamed = [replace(tool, name=name) for tool, name in pairs if tool is not None and name not in known]
-        return replace(utterance, written=render(utterance.calls, dialect, tools=[*tools, *misnamed]))
+        return replace(utterance, written=_written(utterance.calls, dialect, [*tools, *misnamed]))
 
     for mistakes in (faults, frozenset[FaultKind]()):  # a dialect may have no way to write a mistake
         try:
@@ -198,6 +203,31 @@ def _ask(
         except Unrenderable as unable:
             why = unable
     return Utterance((), f"I cannot write this call: {why}")
+
+
+def _written(calls: Sequence[ToolCall], dialect: Dialect, tools: Sequence[Tool]) -> str:
+    """The calls in the model's form; markup that its values hold stands there as it is, as no model escapes it.
+
+    Raises Unrenderable where the form has no room for a value as it is.
+    """
+    try:
+        return render(calls, dialect, tools=tools)
+    except Unrenderable:
+        if not isinstance(dialect.args, TaggedArgs):
+            raise
+    raw: dict[str, str] = {}
+    plain = [replace(call, arguments={k: _placed(v, raw) for k, v in call.arguments.items()}) for call in calls]
+    text = render(plain, dialect, tools=tools)
+    return re.sub("|".join(raw), lambda found: raw[found.group()], text)
+
+
+def _placed(value: Any, raw: dict[str, str]) -> Any:
+    """A word that stands for `value` until the call is written; what is no text stays."""
+    if not isinstance(value, str):
+        return value
+    word = f"RAW{len(raw):04}TEXT"
+    raw[word] = value
+    return word
 
 
 def _answer(text: str, dialect: Dialect, prompt: str) -> Utterance:

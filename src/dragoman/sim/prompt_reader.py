@@ -146,9 +146,13 @@ def _markup(row: Dialect) -> tuple[str, ...]:
 # ── calls made and results come back ─────────────────────────────────────────
 
 
-def own_calls(text: str, dialect: Dialect, tools: tuple[Tool, ...] | None) -> tuple[ToolCall, ...]:
-    """The calls in a past message of the model itself; `tools` None takes any name for a tool's."""
-    return parse(text, dialects=[dialect], tools=tools).calls
+def own_calls(text: str, dialects: Sequence[Dialect], tools: tuple[Tool, ...] | None) -> tuple[ToolCall, ...]:
+    """The calls in a past message of the model itself, by the first of its forms that holds any.
+
+    `tools` None takes any name for a tool's.
+    """
+    found = (parse(text, dialects=[dialect], tools=tools).calls for dialect in dialects)
+    return next(filter(None, found), ())
 
 
 def as_tools(offered: Sequence[Offer]) -> tuple[Tool, ...]:
