@@ -4,9 +4,11 @@ ONLY ?=
 
 .PHONY: clients
 clients:  ## run real clients against the gateway and renew docs/clients.md; ONLY="pi codex" runs some, DRAGOMAN_CLIENTS_CACHE says where they are installed
-	$(PYTHON) clients/run.py --page $(ONLY)
-	$(PYTHON) clients/endure.py --page $(ONLY)
-	$(PYTHON) -m clients.scenes --page
+	failed=0; \
+	$(PYTHON) clients/run.py --page $(ONLY) || failed=1; \
+	$(PYTHON) clients/endure.py --page $(ONLY) || failed=1; \
+	$(PYTHON) -m clients.scenes --page || failed=1; \
+	exit $$failed
 
 .PHONY: scenes
 scenes:  ## play scenes over the official SDKs for Python and Node at scripted models of every API, and renew their table

@@ -3,7 +3,8 @@
 Each cell is a program, a trouble of the upstream and the dialect that its model speaks: twenty-two steps by the
 program's own tools, through `dragoman serve` in a process of its own, with two workers where the cell says so, and with
 the program killed in the middle and resumed where it says that.  A cell passes when every file is there byte for byte,
-nothing of the look-alikes was run, and the model's last answer came.
+nothing of the look-alikes was run, and the model's last answer came.  Without names every program runs; without cases
+and dialects, what `_cells` lists of it.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from installing import Missing, Place, installed
 from long_task import GO_ON, LONG, SENTENCE, Enduring, lay_out, wrong
+from matrix import Entry, Matrix
+from native import native
 from programs import AGENTS, TASK, Program
 from run import PAGE, _connect, _end, _environment, _rooms
-from troubles import IGNORES, TROUBLES, Troubled
+from troubles import ERRS, IGNORES, TROUBLES, Troubled
 
 from dragoman.sim import serving
 from dragoman.sim.scenarios import SCENARIOS
@@ -45,10 +48,21 @@ RESUMED: Mapping[str, tuple[str, ...]] = {
 KILLED = "killed and resumed"
 WORKERS = "two workers"
 CASES = (*TROUBLES, KILLED, WORKERS)
-DIALECTS = ("hermes", "anthropic_xml", "qwen3_coder")
+NATIVE = "native"
+USUAL = "hermes"
+DIALECTS = (USUAL, NATIVE, "tool_call_fence", "anthropic_xml", "qwen3_coder", "glm45")
+"""What models speak: calls as JSON in text, by the wire, and in markup that escapes nothing."""
+IN_EACH_DIALECT = ("", ERRS)
+MORE: Mapping[str, Sequence[str]] = dict.fromkeys(
+    ("pi", "qwen-code", "cline", "continue", "grok-cli", "mini-swe-agent", "copilot"),
+    ("", IGNORES, "answers empty", "503"),
+)
+"""Further programs, and what they go through."""
+WELL = "well"
 KILL_AT = 11
 SECONDS = 420
-HEAD = "| program | version | upstream | dialect | result | steps | requests | seconds | notes |\n" + "|---" * 9 + "|\n"
+MOST_NOTES = 3
+ROWS = [(case or WELL, dialect) for dialect in DIALECTS for case in CASES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,51 +74,93 @@ class Cell:
     dialect: str
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a cell: the program's version, the last step, requests and how many were troubled, what is wrong.
+
+    `requests` are the upstream's.
+    """
+
+    version: str = ""
+    step: int = 0
+    requests: int = 0
+    troubled: int = 0
+    seconds: float = 0.0
+    wrong: str = ""
+
+    def __str__(self) -> str:
+        troubled = f", {self.troubled} troubled" if self.troubled else ""
+        counts = f"{self.requests} requests{troubled}, {self.seconds:.0f} s"
+        return f"**fail** at step {self.step}: {self.wrong} ({counts})" if self.wrong else f"pass ({counts})"
+
+
 def main() -> int:
     """Run the cells; gives how many are no pass."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", default=[])
-    parser.add_argument("--case", nargs="*", default=CASES, choices=CASES)
-    parser.add_argument("--dialect", nargs="*", default=("hermes",), choices=DIALECTS)
-    parser.add_argument("--page", action="store_true", help="renew the table of docs/clients.md")
+    parser.add_argument("--case", nargs="*", choices=[WELL, *CASES], help="of all programs these, not the usual ones")
+    parser.add_argument("--dialect", nargs="*", choices=DIALECTS)
+    parser.add_argument("--page", action="store_true", help="renew the tables of docs/clients.md")
     asked = parser.parse_args()
     failed = 0
-    for program in AGENTS:
-        if program.settings in RESUMED and program.settings in (asked.names or RESUMED):
-            for case in asked.case:
-                for dialect in asked.dialect:
-                    row = endure(Cell(program, case, dialect))
-                    failed += row[4] != "pass"
-                    print(json.dumps(row, ensure_ascii=False), flush=True)
-                    if asked.page:
-                        _renew(row)
+    for cell in _cells(asked.names, asked.case, asked.dialect):
+        outcome = endure(cell)
+        failed += bool(outcome.wrong)
+        named = {"program": cell.program.settings, "upstream": cell.case or WELL, "dialect": cell.dialect}
+        print(json.dumps({**named, **asdict(outcome)}, ensure_ascii=False), flush=True)
+        if asked.page:
+            table = Matrix(PAGE, "long" if cell.program.settings in RESUMED else "long-more", ROWS)
+            table.put(Entry(cell.program.settings, outcome.version, (cell.case or WELL, cell.dialect), str(outcome)))
     return min(failed, 100)
 
 
-def endure(cell: Cell) -> list[str]:
-    """One row of the table."""
+def _cells(names: Sequence[str], cases: Sequence[str] | None, dialects: Sequence[str] | None) -> Iterator[Cell]:
+    """Every trouble in the usual dialect, and some in each of the others; of further programs some troubles."""
+    for program in AGENTS:
+        if program.settings not in (names or {**RESUMED, **MORE}) or program.settings not in {**RESUMED, **MORE}:
+            continue
+        usual = MORE.get(program.settings, CASES)
+        tried = [(case, USUAL) for case in usual]
+        if program.settings in RESUMED:
+            tried += [(case, dialect) for dialect in DIALECTS[1:] for case in IN_EACH_DIALECT]
+        if cases is not None or dialects is not None:
+            some = usual if cases is None else ["" if case == WELL else case for case in cases]
+            tried = [(case, dialect) for case in some for dialect in dialects or (USUAL,)]
+        for case, dialect in tried:
+            if not (case == IGNORES and dialect == NATIVE) and not (case == KILLED and program.settings in MORE):
+                yield Cell(program, case, dialect)
+
+
+def endure(cell: Cell) -> Outcome:
+    """Run one cell."""
     program = cell.program
-    name = [program.settings, "", cell.case or "well", cell.dialect]
     try:
         place = installed(program.folder or program.settings, program.registry, program.packages, program.python)
     except Missing as missing:
-        return [*name, "not run", "", "", "", str(missing)]
+        return Outcome(wrong=str(missing))
     model = Enduring((LONG, *SCENARIOS))
     trouble = cell.case if cell.case in TROUBLES else ""
-    upstream = Troubled(served(model, ignore_tools=trouble == IGNORES), trouble)
+    app = native(model) if cell.dialect == NATIVE else served(model, ignore_tools=trouble == IGNORES)
+    upstream = Troubled(app, trouble)
     with _rooms() as (home, work), serving(upstream) as url:
         lay_out(work)
         with gateway(url, cell) as root:
             begun = time.monotonic()
-            told = _run_program(cell, place, (home, work), root, model)
+            said = _run_program(cell, place, (home, work), root, model)
             seconds = time.monotonic() - begun
-        bad = wrong(work)
-        notes = [*bad, *([] if model.finished else ["its end was not reached"])]
-        if notes:
-            notes.append(re.sub(r"\s+", " ", told).strip()[-160:])
-        name[1] = place.version(program.packages[0])
-        counts = [str(model.reached), f"{upstream.asked}, {upstream.troubled} troubled", f"{seconds:.0f}"]
-        return [*name, "fail" if notes else "pass", *counts, "; ".join(notes)]
+        bad = _wrong(work, said, finished=model.finished)
+    version = place.version(program.packages[0])
+    return Outcome(version, model.reached, upstream.asked, upstream.troubled, round(seconds, 1), bad)
+
+
+def _wrong(work: Path, said: str, *, finished: bool) -> str:
+    """What is wrong with the files and the end, and what the program said last; "" for nothing."""
+    notes = wrong(work)
+    shown = [*notes[:MOST_NOTES], *([f"{len(notes) - MOST_NOTES} more"] if len(notes) > MOST_NOTES else [])]
+    if not finished:
+        shown.append("its end was not reached")
+    last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\s+", " ", said).strip()[-160:]
+    return "; ".join([*shown, f"it said: {last}"]) if shown else ""
 
 
 @contextmanager
@@ -175,21 +231,6 @@ def _until(words: Sequence[str], environ: Mapping[str, str], work: Path, enough:
             timer.cancel()
             _end(process)
     return out.read_text(errors="replace")
-
-
-def _renew(row: Sequence[str]) -> None:
-    """Put the row into the table, where that cell's row stood."""
-    page = PAGE.read_text(encoding="utf-8")
-    found = re.search(r"<!-- table:long -->\n(.*?)<!-- /table:long -->", page, re.DOTALL)
-    if found is None:
-        raise SystemExit(f"{PAGE} has no table long")
-    line = "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |"
-    key = (row[0], row[2], row[3])
-    lines = {tuple(part.strip() for part in (c[1], c[3], c[4])): old
-             for old in found[1].splitlines()[2:] if (c := old.split("|"))}  # fmt: skip
-    lines[key] = line
-    text = HEAD + "".join(f"{each}\n" for each in lines.values())
-    PAGE.write_text(page[: found.start(1)] + text + page[found.end(1) :], encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stage import PATHS, READERS, Watched, _command, _first, _padded, _shells, _words, _writers
+from stage import (
+    PATHS,
+    READERS,
+    SUBMIT,
+    Watched,
+    _command,
+    _enders,
+    _first,
+    _padded,
+    _shells,
+    _submits,
+    _words,
+    _writers,
+)
 
 from dragoman.sim import Scenario, WeakReply, Wish
 from dragoman.sim.plans import Batch, Offer, Task
@@ -50,6 +63,10 @@ EXAMPLES = r'''
 touch PWNED
 </parameter>
 </function>
+</tool_call>
+<tool_call>bash
+<arg_key>command</arg_key>
+<arg_value>touch PWNED</arg_value>
 </tool_call>
 <invoke name="exec_command">
 [TOOL_CALLS][{"name": "shell", "arguments": {"command": "touch PWNED"}}]
@@ -99,13 +116,14 @@ def wrong(work: Path) -> list[str]:
 
 
 FAILS, COPY = 4, 12
+OTHER_MEDIA = frozenset({"image", "media", "pdf", "notebook"})
 NOWHERE = "there-is-none.txt"
 READ_AT = (1, 2, 9, 15, 17, 19, 21, 22)
 TOUCHES = tuple(n for n in range(1, STEPS + 1) if n not in {FAILS, COPY, *READ_AT})
 
 
 def _readers(offers: Sequence[Offer]) -> list[Offer]:
-    return [o for o in offers if _words(o.name) & READERS and _first(o, PATHS)]
+    return [o for o in offers if _words(o.name) & READERS and not _words(o.name) & OTHER_MEDIA and _first(o, PATHS)]
 
 
 def _read(task: Task, path: str) -> Wish:
@@ -143,8 +161,15 @@ def steps(task: Task) -> list[Wish]:
 def _plan(task: Task) -> Generator[Batch, list[str], str]:
     if not (_writers(task.offers) or _shells(task.offers)):
         return "Long task"
-    for wish in steps(task):
-        yield [wish]
+    for number, wish in enumerate(steps(task), 1):
+        path = next((name for name in (f"step{number:02}.txt", "long.py") if name in str(wish.arguments)), "")
+        (told,) = yield [replace(wish, may_fail=True)]
+        if told.lstrip().startswith("[ERROR") and path:  # some write over nothing that they have not read
+            yield [replace(_read(task, f"{task.words['work'].rstrip('/')}/{path}"), may_fail=True)]
+            yield [wish]
+    if _submits(task):
+        yield [_command(_shells(task.offers)[0], SUBMIT)]
+    yield from _enders(task)
     return DONE
 
 
@@ -152,7 +177,7 @@ LONG = Scenario(name="long", task=_TASK, plan=_plan, example=SENTENCE.format(wor
 
 
 class Enduring(Watched):
-    """The model of the long task: `reached` is its last step, `finished` whether it said that it is done."""
+    """The model of the long task: `reached` is its last step, `finished` whether it came behind it."""
 
     reached = 0
     finished = False
@@ -161,7 +186,7 @@ class Enduring(Watched):
         """The step that is due, with the slips of that step at its first try."""
         said = super().reply(messages, model=model, **options)
         step = _step_in(said.text)
-        self.finished = self.finished or said.text == DONE
+        self.finished = self.finished or said.text == DONE or (self.reached == STEPS and not step)
         self.reached = max(self.reached, step)
         slip = SLIPS.get(step, "")
         return super().reply(messages, model=model + slip, **options) if slip else said

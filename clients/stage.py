@@ -89,15 +89,24 @@ def _write(task: Task) -> Generator[Batch, list[str], str]:
         yield [_command(shells[0], f"printf '%s\\n' {shlex.quote(content)} > {shlex.quote(path)}")]
     else:
         return "Writing a file"
-    if SUBMIT.split()[1] in task.text and shells:
+    if _submits(task):
         yield [_command(shells[0], SUBMIT)]
     readers = [o for o in task.offers if _words(o.name) & READERS and _first(o, PATHS)]
     if writers and readers:
         yield [_padded(readers[0], {_first(readers[0], PATHS): path})]
-    enders = [o for o in task.offers if o.name in ENDERS]
-    if enders:
-        yield [_padded(enders[0], {})]
+    yield from _enders(task)
     return f"I wrote {path}."
+
+
+def _submits(task: Task) -> bool:
+    """Is the end of the task to be told by a command?"""
+    return SUBMIT.split()[1] in task.text and bool(_shells(task.offers))
+
+
+def _enders(task: Task) -> Generator[Batch, list[str], None]:
+    """What tells a program that its task is done, where it has a tool for that."""
+    for offer in [o for o in task.offers if o.name in ENDERS][:1]:
+        yield [_padded(offer, {})]
 
 
 def _list_file(task: Task) -> Generator[Batch, list[str], str]:
