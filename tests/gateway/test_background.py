@@ -16,6 +16,8 @@ import pytest
 from dragoman.fallback import Rules
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.model import Access, Limits
+from dragoman.gateway.http import background
+from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.gateway.state import runs
 from dragoman.gateway.state.shelf import Shelf
 from dragoman.gateway.state.stores import StateStores
@@ -23,8 +25,8 @@ from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import Client, call
-from tests.support.clocks import LONG, OFTEN, until
-from tests.support.gateways import bearer, every_back, row
+from tests.support.clocks import LONG, OFTEN, auntil, until
+from tests.support.gateways import PIECE, Slow, bearer, every_back, row
 from tests.support.held import HeldModel
 from tests.support.mcp_gateways import ECHO, alive, served
 from tests.support.processes import serving_process
@@ -42,11 +44,17 @@ class World:
     def __init__(self, stack: ExitStack, back: str = "openai_chat") -> None:
         self.model, self.stack, self._back = HeldModel(back), stack, back
 
-    def app(self, directory: Path | None = None, access: tuple[Access, ...] = (), **config: Any) -> Any:
+    def app(
+        self,
+        directory: Path | None = None,
+        access: tuple[Access, ...] = (),
+        stores: StateStores | None = None,
+        **config: Any,
+    ) -> Any:
         route = Route(provider=COMPATIBLE[self._back], base_url="http://model.test")
         rows = access or (row(ALICE, "alice"), row(BOB, "bob"))
         made = GatewayConfig(default=route, access=rows, rules=Rules(retries=0), **config)
-        return create_app(made, self.model, stores=StateStores(directory), observers=[Metrics()])
+        return create_app(made, self.model, stores=stores or StateStores(directory), observers=[Metrics()])
 
     def address(self, directory: Path | None = None, **config: Any) -> str:
         """Where another gateway is served."""
@@ -176,6 +184,33 @@ def test_a_server_tool_runs_in_the_background() -> None:
     found = asyncio.run(go())
     texts = [item["content"][0]["text"] for item in found["output"]]
     assert (found["status"], "".join(texts)) == ("completed", "I ask.\n\nIt is blue.")
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_what_its_headers_would_have_said_is_told_with_it(world: World, stream: bool) -> None:
+    client = world.client()
+    made = client.responses.create(model="m", input="one", background=True, stream=stream, extra_body={"truncation": "auto"})
+    name = next(iter(made)).response.id if stream else made.id
+    ended(client, name)
+    headers = client.responses.with_raw_response.retrieve(name).headers
+    assert (headers["x-dragoman-route"], headers["x-dragoman-unsupported-params"]) == ("compatible/m", "truncation")
+
+
+def test_a_recording_is_sealed_when_the_answer_has_ended() -> None:
+    async def go() -> None:
+        recorder, slow = Recorder(), Slow()
+        route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", key="sk-secret-of-the-place")
+        app = create_app(GatewayConfig(default=route), slow, observers=[recorder])
+        await Client(app, "/v1/responses", {"model": "m", "input": "x", "background": True, "stream": False}).run()
+        (recording,) = recorder
+        await asyncio.wait_for(slow.opened.wait(), LONG)
+        assert not recording.sealed
+        for piece in (PIECE, b"data: sk-secret-of-the-place\n\n", b""):
+            slow.pieces.put_nowait(piece)
+        await auntil(lambda: recording.sealed)
+        assert b"sk-secret" not in recording.hops[0].got.data
+
+    asyncio.run(go())
 
 
 # ── streams again ────────────────────────────────────────────────────────────
@@ -414,6 +449,36 @@ def test_a_gateway_that_ends_says_so_of_what_runs_and_waits(world: World, tmp_pa
     found = [after.responses.retrieve(name) for name in (runs_, waits)]
     assert [one.status for one in found] == ["failed", "failed"]
     assert all("the gateway ended" in one.error.message for one in found)
+
+
+@pytest.mark.parametrize("refreshed", [True, False])
+def test_what_is_refreshed_outlives_what_came_later(refreshed: bool) -> None:
+    kept = StateStores().responses
+    kept._shelf = Shelf("response", limit=20_000)
+    for n in range(50):
+        body = {"id": f"resp_{n}", "status": "queued", "background": True}
+        kept.begin(kept.opening({"input": "one", "background": True}, "alice"), body, runs.Run("run_1"))
+        if refreshed:
+            kept.refresh("resp_0", "alice")
+    assert (kept.find("resp_0", "alice") is not None) == refreshed
+
+
+def test_what_is_under_way_is_refreshed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "REFRESH", 0.0)
+    stores, refreshed = StateStores(), list[str]()
+    monkeypatch.setattr(stores.responses, "refresh", lambda name, owner: refreshed.append(name))
+    client = world.client(world.stack.enter_context(serving(world.app(stores=stores))))
+    name, _ = begun(client)
+    until(lambda: name in refreshed)
+
+
+def test_what_is_too_large_to_be_kept_is_not_taken(world: World, tmp_path: Path) -> None:
+    stores = StateStores()
+    stores.responses._shelf = Shelf("response", limit=2_000)
+    client = world.client(world.stack.enter_context(serving(world.app(stores=stores))))
+    with pytest.raises(openai.APIStatusError, match="too large") as error:
+        client.responses.create(model="m", input="one", instructions="x" * 5_000, background=True)
+    assert error.value.status_code == 413
 
 
 def test_what_a_dead_process_answered_has_failed(

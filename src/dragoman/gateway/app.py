@@ -28,7 +28,7 @@ from .config.model import Access, GatewayConfig
 from .exchange import ALONE, Attached, Exchange, ExchangeServices, RequestOptions, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .http import endpoints
-from .http.asgi import Receive, Scope, Send, answer, run_exchange
+from .http.asgi import BEHIND, Receive, Scope, Send, answer, run_exchange
 from .http.background import Background, Job
 from .http.endpoints import (
     Exposed,
@@ -116,6 +116,7 @@ class Gateway:
         self.drain_seconds = self._drained = 0.0
         self._mcp_tools: McpTools | None = None
         self._open = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         for metrics in self.metrics:
             metrics.health = self.health
         self.take(config)
@@ -147,7 +148,7 @@ class Gateway:
 
     async def open(self) -> None:
         """Reach what is to be reached before requests are taken."""
-        self._open = True
+        self._open, self._loop = True, asyncio.get_running_loop()
         if self._mcp_tools is not None:
             await self._mcp_tools.open()
 
@@ -171,6 +172,11 @@ class Gateway:
     def drain(self) -> None:
         """Take nothing new any more."""
         self.draining, self._drained = True, time.monotonic()
+
+    def hurry(self) -> None:
+        """Wait for nothing any more."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.background.hurry)
 
     def _count(self, status: str, more: int) -> None:
         for metrics in self.metrics:
@@ -249,7 +255,8 @@ def create_app(
         finally:
             for task in beside:
                 task.cancel()
-            await gateway.aclose()
+            with on_sigterm(gateway.hurry, 0):
+                await gateway.aclose()
             for observer in observers:
                 if isinstance(observer, Metrics):
                     observer.leave()
@@ -370,8 +377,10 @@ class Serve:
         finally:
             if begun is None:
                 record.end()
+        if begun is not None:
+            scope[BEHIND] = gateway.background.running(begun.id)
         if begun is not None and begun.stream:
-            await gateway.events.serve(begun.id, begun.opening.owner, -1, receive, send)
+            await gateway.events.serve(begun.id, begun.opening.owner, -1, receive, send, request_id=record.request_id)
         elif begun is not None:
             await send_json(send, body, more={"x-request-id": record.request_id})
 

@@ -27,6 +27,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 log = logging.getLogger("dragoman.gateway")
 
+BEHIND = "dragoman.behind"
+"""In the scope of a request: what goes on behind its answer, until it is done (a future)."""
 TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise limits.timeout"
 
 

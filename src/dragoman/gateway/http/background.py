@@ -36,6 +36,8 @@ LOOK = 0.5
 """Seconds between two looks whether one is to be stopped, or may begin."""
 MOST_WAITING = 256 * 1024 * 1024
 """Bytes of the requests that run or wait in this process."""
+REFRESH = 30.0
+"""Seconds between two times that what is under way is kept as what was kept last."""
 SELDOM = 3600.0
 """Seconds between two signs of life that nobody looks for."""
 QUEUED, RUNNING = "queued", "in_progress"
@@ -137,6 +139,16 @@ class Background:
         if name in self._news:
             self._news.pop(name).set()
 
+    def running(self, name: str) -> asyncio.Future[None] | None:
+        """What answers this response here; None where it has ended."""
+        return self._jobs[name].task if name in self._jobs else None
+
+    def hurry(self) -> None:
+        """Wait for nothing any more."""
+        for one in self._jobs.values():
+            if one.task is not None:
+                one.task.cancel()
+
     async def aclose(self, seconds: float = 0.0) -> None:
         """End: what runs may take so long, what waits has failed."""
         self._ending = True
@@ -146,8 +158,7 @@ class Background:
                 one.task.cancel()
         if tasks and seconds > 0:
             await asyncio.wait(tasks, timeout=seconds)
-        for task in tasks:
-            task.cancel()
+        self.hurry()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._minding is not None:
             self._minding.cancel()
@@ -216,7 +227,8 @@ class Background:
 
     async def _mind(self) -> None:
         """Say that this process lives, and stop what is to be stopped, while there is anything."""
-        clock, beaten = asyncio.get_running_loop().time, 0.0
+        clock = asyncio.get_running_loop().time
+        beaten, refreshed = 0.0, clock()
         while self._jobs or self._unsettled:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._look.wait(), LOOK)
@@ -225,6 +237,10 @@ class Background:
                 if clock() - beaten >= BEAT:
                     beaten = clock()
                     self._runs.beat(self._runner)
+                if clock() - refreshed >= REFRESH:
+                    refreshed = clock()
+                    for name, one in self._jobs.items():
+                        self._responses.refresh(name, one.job.opening.owner)
                 self._stop()
                 self._unsettled = [one for one in self._unsettled if not self._settled(one)]
             except ProviderError:  # what is kept cannot be reached now

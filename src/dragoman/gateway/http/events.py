@@ -49,16 +49,18 @@ class Events:
 
     def check(self, name: str, owner: str) -> None:
         """Raises ProviderError (404) or CodecError where there is nothing to stream."""
-        kept, run = self._responses.get(name, owner), self._responses.runs.find(name, owner)
+        run = self._responses.get(name, owner).run
         if run is None or not run.stream:
-            raise CodecError(NOT_STREAMED if kept.body.get("background") else NOT_IN_BACKGROUND, "stream", API)
+            raise CodecError(NOT_IN_BACKGROUND if run is None else NOT_STREAMED, "stream", API)
         self._chunks(name, owner, 0)
 
-    async def serve(self, name: str, owner: str, after: int, receive: Receive, send: Send) -> None:
+    async def serve(
+        self, name: str, owner: str, after: int, receive: Receive, send: Send, *, request_id: str = ""
+    ) -> None:
         """Send the events behind `after`, until the last one or until the client is gone."""
-        kind = STREAM_TYPES[FrameKind.SSE]
-        heads = {"content-type": kind, "cache-control": "no-cache", "x-accel-buffering": "no"}
-        headers = [(key.encode(), value.encode()) for key, value in {**heads, "x-request-id": mint("req_")}.items()]
+        heads = {"content-type": STREAM_TYPES[FrameKind.SSE], "cache-control": "no-cache", "x-accel-buffering": "no"}
+        heads["x-request-id"] = request_id or mint("req_")
+        headers = [(key.encode(), value.encode("latin-1")) for key, value in heads.items()]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         sending = asyncio.ensure_future(self._send(self._follow(name, owner, after), send))
         gone = asyncio.ensure_future(until_gone(receive))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -30,6 +31,9 @@ INTERNAL = "internal error; the server's log says more"
 WRONG = frozenset({400, 404, 413, 422})
 """Refusals of what was asked."""
 CREATED = "response.created"
+OURS = "x-dragoman-"
+COMMENTS = re.compile(rb"^: (x-dragoman-[a-z-]+): ([ -~]*)$", re.MULTILINE)
+"""What a stream says at its end of what a whole answer says in headers."""
 LAST = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 
 
@@ -46,6 +50,7 @@ class Shelved:
         self._events: list[Event] = []
         self._flushing: asyncio.TimerHandle | None = None
         self._last: JsonObject | None = None
+        self._told: dict[str, str] = {}
 
     # ── as a client ──────────────────────────────────────────────────────────
 
@@ -56,8 +61,13 @@ class Shelved:
 
     async def send(self, message: Message) -> None:
         """More of the answer; a whole one is kept where every answer is."""
-        if self._streams and message["type"] == "http.response.body":
-            for frame in self._reader.feed(message.get("body", b"")):
+        if message["type"] == "http.response.start":
+            named = {key.decode("latin-1"): value.decode("latin-1") for key, value in message["headers"]}
+            self._told |= {name: value for name, value in named.items() if name.startswith(OURS)}
+        elif self._streams:
+            data = message.get("body", b"")
+            self._told |= {name.decode(): said.decode() for name, said in COMMENTS.findall(data)}
+            for frame in self._reader.feed(data):
                 self._take(frame)
 
     def _take(self, frame: Frame) -> None:
@@ -96,7 +106,9 @@ class Shelved:
             kept = responses.find(self._name, owner)
         if kept is None:
             responses.runs.forget(self._name, owner)
-        elif self._streams:
+        else:
+            responses.tell(self._name, owner, self._told)
+        if kept is not None and self._streams:
             self._end(kept.body)
         responses.runs.clear(self._name, owner)
         self.flush()

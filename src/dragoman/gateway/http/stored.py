@@ -45,9 +45,17 @@ class Asked:
     owner: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A body, and the headers it comes with."""
+
+    body: Mapping[str, Any]
+    headers: Mapping[str, str] = NOTHING
+
+
 ENDING = frozenset({"/responses/{response_id}", "/responses/{response_id}/cancel"})
 """Addresses that may end what is in the background."""
-Answerer: TypeAlias = Callable[[Asked], Mapping[str, Any]]
+Answerer: TypeAlias = Callable[[Asked], Mapping[str, Any] | Answered]
 
 
 class Stateful:
@@ -61,7 +69,7 @@ class Stateful:
         limits = self._limits()
         try:
             body = await _body(scope, receive, limits) if scope["method"] == "POST" else NOTHING
-            data = await offload(self._answer, asked_of(scope, body))
+            data, headers = await offload(self._answer, asked_of(scope, body))
         except Gone:
             return
         except Refused as error:
@@ -69,10 +77,12 @@ class Stateful:
         except DragomanError as error:
             await refuse(send, error)
         else:
-            await send_data(send, data)
+            await send_data(send, data, more=headers)
 
-    def _answer(self, asked: Asked) -> bytes:
-        return to_json(self._respond(asked)).encode()
+    def _answer(self, asked: Asked) -> tuple[bytes, Mapping[str, str]]:
+        found = self._respond(asked)
+        made = found if isinstance(found, Answered) else Answered(found)
+        return to_json(made.body).encode(), made.headers
 
 
 async def _body(scope: Scope, receive: Receive, limits: Limits) -> JsonObject:
@@ -126,9 +136,10 @@ class StoredResponses:
     def __init__(self, responses: Responses) -> None:
         self._responses = responses
 
-    def show(self, asked: Asked) -> Mapping[str, Any]:
-        """The answer."""
-        return self._responses.get(asked.path["response_id"], asked.owner).body
+    def show(self, asked: Asked) -> Answered:
+        """The answer, with the headers that one in the background would have had."""
+        kept = self._responses.get(asked.path["response_id"], asked.owner)
+        return Answered(kept.body, kept.run.told if kept.run is not None else NOTHING)
 
     def delete(self, asked: Asked) -> Mapping[str, Any]:
         """Forget it."""

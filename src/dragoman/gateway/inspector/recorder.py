@@ -22,7 +22,7 @@ from ...effects import Effect, NewId, Open, PerformAsync, Read
 from ...errors import DragomanError
 from ...providers.route import Route
 from ..config.model import GatewayConfig
-from ..http.asgi import Receive, Scope, Send
+from ..http.asgi import BEHIND, Receive, Scope, Send
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from ..telemetry.logs import hidden
 from .recording import Hop, Recording
@@ -210,7 +210,11 @@ class Recorder:
             yield recording
         finally:
             _CURRENT.reset(token)
-            recording.seal()
+            behind: asyncio.Future[None] | None = scope.get(BEHIND)
+            if behind is None or behind.done():
+                recording.seal()
+            else:
+                behind.add_done_callback(lambda _: recording.seal())
 
     def _routes(self, recording: Recording) -> Route | None:
         """Where the attempt that runs now goes."""

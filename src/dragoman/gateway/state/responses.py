@@ -37,16 +37,18 @@ NOT_BOOL = "background must be true or false; leave it out for false"
 NOT_STORED = "background=true needs store=true, for it is polled for by its id; leave store out"
 NO_INPUT = "input must be a text or a list of items; send what is to be said"
 NOT_CANCELLED = "only a response that was created with background=true can be cancelled; this one is over"
+TOO_LARGE = "this request is too large to be answered in the background; send less, or stream the answer instead"
 DIED = "the process that was answering this response ended before it was complete; ask again"
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An answer that is kept: its body, and the items it was asked with and answered with."""
+    """An answer that is kept: its body, the items it was asked with and answered with; `run` for a background one."""
 
     body: JsonObject
     asked: tuple[Ref, ...] = ()
     output: tuple[Ref, ...] = ()
+    run: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +152,29 @@ class Responses:
     def begin(self, opening: Opening, body: JsonObject, run: Run) -> None:
         """A request is answered in the background from now on; `body` is its answer as it stands."""
         asked = self._contents.keep(opening.given, opening.owner)
-        self.runs.begin(str(body["id"]), opening.owner, run)
-        self.put(Kept(body, (*opening.before, *asked)), opening.owner)
+        self.runs.beat(run.runner)
+        self.put(Kept(body, (*opening.before, *asked), run=run), opening.owner)
+        if self.find(str(body["id"]), opening.owner) is None:
+            raise ProviderError(TOO_LARGE, status=413, kind=ErrorKind.BAD_REQUEST, code="request_too_large")
 
     def settle(self, kept: Kept, owner: str) -> bool:
         """This is how the answer stands now, unless it had ended or was forgotten: then nothing changes."""
-        return self._advance(str(kept.body["id"]), owner, lambda _: kept)
+        return self._advance(str(kept.body["id"]), owner, lambda known: replace(kept, run=known.run))
+
+    def refresh(self, name: str, owner: str) -> None:
+        """Keep this one as long as the newest."""
+        self._shelf.change(owner, name, lambda text: text)
+
+    def tell(self, name: str, owner: str, told: Mapping[str, str]) -> None:
+        """Headers that an answer in the background would have had."""
+
+        def changed(text: str | None) -> str | None:
+            known = _read(text) if text is not None else None
+            if known is None or known.run is None:
+                return text
+            return _write(replace(known, run=replace(known.run, told=told)))
+
+        self._shelf.change(owner, name, changed)
 
     def progress(self, name: str, owner: str, **fields: Any) -> bool:
         """These fields of an answer are so now, unless it had ended or was forgotten."""
@@ -178,8 +197,7 @@ class Responses:
         kept = self.find(name, owner)
         if kept is None or not is_under_way(kept.body):
             return kept
-        run = self.runs.find(name, owner)
-        if run is not None and self.runs.lives(run.runner):
+        if kept.run is not None and self.runs.lives(kept.run.runner):
             return kept
         self.progress(name, owner, **failed(DIED))
         return self.find(name, owner)
@@ -187,7 +205,7 @@ class Responses:
     def cancel(self, name: str, owner: str) -> JsonObject:
         """The answer, which nobody goes on with; one that has ended stays as it is.  Raises ProviderError (404)."""
         kept = self.get(name, owner)
-        if self.runs.find(name, owner) is None:
+        if kept.run is None:
             raise CodecError(NOT_CANCELLED, "response_id", API)
         if is_under_way(kept.body) and self.progress(name, owner, status="cancelled"):
             self.runs.stop(name, owner)
@@ -215,7 +233,7 @@ class Responses:
         """Forget it; nobody goes on with it.  Raises ProviderError (404)."""
         kept = self.get(name, owner)
         self._shelf.drop(owner, name)
-        if kept.body.get(BACKGROUND):
+        if kept.run is not None:
             self.runs.forget(name, owner)
         if is_under_way(kept.body):
             self.runs.stop(name, owner)
@@ -240,12 +258,14 @@ def failed(message: str, code: str = "server_error") -> dict[str, Any]:
 
 
 def _write(kept: Kept) -> str:
-    return dumps([dict(kept.body), *([list(ref) for ref in some] for some in (kept.asked, kept.output))])
+    run = [] if kept.run is None else [[kept.run.runner, kept.run.stream, dict(kept.run.told)]]
+    return dumps([dict(kept.body), *([list(ref) for ref in some] for some in (kept.asked, kept.output)), *run])
 
 
 def _read(text: str) -> Kept:
-    body, *refs = json.loads(text)
-    return Kept(body, *(tuple(Ref(*ref) for ref in some) for some in refs))
+    body, asked, output, *run = json.loads(text)
+    before, said = (tuple(Ref(*ref) for ref in some) for some in (asked, output))
+    return Kept(body, before, said, Run(*run[0]) if run else None)
 
 
 def _without_state(body: JsonObject) -> JsonObject:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...jsontext import dumps
-from ...types import JsonObject
+from ...types import NOTHING, JsonObject
 from .shelf import Shelf
 
 BEAT = 2.0
@@ -38,10 +38,14 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A response in the background: who answers it, and whether it was asked for as a stream."""
+    """A response in the background: who answers it, and whether it was asked for as a stream.
+
+    `told` are headers that its answer would have had, once it has ended.
+    """
 
     runner: str
     stream: bool = False
+    told: JsonObject = NOTHING
 
 
 class Gap(Exception):
@@ -54,25 +58,14 @@ class Runs:
     def __init__(self, shelf: Shelf, clock: Callable[[], float] = time.time) -> None:
         self._shelf, self._clock = shelf, clock
 
-    def begin(self, name: str, owner: str, run: Run) -> None:
-        """The response called `name` is to be answered by a runner."""
-        self.beat(run.runner)
-        self._shelf.put(owner, {name: dumps([run.runner, run.stream])})
-
-    def find(self, name: str, owner: str) -> Run | None:
-        """The one called `name`; None for a response that was not in the background."""
-        text = self._shelf.one(owner, name)
-        return Run(*json.loads(text)) if text is not None else None
-
     def forget(self, name: str, owner: str) -> None:
-        """Keep nothing of it."""
+        """Keep no event of the response called `name`."""
         at, known = 0, True
         while known:
             chunks = self._shelf.get(owner, _chunks(name, at))
             for chunk in chunks:
                 self._shelf.drop(owner, chunk)
             at, known = at + AT_ONCE, len(chunks) == AT_ONCE
-        self._shelf.drop(owner, name)
 
     # ── whether to go on ─────────────────────────────────────────────────────
 
