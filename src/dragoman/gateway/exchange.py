@@ -31,20 +31,19 @@ from ..tools import ToolSet
 from ..turn.asking import asking
 from ..turn.capabilities import Capabilities
 from ..turn.plan import runs_hosted
-from ..turn.reask import Ask, Budget, loses_a_call, reask
+from ..turn.reask import Ask, Budget, reask
 from ..turn.seals import Sealer, opened
 from ..turn.several import one_choice
-from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response, Tier, Tool
+from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response, Tool
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
 from .shortcut import Shortcut
 from .state.responses import Opening, Responses
-from .telemetry.exchange_record import GONE, ExchangeRecord, reports
+from .telemetry.exchange_record import GONE, ExchangeRecord
+from .telemetry.headers import audit, comments, lost_fields, printable, unsupported_parameters
 
 JSON_TYPE = "application/json"
 MANY_TOOLS = "{tools} tools are more than the {most} this gateway takes; send fewer, or raise limits.tools"
-MOST_SHOWN = 500
-"""Characters of one of our headers: what made it longer is in the answer itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +352,7 @@ class Exchange:
         self._keep(answer)
         lost = self._note_losses(sent, answer)
         self._note(response.issues)
-        told = {name: _printable(",".join(each)) for name, each in _unsupported_fields(lost).items()}
+        told = {name: printable(",".join(each)) for name, each in lost_fields(lost).items()}
         yield from self._give(answer, {**audit(response), **told, **self._tools_header()})
 
     def _give(self, answer: JsonObject, more: Mapping[str, str]) -> Iterator[Head | bytes]:
@@ -382,7 +381,7 @@ class Exchange:
     def _tools_header(self) -> dict[str, str]:
         """Which server tools ran."""
         names = [call.name for results in self._record.server_tools for call, _ in results]
-        return {"x-dragoman-server-tools": _printable(",".join(names))} if names else {}
+        return {"x-dragoman-server-tools": printable(",".join(names))} if names else {}
 
     def fail(self, error: Exception) -> Iterator[Head | bytes]:
         """Tell `error`: as an answer where none was begun, inside the stream where one was."""
@@ -412,7 +411,7 @@ class Exchange:
             "x-dragoman-missing-servers": ",".join(self._missing),
             "x-dragoman-renamed-tools": ",".join(self._renamed),
         }
-        return {name: _printable(value) for name, value in headers.items() if value}
+        return {name: printable(value) for name, value in headers.items() if value}
 
 
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
@@ -452,58 +451,3 @@ def failure(front: Front, error: Exception, request_id: str = "", status: int = 
     if isinstance(error, ProviderError) and error.retry_after is not None:
         headers["retry-after"] = str(math.ceil(error.retry_after))
     return Head(status or own_status, headers), data
-
-
-def unsupported_parameters(issues: Iterable[Issue]) -> list[str]:
-    """The fields of a request that its route does not support, but for what was cut from a tool's schema."""
-    unsupported = [issue for issue in issues if issue.kind is IssueKind.UNSUPPORTED and issue.path.startswith("$.")]
-    paths = [issue.path for issue in unsupported if not issue.path.startswith("$.tools[")]
-    return [path.removeprefix("$.").removeprefix("extra.") for path in paths]
-
-
-def audit(response: Response) -> dict[str, str]:
-    """What the calls of an answer went through, as headers; none where there were no calls."""
-    known = reports(response)
-    values = {
-        "x-dragoman-dialect": [report.dialect for report in known],
-        "x-dragoman-tier": [(call.report.tier if call.report else Tier.NATIVE).value for call in response.calls],
-        "x-dragoman-edits": [edit.kind for report in known for edit in report.edits],
-        **_losses(response.issues),
-        **_doubts(response),
-    }
-    joined = {name: ",".join(dict.fromkeys(filter(None, each))) for name, each in values.items()}
-    return {name: _printable(value) for name, value in joined.items() if value}
-
-
-def comments(response: Response, lost: Sequence[Issue] = ()) -> Iterator[bytes]:
-    """What a stream can say at its end alone, whose head has gone out: how often it was asked again, and about what;
-    and what its client's API has no place for."""
-    for name, values in {**_losses(response.issues), **_doubts(response), **_unsupported_fields(lost)}.items():
-        if values:
-            yield f": {name}: {_printable(','.join(dict.fromkeys(values)))}\n\n".encode()
-
-
-def _unsupported_fields(lost: Iterable[Issue]) -> dict[str, list[str]]:
-    """Where in the answer stood what its client's API has no place for."""
-    paths = dict.fromkeys(issue.path.removeprefix("$.").removeprefix("extra.") for issue in lost)
-    return {"x-dragoman-unsupported-fields": [*paths]} if paths else {}
-
-
-def _losses(issues: Sequence[Issue]) -> dict[str, list[str]]:
-    """How many calls were refused, and how often the model was asked again."""
-    refused = sum(map(loses_a_call, issues))
-    return {
-        "x-dragoman-refused": [str(refused)] if refused else [],
-        "x-dragoman-reasks": [issue.raw for issue in issues if issue.kind is IssueKind.REASKED],
-    }
-
-
-def _doubts(response: Response) -> dict[str, list[str]]:
-    """What the model said of the calls it was asked about, and how many nobody asked about."""
-    said = [str(issue.kind) for issue in response.issues if issue.kind in {IssueKind.CONFIRMED, IssueKind.DENIED}]
-    return {"x-dragoman-asked": said, "x-dragoman-doubtful": [str(len(response.doubtful))] if response.doubtful else []}
-
-
-def _printable(text: str) -> str:
-    """`text` as a header may carry it: a model's name comes from a client and may hold anything."""
-    return "".join(c if " " <= c <= "~" else "?" for c in text[:MOST_SHOWN])
