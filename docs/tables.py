@@ -69,7 +69,7 @@ def _codecs() -> str:
 
 def _providers() -> str:
     return table(
-        ["provider", "API", "address", "keys, best first", "tools", "not supported, or in its own way"],
+        ["provider", "API", "address", "keys, best first", "tools", "not supported, or in its own way", "rests on"],
         (
             [
                 ", ".join(f"`{name}`" for name in (row.name, *row.aliases)),
@@ -78,6 +78,7 @@ def _providers() -> str:
                 ", ".join(f"`{name}`" for way in (row.auth, *row.or_auth) for name in way.env),
                 str(row.tools),
                 "; ".join(row.lacks),
+                "; ".join(f"{one.kind}: {one.address} ({one.read})" for one in row.evidence),
             ]
             for row in PROVIDERS.values()
         ),

@@ -39,7 +39,7 @@ BEDROCK = "https://bedrock-runtime.eu-west-1.amazonaws.com"
 REQUESTS: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("openai", {}, "/chat/completions", "gpt", "https://api.openai.com/v1/chat/completions"),
     ("writer", {}, "/chat/completions", "palmyra", "https://api.writer.com/v1/chat"),
-    ("minimax", {}, "/chat/completions", "m", "https://api.minimax.io/v1/text/chatcompletion_v2"),
+    ("minimax", {}, "/chat/completions", "m", "https://api.minimax.io/v1/chat/completions"),
     ("minimax-anthropic", {}, "/v1/messages", "m", "https://api.minimax.io/anthropic/v1/messages"),
     ("gemini", {}, "/models/{model}:go", "models/g", "https://generativelanguage.googleapis.com/v1beta/models/g:go"),
     ("bedrock", {"settings": {"region": "eu-west-1"}}, "/model/{model}/converse", "anthropic.claude-v2:1",

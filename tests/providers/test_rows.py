@@ -58,7 +58,8 @@ def test_a_row_says_where_it_was_read(row: Provider) -> None:
 
 @every_row
 def test_what_an_address_needs_is_a_setting_of_the_row(row: Provider) -> None:
-    places = [row.base_url, row.path, *row.query.values(), getattr(row.auth, "url", "")]
+    places = [row.base_url, row.path, *row.query.values(), *row.headers.values(), getattr(row.auth, "url", "")]
+    places += [f"{{{setting.of}}}" for setting in row.settings]
     names = [setting.name for setting in row.settings]
     assert [name for name in names if not any(f"{{{name}}}" in place for place in places)] == []
     filled = Route(provider=row, base_url="https://h", settings=dict.fromkeys(names, "x")).request_url("/{model}", "m")
@@ -78,9 +79,13 @@ def _key_variables(row: Provider) -> set[str]:
     return {name for way in (row.auth, *row.or_auth) for name in way.env}
 
 
+HOUSES = {"api.aws": "amazonaws.com"}
+"""Hosts of one house under another name."""
+
+
 def _house(row: Provider) -> str:
     host = row.base_url.partition("://")[2].partition("/")[0]
-    return ".".join(host.split(".")[-2:]) if host else row.docs
+    return HOUSES.get(".".join(host.split(".")[-2:]), ".".join(host.split(".")[-2:])) if host else row.docs
 
 
 @every_row
@@ -131,7 +136,7 @@ NAMED: list[tuple[str, str, str, str, str]] = [
     ("openrouter", CHAT, "https://openrouter.ai/api/v1/chat/completions", "OPENROUTER_API_KEY", BEARER),
     ("xai", CHAT, "https://api.x.ai/v1/chat/completions", "XAI_API_KEY", BEARER),
     ("zai", CHAT, "https://api.z.ai/api/paas/v4/chat/completions", "ZAI_API_KEY", BEARER),
-    ("minimax", CHAT, "https://api.minimax.io/v1/text/chatcompletion_v2", "MINIMAX_API_KEY", BEARER),
+    ("minimax", CHAT, "https://api.minimax.io/v1/chat/completions", "MINIMAX_API_KEY", BEARER),
     ("minimax-anthropic", "anthropic_messages", "https://api.minimax.io/anthropic/v1/messages",
      "MINIMAX_API_KEY", BEARER),
     ("moonshot", CHAT, "https://api.moonshot.ai/v1/chat/completions", "MOONSHOT_API_KEY", BEARER),
@@ -337,7 +342,7 @@ def test_minimax_tells_errors_with_status_200() -> None:
     memory = ScriptedPeer([refusal(200, body)])
     with pytest.raises(ProviderError, match="login fail"):
         run(turn(ASK, route_to(PROVIDERS["minimax"], environ=KEYS)), memory.sync_performer())
-    assert memory.sent[0].url == "https://api.minimax.io/v1/text/chatcompletion_v2"
+    assert memory.sent[0].url == "https://api.minimax.io/v1/chat/completions"
 
 
 def test_azure_is_configured_by_the_environment() -> None:

@@ -46,8 +46,10 @@ def _providers() -> Rows:
             "key": list(row.auth.env),
             "url_env": list(row.url_env),
             "tools": row.tools.value,
+            "rests_on": [one.kind.value for one in row.evidence],
             "lacks": list(row.lacks),
             "docs": row.docs,
+            "evidence": [{"kind": one.kind.value, "address": one.address, "read": one.read} for one in row.evidence],
         }
         for row in PROVIDERS.values()
     ]
@@ -57,7 +59,7 @@ TABLES: Mapping[str, Callable[[], Rows]] = {"dialects": _dialects, "codecs": _co
 SHOWN = {
     "dialects": ("name", "aliases", "strength", "source"),
     "codecs": ("name", "path", "frames"),
-    "providers": ("name", "codec", "base_url", "key", "tools"),
+    "providers": ("name", "codec", "base_url", "key", "tools", "rests_on"),
 }
 
 

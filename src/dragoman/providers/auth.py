@@ -18,13 +18,15 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
 from ..errors import UsageError
+from ..types import NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A value that a route needs: its name, the environment variables it is looked for in, best first, its default.
 
-    `secret` ones are kept out of everything shown.
+    `secret` ones are kept out of everything shown.  One that is made `of` another is looked for nowhere: it is what
+    `words` say for the other's value, else `form` with that value in it.
     """
 
     name: str
@@ -32,6 +34,9 @@ class Setting:
     default: str = ""
     secret: bool = False
     required: bool = True
+    of: str = ""
+    words: Mapping[str, str] = NOTHING
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)

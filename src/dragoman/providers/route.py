@@ -140,6 +140,9 @@ class Route:
     def setting(self, name: str) -> str:
         """The value of a setting of the row.  Raises UsageError where it is wanted and missing."""
         row = next(setting for setting in self.provider.settings if setting.name == name)
+        if row.of:
+            value = self.setting(row.of)
+            return row.words.get(value) or row.form.format_map({row.of: value})
         value = self.settings.get(name) or row.default
         if not value and row.required:
             names = " or ".join(row.env) or name
@@ -157,9 +160,10 @@ class Route:
             path = path.removeprefix(version.group())
         return root + path
 
-    def request_url(self, path: str, model: str) -> str:
-        """The address requests go to; `path` is the codec's."""
-        url = self.url(self.provider.path or path, model)
+    def request_url(self, path: str, model: str, *, stream: bool = False) -> str:
+        """The address requests go to, or those for a `stream`; `path` is the codec's."""
+        own = (self.provider.stream_path if stream else "") or self.provider.path
+        url = self.url(own or path, model)
         query = urlencode({name: self._filled(form) for name, form in self.provider.query.items()})
         return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
@@ -168,7 +172,9 @@ class Route:
         ours = {"content-type": "application/json", "user-agent": f"dragoman/{__version__}"}
         auth = self.provider.auth
         key = auth.headers(self.key) if isinstance(auth, KeyHeader) else {}
-        return {**ours, **self.provider.headers, **key}
+        fixed = self.provider.headers.items()
+        given = {name: self._filled(form) if self._named_in(form) else form for name, form in fixed}
+        return {**ours, **given, **key}
 
     @property
     def hidden(self) -> tuple[str, ...]:

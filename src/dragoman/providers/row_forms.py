@@ -14,7 +14,29 @@ from ..codecs.shared.spec import Quirks
 from ..conversation.requirements import UNRESTRICTED
 from ..version import __version__
 from .auth import KeyHeader, Setting
-from .spec import NO_LIST, ConstraintKind, Provider, Signal
+from .spec import NO_LIST, ConstraintKind, Evidence, EvidenceKind, Provider, Signal
+
+READ = "2026-11-22"
+
+
+def recorded(address: str, read: str = READ) -> Evidence:
+    """Traffic that somebody recorded: the address, and whose tests hold it (tests/vectors, wire-quirks.md)."""
+    return Evidence(EvidenceKind.RECORDED, address, read)
+
+
+def sdk_source(address: str, read: str = READ) -> Evidence:
+    """The source of the vendor's own client: package, version and file."""
+    return Evidence(EvidenceKind.SDK, address, read)
+
+
+def vendor_docs(address: str, read: str = READ) -> Evidence:
+    """A page of the vendor's documentation that was read."""
+    return Evidence(EvidenceKind.DOCS, address, read)
+
+
+def others(address: str, read: str = READ) -> Evidence:
+    """What others wrote or send: package, version and file, or a public repository."""
+    return Evidence(EvidenceKind.OTHERS, address, read)
 
 
 def bearer(*env: str, required: bool = True) -> KeyHeader:
@@ -48,6 +70,7 @@ def local(name: str, port: int, *env: str, docs: str, **more: Any) -> Provider:
 AUTO = frozenset({"auto"})
 AUTO_OR_NONE = frozenset({"auto", "none"})
 US = f"dragoman/{__version__}"
+# 2026-10-21 has the same answers, and refuses temperature, top_p and top_k (platform.claude.com: migration-2026-10-21)
 ANTHROPIC_VERSION = {"anthropic-version": "2023-06-01"}
 BETA_HEADER = {"anthropic-beta": Signal.BETAS}
 # the API refuses `reasoning_content` in past turns, its newer models refuse `max_tokens`, and it knows no `top_k`

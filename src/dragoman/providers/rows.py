@@ -1,7 +1,8 @@
 """Those who serve models, all of them, by name.
 
 A row has a provider's address, its wire, its proof of who asks, whether it has native tools and how it departs from
-the plain wire; the rows stand by group in `own_wires.py`, `adapted_wires.py`, `plain_chat.py` and `local_servers.py`.
+the plain wire; the rows stand by group in `own_wires.py`, `adapted_wires.py`, `clouds.py`, `plain_chat.py` and
+`local_servers.py`.
 Contract: adding a provider is adding a row; users' own rows are as good as ours.
 """
 
@@ -14,19 +15,23 @@ from ..errors import UnknownName
 from ..types import NOTHING
 from .adapted_wires import DIALECTAL
 from .auth import KeyHeader
+from .clouds import CLOUDS
 from .endpoints import HAS
 from .local_servers import LOCAL
 from .own_wires import OWN
 from .plain_chat import PLAIN_CHAT
-from .row_forms import bearer
+from .row_forms import bearer, sdk_source
 from .spec import OPENAI_LIST, ModelList, Provider, Tools
 
 __all__ = ["COMPATIBLE", "OPENAI_LIST", "PROVIDERS", "ROWS", "ModelList", "Provider", "Providers", "Tools"]
 
-ANY = Provider(name="compatible", codec="openai_chat", aliases=("openai-compatible", "openai_compatible"))
+ANY = Provider(
+    name="compatible", codec="openai_chat", aliases=("openai-compatible", "openai_compatible"),
+    evidence=(sdk_source("openai 3.54.0, _client.py: base_url"),),
+)  # fmt: skip
 
 ROWS: tuple[Provider, ...] = tuple(
-    replace(row, endpoints=HAS.get(row.name, NOTHING)) for row in (*OWN, *DIALECTAL, *PLAIN_CHAT, *LOCAL, ANY)
+    replace(row, endpoints=HAS.get(row.name, NOTHING)) for row in (*OWN, *DIALECTAL, *CLOUDS, *PLAIN_CHAT, *LOCAL, ANY)
 )
 """The providers we know.  The last is any server that speaks OpenAI's chat API; give it a base URL."""
 

@@ -78,6 +78,24 @@ class ModelList:
     name: str = "id"
 
 
+class EvidenceKind(StrEnum):
+    """Kinds of evidence for a row, the best first."""
+
+    RECORDED = "recorded traffic"
+    SDK = "official SDK source"
+    DOCS = "vendor documentation"
+    OTHERS = "third-party source"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Something a row rests on: its kind, where it stands, the day it was read (2026-11-22)."""
+
+    kind: EvidenceKind
+    address: str
+    read: str
+
+
 OPENAI_LIST = ModelList()
 OLLAMA_LIST = ModelList("/api/tags", "models", "name")
 ANTHROPIC_LIST = ModelList("/v1/models")
@@ -92,18 +110,20 @@ class Provider:
 
     base_url  the root of its API, settings in braces; `url_env` are the environment variables that may replace it
     root      completes a base URL without a path (people write http://127.0.0.1:8080)
-    path      the place of requests below the root, where that is not the codec's path; `query` follows the address
+    path      the place of requests below the root, where that is not the codec's path; `stream_path` that of streams,
+              where it is another; `query` follows the address
     auth      how a key is sent, and where it is looked for; `or_auth` are other ways, taken where their key is set
     settings  values the address needs: a region, an account
     typed     does it know the typed tools of its API's maker (`bash_20250124`, `local_shell`)?  Else they are functions
     tools     see `Tools`;  `quirks` departures of its wire;  `requirements` its own, in place of the codec's
     constraints  those it can put on decoding, to hold a model to its dialect where tools travel as text
-    headers   sent with every request;  `signals` headers that describe the request
+    headers   sent with every request, settings in braces;  `signals` headers that describe the request
     caches    cache markers it takes of a model of which nothing is known
     endpoints  endpoints beside chat that it has (`providers/endpoints.py`), and their paths below the root
     port      its usual port on one's own machine, 0 for services
     model_env variables that name the model where nobody does
     notes     features it does not support or has in its own way, where no field says so
+    evidence  on what we know its address, its wire and its proof of who asks; rows of ours have some
     """
 
     name: str
@@ -111,6 +131,7 @@ class Provider:
     base_url: str = ""
     root: str = "/v1"
     path: str = ""
+    stream_path: str = ""
     query: Mapping[str, str] = NOTHING
     auth: Auth = KeyHeader(required=False)  # noqa: RUF009
     or_auth: tuple[Auth, ...] = ()
@@ -133,6 +154,7 @@ class Provider:
     aliases: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     docs: str = ""
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def wire_requirements(self) -> WireRequirements:

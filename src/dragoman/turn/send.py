@@ -42,7 +42,7 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
     """Send the request; the source of the answer's events.  Raises ProviderError for a refusal."""
     route, codec, stream = plan.route, plan.codec, plan.request.stream
     asked = Open(
-        url=route.request_url(codec.stream_path if stream else codec.path, plan.request.model),
+        url=route.request_url(codec.stream_path if stream else codec.path, plan.request.model, stream=stream),
         headers={
             **route.headers(),
             **signals(plan.asked, route),
