@@ -1,7 +1,8 @@
 """OpenAI Responses: `POST /responses`, an answer as a list of items.
 
 Knows how answers are read, whole and streamed; items are in `responses_items.py`, requests in
-`responses_requests.py`, writing in `responses_writing.py`.  A stream is read from its deltas; what came
+`responses_requests.py`, writing in `responses_writing.py` and
+`responses_streaming.py`.  A stream is read from its deltas; what came
 without deltas is taken from the item that ends it, and what came without an item from the last event.
 Sources: OpenAI API reference; streaming.md §2; wire-quirks.md ("Responses"); recorded answers of 8 providers.
 """
@@ -14,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ...events import Event, PartAdded, PartEnded, ReasoningDelta, TextDelta, assemble
-from ...types import JsonObject, Opaque, Response, Stop, Text, Usage
+from ...types import NOTHING, JsonObject, Opaque, Response, Stop, Text, Usage
 from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
 from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
@@ -22,20 +23,17 @@ from ..shared.frames import FrameKind
 from ..shared.spec import TYPED, Codec, Ids, wire_fields
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_requests import decode_request, encode_request
-from .responses_writing import (
+from .responses_streaming import (
     ADDED,
+    BETWEEN,
     IN_FULL,
+    LOGPROBS,
+    NEXT_PART,
     REFUSING,
     REPEATED,
-    SHELL,
     ResponseEncoder,
-    encode_error,
-    encode_response,
-    error_frame,
-    minted,
-    read_usage,
-    write_usage,
 )
+from .responses_writing import SHELL, encode_error, encode_response, error_frame, minted, read_usage, write_usage
 from .typed_items import BY_CALL, DEFAULT_NAMES, call_id_of, is_remote
 
 _REASONS: Mapping[str, Stop] = {
@@ -65,6 +63,8 @@ class _Item:
     current: int = -1
     kind: str = ""
     pieces: list[str] = field(default_factory=list)
+    done: dict[int, JsonObject] = field(default_factory=dict)
+    """Contents of it that have ended, by their places."""
     held: list[Event] = field(default_factory=list)
     """What is told of it once it ends, for another item is being told."""
 
@@ -87,7 +87,8 @@ class _Decoder(AnswerDecoder):
             "response.in_progress": lambda body: self._begin(mapping(body.get("response"))),
             "response.output_item.added": self._on_added,
             "response.output_item.done": self._on_done,
-            "response.output_text.delta": lambda body: self._repeat_text(self._on_text(body, "delta"), "delta"),
+            "response.output_text.delta": self._on_piece,
+            "response.content_part.done": self._on_part_done,
             "response.output_text.done": lambda body: self._on_text(body, "text"),
             "response.refusal.delta": lambda body: self._on_text(body, "delta"),
             "response.refusal.done": lambda body: self._on_text(body, "refusal"),
@@ -133,7 +134,8 @@ class _Decoder(AnswerDecoder):
     def _begin(self, response: JsonObject) -> list[Event]:
         if not self._started:
             self._id = string(response.get("id"))
-        return self._start(string(response.get("model")), self._id, _shown(response))
+        waits = {"status": "queued"} if response.get("status") == "queued" else {}
+        return self._start(string(response.get("model")), self._id, {**_shown(response), **waits})
 
     def _end_open(self, *, cut: bool) -> list[Event]:
         return [event for index in sorted(self._items) for event in self._end(index, self._items[index].start)]
@@ -192,6 +194,20 @@ class _Decoder(AnswerDecoder):
 
     # ── text and reasoning ───────────────────────────────────────────────────
 
+    def _on_piece(self, body: JsonObject) -> list[Event]:
+        events, logprobs = self._on_text(body, "delta"), items(body.get("logprobs"))
+        if logprobs and events:
+            events.insert(-1, self._beside(LOGPROBS, {LOGPROBS: logprobs}))
+            return events
+        return self._repeat_text(events, "delta")
+
+    def _on_part_done(self, body: JsonObject) -> list[Event]:
+        """A content has ended: what is known of it counts where another follows it."""
+        item = self._items.get(self._index(body))
+        if item is not None:
+            item.done[count(body.get("content_index"))] = mapping(body.get("part"))
+        return []
+
     def _on_text(self, body: JsonObject, key: str) -> list[Event]:
         item, place = self._open(body, "message"), count(body.get("content_index"))
         if key != "delta" and place in item.emitted:
@@ -211,7 +227,9 @@ class _Decoder(AnswerDecoder):
         before, item.current = item.current, place
         if before in (-1, place):
             return self._calls.end_complete()
-        return [PartEnded(self._about_text(item.start, Text("")))]
+        part = read_part(item.done.get(before, NOTHING))
+        known = part if isinstance(part, Text) else Text("")
+        return [self._beside(NEXT_PART), PartEnded(self._about_text(item.start, known))]
 
     def _on_reasoning(self, body: JsonObject, kind: str) -> list[Event]:
         item = self._open(body, "reasoning")
@@ -223,7 +241,7 @@ class _Decoder(AnswerDecoder):
         new = kind == "summary" and item.current not in (-1, place)
         item.current = place
         self._repeat(partial(self._think, item), "delta")
-        apart = self._think(item, "\n\n" if new else "")
+        apart = [self._beside(NEXT_PART), *self._think(item, BETWEEN)] if new else []
         return [*self._start(), *begun, *apart, *self._think(item, string(body.get("delta")))]
 
     def _think(self, item: _Item, piece: str) -> list[Event]:
