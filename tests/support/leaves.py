@@ -36,12 +36,14 @@ def spelled(path: Path) -> str:
 def lost_of_body(sent: Any, got: Any) -> Iterator[tuple[str, Any]]:
     """The leaves of `sent` that do not stand in `got` at the same place: path and value.
 
-    A text in several parts may come as one: then all that is said at its path is the same.
+    A text in several parts may come as one, and what follows it one place before: then all that is said at its path is
+    the same.
     """
     known, said, again = dict(leaves(got)), Said([("", sent)]), Said([("", got)])
     for path, value in leaves(sent):
         where = ("", spelled(path))
-        moved = where in said.joined and same(said.joined[where], again.joined.get(where, ""))
+        joined = where in said.joined and same(said.joined[where], again.joined.get(where, ""))
+        moved = joined or said.values[where] == again.values.get(where)
         if not moved and (path not in known or not same(value, known[path])):
             yield spelled(path), value
 
@@ -96,7 +98,6 @@ class Said:
         there = got.values.get((kind, path), [])
         if (kind, path) in self.joined and same(self.joined[kind, path], got.joined.get((kind, path), "")):
             return
-        for value in values:
+        for value in dict.fromkeys(values):
             if not any(same(value, one) for one in there):
                 yield f"{kind} {path}".strip(), value
-                return

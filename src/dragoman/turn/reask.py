@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from ..codecs.crossing.answers import media_beside
 from ..dialects.writing.render import AS_WRITTEN
 from ..effects import Machine, relay
 from ..errors import ErrorKind, ProviderError
@@ -139,7 +140,8 @@ def _is_empty(request: Request, response: Response) -> bool:
     if response.stop not in OWN_ENDS or request.sampling.stop or response.calls or response.doubtful:
         return False
     expects = bool(request.messages) and request.messages[-1].role in ("user", "tool")
-    return expects and all(isinstance(p, Reasoning) or _is_blank(p) for p in response.message.parts)
+    silent = all(isinstance(p, Reasoning) or _is_blank(p) for p in response.message.parts)
+    return expects and silent and not media_beside(response.extra)
 
 
 def _is_blank(part: Part) -> bool:

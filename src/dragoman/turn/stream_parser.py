@@ -147,6 +147,7 @@ class TextCallStream:
         self._found = 0  # calls the parser began: native ones are numbered after them
         self._searched = False  # the running part is text that goes through the parser
         self._fed = self._shown = False  # there was text in it, and some of it was shown
+        self._parted = False  # the shown text before was a part of its own: said where another text follows it
         self._runnable = 0  # calls that will run
         self._cut = False
 
@@ -191,6 +192,7 @@ class TextCallStream:
     def _end_part(self, event: PartEnded) -> list[Event]:
         """The end of text that was searched: what belongs to it goes with it, where some of it was shown."""
         swallowed, self._fed, self._shown = self._fed and not self._shown, False, False
+        self._parted = not (event.metadata or swallowed)
         return [event] if event.metadata and not swallowed else []
 
     def _search(self, parser: TextParser, text: str) -> list[Event]:
@@ -203,6 +205,9 @@ class TextCallStream:
             events = self._sort(events)
         if events and not self._shown:
             self._shown = any(type(event) is TextDelta for event in events)
+        if self._parted and events:
+            self._parted = False
+            return [PartEnded(), *events] if type(events[0]) is TextDelta else events
         return events
 
     def _end(self, event: Ended) -> list[Event]:

@@ -156,7 +156,7 @@ class AnswerCrossing:
             return [*self._release(), *self._closing(event)]
         late = _AT_END.get(extra.api)
         events = self._release(late and (lambda text: late(extra, text)))
-        shown = [Media(mime=one.mime, data=one.data, url=one.url) for one in _media_in(extra)]
+        shown = [Media(mime=one.mime, data=one.data, url=one.url) for one in media_beside(extra)]
         for media in shown:
             events += self._show(PartAdded(media), media)
         for query in _queries_in(extra):
@@ -261,9 +261,9 @@ def _ground(query: str, extra: JsonObject) -> Search:
     return Search(query, tuple((string(web.get("uri")), string(web.get("title"))) for web in webs if web.get("uri")))
 
 
-def _media_in(extra: WireFields) -> list[Media]:
+def media_beside(extra: JsonObject) -> list[Media]:
     """Images and sound of a chat answer, which stand in fields of its message."""
-    message = mapping(extra.get("message")) if extra.api == CHAT else {}
+    message = mapping(extra.get("message")) if isinstance(extra, WireFields) and extra.api == CHAT else {}
     urls = [string(mapping(mapping(one).get("image_url")).get("url")) for one in items(message.get("images"))]
     sound = string(mapping(message.get("audio")).get("data"))
     return [*(from_url(url) for url in urls if url), *([Media(mime="audio/wav", data=sound)] if sound else [])]
