@@ -90,18 +90,18 @@ def _answers(api: str, *, stream: bool) -> Iterator[Any]:
             yield pytest.param(api, row, id=row["id"])
 
 
-def _fits(path: str, pattern: str) -> bool:
+def path_fits(path: str, pattern: str) -> bool:
     return fnmatchcase(path, pattern.replace("[", "[[]"))
 
 
 def _excepting(api: str, path: str) -> tuple[str, str] | None:
     """The exception that a leaf falls under: whose, and its pattern."""
-    return next(((of, one) for of in ("*", api) for one in EXCEPTIONS.get(of, {}) if _fits(path, one)), None)
+    return next(((of, one) for of in ("*", api) for one in EXCEPTIONS.get(of, {}) if path_fits(path, one)), None)
 
 
-def _is_excepted(api: str, row: dict[str, Any], path: str) -> bool:
+def is_excepted(api: str, row: dict[str, Any], path: str) -> bool:
     """Is it excepted for its API, or in its row?"""
-    return _excepting(api, path) is not None or any(_fits(path, one) for one in row.get("except", ()))
+    return _excepting(api, path) is not None or any(path_fits(path, one) for one in row.get("except", ()))
 
 
 def _lost_of_whole(api: str, row: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -115,19 +115,19 @@ def _lost_of_stream(api: str, row: dict[str, Any], *, whole_calls: bool) -> list
         again = _again(codec(api), data, whole_calls=whole_calls)
     except ProviderError:
         return []  # told as the error it is
-    sent = Said(_bodies(codec(api), data))
-    found = sent.lost(Said(_bodies(codec(api), again)))
-    return [(path, one) for path, one in found if not _has_run_on(api, sent, path, one)]
+    sent = Said(frames_of(codec(api), data))
+    found = sent.lost(Said(frames_of(codec(api), again)))
+    return [(path, one) for path, one in found if not has_run_on(api, sent, path, one)]
 
 
-def _has_run_on(api: str, sent: Said, path: str, one: Any) -> bool:
+def has_run_on(api: str, sent: Said, path: str, one: Any) -> bool:
     """Is this a running count that another one followed?"""
-    return any(_fits(path, pattern) for pattern in RUNNING.get(api, ())) and not same(one, sent.values["", path][-1])
+    return any(path_fits(path, pattern) for pattern in RUNNING.get(api, ())) and not same(one, sent.values["", path][-1])
 
 
 @pytest.mark.parametrize(("api", "row"), [case for api in APIS for case in _answers(api, stream=False)])
 def test_a_whole_answer_comes_out_as_it_came_in(api: str, row: dict[str, Any]) -> None:
-    assert [one for one in _lost_of_whole(api, row) if not _is_excepted(api, row, one[0])] == []
+    assert [one for one in _lost_of_whole(api, row) if not is_excepted(api, row, one[0])] == []
 
 
 @pytest.mark.parametrize("whole_calls", [True, False], ids=["whole", "growing"])
@@ -136,7 +136,7 @@ def test_a_stream_comes_out_as_it_came_in(api: str, row: dict[str, Any], whole_c
     lost = _lost_of_stream(api, row, whole_calls=whole_calls)
     if whole_calls and row["id"].endswith(CUT):
         lost = [one for one in lost if not one[0].startswith("content_block_")]
-    assert [one for one in lost if not _is_excepted(api, row, one[0])] == []
+    assert [one for one in lost if not is_excepted(api, row, one[0])] == []
 
 
 @pytest.mark.slow
@@ -170,7 +170,7 @@ def _again(api: Codec, data: bytes, *, whole_calls: bool) -> bytes:
     return b"".join(map(writers[api.frames], [*frames, *encoder.close()]))
 
 
-def _bodies(api: Codec, data: bytes) -> Iterator[tuple[str, Any]]:
+def frames_of(api: Codec, data: bytes) -> Iterator[tuple[str, Any]]:
     """The frames of a stream: the kind of each, and its body."""
     reader = readers[api.frames]()
     for frame in (*reader.feed(data), *reader.close()):
