@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli import main
+from dragoman.gateway.state.stores import StateStores
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
 from dragoman.sim import WeakModel, running
 
 TOML = '[models.small]\nroutes = ["ollama/qwen3:8b", "llamacpp/x"]\n[default]\nroute = "ollama"\n'
@@ -55,3 +58,19 @@ def test_a_deployment_is_examined_and_the_settings_are_written(
 def test_a_deployment_that_is_not_there_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "http://127.0.0.1:9", "--model", "m"]) == 1
     assert "cannot reach" in capsys.readouterr().out
+
+
+def test_doctor_shows_and_forgets_what_a_gateway_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stores = StateStores(tmp_path)
+    place = Route(provider=COMPATIBLE["openai_chat"], base_url="http://127.0.0.1:9/v1").root()
+    stores.learned.habits.note("", place, "m", ["hermes:strong:among"])
+    stores.close()
+    asked = ["doctor", "http://127.0.0.1:9/v1", "--api", "openai_chat", "--model", "m", "--state", str(tmp_path)]
+    assert main(asked) == 1  # nobody answers there; what is known is known all the same
+    assert "it means calls that it writes so, and is not asked about them: hermes" in capsys.readouterr().out
+    assert main([*asked, "--forget"]) == 0
+    out, err = capsys.readouterr()
+    assert "forgot 1 things about 'm'" in err
+    assert "it has confirmed no way of writing calls" in out
+    assert main(asked[:-2] + ["--forget"]) == 2
+    assert "--forget needs --state" in capsys.readouterr().err

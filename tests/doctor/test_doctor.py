@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.doctor import Grade, ProbeResult, Reached, examine, reach, settings_for
+from dragoman.doctor import Grade, ProbeResult, Reached, examine, forget, learned, reach, settings_for
 from dragoman.doctor.context_length import measure_context
 from dragoman.doctor.target import ProbeTarget
 from dragoman.effects import Now, Open, Read, run
@@ -20,7 +20,10 @@ from dragoman.gateway.config.load import read
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
+from dragoman.providers.spec import Tools
 from dragoman.schema.validation import faults
+from dragoman.turn.capabilities import Capabilities
+from dragoman.turn.tool_support import Finding, Support
 from tests.support.upstreams import ScriptedReply, answered, refusal, text_reply
 
 CALL = '<tool_call>\n{"name": "get_door_code", "arguments": {"door": 7}}\n</tool_call>'
@@ -296,3 +299,55 @@ def test_settings_of_any_api_load_and_hold_no_key(api: str) -> None:
     config = read(tomllib.loads(text), {"DRAGOMAN_UPSTREAM_KEY": "sk-secret-123456789"}).config
     (to,) = config.routes("some/model:1")
     assert (to.provider.codec, to.root(), to.key) == (route.provider.codec, route.root(), route.key)
+
+
+# ── what is remembered ───────────────────────────────────────────────────────
+
+HERE = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test/v1")
+NOW = 1_800_000_000.0
+HABIT = "hermes:strong:among"
+
+
+def knowing(support: Support = Support.UNKNOWN, *, habits: tuple[str, ...] = (), until: float = 0.0) -> Capabilities:
+    known = Capabilities()
+    known.support.note(HERE.root(), "m", Finding(support, until, "canary"))
+    for owner in ("", "alice"):
+        known.habits.note(owner, HERE.root(), "m", habits)
+    known.habits.note("alice", HERE.root(), "other", ["hermes:weak:alone"])
+    return known
+
+
+def test_habits_are_shown_once_with_how_to_forget_them() -> None:
+    habits, _ = learned(HERE, "m", knowing(habits=(HABIT,)), NOW)
+    assert habits.facts == {"habits": [HABIT]}
+    assert "hermes" in habits.message
+    assert "--forget" in habits.remedy
+    assert "DELETE /v1/habits" in habits.remedy
+
+
+@pytest.mark.parametrize(("support", "until", "tools", "words"), [
+    (Support.IGNORED, NOW + 60, "text", "neither called nor named the one there was; they are told in text until 08:01 UTC"),
+    (Support.IGNORED, NOW - 60, "native", "nothing is known"),
+    (Support.READ, 0.0, "native", "it reads the tools it is sent"),
+    (Support.SUSPECTED, NOW + 60, "native", "they are sent natively until 08:01 UTC"),
+    (Support.CLEARED, NOW + 60, "native", "said nothing clear"),
+    (Support.UNKNOWN, 0.0, "native", "nothing is known"),
+])  # fmt: skip
+def test_how_its_tools_go_is_shown_with_why_and_until_when(support: Support, until: float, tools: str, words: str) -> None:
+    _, served = learned(HERE, "m", knowing(support, until=until), NOW)
+    assert served.facts["tools"] == tools
+    assert words in served.message
+    assert ("--forget" in served.remedy) == (served.facts["support"] != "unknown")
+
+
+def test_a_route_that_is_set_to_text_says_so() -> None:
+    _, served = learned(replace(HERE, tools=Tools.TEXT), "m", knowing(Support.READ), NOW)
+    assert served.facts["tools"] == "text"
+
+
+def test_forgetting_takes_all_of_one_model_and_nothing_of_others() -> None:
+    known = knowing(Support.IGNORED, habits=(HABIT,), until=NOW + 60)
+    assert forget(HERE, "m", known) == 3
+    assert [finding.remedy for finding in learned(HERE, "m", known, NOW)] == ["", ""]
+    assert [habit.model for habit in known.habits] == ["other"]
+    assert forget(HERE, "m", known) == 0

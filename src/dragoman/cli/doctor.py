@@ -7,16 +7,18 @@ or nobody answers.
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from ..doctor import Grade, ProbeResult, examine, reach, settings_for
+from ..doctor import Grade, ProbeResult, examine, forget, learned, reach, settings_for
 from ..doctor.context_length import SIZES
 from ..effects import drive, run
 from ..errors import UsageError
 from ..gateway.discovery import Place, discover
+from ..gateway.state.stores import DIRECTORY, open_stores
 from ..io.environment import route_to
 from ..io.sync import Pool
 from ..providers.route import Route
@@ -41,15 +43,32 @@ COLOURS = {Grade.GOOD: "green", Grade.POOR: "yellow", Grade.BAD: "red", Grade.UN
 @click.option("--key", envvar="DRAGOMAN_UPSTREAM_KEY", default="", help="Its key; better in DRAGOMAN_UPSTREAM_KEY.")
 @click.option("--context", type=int, default=32_000, show_default=True, help="Probe the context up to so many tokens.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the settings that follow to this file.")
+@click.option(
+    "--state",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    envvar=DIRECTORY,
+    help="State directory of a gateway: show what its conversations taught.",
+)
+@click.option("--forget", "forgets", is_flag=True, help="Forget what --state holds of this model, and examine nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
-    target: str, model: str, api: str | None, key: str, context: int, write: Path | None, as_json: bool
+    target: str,
+    model: str,
+    api: str | None,
+    key: str,
+    context: int,
+    write: Path | None,
+    state: Path | None,
+    forgets: bool,
+    as_json: bool,
 ) -> int:
     """Probe a deployment: an address (http://127.0.0.1:8080) or a model (ollama/qwen3:8b).
 
     Native tools, streaming, parallel calls, forced choice, the dialect it speaks, constrained answers, and the context
     that is really in use.
     """
+    if forgets and state is None:
+        raise UsageError("--forget needs --state, the state directory of the gateway that is to forget")
     route, name = _target(target, model, api, key)
     report = _Report(as_json=as_json)
     with Pool() as pool:
@@ -58,6 +77,12 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
         report.add(reached.finding)
         if not name and not report.unreachable:
             report.add(replace(NO_MODEL, message=f"{target} lists no model"))
+        if state is not None and name:
+            for finding in _learned(route, name, state, forgets=forgets):
+                report.add(finding)
+        if forgets:
+            report.end(name, "", None)
+            return 0
         if not report.unreachable:
             sizes = [size for size in SIZES if size <= context]
             for finding in drive(examine(route, name, sizes), pool.performer()):
@@ -65,6 +90,18 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     settings = "" if report.unreachable else settings_for(route, name, report.findings)
     report.end(name, settings, write)
     return int(report.bad)
+
+
+def _learned(route: Route, model: str, state: Path, *, forgets: bool) -> list[ProbeResult]:
+    """What is remembered in `state`, after forgetting where that is wanted."""
+    stores = open_stores(str(state))
+    try:
+        if forgets:
+            gone = forget(route, model, stores.learned)
+            click.echo(f"forgot {gone} things about {model!r}; a running gateway sees it at once", err=True)
+        return learned(route, model, stores.learned, time.time())
+    finally:
+        stores.close()
 
 
 class _Report:
