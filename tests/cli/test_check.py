@@ -72,5 +72,5 @@ def test_doctor_shows_and_forgets_what_a_gateway_learnt(tmp_path: Path, capsys: 
     out, err = capsys.readouterr()
     assert "forgot 1 things about 'm'" in err
     assert "it has confirmed no way of writing calls" in out
-    assert main(asked[:-2] + ["--forget"]) == 2
+    assert main([*asked[:-2], "--forget"]) == 2
     assert "--forget needs --state" in capsys.readouterr().err
