@@ -28,6 +28,8 @@ QUOTED = {
     "org": f"#+BEGIN_SRC\ncall: {CALL}\n#+END_SRC\nSo.",
     "indented": f"The form::\n\n    call: {CALL}\n\nSo.",
     "diff": f"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-call: x\n+call: {CALL}\n",
+    "fence behind words in a quote": f"> Let me look: ```json\n> {CALL}\n> ```\n\nSo he said.",
+    "more than the call in a fence behind words": f"So: ```py\nx = 1\n{CALL}\n```\nSee?",
     "span": f"The form is ``call: {CALL}`` here.",
     "marks": f"He wrote «call: {CALL}» to me.",
     "part of more": f'{{"calls": [{{"id": 1, "x": {CALL}}}]}}',
@@ -46,6 +48,10 @@ OPEN = {
     "behind a quotation": f'He said "yes". Calling: {CALL}',
     "behind a span": f"Use `ls`. Calling: {CALL}",
     "all of the message is a span": f"`{CALL}`",
+    "fence behind words": f"Let me look: ```json\n{CALL}\n```",
+    "call fence behind words": f"I read it. ```tool_call\n{CALL}\n```\nThen I tell you.",
+    "fence behind words left open": f"Let me look: ```json\n{CALL}",
+    "tildes behind words": f"Let me look: ~~~tool_call\n{CALL}\n~~~",
 }
 
 

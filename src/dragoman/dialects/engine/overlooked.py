@@ -38,6 +38,10 @@ LONGEST_BEGUN = 400
 LONGEST_ESCAPE = 6
 QUOTES = frozenset("`\"'“„«‹‘")
 QUOTED_LINE = late(r"(?: {4}|\t|\s{0,3}[>|])")
+LATE_FENCE = late(r"[^\n`]*[^\s`>|][^\n`]*(?P<run>`{3,})[\w-]*[ \t]*\n\s*\Z")
+"""A fence that opens behind words on their line, right before a place: Markdown reads a code span, who writes it means
+the fence that would be asked about on a line of its own."""
+LONGEST_LINE = 1024
 NESTED = late(r"(?:[\"'“”]\s*:\s*\[?|[}\]\"]\s*,|[({])\s*\Z")
 """What stands before a part of something larger."""
 NEAR = 40
@@ -162,8 +166,21 @@ def _arguments(written: str, tool: Tool, read: Read) -> Mapping[str, Any] | None
     return found if not isinstance(keys, Mapping) or all(key in keys for key in found) else None
 
 
+def _in_late_fence(text: str, start: int, end: int) -> bool:
+    """Is this all that a fence holds which opens behind words on a line?"""
+    opened = text.rfind("\n", 0, len(text[:start].rstrip()))
+    line = text[max(opened + 1, start - LONGEST_LINE) : start]
+    found = LATE_FENCE.match(line)
+    if found is None or QUOTED_LINE.match(line):
+        return False
+    behind = text[end : end + LONGEST_LINE].lstrip()
+    return not behind or behind.startswith(found["run"])
+
+
 def _is_quoted(text: str, start: int, end: int, context: Context) -> bool:
     """Does anything quote this place, which `context` was read up to?  What quotes all of a message quotes nothing."""
+    if _in_late_fence(text, start, end):
+        return False
     line = text.rfind("\n", 0, start) + 1
     before, behind = text[start - 1 : start], text[end : end + 1]
     if before and before in QUOTES and not (text[line : start - 1].strip() or text[end + 1 :].strip()):
