@@ -17,8 +17,9 @@ from ..doctor import Grade, ProbeResult, examine, forget, learned, reach, settin
 from ..doctor.context_length import SIZES
 from ..effects import drive, run
 from ..errors import UsageError
+from ..gateway.config.words import STATE_DIR
 from ..gateway.discovery import Place, discover
-from ..gateway.state.stores import DIRECTORY, open_stores
+from ..gateway.state.stores import open_stores
 from ..io.environment import route_to
 from ..io.sync import Pool
 from ..providers.route import Route
@@ -46,7 +47,7 @@ COLOURS = {Grade.GOOD: "green", Grade.POOR: "yellow", Grade.BAD: "red", Grade.UN
 @click.option(
     "--state",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    envvar=DIRECTORY,
+    envvar=STATE_DIR,
     help="State directory of a gateway: show what its conversations taught.",
 )
 @click.option("--forget", "forgets", is_flag=True, help="Forget what --state holds of this model, and examine nothing.")
