@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.codecs.shared.spec import WireFields
 from dragoman.effects import Open, Sleep, relay, run
 from dragoman.events import EVENTS, Ended, Event, assemble
 from dragoman.gateway import GatewayConfig, create_app
@@ -28,7 +29,9 @@ from dragoman.turn.machine import turn
 from dragoman.turn.prompt_count import least_tokens
 from dragoman.turn.tool_support import Finding, Support
 from dragoman.types import (
+    NOTHING,
     IssueKind,
+    JsonObject,
     Media,
     Message,
     Request,
@@ -210,6 +213,7 @@ class Scene:
     choice: ToolChoice | None = None
     route: Tools | None = None
     hours: float = 0.0
+    extra: JsonObject = NOTHING
 
 
 def ignoring(**more: Any) -> Backend:
@@ -222,6 +226,7 @@ def user(*parts: Any) -> Message:
 
 SYSTEM = Message("system", WORDS * 20)
 WORSE = Message("system", WORDS * 58)
+SEARCH = {"type": "web_search", "external_web_access": True}
 SIGNS = Message("system", "- the `quick` brown fox: jumps (over the lazy dog), while nobody looks. " * 90)
 HUGE = Message("system", WORDS * 450)
 PAST = (
@@ -247,6 +252,7 @@ FOUND = [
     Scene("a huge system prompt before few tools", ignoring(), True, 3, True, [(HUGE, user(Text(ASK)))]),
     Scene("a system prompt so full of signs that it costs as much as with tools", ignoring(), True, 3, True, [(SIGNS, user(Text(ASK)))], LONG, stream=True),
     Scene("the same by quarters, asked twice", ignoring(count=honest(quarters)), True, 4, True, [(SIGNS, user(Text(ASK)))] * 2, LONG),
+    Scene("beside tools that only another wire has", ignoring(), True, 2, True, extra=WireFields("openai_responses", {"tools": [SEARCH]})),
     Scene("with calls in its history", ignoring(), True, 2, True, [(*PAST, user(Text(ASK)))], tools=(*USUAL, *LONG)),
     Scene("most of it cached", ignoring(api=MESSAGES, cached=0.9), True, 2, True),
     Scene("the next request goes in text at once", ignoring(), True, 3, True, [ASK, ASK]),
@@ -283,6 +289,8 @@ SPARED = [
     Scene("asked for its tools it is cut short", Backend(calls=False, count=constant(0), canary="cut"), False, 3, False, [ASK, ASK]),
     Scene("asked for its tools it fails", Backend(calls=False, count=constant(0), canary="503"), False, 3, False, [ASK, ASK], stream=True),
     Scene("asked for its tools it says nothing", Backend(calls=False, count=constant(0), canary=""), False, 3, False, [ASK, ASK]),
+    Scene("beside tools of its own wire", ignoring(), False, 1, False, extra=WireFields(CHAT, {"tools": [SEARCH]})),
+    Scene("beside tools that the caller gave it as they are", ignoring(), False, 1, False, extra={"tools": [SEARCH]}),
     Scene("native tools alone are allowed", ignoring(), False, 1, False, route=Tools.NATIVE),
     Scene("no call is to be made", ignoring(), False, 1, False, choice=ToolChoice("none")),
 ]
@@ -309,7 +317,7 @@ class Played:
 
     def ask(self, messages: tuple[Message, ...]) -> Response:
         scene = self.scene
-        request = Request(model="m", messages=messages, tools=scene.tools, tool_choice=scene.choice, stream=scene.stream)
+        request = Request(model="m", messages=messages, tools=scene.tools, tool_choice=scene.choice, stream=scene.stream, extra=scene.extra)
         self.events = []
 
         def note(step: Any) -> tuple[()]:

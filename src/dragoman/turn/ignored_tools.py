@@ -18,6 +18,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from ..codecs.shared.spec import extra_for
+from ..codecs.typed.hosted import asked
+from ..codecs.typed.table import SPEAKS
 from ..effects import Machine, NewId, Now, relay
 from ..errors import ProviderError
 from ..events import EVENTS, Ended, Event, IssueReported, replay
@@ -26,6 +29,7 @@ from ..providers.spec import Tools
 from ..types import Issue, IssueKind, Message, Request, Response, Sampling, Stop, Tier, Tool, ToolChoice, Usage
 from .capabilities import Capabilities
 from .composer import AnswerComposer
+from .plan import runs_hosted
 from .prompt_count import Counted, counted
 from .question import asked_about
 from .reask import NOISE, loses_a_call
@@ -86,12 +90,18 @@ def heeded(request: Request, route: Route, learned: Capabilities, ask: AskOn) ->
 
 
 def _is_watched(request: Request, route: Route, learned: Capabilities) -> bool:
-    """Do tools go natively here, and could they go in text?  Tools of the wire's own cannot."""
+    """Do tools go natively here, and could they go in text?  Those that the place itself runs cannot."""
     offered = request.tools and (request.tool_choice is None or request.tool_choice.mode != "none")
-    foreign = request.extra.get("tools") or route.fields.get("tools")
-    if not offered or foreign or route.mode is not Tools.BOTH:
+    if not offered or route.mode is not Tools.BOTH or _runs_others(request, route):
         return False
     return not learned.refused(route, request.model).tools
+
+
+def _runs_others(request: Request, route: Route) -> bool:
+    """Does the place get tools that nobody here describes?  Those of another wire never get to it."""
+    api = SPEAKS.get(route.provider.codec, route.provider.codec)
+    own = extra_for(api, request.extra).get("tools") or route.fields.get("tools")
+    return bool(own) or any(runs_hosted(route, request, kind) for kind in asked(request))
 
 
 def _in_text(route: Route) -> Route:
