@@ -94,16 +94,12 @@ class Background:
 
     def unless_full(self, config: GatewayConfig, owner: str, size: int) -> None:
         """Raises ProviderError (429) where no more may wait."""
-        waiting = [one for one in self._jobs.values() if one.job.opening.owner == owner and one.status == QUEUED]
-        most = config.limits.background_queue
-        if len(waiting) > most or (len(waiting) == most and self._are_taken(config, owner)):
-            raise refused(FULL.format(most=most), 5.0)
+        own = [one for one in self._jobs.values() if one.job.opening.owner == owner]
+        limits = config.limits
+        if len(own) >= limits.background + limits.background_queue:
+            raise refused(FULL.format(most=limits.background_queue), 5.0)
         if size + sum(one.job.size for one in self._jobs.values()) > MOST_WAITING:
             raise refused(NO_ROOM, 5.0)
-
-    def _are_taken(self, config: GatewayConfig, owner: str) -> bool:
-        turns = self._turns.get((owner, config.limits.background))
-        return turns is not None and turns.locked()
 
     def begin(self, job: Job, body: JsonObject) -> JsonObject:
         """Answer it as soon as it may be; gives its answer as it stands now, made of `body`."""
