@@ -8,8 +8,9 @@ from functools import cache
 
 import pytest
 
+from dragoman.providers.endpoints import HAS, RESTS_ON
 from dragoman.providers.rows import ROWS
-from dragoman.providers.spec import EvidenceKind, Provider
+from dragoman.providers.spec import Evidence, EvidenceKind, Provider
 from tests.support.recordings import SHARED
 
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -23,15 +24,17 @@ def test_a_row_says_on_what_it_rests_the_best_first(row: Provider) -> None:
     assert all(re.fullmatch(r"20\d\d-[01]\d-[0-3]\d", one.read) for one in row.evidence)
 
 
-@every_row
-def test_an_evidence_says_where_it_stands(row: Provider) -> None:
-    for one in row.evidence:
-        if one.kind is EvidenceKind.RECORDED:
-            assert re.fullmatch(r"[\w.-]+(:\d+)?/[\w./-]+", one.address)
-        if one.kind is EvidenceKind.SDK:
-            assert re.fullmatch(r"[\w-]+ \d+\.\d+\.\d+, [\w./: -]+", one.address)
-        if one.kind is EvidenceKind.DOCS:
-            assert one.address.startswith("https://")
+FORMS = {
+    EvidenceKind.RECORDED: r"[\w.-]+(:\d+)?/[\w./-]+",
+    EvidenceKind.SDK: r"[\w-]+ \d+\.\d+\.\d+, [\w./:, -]+",
+    EvidenceKind.DOCS: r"https://\S+",
+    EvidenceKind.OTHERS: r".+",
+}
+
+
+@pytest.mark.parametrize("one", [*(one for row in ROWS for one in row.evidence), *RESTS_ON.values()])
+def test_an_evidence_says_where_it_stands(one: Evidence) -> None:
+    assert re.fullmatch(FORMS[one.kind], one.address)
 
 
 @cache
@@ -49,3 +52,8 @@ def test_what_a_row_says_was_recorded_is_among_the_recordings(row: Provider) -> 
         pytest.skip("the recordings are not here")
     claimed = [one.address for one in row.evidence if one.kind is EvidenceKind.RECORDED]
     assert [address for address in claimed if not any(url.startswith(address) for url in _recorded())] == []
+
+
+def test_every_row_of_endpoints_says_on_what_it_rests() -> None:
+    assert set(RESTS_ON) == set(HAS)
+    assert set(HAS) <= {row.name for row in ROWS}

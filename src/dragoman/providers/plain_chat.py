@@ -10,7 +10,7 @@ from ..codecs.shared.spec import Quirks
 from ..conversation.requirements import WORD_NAMES, WireRequirements
 from ..schema import api_rules as schema_rules
 from .auth import Setting
-from .row_forms import AUTO, chat, others, recorded
+from .row_forms import AUTO, chat, others, recorded, vendor_docs
 from .spec import NO_LIST, Provider
 
 PLAIN_CHAT: tuple[Provider, ...] = (
@@ -40,9 +40,9 @@ PLAIN_CHAT: tuple[Provider, ...] = (
          evidence=(others("litellm 1.106.2, constants.py"),)),
     chat("nebius", "https://api.tokenfactory.nebius.com/v1", "NEBIUS_API_KEY",
           docs="https://docs.tokenfactory.nebius.com/api-reference/introduction",
-         evidence=(others("github: clients of Token Factory (api.tokenfactory.nebius.com/v1)"),)),
-    chat("novita", "https://api.novita.ai/v3/openai", "NOVITA_API_KEY", docs="https://novita.ai/docs",
-         evidence=(others("litellm 1.106.2, litellm_core_utils/get_llm_provider_logic.py"),)),
+         evidence=(vendor_docs("https://docs.tokenfactory.nebius.com/api-reference/introduction"),)),
+    chat("novita", "https://api.novita.ai/openai/v1", "NOVITA_API_KEY", docs="https://novita.ai/docs",
+         evidence=(vendor_docs("https://novita.ai/docs/api-reference/model-apis-llm-create-chat-completion"),)),
     chat("sambanova", "https://api.sambanova.ai/v1", "SAMBANOVA_API_KEY", docs="https://docs.sambanova.ai",
          evidence=(others("litellm 1.106.2, constants.py"),)),
     chat("hyperbolic", "https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY", docs="https://docs.hyperbolic.xyz",
