@@ -46,9 +46,6 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "whole output[].content[].type": "a message that says nothing is no item",
         "* output_index": "items told at once are told one after the other",
     },
-    "anthropic_messages": {
-        "ping": "a sign of life; the gateway gives its own",
-    },
     "gemini": {
         "*.functionCall.partialArgs[].*": "a call goes out once, whole",
         "*.functionCall.willContinue": "a call goes out once, whole",

@@ -9,6 +9,7 @@ all answers.  Where a form is demanded text is withheld: only the end of the las
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
@@ -22,6 +23,7 @@ from ..events import (
     Ended,
     Event,
     IssueReported,
+    PartAdded,
     PartEnded,
     ReasoningDelta,
     Reclassified,
@@ -37,6 +39,9 @@ FINAL_STOPS = frozenset({Stop.REFUSED, Stop.FILTERED, Stop.PAUSE, Stop.ERROR})
 
 BESIDE = frozenset({IssueReported, WireEvent})
 """Events that are no part of an answer."""
+
+BEHIND = frozenset({ReasoningDelta, PartAdded, WireEvent})
+"""What stays behind the calls it came behind: a thought that leads to the next call is refused anywhere else."""
 
 
 class AnswerComposer:
@@ -56,6 +61,8 @@ class AnswerComposer:
         self._withheld: list[str] = []
         self._usage: Usage | None = None
         self._early = 0  # calls that went out as they came
+        self._begun = 0  # calls of this answer that wait for its end
+        self._behind: list[tuple[int, Event]] = []  # what came behind so many of them, and must stay there
         self._known: set[str] = set()
 
     # ── what goes out ────────────────────────────────────────────────────────
@@ -63,12 +70,16 @@ class AnswerComposer:
     def stream(self, event: Event) -> list[Event]:
         """Emit what of an answer's `event` may go out now."""
         if type(event) is TextDelta:
-            return self._stream_text(event)
+            return [*self.let_go(), *self._stream_text(event)] if self._behind else self._stream_text(event)
+        if self._begun and (type(event) in BEHIND or (self._behind and type(event) is PartEnded)):
+            self._behind.append((self._begun, event))
+            return []
         if type(event) is ReasoningDelta:
             self._hidden = False
             return self.emit(event)
         match event:
             case CallStarted() | CallDelta() | CallEnded() if self._whole_calls:
+                self._begun += type(event) is CallStarted
                 return []
             case PartEnded() if self._hidden:
                 self._hidden = False
@@ -170,7 +181,13 @@ class AnswerComposer:
     def next_answer(self) -> list[Event]:
         """End the open part: another answer follows."""
         self.follow_up()
-        return self.emit(PartEnded()) if self._last in {TextDelta, ReasoningDelta} else []
+        before = self.let_go()
+        return [*before, *(self.emit(PartEnded()) if self._last in {TextDelta, ReasoningDelta} else [])]
+
+    def let_go(self) -> list[Event]:
+        """What waited behind calls, without them."""
+        behind, self._behind, self._begun = self._behind, [], 0
+        return self.emit(*(event for _, event in behind))
 
     def follow_up(self) -> None:
         """Another answer follows, in the open part."""
@@ -180,8 +197,14 @@ class AnswerComposer:
 
     def end(self, stop: Stop | None, extra: JsonObject = NOTHING) -> list[Event]:
         """The calls that were held, and the one end."""
-        held = enumerate(_apart(self.calls)[self._early :], self._early)
-        events = [event for index, call in held for event in call_events(call, index)]
+        held, events, behind = _apart(self.calls)[self._early :], list[Event](), deque(self._behind)
+        own = max(0, len(held) - self._begun)  # where the calls of the last answer begin
+        for place, call in enumerate(held):
+            while behind and behind[0][0] <= place - own:
+                events.append(behind.popleft()[1])
+            events += call_events(call, self._early + place)
+        events += [event for _, event in behind]
+        self._behind = []
         return self.emit(*events, Ended(final_stop(stop, calls=bool(self.calls)), self._usage, extra))
 
     def response(self) -> Response:

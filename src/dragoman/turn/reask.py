@@ -206,6 +206,7 @@ class GoodAnswer(AnswerComposer):
         """Emit what may go out of an answer asked for again."""
         self._reasks += 1
         self.follow_up()
+        yield from self.let_go()
         self.errors, self._barred, self._extra = [], [], further(self._extra)
         for issue in response.issues:
             self._note(issue)

@@ -24,6 +24,7 @@ from ...events import (
     ReasoningDelta,
     Started,
     TextDelta,
+    WireEvent,
     assemble,
 )
 from ...jsontext import to_json
@@ -69,6 +70,7 @@ _COUNTS = Counts("input_tokens", "output_tokens", "cache_read_input_tokens", "ca
 _ENDING = ("usage", "stop_reason", "stop_sequence", "message_stop")
 _BESIDE_DELTA = ("context_management", "input_transformations")
 """Fields of a whole answer that a stream's last event holds beside its delta."""
+_PIECES = frozenset({"text_delta", "thinking_delta"})
 _STREAMED_INPUT = ("server_tool_use", "mcp_tool_use")
 _FILLED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "compaction": ("compaction_delta", ("content", "encrypted_content")),
@@ -124,8 +126,11 @@ class _Decoder(BlockDecoder):
     def _read(self, body: JsonObject, event: str) -> list[Event]:
         if body.get("type") == "error" or event == "error" or body.get("error"):
             raise read_failure(200, body)
-        handler = self._on.get(string(body.get("type")) or event)
-        return handler(body) if handler else []  # pings, and events invented after us
+        kind = string(body.get("type")) or event
+        handler = self._on.get(kind)
+        if handler is None and self._started:  # pings, and events invented after us
+            return [self._beside(kind, rest(body, ("type",)))]
+        return handler(body) if handler else []
 
     def _begin_message(self, message: JsonObject) -> list[Event]:
         self._extra |= present(message, _BODY)
@@ -155,6 +160,9 @@ class _Decoder(BlockDecoder):
         match what:
             case "text_delta" | "thinking_delta":
                 key = what.removesuffix("_delta")
+                if rest(delta, ("type", key)):
+                    events.append(self._beside(what, delta))
+                    return events + self._fill(block, string(delta.get(key)))
                 events += self._fill(block, string(delta.get(key)))
                 self._repeat_text(events, "delta", key)
             case "signature_delta":
@@ -270,6 +278,7 @@ class _Encoder(Encoder):
         self._place = -1
         self._calls = 0
         self._told: JsonObject = NOTHING  # what the first event said of the whole answer
+        self._besides: JsonObject = NOTHING  # what the next delta says beside its piece
 
     def _on_started(self, event: Started) -> list[Frame]:
         if self._begun:
@@ -293,13 +302,29 @@ class _Encoder(Encoder):
         if not event.text:
             return []
         begun = self._begin("text", {"type": "text", "text": ""})
-        return [*begun, self._run(event, lambda text: self._delta({"type": "text_delta", "text": text}))]
+        return [*begun, self._piece(event, "text")]
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         if not event.text:
             return []
-        begun = self._think()
-        return [*begun, self._run(event, lambda text: self._delta({"type": "thinking_delta", "thinking": text}))]
+        return [*self._think(), self._piece(event, "thinking")]
+
+    def _piece(self, event: TextDelta | ReasoningDelta, key: str) -> Frame:
+        besides, self._besides = self._besides, NOTHING
+        if besides:
+            return self._delta({**besides, key: event.text})
+        return self._run(event, lambda text: self._delta({"type": f"{key}_delta", key: text}))
+
+    def _on_wire_event(self, event: WireEvent) -> list[Frame]:
+        if event.api != NAME:
+            return []
+        if event.name not in _PIECES:
+            place = {"index": self._place} if "index" in event.fields else {}
+            return [_frame(event.name, **{**event.fields, **place})]
+        if any(event.fields.get(key) for key in ("text", "thinking")):
+            self._besides = event.fields
+            return []
+        return [*self._think(), self._delta(dict(event.fields))] if event.name == "thinking_delta" else []
 
     def _think(self) -> list[Frame]:
         return self._begin("thinking", {"type": "thinking", "thinking": "", "signature": ""})

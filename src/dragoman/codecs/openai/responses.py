@@ -119,7 +119,8 @@ class _Decoder(AnswerDecoder):
     def _pass_on(self, kind: str, body: JsonObject) -> list[Event]:
         """An event that says nothing the items do not say: what the server's own tools are at, a citation."""
         begun = self._items.get(self._index(body))
-        if not self._started or kind in REPEATED or (begun is not None and _is_typed(begun.start)):
+        again = kind in REPEATED and not (begun is not None and _is_besides(kind, begun))
+        if not self._started or again or (begun is not None and _is_typed(begun.start)):
             return []
         return self._told_of(begun, self._beside(kind, rest(body, ("type", *self.noise))))
 
@@ -233,8 +234,8 @@ class _Decoder(AnswerDecoder):
 
     def _on_reasoning(self, body: JsonObject, kind: str) -> list[Event]:
         item = self._open(body, "reasoning")
-        if item.kind not in ("reasoning", kind):
-            return []  # the summary counts, or the text where it came first: they say the same twice
+        if item.kind not in ("reasoning", kind):  # the summary counts, or the text where it came first
+            return [self._beside(string(body.get("type")), rest(body, ("type", *self.noise)))]
         begun = [self._beside(IN_FULL)] if kind == "content" and item.kind == "reasoning" else []
         item.kind = kind
         place = count(body.get("summary_index"))
@@ -361,6 +362,12 @@ class _Decoder(AnswerDecoder):
         known = read_usage(usage)
         plain = not usage or (known is not None and write_usage(known) == usage)
         return wire_fields(NAME, {**_shown(self._response), "usage": None if plain else usage})
+
+
+def _is_besides(kind: str, item: _Item) -> bool:
+    """Does this event tell the reasoning that stands beside what counts: its text beside a summary, or the reverse?"""
+    other = {"summary": "response.reasoning_text.", "content": "response.reasoning_summary_"}.get(item.kind)
+    return other is not None and kind.startswith(other)
 
 
 def _is_typed(item: JsonObject) -> bool:

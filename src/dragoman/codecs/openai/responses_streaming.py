@@ -142,7 +142,7 @@ class ResponseEncoder(Encoder):
     def _on_wire_event(self, event: WireEvent) -> list[Frame]:
         if event.api != NAME:
             return []
-        if event.name == IN_FULL:
+        if event.name == IN_FULL and not event.fields:
             self._thinking = _FULL
             return []
         if event.name == REFUSING:
