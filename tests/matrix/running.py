@@ -6,15 +6,17 @@ Knows how each backend answers in its plainest words; judges nothing (`test_requ
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
+from dragoman.types import IssueKind
 from tests.support.asgi import Reply, call
 from tests.support.cells import LOCK
 from tests.support.gateways import PATHS
@@ -89,13 +91,31 @@ def _chosen(body: str) -> str:
     return json.dumps({wrapped: "blue"} if wrapped and '"properties"' in body.replace("\\", "") else "blue")
 
 
-def gateway(backend: str, model: str, answer: Callable[[Open], Answer]) -> tuple[Any, ScriptedPeer]:
+class Lost:
+    """An observer: the paths that the records of a gateway say were lost."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+
+    def exchange_ended(self, record: ExchangeRecord) -> None:
+        issues = record.response.issues if record.response is not None else ()
+        self.paths += [issue.path for issue in issues if issue.kind is IssueKind.UNSUPPORTED]
+
+    def _unheard(self, *_: object) -> None:
+        return None
+
+    take = exchange_began = attempt_began = attempt_ended = _unheard
+
+
+def gateway(
+    backend: str, model: str, answer: Callable[[Open], Answer], observers: Sequence[Any] = ()
+) -> tuple[Any, ScriptedPeer]:
     """A gateway that remembers nothing yet before one backend, and the peer behind it."""
     row = PROVIDERS[BACKENDS[backend]]
     row = replace(row, auth=LOCK, or_auth=(), settings=(), url_env=(), base_url="http://model.test/v1")
     peer = ScriptedPeer(answer)
     to = Route(provider=row, model=model, base_url="http://model.test/v1", key="k")
-    return create_app(GatewayConfig(default=to, reasks=0), peer), peer
+    return create_app(GatewayConfig(default=to, reasks=0), peer, observers=observers), peer
 
 
 def run(row: Row, front: str, backend: str) -> Outcome:
@@ -113,7 +133,8 @@ def run(row: Row, front: str, backend: str) -> Outcome:
 def run_answer(row: AnswerRow, back: str, front: str, *, stream: bool) -> tuple[Reply, Any, str]:
     """One cell of answers: the reply, what the client holds when it has read it, and what was told of it."""
     data, kind = (b"".join(STREAMS[back][0](row.given[back])), STREAMS[back][1]) if stream else (json.dumps(row.given[back]).encode(), "application/json")
-    app, _ = gateway(back, MODELS[back], lambda _: Answer((data,), headers={"content-type": kind}))
+    lost = Lost()
+    app, _ = gateway(back, MODELS[back], lambda _: Answer((data,), headers={"content-type": kind}), [lost])
     path, body = PATHS[front], laid_over(PLAIN[front], TOOLS[front])
     if front == G:
         path = path.replace(":g", ":streamG") + "?alt=sse" if stream else path
@@ -123,7 +144,8 @@ def run_answer(row: AnswerRow, back: str, front: str, *, stream: bool) -> tuple[
     if reply.status != 200:
         return reply, None, ""
     held = READ[front](reply.body) if stream else reply.json
-    return reply, held, _told(reply, held)
+    told = _told(reply, held)
+    return reply, held, told or (" ".join(lost.paths) if stream and front == G else "")  # its streams hold no comments
 
 
 def _told(reply: Reply, held: Any) -> str:

@@ -76,7 +76,7 @@ class Compaction(Exchange):
         made = {"id": stamp.id, "object": "response.compaction", "created_at": stamp.created}
         return {**made, "output": output, "usage": usage}
 
-    def _note_losses(self, response: Response, answer: JsonObject) -> tuple[Issue, ...]:
+    def _note_losses(self, response: Response, answer: JsonObject, *, others: bool = False) -> tuple[Issue, ...]:
         """The summary is not for the client to read."""
         return ()
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..codecs.crossing.answers import AnswerCrossing, crossed_answer
+from ..codecs.crossing.answers import AnswerCrossing, crossing_of
 from ..codecs.fidelity.losses import may_lose, unsupported_fields
 from ..codecs.shared.frames import FrameKind, writers
+from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
 from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import Effect, Machine, NewId, Now, Read, Sleep, relay
@@ -40,7 +41,7 @@ from .fronts import STREAM_TYPES, Front
 from .shortcut import Shortcut
 from .state.responses import Opening, Responses
 from .telemetry.exchange_record import GONE, ExchangeRecord
-from .telemetry.headers import audit, comments, lost_fields, printable, unsupported_parameters
+from .telemetry.headers import audit, comments, lost_fields, printable, unsupported_parameters, with_lost
 
 JSON_TYPE = "application/json"
 MANY_TOOLS = "{tools} tools are more than the {most} this gateway takes; send fewer, or raise limits.tools"
@@ -305,13 +306,15 @@ class Exchange:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise
         self._record.response = response
-        sent = self._outgoing(response)
+        sent, whole = self._outgoing(response)
         answer: JsonObject = NOTHING
-        if self._keeps or may_lose(sent, codec):  # nobody else reads the whole of it
+        if self._keeps or may_lose(whole, codec):  # nobody else reads the whole of it
             answer = codec.encode_response(sent, stamp, request)
-        lost = self._note_losses(sent, answer)
+        lost = self._note_losses(whole, answer, others=across.others)
         if self._comments:
             pieces += comments(response, lost)
+        elif lost and pieces and codec.frames is FrameKind.NDJSON:
+            pieces[-1] = with_lost(pieces[-1], lost)
         pieces += map(write, encoder.close())
         self._keep(answer)
         yield from self._send(pieces)
@@ -320,9 +323,9 @@ class Exchange:
         """What puts state of other wires where this client gives it back."""
         return Sealer(self._front.native, self._record.key)
 
-    def _outgoing(self, response: Response) -> Response:
-        """A whole answer in the words of this client's API."""
-        return crossed_answer(self._sealer().response(response), self._front.codec.name)
+    def _outgoing(self, response: Response) -> tuple[Response, Response]:
+        """A whole answer in the words of this client's API, and with the fields that these do not say."""
+        return crossing_of(self._sealer().response(response), self._front.codec.name)
 
     @property
     def _keeps(self) -> bool:
@@ -347,10 +350,10 @@ class Exchange:
         response = yield from relay(steps, on_step=lambda _: ())
         self._record.response = response
         self._record.flowing()
-        sent = self._outgoing(response)
+        sent, whole = self._outgoing(response)
         answer = self._answer(sent, stamp, request)
         self._keep(answer)
-        lost = self._note_losses(sent, answer)
+        lost = self._note_losses(whole, answer)
         self._note(response.issues)
         told = {name: printable(",".join(each)) for name, each in lost_fields(lost).items()}
         yield from self._give(answer, {**audit(response), **told, **self._tools_header()})
@@ -366,11 +369,17 @@ class Exchange:
         """The body of a whole answer."""
         return self._front.codec.encode_response(sent, stamp, request)
 
-    def _note_losses(self, response: Response, answer: JsonObject) -> tuple[Issue, ...]:
-        """What of the answer its client's API has no place for; the record knows it as issues of the answer."""
-        lost = unsupported_fields(response, self._front.codec, answer)
-        if lost and self._record.response is not None:
-            self._record.response = replace(self._record.response, issues=(*self._record.response.issues, *lost))
+    def _note_losses(self, response: Response, answer: JsonObject, *, others: bool = False) -> tuple[Issue, ...]:
+        """What of the answer its client's API has no place for; the record knows it as issues of the answer.
+
+        `others`: there were answers beside this one, of which the client gets none.
+        """
+        known = [issue for issue in response.issues if issue.path == OTHER_ANSWERS]
+        beside = [unsupported(ONE_ANSWER, path=OTHER_ANSWERS).issue] if others and not known else known
+        lost = (*beside, *unsupported_fields(response, self._front.codec, answer))
+        recorded = self._record.response
+        if lost and recorded is not None:
+            self._record.response = replace(recorded, issues=tuple(dict.fromkeys((*recorded.issues, *lost))))
         return lost
 
     def _note(self, issues: Sequence[Issue]) -> None:
@@ -414,6 +423,7 @@ class Exchange:
         return {name: printable(value) for name, value in headers.items() if value}
 
 
+ONE_ANSWER = "the model gave several answers; clients of this API get the first"
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 """Seconds between two looks whether a server is ready: they double, up to the longest."""
 NO_SERVER_TOOLS = frozenset({"none", "named"})

@@ -63,6 +63,8 @@ _WORDS: Mapping[Stop | None, str] = {
 _BODY = frozenset({"output", "stopReason", "usage", "metrics", "p"})
 _CALL = frozenset({"toolUseId", "name", "input", "type"})
 _COUNTS = Counts("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+_BESIDE = ("trace", "performanceConfig", "serviceTier")
+"""What the last event says besides counts."""
 _NO_METRICS: JsonObject = {"latencyMs": 0}
 """What stands for a latency nobody measured: clients demand the field."""
 
@@ -130,6 +132,7 @@ class _Decoder(BlockDecoder):
     def _on_metadata(self, body: JsonObject) -> list[Event]:
         self._over = bool(self._word)
         self._usage |= present(mapping(body.get("usage")))
+        self._extra |= {key: body[key] for key in _BESIDE if body.get(key)}
         if body.get("metrics") and body["metrics"] != _NO_METRICS:
             self._extra["metrics"] = body["metrics"]
         return []
@@ -311,7 +314,8 @@ class _Encoder(Encoder):
         word = left.get("stopReason") or _WORDS[final_stop(event.stop, self._calls)]
         usage = _write_usage(event.usage, mapping(left.get("usage")))
         metrics = left.get("metrics", _NO_METRICS)
-        stopped = [_frame("messageStop", stopReason=word), _frame("metadata", usage=usage, metrics=metrics)]
+        beside = {key: left[key] for key in _BESIDE if key in left}
+        stopped = [_frame("messageStop", stopReason=word), _frame("metadata", usage=usage, metrics=metrics, **beside)]
         return [*self._on_started(Started()), *self._end(), *stopped]
 
     # ── blocks ───────────────────────────────────────────────────────────────

@@ -138,6 +138,9 @@ class _Decoder(RunDecoder):
     def _on_content(self, body: JsonObject, message: JsonObject) -> list[Event]:
         content = mapping(message.get("content"))
         key = "thinking" if "thinking" in content else "text"
+        if body.get("logprobs"):
+            self._extra = {**self._extra, "logprobs": [*items(self._extra.get("logprobs")), body["logprobs"]]}
+            return self._content(content)
         return self._repeat_text(self._content(content), "delta", "message", "content", key)
 
     def _on_citation(self, body: JsonObject, message: JsonObject) -> list[Event]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,12 +33,13 @@ from ...events import (
     assemble,
     replay,
 )
-from ...types import JsonObject, Media, Opaque, Response
+from ...types import NOTHING, JsonObject, Media, Opaque, Response
 from ..shared.body import items, mapping, string
 from ..shared.media import data_url, from_url, media_kind
-from ..shared.spec import SEAL, WireFields, seal_of
+from ..shared.spec import CHOICES, SEAL, WireFields, seal_of
+from .beside import TOKENS_AT, Token, tier_crossed, tokens_in, tokens_of, tokens_written
 from .parts import MINTED
-from .settings import ANTHROPIC, CHAT, GEMINI, INVOKE, RESPONSES
+from .settings import ANTHROPIC, CHAT, GEMINI, INVOKE, RESPONSES, drop_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class _Heard:
     cited: list[Citation] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
     media: list[Media] = field(default_factory=list)
+    tokens: list[Token] = field(default_factory=list)
+    transcript: str = ""  # of sound, told as the answer's text
     query: str = ""  # of a search whose findings are still to come
 
 
@@ -79,6 +82,10 @@ class AnswerCrossing:
         self._heard = _Heard()
         self._pieces: list[str] = []
         self._held: PartEnded | None = None
+        self.others = False
+        """Were there answers beside the first, which clients of this wire get none of?"""
+        self.unsaid: JsonObject = NOTHING
+        """The fields of the answer's own that the events do not say, once all are fed."""
 
     def feed(self, event: Event) -> list[Event]:
         """The events that go out now."""
@@ -92,6 +99,11 @@ class AnswerCrossing:
                 return []
             case Ended():
                 return self._on_end(event)
+            case WireEvent() if event.name == CHOICES and event.api != self._api:
+                self.others = True
+                return []
+            case WireEvent() if (event.api, event.name) in REFUSING.items() and self._api in REFUSING:
+                return [WireEvent(self._api, REFUSING[self._api], NOTHING)]
             case IssueReported() | CallDoubted() | WireEvent():
                 return [event]  # they stand beside the answer, and end no part of it
             case PartAdded(Opaque() | Media() as part):
@@ -102,10 +114,12 @@ class AnswerCrossing:
 
     # ── texts and what they rest on ──────────────────────────────────────────
 
-    def _release(self, late: Callable[[str], list[Citation]] | None = None) -> list[Event]:
-        """The end of the text part that waits, with what it rests on."""
+    def _release(
+        self, late: Callable[[str], list[Citation]] | None = None, tokens: Sequence[Token] = ()
+    ) -> list[Event]:
+        """The end of the text part that waits, with what it rests on, and how likely its tokens were."""
         heard, held = self._heard, self._held
-        implied = PartEnded() if late and self._pieces else None  # a whole answer's last text ends unsaid
+        implied = PartEnded() if (late or tokens) and self._pieces else None  # a whole answer's last text ends unsaid
         heard.begun, heard.text, self._pieces = len(heard.text), heard.text + "".join(self._pieces), []
         held, self._held = held or implied, None
         if held is None:
@@ -117,12 +131,23 @@ class AnswerCrossing:
         found += [one for one in late(heard.text) if heard.begun <= one.start] if late else []
         heard.cited += [] if own else found
         written = _PARTS[self._api](found, heard, metadata) if self._api in _PARTS and not own else {}
-        if isinstance(metadata, WireFields) and not own and metadata.get("type") == "refusal":
-            written["type"] = "refusal"
+        written |= {"logprobs": [*tokens]} if tokens and self._api == RESPONSES else {}
+        if isinstance(metadata, WireFields) and not own:
+            written |= {"type": "refusal"} if metadata.get("type") == "refusal" and self._api in REFUSING else {}
+            held = replace(held, metadata=self._unsaid_of(metadata, found))
         if not written:
-            return [] if held is implied else [held]
+            return [] if implied and not held.metadata else [held]
         seal = seal_of(metadata)
         return [PartEnded(WireFields(self._api, {**written, **({SEAL: seal} if seal else {})}))]
+
+    def _unsaid_of(self, metadata: WireFields, found: Sequence[Citation]) -> JsonObject:
+        """What stands with a text, without what is said of it in the words of this client's wire."""
+        likely = tokens_of(metadata) if metadata.api == RESPONSES else []
+        self._heard.tokens += likely
+        said = {"citations", "annotations"} if found and self._api in CITING else set()
+        said |= {"logprobs"} if likely and self._api in TOKENS_AT else set()
+        left = {key: value for key, value in metadata.items() if key not in said}
+        return WireFields(metadata.api, left, metadata.origin) if left else NOTHING
 
     # ── blocks and media ─────────────────────────────────────────────────────
 
@@ -154,36 +179,81 @@ class AnswerCrossing:
         extra = event.extra
         if not isinstance(extra, WireFields) or extra.api == self._api:
             return [*self._release(), *self._closing(event)]
-        late = _AT_END.get(extra.api)
-        events = self._release(late and (lambda text: late(extra, text)))
+        late, tokens = _AT_END.get(extra.api), tokens_in(extra, extra.api)
+        self._heard.tokens += tokens
+        events = self._release(late and (lambda text: late(extra, text)), tokens)
         shown = [Media(mime=one.mime, data=one.data, url=one.url) for one in media_beside(extra)]
         for media in shown:
             events += self._show(PartAdded(media), media)
         for query in _queries_in(extra):
             self._heard.queries.append(query)
             events += [PartAdded(block) for block in _search_blocks(_ground(query, extra), self._api)]
+        if not self._heard.text and self._api != CHAT and (words := _transcript(extra)):
+            events += [TextDelta(words), PartEnded()]
+            self._heard.transcript = words
         return [*events, *self._closing(event)]
 
     def _closing(self, event: Ended) -> list[Event]:
         extra = event.extra
-        own = isinstance(extra, WireFields) and extra.api == self._api
+        api = getattr(extra, "api", "")
+        own = api == self._api
         write = None if own else _ENDS.get(self._api)
-        tier = string(extra.get("service_tier")) if {self._api, getattr(extra, "api", "")} == {CHAT, RESPONSES} else ""
-        said = {**(write(self._heard) if write else {}), **({"service_tier": tier} if tier else {})}
+        tier, at = ({}, "") if own else tier_crossed(extra, api, self._api)
+        tokens = {} if own else tokens_written(self._heard.tokens, self._api)
+        said: dict[str, Any] = write(self._heard) if write else {}
+        for key, one in [*tier.items(), *tokens.items()]:
+            said[key] = {**mapping(said.get(key)), **one} if isinstance(one, Mapping) else one
+        self.unsaid = self._left_of(extra, at) if isinstance(extra, WireFields) and not own else extra
         if own and self._api == CHAT and self._heard.media:
             message = {**mapping(extra.get("message")), **_shown(self._heard.media)}
             return [replace(event, extra=WireFields(CHAT, {**extra, "message": message}))]
         return [replace(event, extra=WireFields(self._api, said))] if said else [event]
 
 
+    def _left_of(self, extra: WireFields, tier: str) -> JsonObject:
+        """The fields at the answer's end, without those that are said in the words of this client's wire."""
+        heard, left = self._heard, dict(extra)
+        said = [tier, *(_SHOWN_AT if extra.api == CHAT else ()), "message.audio.transcript" if heard.transcript else ""]
+        said += _CITED_AT.get(extra.api, ()) if heard.cited and self._api in CITING else ()
+        said += [_ASKED_AT] if extra.api == GEMINI and heard.queries and self._api in SEARCHING else []
+        said += [_FOUND_AT] if extra.api == GEMINI and heard.queries and self._api in (RESPONSES, ANTHROPIC) else []
+        tokens = heard.tokens and (self._api in TOKENS_AT or self._api == RESPONSES)
+        said += TOKENS_AT.get(extra.api, ()) if tokens else ()
+        for path in filter(None, said):
+            drop_at(left, path)
+        return WireFields(extra.api, left, extra.origin) if left else NOTHING
+
+
 def crossed_answer(response: Response, api: str) -> Response:
     """`response` for clients of wire `api`."""
+    return crossing_of(response, api)[0]
+
+
+def crossing_of(response: Response, api: str) -> tuple[Response, Response]:
+    """The same, and once more with those of its own fields that this does not say: what may be lost."""
     metadata = [getattr(part, "metadata", None) for part in response.message.parts]
     foreign = any(isinstance(one, WireFields) and one.api != api for one in (response.extra, *metadata))
     if not foreign and not any(isinstance(part, Opaque | Media) for part in response.message.parts):
-        return response
+        return response, response
     crossing = AnswerCrossing(api)
-    return assemble(out for event in replay(response) for out in crossing.feed(event))
+    made = assemble([out for event in replay(response) for out in crossing.feed(event)])
+    return made, replace(made, extra=crossing.unsaid)
+
+
+REFUSING: Mapping[str, str] = {CHAT: "refusal", RESPONSES: "response.refusal.delta"}
+"""Wire → the event before a text that is a refusal; others have no field for one."""
+CITING = frozenset({CHAT, RESPONSES, ANTHROPIC, GEMINI})
+"""Wires that say which pages a text rests on."""
+SEARCHING = frozenset({RESPONSES, ANTHROPIC, GEMINI})
+"""Wires that say what was searched for."""
+_GROUNDING = "candidate.groundingMetadata"
+_ASKED_AT, _FOUND_AT = f"{_GROUNDING}.webSearchQueries", f"{_GROUNDING}.groundingChunks"
+_CITED_AT: Mapping[str, tuple[str, ...]] = {
+    GEMINI: (_FOUND_AT, f"{_GROUNDING}.groundingSupports"),
+    CHAT: ("message.annotations", "citations", "search_results"),
+}
+_SHOWN_AT = ("message.images", "message.audio.data", "message.audio.id", "message.audio.expires_at")
+"""Where a chat answer has media: as parts of the answer they are told themselves where a wire has no place for them."""
 
 
 # ── reading: what stands with a text part ────────────────────────────────────
@@ -259,6 +329,11 @@ def _ground(query: str, extra: JsonObject) -> Search:
     grounding = mapping(mapping(extra.get("candidate")).get("groundingMetadata"))
     webs = [mapping(mapping(one).get("web")) for one in items(grounding.get("groundingChunks"))]
     return Search(query, tuple((string(web.get("uri")), string(web.get("title"))) for web in webs if web.get("uri")))
+
+
+def _transcript(extra: JsonObject) -> str:
+    """What the sound of a chat answer says."""
+    return string(mapping(mapping(extra.get("message")).get("audio")).get("transcript"))
 
 
 def media_beside(extra: JsonObject) -> list[Media]:

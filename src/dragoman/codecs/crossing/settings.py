@@ -173,19 +173,19 @@ def crossed(extra: JsonObject, api: str, more: frozenset[str] = frozenset()) -> 
         value, source = _read(row, extra)
         path = row.words.get(api) or ALSO.get(row.name, NOTHING).get(api, "")
         if value is not None and value == row.moot and (not path or row.name not in takes):
-            _drop(left, source)
-        if value is None or not path or row.name not in takes or _at(said, path) is not None:
+            drop_at(left, source)
+        if value is None or not path or row.name not in takes or value_at(said, path) is not None:
             continue
-        if (need := row.needs.get(api)) and _at(said, need) is not True:
+        if (need := row.needs.get(api)) and value_at(said, need) is not True:
             continue
         word = _written(row, value, api)
         if word is None and value == row.moot:
-            _drop(left, source)
+            drop_at(left, source)
         if word is None:
             continue
         _put(said, path, word)
         if word == value or api in row.values or row.name in {"modalities", "logprobs"}:
-            _drop(left, source)
+            drop_at(left, source)
     return said, WireFields(extra.api, left, extra.origin)
 
 
@@ -208,14 +208,14 @@ def without_choice(extra: JsonObject) -> JsonObject:
         return extra
     left: dict[str, Any] = dict(extra)
     for path in CHOOSING:
-        _drop(left, path)
+        drop_at(left, path)
     return WireFields(extra.api, left, extra.origin)
 
 
 def _read(row: Setting, extra: WireFields) -> tuple[Any, str]:
     """The value of a setting, and where it stands."""
     path = row.words.get(extra.api, "")
-    value = _at(extra, path) if path else None
+    value = value_at(extra, path) if path else None
     values = row.values.get(extra.api)
     return (value if values is None or value is None else values.get(value)), path
 
@@ -236,7 +236,7 @@ def _steps(path: str) -> tuple[list[str], str]:
     return keys.split("."), word.rstrip("]")
 
 
-def _at(body: JsonObject, path: str) -> Any:
+def value_at(body: JsonObject, path: str) -> Any:
     keys, word = _steps(path)
     *outer, last = keys
     for key in outer:
@@ -255,12 +255,12 @@ def _put(body: dict[str, Any], path: str, value: Any) -> None:
         body[last] = value
 
 
-def _drop(body: dict[str, Any], path: str) -> None:
+def drop_at(body: dict[str, Any], path: str) -> None:
     """Without the field at `path`, and without what is empty then."""
     (first, *others), word = _steps(path)
     if others:
         inner = dict(mapping(body.get(first)))
-        _drop(inner, ".".join(others) + (f"[{word}]" if word else ""))
+        drop_at(inner, ".".join(others) + (f"[{word}]" if word else ""))
         rest: Any = inner
     else:
         rest = [one for one in body.get(first, ()) if one != word] if word else None

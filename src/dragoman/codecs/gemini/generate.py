@@ -33,7 +33,7 @@ from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
-from ..shared.issues import unsupported, wire_fault
+from ..shared.issues import OTHER_ANSWERS, unsupported, wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of, wire_fields
 from .generate_requests import (
     NAME,
@@ -165,7 +165,8 @@ class _Decoder(RunDecoder):
                 events += self._choose(candidate)
             elif not self._others:
                 self._others = True
-                events.append(unsupported("the answer has several candidates; only the first is read", candidate))
+                message = "the answer has several candidates; only the first is read"
+                events.append(unsupported(message, candidate, OTHER_ANSWERS))
         return events
 
     def _choose(self, candidate: JsonObject) -> list[Event]:

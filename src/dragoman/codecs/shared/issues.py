@@ -33,9 +33,13 @@ def wire_fault(message: str, raw: Any = "") -> IssueReported:
     return IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=message, raw=_shown(raw)))
 
 
-def unsupported(message: str, raw: Any = "") -> IssueReported:
-    """Something was left out on purpose."""
-    return IssueReported(Issue(kind=IssueKind.UNSUPPORTED, message=message, raw=_shown(raw)))
+OTHER_ANSWERS = "$.candidates"
+"""The path of answers beside the first, where a wire's reader takes one."""
+
+
+def unsupported(message: str, raw: Any = "", path: str = "") -> IssueReported:
+    """Something was left out on purpose; `path` is where it stood in the answer."""
+    return IssueReported(Issue(kind=IssueKind.UNSUPPORTED, message=message, raw=_shown(raw), path=path))
 
 
 def out_of_tokens() -> IssueReported:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...codecs.shared.issues import OTHER_ANSWERS
+from ...jsontext import to_json
 from ...turn.reask import loses_a_call
 from ...types import Issue, IssueKind, Response, Tier
 from .exchange_record import reports
@@ -19,7 +21,7 @@ MOST_SHOWN = 500
 def unsupported_parameters(issues: Iterable[Issue]) -> list[str]:
     """The fields of a request that its route does not support, but for what was cut from a tool's schema."""
     unsupported = [issue for issue in issues if issue.kind is IssueKind.UNSUPPORTED and issue.path.startswith("$.")]
-    paths = [issue.path for issue in unsupported if not issue.path.startswith("$.tools[")]
+    paths = [issue.path for issue in unsupported if not issue.path.startswith(("$.tools[", OTHER_ANSWERS))]
     return [path.removeprefix("$.").removeprefix("extra.") for path in paths]
 
 
@@ -43,6 +45,12 @@ def comments(response: Response, lost: Sequence[Issue] = ()) -> Iterator[bytes]:
     for name, values in {**_losses(response.issues), **_doubts(response), **lost_fields(lost)}.items():
         if values:
             yield f": {name}: {printable(','.join(dict.fromkeys(values)))}\n\n".encode()
+
+
+def with_lost(line: bytes, lost: Sequence[Issue]) -> bytes:
+    """The last line of a stream of JSON, in which no comment may stand, with what was lost as a field of its own."""
+    told = next(iter(lost_fields(lost).values()), [])
+    return line.rstrip().removesuffix(b"}") + f',"unsupported_fields":{to_json(told)}}}\n'.encode()
 
 
 def lost_fields(lost: Iterable[Issue]) -> dict[str, list[str]]:
