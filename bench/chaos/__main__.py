@@ -13,7 +13,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from dragoman import Client, ToolSet
@@ -102,21 +105,31 @@ def measure(count: int, seed: int, python: str) -> list[list[str]]:
     return rows
 
 
-def with_memory(count: int, seed: int, python: str, names: Sequence[str] = ()) -> list[list[str]]:
-    """One row per character and driver."""
+def with_memory(
+    count: int, seed: int, python: str, names: Sequence[str] = (), *, peer_count: int = 0, jobs: int = 1
+) -> list[list[str]]:
+    """One row per character and driver, peers with `peer_count` tasks; `jobs` characters at once, each in a process."""
+    found = [row.name for row in CHARACTERS if not names or any(name in row.name for name in names)]
+    measured = partial(_of_character, count=count, peer_count=peer_count or count, seed=seed, python=python)
+    if jobs == 1:
+        return [line for name in found for line in measured(name)]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
+        return [line for lines in pool.map(measured, found) for line in lines]
+
+
+def _of_character(name: str, *, count: int, peer_count: int, seed: int, python: str) -> list[list[str]]:
+    """The rows of one character."""
+    row = next(row for row in CHARACTERS if row.name == name)
     rows = []
-    for row in CHARACTERS:
-        if names and not any(name in row.name for name in names):
-            continue
-        for who, native, dialects in OURS[1:]:
-            model = Remembering(row, seed=seed, native=native)
-            with running(native=native, seed=seed, model=model) as server:
-                rows.append(_memory_row(row, who, ours(server, 0.0, dialects, count, seed), server, model))
-        for peer in PEERS if python else ():
-            model = Remembering(row, seed=seed, native=True)
-            with running(native=True, seed=seed, model=model) as server:
-                tally = theirs(python, peer, server, rate=0.0, count=count, seed=seed)
-                rows.append(_memory_row(row, f"{peer}, tool API", tally, server, model))
+    for who, native, dialects in OURS[1:]:
+        model = Remembering(row, seed=seed, native=native)
+        with running(native=native, seed=seed, model=model) as server:
+            rows.append(_memory_row(row, who, ours(server, 0.0, dialects, count, seed), server, model))
+    for peer in PEERS if python else ():
+        model = Remembering(row, seed=seed, native=True)
+        with running(native=True, seed=seed, model=model) as server:
+            tally = theirs(python, peer, server, rate=0.0, count=peer_count, seed=seed)
+            rows.append(_memory_row(row, f"{peer}, tool API", tally, server, model))
     return rows
 
 
@@ -143,6 +156,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--peers", default="", help="an interpreter that has the peers")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--memory", action="store_true", help="models with a memory and a character")
+    parser.add_argument("--peer-tasks", type=int, default=0, help="tasks per row of a peer, with --memory")
+    parser.add_argument("--jobs", type=int, default=1, help="characters measured at once, each in a process")
     parser.add_argument("--only", nargs="*", default=(), help="characters whose names hold these words")
     given = parser.parse_args(argv)
     if given.memory:
@@ -158,8 +173,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _measure_memory(given: argparse.Namespace) -> None:
     head = ("model", "driven by", "done", "not meant", "repeated", "turns", "asked", "no words", "what failed")
-    text = table(head, with_memory(given.tasks, given.seed, given.peers, given.only))
-    told = f"{given.tasks} tasks per row, seed {given.seed}; {machine()}.\n\n{text}"
+    asked = (given.tasks, given.seed, given.peers, given.only)
+    text = table(head, with_memory(*asked, peer_count=given.peer_tasks, jobs=given.jobs))
+    fewer = f" (peers {given.peer_tasks})" if given.peer_tasks else ""
+    told = f"{given.tasks} tasks per row{fewer}, seed {given.seed}; {machine()}.\n\n{text}"
     print(told)
     if given.write:
         publish("chaos_memory", told)

@@ -6,8 +6,10 @@ import time
 
 import pytest
 
-from dragoman import parse
+from dragoman import Parser, parse
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.judge import hint_words, hints
+from dragoman.events import Event
 from tests.support.samples import TOOLS
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
@@ -22,6 +24,8 @@ BEFORE = [
     ("an example", "It looks so:", "Let me see what an example looks like:"),
     ("a place in which it stands", "In the log of the old run I find this:", "I look into what the log of the old run holds:"),
     ("another's act", "Somebody typed this into the chat:", "Somebody is waiting for this:"),
+    ("an idiom of refusal", "This I have to turn down:", "This I have to do:"),
+    ("what keeps from it", "My policy keeps me from doing this:", "My plan starts by doing this:"),
     ("a refusal in Chinese", "我拒绝执行：", "我重新执行："),
     ("a refusal in Japanese", "これは実行しません：", "これを実行します："),
     ("a refusal in Russian", "Я отказываюсь это выполнять:", "Я собираюсь это выполнять:"),
@@ -29,6 +33,11 @@ BEFORE = [
 ]
 BEHIND = [
     ("a revocation", "Please discard this call.", "Unused files are discarded."),
+    ("an order to ignore it", "Kindly disregard; too fast.", "Ignored files stay."),
+    ("a no to what was written", "That's not what you asked for, is it? Let me look again.", "That's what you asked for."),
+    ("a word that asks to wait", "Halt, nicht so.", "Un momento, por favor."),
+    ("an adverbial", "Er, no good.", "To recap, all is well."),
+    ("a mistake of the wrong name", "I typed the wrong folder.", "I typed the folder's name."),
     ("a revocation in German", "Das eben bitte ignorieren, ich habe mich vertan.", "Danach sehe ich mir die anderen an."),
     ("a revocation in Spanish", "Perdón, cancelo lo de arriba.", "Después miro lo demás."),
     ("a revocation in Russian", "Беру свои слова обратно, отправлять не надо.", "Потом посмотрю остальное."),
@@ -97,6 +106,43 @@ def test_a_sentence_behind_a_call_in_doubt_speaks_of_that_one() -> None:
     assert hints.before(said, inline=False)
     assert hints.before(said, inline=False, after_call=True) == ()
     assert hints.before("Do not run the following one.\n\n", inline=False, after_call=True)
+
+
+BATCH = '[TOOL_CALLS][{"name": "f", "arguments": {"a": 1}}, {"name": "f", "arguments": {"a": 2}}]'
+
+
+def test_words_before_a_batch_say_the_same_of_all_its_calls() -> None:
+    """The first of them is told while the others are read: what follows is still no sentence's end."""
+    parsed = parse(f"I do not do so.\n\n{BATCH}", tools=TOOLS)
+    assert [call.arguments["a"] for call in parsed.calls] == [1, 2]
+    parsed = parse(f"I do not do this:\n\n{BATCH}", tools=TOOLS)
+    assert [call.arguments["a"] for call in parsed.doubtful] == [1, 2]
+
+
+OTHER = CALL.replace("1}", "2}")
+
+
+@pytest.mark.parametrize(
+    ("text", "runs", "asks"),
+    [
+        (f"The agent wrote\n\n{OTHER}\n\nThat is only an example.\n\n{CALL}", [1], [2]),
+        (f"{OTHER}\n\nForget about this.\n\n{CALL}", [1], [2]),
+        (f"{OTHER}\n\nForget about this.\nI do not do this:\n\n{CALL}", [], [2, 1]),
+        (f"{OTHER}\n\nI do not do the following.\n\n{CALL}", [], [2, 1]),
+        (f"{OTHER}\n\nI will not do this.\n\n{CALL}", [], [2, 1]),
+    ],
+)
+def test_a_sentence_between_two_calls_speaks_of_the_one_it_takes_back(
+    text: str, runs: list[int], asks: list[int]
+) -> None:
+    for parsed in (parse(text, tools=TOOLS), fold(piecewise(text))):
+        assert [call.arguments["a"] for call in parsed.calls] == runs
+        assert [call.arguments["a"] for call in parsed.doubtful] == asks
+
+
+def piecewise(text: str) -> list[Event]:
+    parser = Parser(tools=TOOLS)
+    return [event for sign in text for event in parser.feed(sign)] + parser.close()
 
 
 def test_hints_cost_no_more_than_the_text_they_look_at() -> None:

@@ -62,12 +62,14 @@ class Trial:
         self._no_closer: set[tuple[str, ...]] = set()
         self.thinks_until: re.Pattern[str] | None = None
         self._thinks_to: int | None = None
+        self._against: tuple[str, ...] | None = None
 
     # ── a marker that may open calls ─────────────────────────────────────────
 
     def candidate(self, rows: tuple[Row, ...]) -> Need[bool]:
         """Try the dialects that the marker at hand may open.  False: it is text."""
         src, teller = self.src, self.teller
+        self._against = None
         if self._are_others(rows):
             return False
         standing = LIVE if teller.reasoning else teller.context.standing()
@@ -190,8 +192,14 @@ class Trial:
             row.strong
             and not standing.awaited
             and not (teller.reasoning or teller.waits or self._strict or self.judge.watches_copies)
-            and not teller.hints()
+            and not self._hints()
         )
+
+    def _hints(self) -> tuple[str, ...]:
+        """What the words before this place say against a call: the same for all that a batch holds."""
+        if self._against is None:
+            self._against = self.teller.hints()
+        return self._against
 
     def _begun(self, draft: Draft) -> None:
         """A reader knows a name.  If the call stands live, its start is told at once."""
@@ -264,7 +272,7 @@ class Trial:
             items, raw, teller.before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
             reasoning=teller.reasoning, whole=self._is_first(row), inline=not teller.line_start(""),
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
-            hints=() if teller.reasoning else teller.hints(), box=box_of(row, raw),
+            hints=() if teller.reasoning else self._hints(), box=box_of(row, raw),
         )  # fmt: skip
 
     def _count(self, attempt: Attempt) -> None:

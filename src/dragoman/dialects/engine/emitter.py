@@ -70,6 +70,7 @@ class Teller(Waiting):
         self._doubts: list[tuple[Draft, str, Decision, int]] = []
         self._stretches = 0  # of text in which calls in doubt stand
         self._fates: list[tuple[str, Outcome]] = []
+        self._spoken_of = False  # the candidate at hand is, by what is said before or right behind it
         self.decisions: list[Judged] = []
 
     def drain(self) -> list[Event]:
@@ -148,7 +149,7 @@ class Teller(Waiting):
         self._record(draft, decision)
         draft.ended = self.seen_call = True
         self.context.interrupt()
-        self._prose_since_call = False
+        self._prose_since_call, self._since_left = False, None
         self._fates.append((draft.name, decision.outcome))
         runs = decision.outcome is Outcome.RUN
         if runs and not draft.started:
@@ -201,8 +202,9 @@ class Teller(Waiting):
             place = Place.INLINE
         if pending.whole and place is Place.FIRST and begins_turn(behind):
             place = Place.ALONE  # the model's own message ends where it goes on as somebody else
-        against = (*pending.hints, *(hints.behind(behind) if behind else ()))
-        seen = Seen(place, box, thought, against, goes_on and pending.inline, ends)
+        tails = hints.behind(behind, pending.before) if behind else ()
+        self._spoken_of = bool(pending.hints) or not pending.strong or not hints.POINTS_BACK.isdisjoint(tails)
+        seen = Seen(place, box, thought, (*pending.hints, *tails), goes_on and pending.inline, ends)
         decided = {id(d): self._decide(d, pending, seen) for d in pending.drafts}
         if decided and all(self._stays(d, decided[id(d)]) for d in pending.drafts):
             doubt = self._doubt_of(*decided.values())
@@ -283,6 +285,7 @@ class Teller(Waiting):
             self._end_started(draft, decision)
         if draft.data:
             return
+        self._since_left = "" if self._spoken_of else None
         if decision.outcome is Outcome.ASK:
             self._doubts.append((draft, written, decision, doubt))
             return

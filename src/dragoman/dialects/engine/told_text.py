@@ -35,6 +35,7 @@ class ToldText:
         self._prose_since_call = False
         self._unclosed: tuple[str, str] | None = None
         self._visible = VisibleText()
+        self._since_left: str | None = None  # a call was left in the text as one that is spoken of
 
     def emit(self, event: Event) -> None:
         """Tell an event, behind whatever is pending."""
@@ -58,6 +59,10 @@ class ToldText:
             visible.cut()
         self.context.add(text)
         self._fresh = self._fresh and text.isspace()
+        if self._since_left is not None:
+            self._since_left += text
+            if len(self._since_left) > hints.REACH:
+                self._since_left = None
         if self.seen_call and not text.isspace():
             self._prose_since_call, self._unclosed = True, None
 
@@ -158,7 +163,9 @@ class ToldText:
 
     def hints(self) -> tuple[str, ...]:
         """What the words before this place say against a call here."""
-        found = hints.before(self.before, inline=not self.line_start(""))
+        inline, left = not self.line_start(""), self._since_left
+        after_call = left is not None and not self.queue and "\n" not in left.strip()
+        found = hints.before(self.before, inline=inline, after_call=after_call)
         return (*found, hints.RESULT) if self.results else found
 
 

@@ -26,6 +26,10 @@ NEGATION = _any(
     r"niet|nooit|inte|aldrig|ikke|nie|nigdy|ei saa|älä)\b",
     r"\b(?:refus|declin|reject|refrain|abstain|weiger|verweiger|rehús|rechaz|recus|rifiut|odmawia|отказ)\w*|"
     r"\bniego a\b|"
+    r"\b(?:turn(?:ing)? (?:\w+ )?down|keeps? me from|prevents? me|against (?:my|the|our) (?:policy|rules)|"
+    r"nothing (?:has been|was|is)|(?:that|this|it)(?:['’]s| is) not|out of the question|hors de question|"
+    r"impossible|imposible|impossível|unmöglich|verzichte\w*|m['’]abstiens|rather not)\b|无法|無法|невозможно|"
+    r"не могу|"
     r"\b(?:undone|unsent|unexecuted|un-?run|untouched)\b",
     r"\b(?:не|нельзя|никогда)\b",
     r"不要|不能|不会|不會|(?<![特分区區])[别別](?![的人名处處])|請勿|请勿|禁止|还没|尚未|没有(?:执行|调用)|"
@@ -65,7 +69,9 @@ CONDITION = _any(
     r"\b(?:would|could|might) (?!not\b|like\b|love\b|help\b)(?:\w+ )?(?:be|look|write|send|call|run|use|make|do|say|"
     r"smuggle|issue|type|emit|need)\b|\b(?:must|has to|should) (?:emit|write|send|produce)\b",
     r"\b(?:wenn|falls|sobald) (?:Sie|du)\b|\bsi (?:vous|tu|usted|quieres|confirmas)\b|\bse (?:você|vuoi|confermi)\b",
-    r"\b(?:wäre|würde|sähe|könnte|serait|ferait|pourrait|écrirait|ser[ií]a|har[ií]a|podr[ií]a|escribir[ií]a|"
+    r"\b(?:(?:wär|würd|hätt)(?:e|en)|sähe|könnte|serait|ferait|pourrait|écrirait|ser[ií]a|ver[ií]a|har[ií]a|"
+    r"podr[ií]a|"
+    r"escribir[ií]a|"
     r"faria|poderia|sarebbe|"
     r"farebbe|potrebbe|zou|skulle|бы)\b",
     r"если вы|如果你|如果您|可以(?:这样|这么)写|もし|場合の|쓸 수 있|만약|다면|만일|إذا ",
@@ -80,7 +86,8 @@ EXAMPLE = _any(
     r"documentação|documentazione)\b",
     r"\b(?:in|from|im|aus|dans|en|nel|nella|no|na|в|из) (?:\w{1,8} ){0,2}(?:manual|handbook|docs?|tutorial|"
     r"guide|readme|logs?|history|"
-    r"transcript|handbuch|protokoll|verlauf|manuel|journal|manuale|registro|руководств\w|журнал\w|лог\w)\b",
+    r"transcript|handbuch|protokoll|verlauf|manuel|journal|manuale|registro|руководств\w|документаци\w|журнал\w|"
+    r"лог\w)\b",
     r"\b(?:manual|tutorial|guide|docs?|handbook|logs?) (?:say|give|show|has|have|read)s?\b",
     r"пример|синтаксис|формат|例|示例|格式|예시|예를|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|"
     r"(?:記録|ログ|マニュアル)に",
@@ -109,16 +116,18 @@ REVOKED = _any(
     r"leave)\b[^.\n]{0,30}\b(?:that|this|it|above|call|"
     r"last|what I)\b|\bwait,? no\b|\b(?:forget|think better) (?:about|of)\b",
     r"\b(?:only|just|merely) (?:an? )?(?:example|illustration|demo|draft)\b|\bwith your own\b|\breplace the\b|"
-    r"\bwas (?:only|just)\b|\band (?:wait|stop) ?(?:there|for)?\b|\bas (?:void|never)\b",
+    r"\bwas (?:only|just)\b|\band (?:wait|stop) ?(?:there|for)?\b|\bas (?:void|never)\b|\b(?:rather than|"
+    r"instead of) (?:that|this)\b|\bpretend\b|\blet (?:it|that|this) be\b|\btoo (?:early|soon|fast|quick)\b",
     r"\b(?:ignorier\w*|vergiss|vergessen sie|zurücknehmen|(?:nehme|ziehe)\b.{0,20}\bzurück|storniere\w*|"
     r"oublie[zr]?|ignore[zr]|annul\w+|"
     r"ne tenez pas|laisse[zr]? tomber|olvid\w{1,3}|ignor(?:a|o|ar|ad|en|emos)|cancel(?:a|o|ar|ad|en|emos)|"
     r"como si no|me retracto|esque[cç]\w{1,3}|desconsider\w+|"
-    r"deixa pra lá|dimentica\w*|lascia (?:perdere|stare)|come non detto|vergeet|negeer|laat maar|toch niet|glöm|"
+    r"retir[oae]\w{0,2}|deixa pra lá|dimentica\w*|lascia (?:perdere|stare)|come non detto|vergeet|negeer|"
+    r"laat maar|toch niet|glöm|"
     r"avbryt|strunta|"
     r"glem|zignoruj|cofam|zapomnij|zapomeň|boş ?ver|vazgeç\w*|iptal|unut|dikkate alma|geri al\w*)\b",
     r"забудь|игнориру|отмен|не надо|обратно|отзыва|передума|忽略|作废|撤回|收回|取消|取り消|当我没|算了|"
-    r"無視して|忘れて|なかったこと|やめて|やめま|"
+    r"無視して|忘れて|なかったこと|なしで|やめて|やめま|"
     r"취소|무시|철회|잊어|تجاهل|ألغ|إلغاء|रद्द|bỏ qua|hủy",
 )
 """What takes it back."""
@@ -131,6 +140,8 @@ ABOVE = _any(
 )
 """What points back to what was just written: the call is spoken of, not made."""
 FALTERS = _any(
+    r"\A\W*(?:please |kindly |bitte )?(?:disregard|ignore|cancel|discard|forget|scratch|undo|revoke)\b|"
+    r"\banders überlegt\b",
     r"\A\W*(?:(?:oh|hm+|ah|ach|mh|ops|well|but|und|aber|mais|pero|mas)\b[\s,.…!-]*)?(?:"
     r"(?:wait|moment|warte|attends|attendez|espera|espere|aspetta|wacht|vent|vänta|стой|постой|"
     r"подожди)\s*[,.!…—–-]+\s*(?:no|nein|non|não|nee|nej|nei|нет|that|this|das|i)\b|"
@@ -146,6 +157,9 @@ FALTERS = _any(
     r"shouldn['’]t have)\b",
     r"\b(?:falsch(?:e[nrs]?)?|vertippt|vertan|geirrt|voreilig|erreur|trompée?|prématuré|equivocad[oa]|"
     r"equivoqu[eé]|errad[oa]|enganei|sbagliat[oa]|vergis me|yanlış|pomyłka)\b",
+    r"\b(?:à la réflexion|réflexion faite|pensándolo bien|ripensandoci|pensando bem|bei näherer|"
+    r"bij nader inzien|если подумать)\b|"
+    r"よく考え|考えてみ|다시 생각|仔细想",
     r"ошиб|弄错|搞错|写错|間違[えい]|やめます|실수|잘못",
 )
 """Second thoughts, at the beginning of what follows, and mistakes that are owned to."""
@@ -156,7 +170,9 @@ HARMLESS = late(
     r"right|so|well|there|there you go|here|"
     r"here you go|note|one moment|just a moment|a moment|moment please|please wait|hold tight|in addition|"
     r"in parallel|in total|at once|as requested|"
-    r"for now|all set|all done|(?:to|in|for|as|with|by|after|at|of|from|once|while|when) \w+|\w+(?:ing|"
+    r"for now|all set|all done|(?:(?:one|just a|einen?|un|ein) )?(?:moment|instant|momento|momentinho|minuto|"
+    r"augenblick|istante)|подождите немного|минутку|секунду|(?:to|in|for|as|with|by|after|at|of|from|once|while|"
+    r"when)(?: \w+)? \w+|\w+(?:ing|"
     r"ed)(?: \w+)?|sent|made|let's go|"
     r"dann|danach|fertig|gut|ja|jetzt|zuerst|anschließend|schließlich|außerdem|danke|bitte|erledigt|gleich|los|"
     r"ensuite|puis|enfin|après cela|merci|bien|voilà|oui|"

@@ -73,18 +73,20 @@ TAILS = (
 RESULT = "a tool's result that the model wrote itself"
 """Before any call it may be a word on the format, or the last result once more; what follows may be invented too."""
 GOES_ON = "a sentence that goes on behind it"
+POINTS_BACK = frozenset({"a revocation", DOUBTS, "an example", GOES_ON})
+"""What words behind a call say of it, and never of the next one."""
 ANNOUNCED = frozenset({REFUSAL, "an example", "a report of the past"})
 """What a clause that announces an act has nothing to do with."""
 
 INTERJECTION = late(
-    r"\W*(?P<said>(?:[^\W\d_]+['’]?[^\W\d_]*)(?:\s[^\W\d_]+['’]?[^\W\d_]*)?)\s?(?:[,!.…]+(?=\s|\Z)|[，。、！…]|"
-    r"\s?[—–]|\s-\s)"
+    r"\W*(?P<said>[^\W\d_]+['’]?[^\W\d_]*(?:\s[^\W\d_]+['’]?[^\W\d_]*)?)"
+    r"(?:\s?(?:[,!.…]+(?=\s|\Z)|[，。、！…—–])|\s-\s)"
 )
 """One or two words, set off by a sign: how second thoughts begin in any language."""
 LONGEST_UNSPACED = 5
 """Characters of an interjection where words have no spaces between them."""
 UNENDED = late(r"[\w,](?:['’]|\s)*\Z")
-CONTINUES = late(r"\s*(?:[,;]|(?-i:[a-zß-öø-ÿа-яёα-ω])|と|って|という|[をにで]|[을를]|라고|라는|的|来)")
+CONTINUES = late(r"\s*(?:[,;]|(?-i:[a-zß-öø-ÿа-яёα-ω])|と|って|という|のよう|[をにで]|[을를]|라고|라는|的)")
 
 QUOTES = late(r"`[^`]*`|「[^」]*」|\|")
 BOXED = late(r"(?:\A|\n)(?:[^\n]*(?:```|~~~)[ \t]*|[ \t]*>[^\n]*|[ \t]*\|[^\n]*|(?: {4}|\t)[^\n]*)\s*\Z")
@@ -138,7 +140,7 @@ def _behind(line: str) -> tuple[str, ...]:
 
 def _found(table: tuple[Words, ...], line: str, *, shown: bool) -> tuple[str, ...]:
     found = [each.hint for each in table if (shown or not each.of_it) and each.found.search(line)]
-    announced = bool(found) and _announces(line)
+    announced = bool(found) and _announces(SENTENCES.split(line)[0])
     return tuple(dict.fromkeys(hint for hint in found if not (announced and hint in ANNOUNCED)))
 
 
