@@ -121,7 +121,7 @@ def _of_character(name: str, *, count: int, peer_count: int, seed: int, python: 
     """The rows of one character."""
     row = next(row for row in CHARACTERS if row.name == name)
     rows = []
-    for who, native, dialects in OURS[1:]:
+    for who, native, dialects in OURS[1:] if count else ():
         model = Remembering(row, seed=seed, native=native)
         with running(native=native, seed=seed, model=model) as server:
             rows.append(_memory_row(row, who, ours(server, 0.0, dialects, count, seed), server, model))
@@ -137,7 +137,10 @@ def _memory_row(row: CharacterRow, who: str, tally: Tally, server: Counted, mode
     """As `_row`, with the share of meant calls that were asked about, and the runs that ended without a word."""
     _, *rest, why = _row(0.0, who, tally, server)
     asked = f"{100 * model.asked['meant'] / max(tally.meant, 1):.1f} %"
-    return [row.name if row.helpable else f"{row.name} †", *rest, asked, str(tally.wordless), why]
+    name = row.name if row.helpable else f"{row.name} †"
+    line = [name, who, str(tally.tasks), *rest[1:], asked, str(tally.wordless), why]
+    print("|", " | ".join(line), "|", file=sys.stderr, flush=True)
+    return line
 
 
 def _row(rate: float, who: str, tally: Tally, server: Counted) -> list[str]:
@@ -156,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--peers", default="", help="an interpreter that has the peers")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--memory", action="store_true", help="models with a memory and a character")
-    parser.add_argument("--peer-tasks", type=int, default=0, help="tasks per row of a peer, with --memory")
+    parser.add_argument("--peer-tasks", type=int, default=0, help="tasks per row of a peer; --tasks 0: of no one else")
     parser.add_argument("--jobs", type=int, default=1, help="characters measured at once, each in a process")
     parser.add_argument("--only", nargs="*", default=(), help="characters whose names hold these words")
     given = parser.parse_args(argv)
@@ -172,11 +175,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _measure_memory(given: argparse.Namespace) -> None:
-    head = ("model", "driven by", "done", "not meant", "repeated", "turns", "asked", "no words", "what failed")
+    head = ("model", "driven by", "tasks", "done", "not meant", "repeated", "turns", "asked", "no words", "what failed")
     asked = (given.tasks, given.seed, given.peers, given.only)
     text = table(head, with_memory(*asked, peer_count=given.peer_tasks, jobs=given.jobs))
-    fewer = f" (peers {given.peer_tasks})" if given.peer_tasks else ""
-    told = f"{given.tasks} tasks per row{fewer}, seed {given.seed}; {machine()}.\n\n{text}"
+    told = f"Seed {given.seed}; {machine()}.\n\n{text}"
     print(told)
     if given.write:
         publish("chaos_memory", told)
