@@ -80,7 +80,7 @@ class Remembering:
         dialect = habits(model).dialect or prompt_reader.shown_dialect(prompt) or DIALECTS["hermes"]
         tools = prompt_reader.as_tools(prompt_reader.offers(prompt))
         step = self._sound.reply(_known(messages, dialect, tools), model=model).text
-        calls = prompt_reader.own_calls(step, dialect, tools)
+        calls = prompt_reader.own_calls(step, (dialect,), tools)
         memory.begin(step, calls)
         told = messages[-1].text
         about = MEANT in told or INSISTS in told
