@@ -193,3 +193,14 @@ def test_what_the_request_asked_for_is_repeated_in_the_answer() -> None:
     body = API.encode_response(Response(), Stamp(id="resp_9", created=7, model="x"), request)
     assert (body["id"], body["created_at"], body["model"]) == ("resp_9", 7, "x")
     assert (body["tools"], body["instructions"], body["max_output_tokens"]) == ([FUNCTION], "be brief", 5)
+
+
+def test_fields_of_several_words_are_repeated_with_the_words_that_were_not_said() -> None:
+    form = {"type": "json_schema", "name": "a", "schema": {"type": "object"}, "strict": True}
+    request = read(text={"format": form}, reasoning={"effort": "high"}, top_logprobs=3, max_tool_calls=2)
+    body = API.encode_response(Response(), Stamp(id="resp_9", created=7, model="x"), request)
+    assert body["text"] == {"format": form}
+    assert body["reasoning"] == {"effort": "high", "summary": None}
+    assert (body["top_logprobs"], body["max_tool_calls"]) == (3, 2)
+    plain = API.encode_response(Response(), Stamp(id="resp_9", created=7, model="x"), read(text={"verbosity": "low"}))
+    assert plain["text"] == {"format": {"type": "text"}, "verbosity": "low"}

@@ -58,9 +58,11 @@ SHELL: Mapping[str, Any] = {
 _USAGE = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 _DETAILS = ("input_tokens_details", "output_tokens_details")
 _ECHOED = (
-    "instructions", "max_output_tokens", "metadata", "parallel_tool_calls", "prompt_cache_key", "safety_identifier",
-    "temperature", "tool_choice", "tools", "top_p", "truncation", "user",
+    "instructions", "max_output_tokens", "max_tool_calls", "metadata", "parallel_tool_calls", "prompt_cache_key",
+    "safety_identifier", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user",
 )  # fmt: skip
+_FILLED = ("reasoning", "text")
+"""Fields of several words: those that the request does not say keep their plain state."""
 KINDS = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
 _INCOMPLETE: Mapping[Stop | None, str] = {
     Stop.LENGTH: "max_output_tokens",
@@ -108,6 +110,7 @@ def answer_head(response_id: str, model: str, stamp: Stamp, request: Request | N
     """The answer's own fields; what the request asked for is repeated."""
     asked = encode_request(request) if request is not None else {}
     echoed = {key: asked[key] for key in _ECHOED if key in asked}
+    echoed |= {key: {**SHELL[key], **asked[key]} for key in _FILLED if key in asked}
     known = {"id": response_id, "model": model, "created_at": stamp.created, "output": []}
     return {**SHELL, **echoed, **stamp.fields, **known}
 
