@@ -79,11 +79,11 @@ def _replied(codec: str, reply: str, opened: Open) -> bytes:
     if kind == "call":
         return WIRES[codec].whole("call_9", name or "weather", {"city": "Oslo"})
     if kind == "enum":
-        return said(codec, _chosen(opened.body.decode()))
+        return said(codec, chosen(opened.body.decode()))
     return said(codec, REPLIES[kind])
 
 
-def _chosen(body: str) -> str:
+def chosen(body: str) -> str:
     """What a model held to the schema in the request answers for an enum."""
     if "text/x.enum" in body:
         return "blue"

@@ -28,6 +28,7 @@ from .config.model import Access, GatewayConfig
 from .exchange import ALONE, Attached, Exchange, ExchangeServices, RequestOptions, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .http import endpoints
+from .http.arrays import ArrayOut, wants_events
 from .http.asgi import BEHIND, Receive, Scope, Send, answer, run_exchange
 from .http.background import Background, Job
 from .http.endpoints import (
@@ -360,6 +361,8 @@ class Serve:
         try:
             gateway.unless_draining()
             query = scope.get("query_string", b"").decode("latin-1")
+            if self._front.arrays and self._endpoint.stream and not wants_events(query):
+                send = ArrayOut(send)
             with gateway.access_control.enter(config, headers, query) as access:
                 record.key = access.name if access is not None else ""
                 read = await self._body(scope, receive, send, config, record)

@@ -39,7 +39,8 @@ class Front:
 
     `told` are headers by which its clients say what others say in the body: header → field, a list of words.
     `refers` says that its clients may send back what they got by its id alone (Responses' `item_reference`),
-    `comments` that its streams may hold comments: google-genai takes one for the beginning of an error.
+    `comments` that its streams may hold comments: google-genai takes one for the beginning of an error, `arrays` that
+    they are arrays of JSON unless events are asked for (`alt=sse`).
     """
 
     codec: Codec
@@ -48,6 +49,7 @@ class Front:
     versions: tuple[str, ...] = VERSIONS
     refers: bool = False
     comments: bool = True
+    arrays: bool = False
     told: Mapping[str, str] = NOTHING
 
     @property
@@ -83,6 +85,7 @@ FRONTS: tuple[Front, ...] = (
     Front(
         codec=CODECS["gemini"],
         comments=False,
+        arrays=True,
         endpoints=(
             Endpoint("/models/{model:path}:generateContent", stream=False),
             Endpoint("/models/{model:path}:streamGenerateContent", stream=True),
