@@ -1,9 +1,11 @@
-"""The cost of streaming one call whose argument is a long string, blind, in pieces of four characters.
+"""What a streamed token costs: calls, prose, markdown and reasoning, in pieces of four characters and of a tokenizer's size.
 
-    python bench/parse_stream.py [--write]
+    python bench/parse_stream.py [--prototype FILE] [--sizes 1000,4000] [--calls] [--write]
 
-CPU time per token, median of the repeats, for 1,000 to 64,000 tokens; a parser that looks at text twice shows here as
-a cost that grows.  `--write` puts the table into docs/performance.md.
+CPU time per token, the least of the repeats, for 1,000 to 64,000 tokens; a parser that looks at text twice shows here as
+a cost that grows.  `--prototype` measures a scanner with `feed` and `close` in the same run, turn by turn, and gives the
+ratio to it (it judges nothing and mends nothing: it shows what a bare scan costs).  `--calls` counts Python calls per
+token instead of time, which no load on the machine changes.  `--write` puts the table into docs/performance.md.
 """
 
 from __future__ import annotations
@@ -11,9 +13,13 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import statistics
+import re
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from table import machine, publish, table
 
@@ -21,43 +27,84 @@ from dragoman import Parser, Tool
 
 TOKEN = 4
 SIZES = (1_000, 4_000, 16_000, 64_000)
-LINE = 'def area(width, height):\n    """The area, in square metres."""\n    return width * height  # no rounding\n\n'
 STRING = {"type": "string"}
 TOOLS = [Tool(name="write_file", parameters={"type": "object", "properties": {"path": STRING, "content": STRING}})]
+PIECE = re.compile(r" ?[^\W\d_]{1,9}|\d{1,3}| ?[^\s\w]{1,4}\n*|_|\n+|[ \t]+(?=[ \t]\S)|\s+")
+"""Pieces as tokenizers split text before they count: a word with the space before it, signs, runs of white space."""
+
+LINE = 'def area(width, height):\n    """The area, in square metres."""\n    return width * height  # no rounding\n\n'
+PLAIN = "The quick brown fox jumps over the lazy dog, and nobody calls a tool about it.\n"
+PROSE = (
+    "If a < b (and b <= 9), take the smaller one; \"smaller\" is meant as in [1], not as in C's `min`. It's fine for "
+    "x[i] & y, costs $5 and is here for half the users: see https://example.org/a_b?c=d#e.\n"
+    "Most of it can stay as it is, as he said, \"for now\"; what we'd change is one line.\n\n"
+)
+MARKDOWN = (
+    "## How it works\n\n- **item**: words, `foo()` and `bar[0]`\n- *another* one, with [a link](https://example.org)\n"
+    "  1. nested, with \"quotes\" and a < b\n\n| name | type |\n| --- | --- |\n| `path` | string |\n| `size` | int |\n\n"
+    "```python\nx = [1, 2]\nif a < b:\n    print(f\"{x}\")\n```\n\n> Note: it is *quoted*.\n\nMore words, and more of them here.\n\n"
+)
+THOUGHT = (
+    "Okay, the user wants a file. Let me think: I should call write_file with `path` and the content.\n"
+    "Wait, is width < 0 possible? Hmm... if [a] then \"b\". So I'd check it first.\n\n"
+)
 
 
-def _hermes(tokens: int) -> str:
-    call = {"name": "write_file", "arguments": {"path": "area.py", "content": _code(tokens)}}
-    return f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
+class Kind(NamedTuple):
+    """A text of some tokens: `make` gives it for a number of characters; `calls` is how many stand in it."""
+
+    make: Callable[[int], str]
+    calls: int = 0
 
 
-def _fence(tokens: int) -> str:
-    call = {"name": "write_file", "arguments": {"path": "area.py", "content": _code(tokens)}}
-    return f"~~~tool_call\n{json.dumps(call)}\n~~~"
+def _of(line: str, size: int) -> str:
+    return (line * (size // len(line) + 1))[:size]
 
 
-def _code(tokens: int) -> str:
-    size = tokens * TOKEN
-    return (LINE * (size // len(LINE) + 1))[: size * len(LINE) // len(json.dumps(LINE)[1:-1])]
+def _code(size: int) -> str:
+    return _of(LINE, size * len(LINE) // len(json.dumps(LINE)[1:-1]))
 
 
-def _prose(tokens: int) -> str:
-    line = "The quick brown fox jumps over the lazy dog, and nobody calls a tool about it.\n"
-    return (line * (tokens * TOKEN // len(line) + 1))[: tokens * TOKEN]
+def _json(around: str) -> Callable[[int], str]:
+    def make(size: int) -> str:
+        call = {"name": "write_file", "arguments": {"path": "area.py", "content": _code(size)}}
+        return around.format(json.dumps(call))
+
+    return make
 
 
-TEXTS: Mapping[str, Callable[[int], str]] = {"Hermes call": _hermes, "fenced call": _fence, "prose, no call": _prose}
+def _xml(size: int) -> str:
+    inside = f"<parameter=path>\narea.py\n</parameter>\n<parameter=content>\n{_of(LINE, size)}\n</parameter>"
+    return f"<tool_call>\n<function=write_file>\n{inside}\n</function>\n</tool_call>"
 
 
-def measure(text: str, calls: int, repeats: int) -> float:
-    """Median CPU microseconds per token; checks that the parser found what is there."""
-    chunks = [text[i : i + TOKEN] for i in range(0, len(text), TOKEN)]
-    return statistics.median(_once(chunks, calls) for _ in range(repeats))
+KINDS: Mapping[str, Kind] = {
+    "Hermes call": Kind(_json("<tool_call>\n{}\n</tool_call>"), 1),
+    "fenced call": Kind(_json("~~~tool_call\n{}\n~~~"), 1),
+    "XML call": Kind(_xml, 1),
+    "plain prose": Kind(lambda size: _of(PLAIN, size)),
+    "prose with signs": Kind(lambda size: _of(PROSE, size)),
+    "dense markdown": Kind(lambda size: _of(MARKDOWN, size)),
+    "reasoning": Kind(lambda size: f"<think>\n{_of(THOUGHT, size)}\n</think>\n\nDone."),
+}
 
 
-def _once(chunks: Sequence[str], calls: int) -> float:
-    parser = Parser(tools=TOOLS)
-    found = 0
+def fours(text: str) -> list[str]:
+    """Pieces of four characters."""
+    return [text[i : i + TOKEN] for i in range(0, len(text), TOKEN)]
+
+
+def tokens(text: str) -> list[str]:
+    """Pieces like a tokenizer's."""
+    return PIECE.findall(text)
+
+
+SPLITS: Mapping[str, Callable[[str], list[str]]] = {"4 characters": fours, "as a tokenizer": tokens}
+
+
+def ours(chunks: Sequence[str], calls: int) -> float:
+    """CPU seconds; checks that the parser found what is there."""
+    parser, found = Parser(tools=TOOLS), 0
     gc.collect()
     start = time.process_time()
     for chunk in chunks:
@@ -68,20 +115,85 @@ def _once(chunks: Sequence[str], calls: int) -> float:
     spent = time.process_time() - start
     if found != calls:
         raise SystemExit(f"{found} calls found where {calls} stand: the measurement would mean nothing")
-    return spent * 1e6 / len(chunks)
+    return spent
+
+
+def theirs(scanner: Callable[[], Any], chunks: Sequence[str]) -> float:
+    """CPU seconds of another scanner, whose events are only looped over."""
+    other, kinds = scanner(), 0
+    gc.collect()
+    start = time.process_time()
+    for chunk in chunks:
+        for event in other.feed(chunk):
+            kinds += type(event).__name__ == "CallEnded"
+    for event in other.close():
+        kinds += type(event).__name__ == "CallEnded"
+    return time.process_time() - start
+
+
+def counted(chunks: Sequence[str], calls: int) -> float:
+    """Python calls per token."""
+    ours(chunks, calls)
+    count = 0
+
+    def note(_frame: object, event: str, _arg: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        ours(chunks, calls)
+    finally:
+        sys.setprofile(None)
+    return count / len(chunks)
+
+
+def prototype(path: Path) -> Callable[[], Any]:
+    """The class `Scanner` of the module in that file."""
+    spec = spec_from_file_location("prototype", path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path} is no Python module; name the file of the prototype")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Scanner  # type: ignore[no-any-return]
+
+
+def row(chunkings: Sequence[Sequence[str]], calls: int, repeats: int, other: Callable[[], Any] | None) -> list[str]:
+    """The cells of one row: the least of each size, taken in turns, and the ratios."""
+    mine, their = [9e9] * len(chunkings), [9e9] * len(chunkings)
+    for _ in range(repeats):
+        for n, chunks in enumerate(chunkings):
+            mine[n] = min(mine[n], ours(chunks, calls))
+            if other is not None:
+                their[n] = min(their[n], theirs(other, chunks))
+    costs = [spent * 1e6 / len(chunks) for spent, chunks in zip(mine, chunkings, strict=True)]
+    cells = [*(f"{cost:.2f}" for cost in costs), f"{costs[-1] / costs[0]:.2f}"]
+    return [*cells, *(["/".join(f"{a / b:.1f}" for a, b in zip(mine, their, strict=True))] if other else [])]
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--repeats", type=int, default=7)
+    options.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    options.add_argument("--prototype", type=Path, help="a file with a class Scanner to measure beside")
+    options.add_argument("--calls", action="store_true", help="count Python calls per token instead")
     options.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     chosen = options.parse_args()
+    sizes = [int(size) for size in chosen.sizes.split(",")]
+    other = prototype(chosen.prototype) if chosen.prototype else None
     rows = []
-    for name, text_of in TEXTS.items():
-        costs = [measure(text_of(size), "no call" not in name, chosen.repeats) for size in SIZES]
-        rows.append([name, *(f"{cost:.2f}" for cost in costs), f"{costs[-1] / costs[0]:.2f}"])
-    head = ["µs per token", *(f"{size:,}" for size in SIZES), "last / first"]
-    note = f"{machine()}; CPU time, median of {chosen.repeats}, pieces of {TOKEN} characters, all dialects watched."
+    for name, kind in KINDS.items():
+        for how, split in SPLITS.items():
+            chunkings = [split(kind.make(size * TOKEN)) for size in sizes]
+            if chosen.calls:
+                cells = [f"{counted(chunks, kind.calls):.2f}" for chunks in chunkings]
+            else:
+                cells = row(chunkings, kind.calls, chosen.repeats, other)
+            rows.append([name, how, *cells])
+            print(*rows[-1], sep="\t", flush=True)
+    head = ["calls per token" if chosen.calls else "µs per token", "pieces", *(f"{size:,}" for size in sizes)]
+    head += [] if chosen.calls else ["last / first", *(["× the prototype, each size"] if other else [])]
+    note = f"{machine()}; CPU time, least of {chosen.repeats}, all dialects watched, one tool declared."
     text = f"{table(head, rows)}\n\n{note}"
     print(text)
     if chosen.write:

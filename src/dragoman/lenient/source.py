@@ -36,14 +36,16 @@ class Source:
     """The text received so far and a place in it.
 
     `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
-    `tap` is set by a reader that waits in the middle of a run.  `reread` counts what readers read a second time.
+    `last` is the character before `buf`, "" at the text's beginning.  `tap` is set by a reader that waits in the middle
+    of a run.  `reread` counts what readers read a second time.
     """
 
-    __slots__ = ("_holds", "_kept", "base", "buf", "eof", "pos", "reread", "tap")
+    __slots__ = ("_holds", "_kept", "_last_held", "base", "buf", "eof", "last", "pos", "reread", "tap")
 
     def __init__(self) -> None:
         self.buf, self.pos, self.base, self.eof = "", 0, 0, False
         self.reread = 0
+        self.last = self._last_held = ""
         self._holds: list[int] = []
         self._kept: list[str] = []
         self.tap: Tap | None = None
@@ -63,6 +65,7 @@ class Source:
             start = self._holds[0] - self.base
             self._kept.append(self.buf[start:pos] if start > 0 else self.buf[:pos])
         self.base += pos
+        self.last = self.buf[pos - 1]
         self.buf = self.buf[pos:] + text if pos < len(self.buf) else text
         self.pos = 0
 
@@ -81,10 +84,13 @@ class Source:
             start = self._holds[0] - self.base
             self._kept += [self.buf[start:] if start > 0 else self.buf, text]
         self.base += len(self.buf) + len(text)
+        self.last = text[-1:] or self.buf[-1:] or self.last
         self.buf, self.pos = "", 0
 
     def hold(self) -> int:
         """From here on remember what is read, for `held` and `rewind`.  Returns the number of holds."""
+        if not self._holds:
+            self._last_held = self.buf[self.pos - 1] if self.pos else self.last
         self._holds.append(self.at)
         return len(self._holds)
 
@@ -120,7 +126,7 @@ class Source:
         mark = self._holds[-1]
         if mark < self.base:
             self.buf = "".join(self._kept) + self.buf
-            self.base = self._holds[0]
+            self.base, self.last = self._holds[0], self._last_held
             self._kept = []
         self.pos = mark - self.base
         self.release()

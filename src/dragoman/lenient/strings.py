@@ -168,7 +168,7 @@ class StringReader(StringEnds):
                     if not quote:
                         return
                     raise Cut
-                src.tap = Tap(marks.search, out, None if drive else marks.run) if begun else None
+                src.tap = Tap(marks.search if drive else marks.stop, out, None if drive else marks.run) if begun else None
                 yield
                 src.tap = None
                 continue
@@ -376,7 +376,7 @@ class Inside:
     with control characters in it, `plain` text without, both with quotes that do not end the string.
     """
 
-    __slots__ = ("closers", "plain", "raw", "run", "search")
+    __slots__ = ("closers", "plain", "raw", "run", "search", "stop")
 
     def __init__(self, closers: str) -> None:
         ends = re.escape(closers)
@@ -384,7 +384,10 @@ class Inside:
         fit = f"[^{quotes}\\\\\\x00-\\x1f\ud800-\udfff]"
         self.closers = closers
         self.search = re.compile(fit.replace("^", "", 1)).search
-        self.run = re.compile(rf"{fit}*+(?:\\(?:[\"\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}){fit}*+)*+").match
+        escape = r"[\"/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}"
+        self.run = re.compile(rf"{fit}*+(?:\\(?:\\|{escape}){fit}*+)*+").match
+        bad = fit.replace("^", "", 1)
+        self.stop = re.compile(rf"{bad}(?:(?<![\\\"])|(?<=\")(?<!\\\")|(?<=\\)(?!{escape}))").search
         self.raw = re.compile(f"[^{ends}\\\\\ud800-\udfff]+").match
         self.plain = re.compile(f"[^{ends}\\\\\\x00-\\x1f\ud800-\udfff]+").match
 

@@ -111,7 +111,7 @@ class Stops(dict[str, Match]):
             sign = pattern[1] if pattern[0] == "\\" else pattern[0]
             self._patterns[sign] = f"{self._patterns[sign]}|{pattern}" if sign in self._patterns else pattern
         if first:
-            self._patterns["\n"] = rf"\n[ \t\r]*(?:\Z|(?={first}))"
+            self._patterns["\n"] = _line_stop(first)
 
     def __missing__(self, sign: str) -> Match:
         found = self[sign] = re.compile(self._patterns[sign]).match
@@ -136,9 +136,9 @@ class Table(Marks):
     line_lead: re.Pattern[str]
     any_lead: re.Pattern[str]
     run_source: str
+    stop_source: str
     named_first: tuple[Form, ...]
     named_inline: tuple[Form, ...]
-    stop_lead: re.Pattern[str]
     stops: Stops
     marker: re.Pattern[str]
     prefixes: frozenset[str]
@@ -149,6 +149,11 @@ class Table(Marks):
     def run_lead(self) -> re.Pattern[str]:
         """Finds what `lead` finds, and lines' ends."""
         return re.compile(self.run_source)
+
+    @cached_property
+    def stop_lead(self) -> re.Pattern[str]:
+        """Finds what may begin a marker behind the first character of a line."""
+        return re.compile(self.stop_source)
 
 
 _TABLES: dict[tuple[int, bool, bool, str], tuple[tuple[Dialect, ...], Table]] = {}
@@ -292,7 +297,7 @@ def _build(marks: Marks) -> Table:
         run_source="|".join((*anywhere, r"\n")),
         named_first=tuple(marks.forms),
         named_inline=tuple(f for f in marks.forms if f in marks.inline),
-        stop_lead=_stop_lead(every - marks.line, stops.signs),
+        stop_source="|".join((*anywhere, *([_line_stop(first)] if first else []))) or r"(?!)",
         stops=stops,
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
@@ -300,13 +305,9 @@ def _build(marks: Marks) -> Table:
     )
 
 
-def _stop_lead(markers: frozenset[str], signs: str) -> re.Pattern[str]:
-    """Finds one of `signs`; a letter only with what may be the rest of a marker behind it."""
-    letters = "".join(filter(str.isalnum, signs))
-    rest = _so_far({m[1:LOOK] for m in markers if m[0].isalnum()})
-    if not letters or not rest:
-        return re.compile(f"[{re.escape(signs)}]" if signs else r"(?!)")
-    return re.compile(rf"[{re.escape(signs)}](?:(?<![{letters}])|(?=(?i:{rest})))")
+def _line_stop(first: str) -> str:
+    """A pattern for the end of a line before one that begins with `first`, or may."""
+    return rf"\n[ \t\r]*(?:\Z|(?={first}))"
 
 
 def openings(t: Table) -> re.Pattern[str]:
@@ -332,12 +333,29 @@ WAIT = 24
 
 
 def _begun(markers: frozenset[str], look: int = LOOK) -> list[str]:
-    """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast."""
+    """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast.
+
+    A letter does so only where a word begins (`glued`): else half of all words would hold one.
+    """
     rests: dict[str, set[str]] = {}
     for marker in markers:
         for first in {marker[0], marker[0].upper()}:
             rests.setdefault(first, set()).add(marker[1:look])
-    return [re.escape(first) + _ahead(_so_far(rest)) for first, rest in sorted(rests.items())]
+    return [re.escape(first) + _alone(first) + _ahead(_so_far(rest)) for first, rest in sorted(rests.items())]
+
+
+LETTERS = "A-Za-z"
+"""What glues a word to the one before it; a language written without spaces, or in another script, does not."""
+LETTER = re.compile(f"[{LETTERS}]")
+
+
+def _alone(first: str) -> str:
+    return f"(?<![{LETTERS}]{first})" if LETTER.match(first) else ""
+
+
+def glued(before: str, first: str) -> bool:
+    """Does a word that begins with `first` only go on with the one that `before` is the last character of?"""
+    return LETTER.match(before) is not None and LETTER.match(first) is not None
 
 
 def _ahead(pattern: str) -> str:

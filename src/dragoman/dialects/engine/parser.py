@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import UsageError
-from ...events import Event, Reclassified
+from ...events import CallDelta, Event, Reclassified, TextDelta
 from ...lenient.source import Need, Source
 from ...types import IssueKind, Tool
 from ..judge.declared import NO_TOOLS, Declared, declared
@@ -31,7 +31,7 @@ from .budget import Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
 from .fences import Fences
-from .lanes import MOST, Lane, lane_at
+from .lanes import MOST, NO_LANE, Lane, lane_at
 from .markers import FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table, table
 from .overlooked import NAME_KEYS
 from .parsed import Parsed, fold
@@ -44,6 +44,7 @@ from .turns import Turns
 Tools = Iterable[Tool | Mapping[str, Any]] | None
 Dialects = str | Dialect | Sequence[str | Dialect]
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
+new = object.__new__
 DOUBTS = ("ask", "run", "text")
 BOM = "\ufeff"
 NAMED = re.compile(rf"\s*\{{\s*\"{NAME_KEYS}\"")
@@ -105,22 +106,32 @@ class Parser:
         self._scanner = Scanner(self._src, self._teller, torn, self._names, self._table)
         self._reasoned = False
         self._closed, self._looks = False, True
-        self._lane: Lane | None = None
+        self._lane: Lane = NO_LANE
         self._begin(prefix)
         self._reader = self._message()
 
     def feed(self, text: str) -> list[Event]:
         """Take more text; returns the events it settles.  Never raises on content; UsageError for what is no text."""
-        if not isinstance(text, str):
-            raise no_text(text)
         lane = self._lane
-        if lane is not None:
-            if not lane.held and lane.search(text) is None and text:
-                run = lane.run
-                run.append(text)
-                if len(run) > MOST:
-                    lane.settle()
-                return [lane.event(text)]
+        try:
+            runs_on = lane.search(text) is None
+        except TypeError:
+            raise no_text(text) from None
+        if runs_on and text:
+            run = lane.run
+            run.append(text)
+            if len(run) > MOST:
+                lane.settle()
+            kind = lane.kind
+            event: Any = new(kind)  # set rather than called: that would be another frame
+            if kind is CallDelta:
+                event.index, event.json = lane.index, text if lane.encode is None else lane.encode(text)[1:-1]
+            else:
+                event.text = text
+                if kind is TextDelta:
+                    event.doubt = 0
+            return [event]
+        if lane is not NO_LANE:
             events = lane.feed(text)
             if events is not None:
                 return events
@@ -135,7 +146,7 @@ class Parser:
     def passes(self, text: str) -> bool:
         """Would `text`, if it came next, be told as visible text at once, and nothing else?  Asking changes nothing."""
         lane = self._lane
-        return lane is not None and lane.visible and not lane.held and lane.search(text) is None
+        return lane.visible and lane.search(text) is None
 
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The text has ended (because of `finish_reason`); returns the rest of the events."""
@@ -144,9 +155,8 @@ class Parser:
         self._closed = True
         if finish_reason is not None:
             self._trial.finish = finish_reason
-        if self._lane is not None:
-            self._src.feed(self._lane.leave())
-            self._lane = None
+        self._src.feed(self._lane.leave())
+        self._lane = NO_LANE
         self._src.eof = True
         next(self._reader, None)
         self._teller.settle_end(self._trial.finish)

@@ -14,7 +14,7 @@ from ..judge.declared import Declared
 from ..reading.compiled import Row
 from ..reading.named import UNDECIDED, forms_at, opener
 from .emitter import Teller
-from .markers import Table
+from .markers import Table, glued
 from .search import Lead
 from .torn import TornMarks
 
@@ -66,6 +66,9 @@ class Scanner:
             at = min(inline, at_line)
             if at >= size:
                 return size, ""
+            if at == 0 and at != at_line and glued(src.last, buf[0]):
+                inline = self._inline.next(src, 1)
+                continue
             if size - at < t.longest and not src.eof and buf[at:].casefold() in t.prefixes:
                 return at, ""
             found = t.marker.match(buf, at)
