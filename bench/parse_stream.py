@@ -1,11 +1,11 @@
-"""What a streamed token costs: calls, prose, markdown and reasoning, in pieces of four characters and of a tokenizer's size.
+"""What a streamed token costs: calls, prose, markdown and reasoning, in pieces of four characters and as tokenizers split.
 
     python bench/parse_stream.py [--prototype FILE] [--sizes 1000,4000] [--calls] [--write]
 
 CPU time per token, the least of the repeats, for 1,000 to 64,000 tokens; a parser that looks at text twice shows here as
-a cost that grows.  `--prototype` measures a scanner with `feed` and `close` in the same run, turn by turn, and gives the
-ratio to it (it judges nothing and mends nothing: it shows what a bare scan costs).  `--calls` counts Python calls per
-token instead of time, which no load on the machine changes.  `--write` puts the table into docs/performance.md.
+a cost that grows.  `--prototype` measures a scanner with `feed` and `close` in the same run, turn by turn, and gives
+the ratio to it (it judges nothing and mends nothing: it shows what a bare scan costs).  `--calls` counts Python calls
+per token instead of time, which no load on the machine changes.  `--write` puts the table into docs/performance.md.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ PROSE = (
 )
 MARKDOWN = (
     "## How it works\n\n- **item**: words, `foo()` and `bar[0]`\n- *another* one, with [a link](https://example.org)\n"
-    "  1. nested, with \"quotes\" and a < b\n\n| name | type |\n| --- | --- |\n| `path` | string |\n| `size` | int |\n\n"
-    "```python\nx = [1, 2]\nif a < b:\n    print(f\"{x}\")\n```\n\n> Note: it is *quoted*.\n\nMore words, and more of them here.\n\n"
+    '  1. nested, with "quotes" and a < b\n\n| name | type |\n| --- | --- |\n| `path` | string |\n| `size` | int |\n\n'
+    '```python\nx = [1, 2]\nif a < b:\n    print(f"{x}")\n```\n\n'
+    "> Note: it is *quoted*.\n\nMore words, and more of them here.\n\n"
 )
 THOUGHT = (
     "Okay, the user wants a file. Let me think: I should call write_file with `path` and the content.\n"

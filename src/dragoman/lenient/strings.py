@@ -168,7 +168,8 @@ class StringReader(StringEnds):
                     if not quote:
                         return
                     raise Cut
-                src.tap = Tap(marks.search if drive else marks.stop, out, None if drive else marks.run) if begun else None
+                run = Tap(marks.search, out) if drive else Tap(marks.stop, out, marks.run)
+                src.tap = run if begun else None
                 yield
                 src.tap = None
                 continue
@@ -372,7 +373,8 @@ def escaped(text: str) -> str:
 class Inside:
     """Patterns for the inside of a string, by its opening quote.
 
-    `search` finds a character that needs a look, `run` what needs none, well-spelt escapes among it; `raw` takes text
+    `search` finds a character that needs a look, `stop` one that still does where escapes are well spelt, but for an
+    escaped backslash; `run` matches what needs none, well-spelt escapes among it; `raw` takes text
     with control characters in it, `plain` text without, both with quotes that do not end the string.
     """
 

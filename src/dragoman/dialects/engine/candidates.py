@@ -24,11 +24,13 @@ from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs, Listing, Place, T
 from .budget import Patience
 from .emitter import Teller
 from .lookahead import unlike, unlike_all
-from .markers import Table
+from .markers import FENCE_SIGNS, Table
 from .pending import Awaits, Pending, box_of, written_as
 
 REST_OF_LINE = re.compile(r"[ \t\r]*\n")
 STRUCTURE = re.compile(r"[{}\[\]<>\"'`]")
+FENCE_LOOK = 24
+"""So much of a fence tells that it holds no object."""
 SHAPE_REACH = 200
 """Characters behind an opener that are looked at to tell a call from a word."""
 SHAPE = re.compile(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
@@ -72,8 +74,10 @@ class Trial:
         self._against = None
         if self._are_others(rows):
             return False
-        standing = LIVE if teller.reasoning else teller.context.standing()
         at = src.at
+        if not (yield from self._any_fits(rows, at)):
+            return False
+        standing = LIVE if teller.reasoning else teller.context.standing()
         if standing.sure:
             yield from self._quoted(rows, standing, at)
             return False
@@ -177,13 +181,28 @@ class Trial:
         return True
 
     def _may_try(self, row: Row, standing: Standing, at: int) -> bool:
+        return self._fits(row, at) and (row.strong or standing.quote is None)
+
+    def _any_fits(self, rows: tuple[Row, ...], at: int) -> Need[bool]:
+        """May one of them be tried, if nothing quotes it?  How the place stands is dear to ask; most fences hold none."""
+        if any(row.strong for row in rows):
+            return True
+        fitting = [row for row in rows if self._fits(row, at)]
+        src = self.src
+        look = FENCE_LOOK if src.buf[src.pos] in FENCE_SIGNS else 0
+        while fitting := [row for row in fitting if not self._is_other(row)]:
+            if src.eof or len(src.buf) - src.pos >= look:
+                return True
+            yield
+        return False
+
+    def _fits(self, row: Row, at: int) -> bool:
+        """May the row be tried at this place, if nothing quotes it?"""
         if row.dialect.name in self.over or not (row.place is Place.INLINE or self.teller.line_start("")):
             return False
         if row.strong:
             return True
-        if at < self._weak_from or standing.quote is not None:
-            return False
-        return row.place is not Place.WHOLE or not self.teller.context.any
+        return at >= self._weak_from and (row.place is not Place.WHOLE or not self.teller.context.any)
 
     def _tells(self, row: Row, standing: Standing) -> bool:
         """May this call be told while it is read?"""

@@ -14,6 +14,7 @@ from ..judge.candidate import Draft
 from ..judge.evidence import Mark
 from ..judge.judge import Judge, slip_of, unreadable
 from ..reading.call import Attempt, Mismatch
+from ..reading.compiled import Row
 from ..reading.named import named_rows
 from ..reading.table import READERS
 from .emitter import Teller
@@ -33,10 +34,13 @@ class Fences:
         self._broke: tuple[str, Broken] | None = None
 
     def read(self, marker: str) -> Need[bool]:
-        """A fence opens: perhaps its only content is a call, and it ends the message."""
+        """A fence opens: perhaps its only content is a call, and it ends the message.
+
+        How the place stands is asked last: it is the dearest question, and most fences hold nothing like a call.
+        """
         src, teller = self._src, self._teller
         at = src.at
-        if teller.context.standing().quote is not None or teller.context.turned() or at == self._from:
+        if at == self._from:
             return False
         line = yield from self._info_line()
         run = line[: len(line) - len(line.lstrip(marker[0]))]
@@ -48,7 +52,9 @@ class Fences:
         src.hold()
         src.pos += len(line)
         self._broke = None
-        found = yield from self._fenced(run, whole)
+        yield from src.space()
+        may = bool((yield from self._rows())) and not self._is_quoted()
+        found = may and (yield from self._fenced(run, whole))
         if not found:
             src.rewind()
             self._from = at
@@ -56,6 +62,11 @@ class Fences:
                 name, why = self._broke
                 teller.emit(IssueReported(unreadable(slip_of(why), str(why), "", name, at)))
         return found
+
+    def _is_quoted(self) -> bool:
+        """Is the fence quoted, or another party's?"""
+        context = self._teller.context
+        return context.standing().quote is not None or context.turned()
 
     def _info_line(self) -> Need[str]:
         src = self._src
@@ -99,12 +110,8 @@ class Fences:
 
     def _inner(self) -> Need[tuple[Attempt | None, str]]:
         """One candidate inside a fence, told nothing of yet."""
-        src, t = self._src, self._table
-        while not src.eof and src.buf[src.pos : src.pos + t.longest].casefold() in t.prefixes:
-            yield
-        found = t.marker.match(src.buf, src.pos)
-        rows = t.rows.get(found.group().casefold(), ()) if found else ()
-        for row in (*rows, *(yield from named_rows(self._judge.declared, t.forms, src))):
+        src = self._src
+        for row in (yield from self._rows()):
             depth = src.hold()
             attempt = Attempt(src, row, self._judge, _ignore, READERS)
             try:
@@ -119,6 +126,16 @@ class Fences:
             src.release()
             return attempt, raw
         return None, ""
+
+
+    def _rows(self) -> Need[tuple[Row, ...]]:
+        """The rows that what stands here may open."""
+        src, t = self._src, self._table
+        while not src.eof and src.buf[src.pos : src.pos + t.longest].casefold() in t.prefixes:
+            yield
+        found = t.marker.match(src.buf, src.pos)
+        rows = t.rows.get(found.group().casefold(), ()) if found else ()
+        return (*rows, *(yield from named_rows(self._judge.declared, t.forms, src)))
 
 
 def _ignore(_: object) -> None:

@@ -5,8 +5,8 @@ stops at the first sign that may matter, and gives the reader all it has not tol
 where a reader waits; nothing of dialects or of what a sign means.
 
 Contract: a lane tells what the reader would have told of the same text; what it holds back is given to the reader
-(`leave`) before the reader goes on.  While `search` finds nothing in a text, that text may be put into `run` and told by
-whoever feeds, as an event of `kind`: the parser does so in one step.
+(`leave`) before the reader goes on.  While `search` finds nothing in a text, that text may be put into `run` and told
+by whoever feeds, as an event of `kind`: the parser does so in one step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta
 from ...lenient.source import Source, Tap
@@ -34,9 +34,9 @@ ANY = re.compile("").search
 """Stops at any text."""
 HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
 RAW_STOP = r"[<&\ud800-\udfff]|\n\Z"
-"""What a raw value's text is looked at for besides its own marks: tags, entities, half characters, its last line's end."""
+"""What ends a raw value's run besides its own marks: tags, entities, half characters, a line's end at the end."""
 
-Search: TypeAlias = Callable[[str], re.Match[str] | None]
+Search: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = type[TextDelta | ReasoningDelta | CallDelta]
 Encode: TypeAlias = Callable[[str], str]
 Run: TypeAlias = Callable[[str], re.Match[str] | None]
@@ -106,7 +106,7 @@ class TextLane(Lane):
             self.held, self._told, self.search = "\n", 1, ANY
 
     def feed(self, text: str) -> list[Event] | None:
-        """The events of this text; None where the reader must look.  (`reach` in one frame: half of all lines come here.)"""
+        """The events of this text; None where the reader must look.  In one frame: one token in four comes here."""
         held = self.held
         if held:
             text = held + text

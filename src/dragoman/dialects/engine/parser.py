@@ -214,9 +214,10 @@ class Parser:
         src, teller = self._src, self._teller
         written = min(max(0, -src.at), len(marker))
         src.pos += len(marker)
-        sure = not (teller.reasoning or teller.queue) and teller.context.standing().sure
+        plain = marker[0] in FENCE_SIGNS or teller.reasoning or teller.queue
+        sure = not plain and teller.context.standing().sure
         teller.say(marker[written:])
-        return teller.context.quotations if sure and marker[0] not in FENCE_SIGNS else 0
+        return teller.context.quotations if sure else 0
 
     def _rest(self) -> Need[None]:
         """Nothing is looked for any more but the end of reasoning: what follows is text, however it may look."""

@@ -17,8 +17,8 @@ from typing import TypeAlias
 from .boxes import ELEMENTS, END, LIVE, MARKS, VERBATIM, Quote, Standing
 from .lines import HEAD, Lines
 
-PENDING = 4096
-"""Text is looked at when asked, or when this much has gathered, so that plain prose costs next to nothing."""
+PENDING = 1_000_000
+"""Text is looked at when asked, or when this much has gathered: where no marker comes, nobody asks."""
 
 KEPT = 600
 """Characters kept for the words before a candidate."""
