@@ -1,9 +1,9 @@
-"""What a streamed token costs: calls, prose, markdown and reasoning, in pieces of four characters and as tokenizers split.
+"""What a streamed token costs: calls, prose, markdown and reasoning, in fours and as tokenizers split.
 
     python bench/parse_stream.py [--prototype FILE] [--sizes 1000,4000] [--calls] [--write]
 
-CPU time per token, the least of the repeats, for 1,000 to 64,000 tokens; a parser that looks at text twice shows here as
-a cost that grows.  `--prototype` measures a scanner with `feed` and `close` in the same run, turn by turn, and gives
+CPU time per token, the least of the repeats, for 1,000 to 64,000 tokens; a parser that looks at text twice shows here
+as a cost that grows.  `--prototype` measures a scanner with `feed` and `close` in the same run, turn by turn, and gives
 the ratio to it (it judges nothing and mends nothing: it shows what a bare scan costs).  `--calls` counts Python calls
 per token instead of time, which no load on the machine changes.  `--write` puts the table into docs/performance.md.
 """

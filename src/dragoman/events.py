@@ -35,10 +35,6 @@ from .types import (
 NOT_RUN = frozenset({Verdict.REFUSED, Verdict.DOUBTFUL, Verdict.QUOTED})
 
 
-# The three deltas are not frozen, but nobody changes one: a stream makes one for each token, and a frozen one costs
-# twice as much to make.
-
-
 @dataclass(slots=True, frozen=True)
 class Started:
     """The answer begins: its model and its id, where the wire has them.
@@ -51,7 +47,7 @@ class Started:
     extra: JsonObject = NOTHING
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, frozen=True)
 class TextDelta:
     """More visible text.
 
@@ -63,7 +59,7 @@ class TextDelta:
     doubt: int = 0
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, frozen=True)
 class ReasoningDelta:
     """More reasoning."""
 
@@ -94,7 +90,7 @@ class CallStarted:
     metadata: JsonObject = NOTHING
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, frozen=True)
 class CallDelta:
     """More of the arguments of call `index`, as strict JSON text."""
 
@@ -160,6 +156,24 @@ class Ended:
     stop: Stop | None = None
     usage: Usage | None = None
     extra: JsonObject = NOTHING
+
+
+class LooseText:
+    """A `TextDelta` until its fields are set and its `__class__` is: a frozen one costs thrice as much to make."""
+
+    __slots__ = ("doubt", "text")
+
+
+class LooseReasoning:
+    """A `ReasoningDelta` until then."""
+
+    __slots__ = ("text",)
+
+
+class LooseCall:
+    """A `CallDelta` until then."""
+
+    __slots__ = ("index", "json")
 
 
 Event: TypeAlias = (

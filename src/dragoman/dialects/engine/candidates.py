@@ -184,7 +184,7 @@ class Trial:
         return self._fits(row, at) and (row.strong or standing.quote is None)
 
     def _any_fits(self, rows: tuple[Row, ...], at: int) -> Need[bool]:
-        """May one of them be tried, if nothing quotes it?  How the place stands is dear to ask; most fences hold none."""
+        """May one of them be tried, if nothing quotes it?  How the place stands is dear to ask, and most hold none."""
         if any(row.strong for row in rows):
             return True
         fitting = [row for row in rows if self._fits(row, at)]

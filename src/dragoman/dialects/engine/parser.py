@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import UsageError
-from ...events import CallDelta, Event, Reclassified, TextDelta
+from ...events import CallDelta, Event, LooseCall, LooseReasoning, LooseText, Reclassified, TextDelta
 from ...lenient.source import Need, Source
 from ...types import IssueKind, Tool
 from ..judge.declared import NO_TOOLS, Declared, declared
@@ -44,7 +44,6 @@ from .turns import Turns
 Tools = Iterable[Tool | Mapping[str, Any]] | None
 Dialects = str | Dialect | Sequence[str | Dialect]
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
-new = object.__new__
 DOUBTS = ("ask", "run", "text")
 BOM = "\ufeff"
 NAMED = re.compile(rf"\s*\{{\s*\"{NAME_KEYS}\"")
@@ -122,14 +121,18 @@ class Parser:
             run.append(text)
             if len(run) > MOST:
                 lane.settle()
+            event: Any  # made in this frame, loose until it is whole
             kind = lane.kind
-            event: Any = new(kind)  # set rather than called: that would be another frame
             if kind is CallDelta:
+                event = LooseCall()
                 event.index, event.json = lane.index, text if lane.encode is None else lane.encode(text)[1:-1]
+            elif kind is TextDelta:
+                event = LooseText()
+                event.text, event.doubt = text, 0
             else:
+                event = LooseReasoning()
                 event.text = text
-                if kind is TextDelta:
-                    event.doubt = 0
+            event.__class__ = kind
             return [event]
         if lane is not NO_LANE:
             events = lane.feed(text)

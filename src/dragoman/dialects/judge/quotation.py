@@ -17,7 +17,7 @@ from typing import TypeAlias
 from .boxes import ELEMENTS, END, LIVE, MARKS, VERBATIM, Quote, Standing
 from .lines import HEAD, Lines
 
-PENDING = 1_000_000
+PENDING = 300_000
 """Text is looked at when asked, or when this much has gathered: where no marker comes, nobody asks."""
 
 KEPT = 600
