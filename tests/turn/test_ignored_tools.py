@@ -67,6 +67,7 @@ LONG = tuple(
     declared(f"tool_{n}", "Read what stands in the record of this number and give all of it back as a table. " * 6)
     for n in range(8)
 )
+SHORT = (Tool(name="get_weather", description="Tell the weather."),)
 TINY = (Tool(name="now"),)
 FAR = (declared("tenki", "指定した都市の天気予報を国の気象サービスから取得して、気温と風と雨を日ごとに返します。", toshi="都市の名前"),)
 ASK = "What is the weather in Oslo?"
@@ -252,6 +253,7 @@ FOUND = [
     Scene("a huge system prompt before few tools", ignoring(), True, 3, True, [(HUGE, user(Text(ASK)))]),
     Scene("a system prompt so full of signs that it costs as much as with tools", ignoring(), True, 3, True, [(SIGNS, user(Text(ASK)))], LONG, stream=True),
     Scene("the same by quarters, asked twice", ignoring(count=honest(quarters)), True, 4, True, [(SIGNS, user(Text(ASK)))] * 2, LONG),
+    Scene("one tool in few words, behind a system prompt", ignoring(), True, 3, True, [(SYSTEM, user(Text(ASK)))], SHORT),
     Scene("beside tools that only another wire has", ignoring(), True, 2, True, extra=WireFields("openai_responses", {"tools": [SEARCH]})),
     Scene("with calls in its history", ignoring(), True, 2, True, [(*PAST, user(Text(ASK)))], tools=(*USUAL, *LONG)),
     Scene("most of it cached", ignoring(api=MESSAGES, cached=0.9), True, 2, True),
@@ -269,6 +271,7 @@ SPARED = [
     Scene("a cache of prompts counts what is new", Backend(api=OLLAMA, calls=False, count=only_new), False, 6, False, ["Hello!"] * 4),
     Scene("tiny tools", Backend(calls=False), False, 1, False, tools=TINY),
     Scene("tiny tools ignored", ignoring(), False, 1, False, tools=TINY),
+    Scene("one tool in few words, behind a system prompt, read", Backend(calls=False), False, 2, False, [(SYSTEM, user(Text(ASK)))], SHORT),
     Scene("counts of nought, names them", Backend(calls=False, count=constant(0)), False, 3, False, [ASK, ASK]),
     Scene("no counts, calls when asked", Backend(calls=False, count=constant(None), canary="calls"), False, 3, False, [ASK, ASK], stream=True),
     Scene("always one token", Backend(calls=False, count=constant(1)), False, 1, False),

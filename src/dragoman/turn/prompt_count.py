@@ -25,6 +25,8 @@ MOST_MESSAGES = 3
 MOST_PER_WORD = 2
 """Tokens that a word costs at most, signs and all, where only words are counted: with more of them something besides
 the messages was read."""
+ENOUGH = 64
+"""Words of messages from which on what they cost is more than what a template adds."""
 SHARE = 2
 """One part in so many of what the tools cost at least must be missing: templates leave out parts of a schema."""
 
@@ -44,11 +46,11 @@ def counted(request: Request, usage: Usage | None) -> Counted:
         return Counted.MISSING
     tools = sum(map(least_tokens, _of_tools(request.tools)))
     messages = sum(map(least_tokens, _of_messages(request.messages)))
-    if tools < FEWEST or usage.input < messages:
+    if usage.input < messages:
         return Counted.UNCLEAR
-    if messages <= MOST_MESSAGES * tools and usage.input < messages + tools / SHARE:
+    if FEWEST <= tools >= messages / MOST_MESSAGES and usage.input < messages + tools / SHARE:
         return Counted.WITHOUT
-    return Counted.EITHER if usage.input <= MOST_PER_WORD * messages else Counted.UNCLEAR
+    return Counted.EITHER if messages >= ENOUGH and usage.input <= MOST_PER_WORD * messages else Counted.UNCLEAR
 
 
 def least_tokens(text: str) -> int:
