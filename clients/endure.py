@@ -204,6 +204,8 @@ def _run_program(cell: Cell, place: Place, rooms: tuple[Path, Path], root: str, 
     environ = _environment(program, place.bin, home, root)
     settings = _connect(program, root, environ)
     environ |= settings["variables"]
+    for words in settings["commands"]:
+        _until(words, environ, work, None)
     first = [SENTENCE.format(work=work) if word == TASK else word for word in program.argv]
     told = _until(first, environ, work, (lambda: model.reached >= KILL_AT) if cell.case == KILLED else None)
     if cell.case == KILLED:
