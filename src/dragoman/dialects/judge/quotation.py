@@ -256,7 +256,7 @@ class Context:
         if not cut or self._fence or self._fence_line or self._element or self._lines.goes_on:
             return pos
         head = text[pos:cut]
-        if any(stop in head for stop in STOPS) or (("<" in head or "-->" in head) and TAG.search(head)):
+        if _stops(head) or (("<" in head or "-->" in head) and TAG.search(head)):
             return pos
         self._any = self._any or not head.isspace()
         self._lines.skip(head)
@@ -370,6 +370,13 @@ class Context:
 def _fence_closers(run: str) -> tuple[Match, Match]:
     """Does what closes a fence that `run` opened stand here; and where does a later line begin with it?"""
     return re.compile(rf"[ \t\r]*{re.escape(run)}").match, re.compile(rf"\n[ \t\r]*{re.escape(run)}").search
+
+
+def _stops(text: str) -> bool:
+    for stop in STOPS:  # noqa: SIM110 -- a generator would cost more than the searches
+        if stop in text:
+            return True
+    return False
 
 
 def _element(token: str) -> tuple[Quote, str] | None:
