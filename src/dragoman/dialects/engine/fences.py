@@ -53,7 +53,8 @@ class Fences:
         src.pos += len(line)
         self._broke = None
         yield from src.space()
-        may = bool((yield from self._rows())) and not self._is_quoted()
+        _, closed = yield from src.glance((run,))
+        may = not closed and bool((yield from self._rows())) and not self._is_quoted()
         found = may and (yield from self._fenced(run, whole))
         if not found:
             src.rewind()
