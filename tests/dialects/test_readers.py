@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.dialects import Parsed, Parser
+from dragoman.dialects import Parsed, Parser, parse
 from dragoman.dialects.engine.parsed import fold
 from tests.support import places
 from tests.support.dialect_vectors import outcome
@@ -19,6 +19,7 @@ from tests.support.dialect_vectors import outcome
 ROWS: list[dict[str, Any]] = [
     json.loads(line) for line in (places.VECTORS / "readers.jsonl").read_text(encoding="utf-8").splitlines()
 ]
+REACT = "Action: look\nAction Input: {"
 SAID = ("calls", "doubtful", "content", "reasoning", "issues")
 
 
@@ -37,3 +38,10 @@ def test_a_text_is_read_as_its_vector_says(row: dict[str, Any]) -> None:
         issues = [str(issue.kind) for issue in found.issues]
         told = {**outcome(found), "issues": issues}
         assert {key: told[key] for key in SAID} == {key: row[key] for key in SAID}
+
+
+@pytest.mark.parametrize("end", range(len("Action: look"), len(REACT) + 1))
+def test_a_call_cut_anywhere_behind_its_name_is_told_as_cut(end: int) -> None:
+    parsed = parse(REACT[:end], tools=[{"name": "look", "parameters": {}}], dialects="react")
+    assert [issue.kind for issue in parsed.issues] == ["truncated"]
+    assert (parsed.calls, parsed.text) == ((), "")

@@ -221,6 +221,8 @@ MISREAD = [
     ('Now.\n[{"name": "read_file2", "arguments": {"path": "x"}}]', IssueKind.UNKNOWN_TOOL),
     ('@tool look {"att": 1}', IssueKind.INVALID_ARGUMENTS),
     ('Now.\n{"name": "look", "arguments": {"att": "x"}}', IssueKind.INVALID_ARGUMENTS),
+    ('[open_it(path="x")]', IssueKind.UNKNOWN_TOOL),
+    ('{"name": "open_it", "arguments": {"path": "x"}}', IssueKind.UNKNOWN_TOOL),
 ]
 ANSWERS = [
     '[{"name": "Oslo", "people": 3}]',
@@ -231,6 +233,8 @@ ANSWERS = [
     'For example:\n{"name": "read_file2", "arguments": {"path": "x"}}',
     '> {"name": "read_file2", "arguments": {"path": "x"}}',
     "1. do\n[read_file](docs.md) is the tool.",
+    '[open_it(door="x")]',
+    'For example:\n[open_it(path="x")]',
 ]
 
 

@@ -11,15 +11,16 @@ as an example, and text inside quotes, is left alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
+from itertools import islice
 
 from ..dialects.engine.parser import parse
 from ..dialects.judge import hints
 from ..dialects.rows.table import ALL
 from ..dialects.spec import Strength
-from ..types import Issue, IssueKind, Stop, Tool
+from ..types import Issue, IssueKind, Stop, Tool, ToolCall
 from .call_errors import is_meant
 
 FORMS = tuple(row for row in ALL if row.strength is not Strength.STRONG)
@@ -65,7 +66,9 @@ def misread(text: str, tools: Sequence[Tool], *, cut: bool = False) -> tuple[Iss
         return (CUT_OFF,)
     inside = "" if start is None else unfenced(text[start:])
     named = nearly(IDENTIFIER.findall(inside[:HEAD]), names)
-    return _issues(inside, tools, names, named=named, cut=cut) if named or LIKE_A_CALL.search(inside) else ()
+    if named or LIKE_A_CALL.search(inside):
+        return _issues(inside, tools, names, named=named, cut=cut)
+    return _stray(inside, tools)
 
 
 def _issues(inside: str, tools: Sequence[Tool], names: Sequence[str], *, named: bool, cut: bool) -> tuple[Issue, ...]:
@@ -75,7 +78,7 @@ def _issues(inside: str, tools: Sequence[Tool], names: Sequence[str], *, named: 
         return broken
     if cut and _is_sure(inside, names, named=named):
         return (CUT_OFF,)
-    return (UNSURE,) if parsed.calls and not parsed.text.strip() else _unknown(inside, names)
+    return (UNSURE,) if parsed.calls and not parsed.text.strip() else _unknown(inside, names) or _stray(inside, tools)
 
 
 def _hardly_begun(text: str, names: Sequence[str]) -> bool:
@@ -126,9 +129,31 @@ def _unknown(inside: str, names: Sequence[str]) -> tuple[Issue, ...]:
     exact = {_fold(name) for name in names}
     for name in _first_names(inside):
         if _fold(name) not in exact and nearly([name], names):
-            why = f"there is no tool named {name[:80]!r}"
-            return (Issue(kind=IssueKind.UNKNOWN_TOOL, message=why, name=name, correction=f"{why}; nothing was run"),)
+            return (_no_tool(name),)
     return ()
+
+
+def _stray(inside: str, tools: Sequence[Tool]) -> tuple[Issue, ...]:
+    """The issue for calls and nothing else, one of a tool that is not there with the arguments of one that is."""
+    parsed = parse(inside, dialects=FORMS) if inside else None
+    if parsed is None or parsed.text.strip():
+        return ()
+    known = {tool.name for tool in tools}
+    strays = (call.name for call in parsed.calls if call.name not in known and any(_takes(t, call) for t in tools))
+    return tuple(_no_tool(name) for name in islice(strays, 1))
+
+
+def _takes(tool: Tool, call: ToolCall) -> bool:
+    """Has the call arguments of this tool alone, and all that it demands?"""
+    properties, given = tool.parameters.get("properties"), set(call.arguments)
+    if not given or not isinstance(properties, Mapping):
+        return False
+    return given.issubset(properties) and given.issuperset(tool.parameters.get("required") or ())
+
+
+def _no_tool(name: str) -> Issue:
+    why = f"there is no tool named {name[:80]!r}"
+    return Issue(kind=IssueKind.UNKNOWN_TOOL, message=why, name=name, correction=f"{why}; nothing was run")
 
 
 def _first_names(inside: str) -> list[str]:

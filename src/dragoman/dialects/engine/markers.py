@@ -344,18 +344,19 @@ def _begun(markers: frozenset[str], look: int = LOOK) -> list[str]:
     return [re.escape(first) + _alone(first) + _ahead(_so_far(rest)) for first, rest in sorted(rests.items())]
 
 
-LETTERS = "A-Za-z"
-"""What glues a word to the one before it; a language written without spaces, or in another script, does not."""
-LETTER = re.compile(f"[{LETTERS}]")
+LETTERS, CAPITALS = "A-Za-z", "A-Z"
+"""What glues a word to the one before it; a language written without spaces, or in another script, does not, and a
+capital behind a small letter begins a word."""
+LETTER, GLUED = re.compile(f"[{LETTERS}]"), re.compile(f"[{LETTERS}][a-z]|[{CAPITALS}]{{2}}")
 
 
 def _alone(first: str) -> str:
-    return f"(?<![{LETTERS}]{first})" if LETTER.match(first) else ""
+    return f"(?<![{LETTERS if first.islower() else CAPITALS}]{first})" if LETTER.match(first) else ""
 
 
 def glued(before: str, first: str) -> bool:
     """Does a word that begins with `first` only go on with the one that `before` is the last character of?"""
-    return LETTER.match(before) is not None and LETTER.match(first) is not None
+    return GLUED.match(before + first) is not None
 
 
 def _ahead(pattern: str) -> str:

@@ -66,7 +66,7 @@ CONDITION = _any(
     r"\b(?:if|once|when|unless|until|after|before|provided|in case)\s+(?:you|the user|approved|confirmed)\b",
     r"\byou\s+(?:would|could|can|should|might|may|must|need to|have to|send|write)\b|\bshould you\b|\bwere (?:i|"
     r"we) to\b|"
-    r"\b(?:would|could|might) (?!not\b|like\b|love\b|help\b)(?:\w+ )?(?:be|look|write|send|call|run|use|make|do|say|"
+    r"\b(?:would|could|might) (?!not\b|like\b|love\b|help\b)(?:\w+ )?(?:be|look|write|send|call|run|use|make|say|"
     r"smuggle|issue|type|emit|need)\b|\b(?:must|has to|should) (?:emit|write|send|produce)\b",
     r"\b(?:wenn|falls|sobald) (?:Sie|du)\b|\bsi (?:vous|tu|usted|quieres|confirmas)\b|\bse (?:você|vuoi|confermi)\b",
     r"\b(?:(?:wär|würd|hätt)(?:e|en)|sähe|könnte|serait|ferait|pourrait|écrirait|ser[ií]a|ver[ií]a|har[ií]a|"
@@ -84,10 +84,10 @@ EXAMPLE = _any(
     r"muster|syntaxe?|exemple|ejemplo|"
     r"exemplo|esempio|muestra|voorbeeld|sintaxis|sintassi|formato|biçim|örnek|przykład|documentación|"
     r"documentação|documentazione)\b",
-    r"\b(?:in|from|im|aus|dans|en|nel|nella|no|na|в|из) (?:\w{1,8} ){0,2}(?:manual|handbook|docs?|tutorial|"
-    r"guide|readme|logs?|history|"
+    r"\b(?:in|from|im|aus|dans|en|nel|nella|no|na|в|из) (?:(?:\w{1,8} ){1,2}docs?|"
+    r"(?:\w{1,8} ){0,2}(?:manual|handbook|tutorial|guide|readme|logs?|history|"
     r"transcript|handbuch|protokoll|verlauf|manuel|journal|manuale|registro|руководств\w|документаци\w|журнал\w|"
-    r"лог\w)\b",
+    r"лог\w))\b",
     r"\b(?:manual|tutorial|guide|docs?|handbook|logs?) (?:say|give|show|has|have|read)s?\b",
     r"пример|синтаксис|формат|例|示例|格式|예시|예를|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|"
     r"(?:記録|ログ|マニュアル)に",

@@ -36,6 +36,8 @@ REACH = 240
 """Characters on either side that are looked at."""
 SENTENCES = late(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])(?=\S)")
 CLAUSES = late(r"[,;，、；]\s*|\s[—–-]\s")
+SPOKEN = 3
+"""Words behind a call that can be the rest of a sentence around it."""
 LEADS_UP = late(r"[:：]\s*\Z")
 FEW = 4
 """Words of a sentence that is too short to speak of anything but what stands right before it."""
@@ -80,9 +82,9 @@ ANNOUNCED = frozenset({REFUSAL, "an example", "a report of the past"})
 
 INTERJECTION = late(
     r"\W*(?P<said>[^\W\d_]+['’]?[^\W\d_]*(?:\s[^\W\d_]+['’]?[^\W\d_]*)?)"
-    r"(?:\s?(?:[,!.…]+(?=\s|\Z)|[，。、！…—–])|\s-\s)"
+    r"(?:\s?(?:,(?=\s|\Z)|[.!]+(?=\s+\S)|\.{2,}|[，、…—–]|[。！](?=\S))|\s-\s)"
 )
-"""One or two words, set off by a sign: how second thoughts begin in any language."""
+"""One or two words, set off by a sign: how second thoughts begin in any language.  What is all of a line sums it up."""
 LONGEST_UNSPACED = 5
 """Characters of an interjection where words have no spaces between them."""
 UNENDED = late(r"[\w,](?:['’]|\s)*\Z")
@@ -166,5 +168,7 @@ def _interjects(line: str) -> bool:
 
 
 def _goes_on(lead: str, line: str) -> bool:
-    """Does a sentence that began before the call go on behind it?"""
+    """Does a sentence that began before the call go on behind it?  A word or two are a label or a sign-off."""
+    if len(line.split()) < SPOKEN and not UNSPACED.search(line):
+        return False
     return UNENDED.search(lead.rstrip()) is not None and CONTINUES.match(line) is not None

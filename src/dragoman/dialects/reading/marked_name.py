@@ -100,5 +100,11 @@ class MarkedName:
             if len(src.buf) - src.pos >= reach:
                 raise Mismatch
             if src.eof:
-                raise Mismatch if PROSE.search(src.buf, src.pos) else Cut
+                raise Mismatch if PROSE.search(_before_any(marks, src.buf[src.pos :])) else Cut
             yield
+
+
+def _before_any(marks: tuple[str, ...], text: str) -> str:
+    """`text` without the beginning of one of `marks` that it ends in."""
+    begun = (n for mark in marks for n in range(len(mark) - 1, 0, -1) if text.endswith(mark[:n]))
+    return text[: len(text) - max(begun, default=0)]
