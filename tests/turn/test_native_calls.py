@@ -18,6 +18,7 @@ from dragoman.turn.machine import turn
 from dragoman.turn.native_calls import NativeCalls
 from dragoman.types import (
     Edit,
+    Issue,
     IssueKind,
     Message,
     Report,
@@ -319,3 +320,13 @@ def test_a_server_that_counts_from_nought_in_each_answer_gives_ids_of_their_own_
         messages += (response.message, Message("tool", [result]))
     ids = [call.id for message in messages for call in message.calls]
     assert len(set(ids)) == 3
+
+
+def test_what_is_wrong_with_a_call_is_told_under_the_id_it_was_given() -> None:
+    natives = NativeCalls(Judge((Tool(name="look"),)), taken={"c0"})
+    (started,) = natives.handle(CallStarted(0, "c0", "look"))
+    assert isinstance(started, CallStarted)
+    assert started.id == "c0_2"
+    (told,) = natives.handle(IssueReported(Issue(kind=IssueKind.MALFORMED, message="m", call_id="c0")))
+    assert isinstance(told, IssueReported)
+    assert told.issue.call_id == "c0_2"

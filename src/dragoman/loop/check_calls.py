@@ -6,7 +6,7 @@ notation only and every mend an `Edit` in its report, or as a `CallError`; never
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,10 +35,10 @@ class ReadyCall:
 
 
 class Checker:
-    """Checks calls against the tools of one turn."""
+    """Checks calls against the tools of one turn; `stranger` says what is wrong with a call of none of them."""
 
-    def __init__(self, tools: Mapping[str, Runnable]) -> None:
-        self._tools = tools
+    def __init__(self, tools: Mapping[str, Runnable], stranger: Callable[[ToolCall], Issue] | None = None) -> None:
+        self._tools, self._stranger = tools, stranger or _not_here
         self._judge = Judge([each.tool for each in tools.values()])
         self._lenient = [replace(each.tool, parameters={}) for each in tools.values()]
 
@@ -46,7 +46,7 @@ class Checker:
         """The call, ready to run, or what is wrong with it."""
         name = self._judge.resolve(call.name)
         if name is None:
-            return CallError(issue=_not_here(call), arguments=call.arguments, native=is_native(call))
+            return CallError(issue=self._stranger(call), arguments=call.arguments, native=is_native(call))
         runnable = self._tools[name]
         arguments, edits = fitted(call.arguments, runnable)
         if name != call.name:
@@ -178,6 +178,19 @@ def _unclosed(call: ToolCall, name: str) -> Issue:
         raw=_written(call),
         name=name,
         correction=f"An argument of your call of {name!r} is never closed. Close every argument, and the call.",
+        call_id=call.id,
+    )
+
+
+def no_such_tool(call: ToolCall) -> Issue:
+    """A call from outside of a tool that is not there."""
+    why = f"There is no tool named {call.name[:80]!r}"
+    return Issue(
+        kind=IssueKind.UNKNOWN_TOOL,
+        message=f"{why}; it was not run",
+        raw=_written(call),
+        name=call.name,
+        correction=f"{why}.",
         call_id=call.id,
     )
 

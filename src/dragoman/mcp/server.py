@@ -27,7 +27,7 @@ from ..effects import Job, RunTools, ToolProgress
 from ..errors import UsageError
 from ..io.ids import mint
 from ..io.tasks import TaskToolRunner
-from ..loop.check_calls import Checker, ReadyCall
+from ..loop.check_calls import Checker, ReadyCall, no_such_tool
 from ..loop.corrections import answer
 from ..tools import Approval, Runnable, ToolSet, failure_of
 from ..types import ToolCall, ToolResult
@@ -82,7 +82,7 @@ class _Served:
     """The handlers of a server."""
 
     def __init__(self, tools: ToolSet) -> None:
-        self._checker = Checker(tools)
+        self._checker = Checker(tools, no_such_tool)
         self._listed = types.ListToolsResult.model_validate({"tools": [listed(each) for each in tools.values()]})
 
     async def list(self, _: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -46,6 +46,7 @@ class NativeCalls:
     ) -> None:
         self._judge, self._allowed, self._others = judge, allowed, others
         self._taken = {*taken}
+        self._renamed: dict[str, str] = {}
         self._open: dict[int, _NativeCall | None] = {}
 
     def handle(self, event: Event) -> list[Event]:
@@ -59,13 +60,16 @@ class NativeCalls:
             case CallEnded(index):
                 call = self._open.pop(index, None)
                 return [event] if call is None else call.end(event)
+            case IssueReported(issue) if issue.call_id in self._renamed:
+                return [IssueReported(replace(issue, call_id=self._renamed[issue.call_id]))]
             case _:
                 return [event]
 
     def _start(self, event: CallStarted) -> CallStarted:
         if event.id in self._taken:
             spellings = (f"{event.id}_{n}" for n in count(2))
-            event = replace(event, id=next(id_ for id_ in spellings if id_ not in self._taken))
+            self._renamed[event.id] = next(id_ for id_ in spellings if id_ not in self._taken)
+            event = replace(event, id=self._renamed[event.id])
         self._taken.add(event.id)
         draft = Draft("", 0, strong=True, id=event.id, index=event.index, name=event.name)
         try:

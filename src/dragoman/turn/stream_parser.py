@@ -125,6 +125,12 @@ def _as_it_came(event: Event) -> list[Event]:
     return [event]
 
 
+
+def _is_of_call(event: Event) -> bool:
+    """Is it what is wrong with a native call, which is known by its id?"""
+    return isinstance(event, IssueReported) and bool(event.issue.call_id)
+
+
 class TextCallStream:
     """Finds the calls in the text of one answer.
 
@@ -155,7 +161,7 @@ class TextCallStream:
         """Handle `event`; its events come in order."""
         if type(event) is TextDelta:
             return [event] if self._parser is None else self._search(self._parser, event.text)
-        if isinstance(event, CallStarted | CallDelta | CallEnded):
+        if isinstance(event, CallStarted | CallDelta | CallEnded) or _is_of_call(event):
             return [made for judged in self._judge(event) for made in self._native_event(judged)]
         match event:
             case PartEnded() if self._searched:
