@@ -20,6 +20,7 @@ ROWS: list[dict[str, Any]] = [
     json.loads(line) for line in (places.VECTORS / "readers.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 REACT = "Action: look\nAction Input: {"
+LISTED = '[look(at="sky"), look(at="sea")]'
 SAID = ("calls", "doubtful", "content", "reasoning", "issues")
 
 
@@ -45,3 +46,11 @@ def test_a_call_cut_anywhere_behind_its_name_is_told_as_cut(end: int) -> None:
     parsed = parse(REACT[:end], tools=[{"name": "look", "parameters": {}}], dialects="react")
     assert [issue.kind for issue in parsed.issues] == ["truncated"]
     assert (parsed.calls, parsed.text) == ((), "")
+
+
+@pytest.mark.parametrize("end", range(len('[look(at="sky"), l'), len(LISTED) - 2))
+def test_of_a_list_that_breaks_off_in_a_call_the_others_run_and_it_is_told(end: int) -> None:
+    tools = [{"name": "look", "parameters": {"properties": {"at": {"type": "string"}}, "required": ["at"]}}]
+    parsed = parse(LISTED[:end], tools=tools, dialects="pythonic")
+    assert [dict(call.arguments) for call in parsed.calls] == [{"at": "sky"}]
+    assert [issue.kind for issue in parsed.issues] == ["truncated", "partial"]

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 
-from ...lenient.reader import PYTHON, Broken, Form, Relaxed
+from ...lenient.reader import PYTHON, Broken, Cut, Form, Relaxed
 from ...lenient.source import Need, Source
 from ..spec import BraceArgs, Listing
 from .arguments_object import members_of
@@ -39,7 +39,7 @@ def keyword_args(attempt: Attempt) -> Need[None]:
     draft = attempt.new()
     found = yield from src.match(CALL_NAME, MAX_NAME)
     if found is None:
-        raise Mismatch
+        raise Cut if _breaks_off(attempt) else Mismatch
     name = found["name"].replace("\\", "")
     src.pos = found.end()
     if name == "print" and not attempt.judge.known("print"):
@@ -54,6 +54,13 @@ def keyword_args(attempt: Attempt) -> Need[None]:
     reader = Relaxed(src, PYTHON)
     yield from members_of(draft, reader, PYTHON)
     attempt.finish(draft, reader)
+
+
+def _breaks_off(attempt: Attempt) -> bool:
+    """Does the text end in the name of a call behind others of a list?"""
+    src = attempt.src
+    begun = src.buf[src.pos :].rstrip() if src.eof and attempt.items else ""
+    return bool(begun) and any(name.startswith(begun) for name in attempt.judge.declared)
 
 
 def _set(attempt: Attempt) -> Need[None]:
