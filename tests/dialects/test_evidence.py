@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from dragoman.dialects import Parser
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.explain.findings import Finding, verdicts
 from dragoman.dialects.judge.evidence import Evidence, Mark, Place, Thought, habit_of
 from dragoman.dialects.judge.provenance import CopyOf, ShownText
@@ -111,3 +113,12 @@ def test_evidence_without_words_is_shown_as_it_is() -> None:
 def test_no_rule_for_overlooked_calls_runs_them() -> None:
     assert {rule.outcome.value for rule in OVERLOOKED} == {"ask", "text"}
     assert {rule.name for rule in OVERLOOKED} - {rule.name for rule in RULES} == {"overlooked"}
+
+
+def test_a_habit_does_not_reach_into_a_fence_that_opens_behind_words() -> None:
+    tools = [{"name": "look", "parameters": {"properties": {"at": {}}}}]
+    text = 'With ~~~tool_call\n{"name": "look", "arguments": {"at": "sea"}}\n~~~ one would see more.'
+    bare = text.replace("With ~~~tool_call", "Now:").replace("~~~ one would see more.", "That is all.")
+    for written, runs in ((bare, 1), (text, 0)):
+        parser = Parser(tools=tools, confirmed=["bare_json:object:between"])
+        assert len(fold([*parser.feed(written), *parser.close()]).calls) == runs

@@ -228,7 +228,8 @@ class Teller(Waiting):
         """The rule that holds for one call."""
         draft.data = not self.judge.settle(draft)
         mark = Mark.FENCE if pending.fenced and not pending.strong else pending.mark
-        habit = habit_of(draft.dialect, mark, seen.place, ends=seen.ends)
+        marked = not pending.fenced and MIDLINE_FENCE.search(pending.before[-hints.REACH :]) is not None
+        habit = "" if marked else habit_of(draft.dialect, mark, seen.place, ends=seen.ends)
         evidence = Evidence(
             mark=mark,
             strong=pending.strong,
@@ -389,6 +390,8 @@ class Teller(Waiting):
 
 
 FENCED = "a fenced block"
+MIDLINE_FENCE = re.compile(r"\S[^\n]*(?:`{3}|~{3})[\w-]*[ \t]*\r?\n\s*\Z")
+"""A fence that opens behind words on its line: what stands in it is no plain object, as a habit may be of those."""
 SAME_LINE = re.compile(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 """Words that go on on the same line."""
 
