@@ -19,6 +19,7 @@ from ..judge.judge import Judge, slip_of, unreadable
 from ..judge.quotation import KEPT
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
+from ..reading.strays import Strays
 from ..reading.table import READERS
 from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs, Listing, Place, TaggedArgs
 from .budget import Patience
@@ -65,6 +66,7 @@ class Trial:
         self.thinks_until: re.Pattern[str] | None = None
         self._thinks_to: int | None = None
         self._against: tuple[str, ...] | None = None
+        self._strays = Strays(lambda: self.finish == Stop.LENGTH)
 
     # ── a marker that may open calls ─────────────────────────────────────────
 
@@ -91,9 +93,7 @@ class Trial:
                 continue
             depth = src.hold()
             self._may_tell = not turned and self._tells(row, standing)
-            attempt = Attempt(src, row, self.judge, self._begun, READERS)
-            attempt.alone = not teller.reasoning and not teller.context.any
-            attempt.ends = None if row.strong else lambda: self.finish != Stop.LENGTH
+            attempt = self._attempt(row)
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
@@ -130,6 +130,13 @@ class Trial:
         if failure is None or standing.quote is not None or self._are_others(rows):  # by now enough text has come
             return False
         return (yield from self._unread(failure[0], failure[1], at))
+
+    def _attempt(self, row: Row) -> Attempt:
+        attempt = Attempt(self.src, row, self.judge, self._begun, READERS)
+        attempt.strays = None if self.teller.reasoning else self._strays
+        attempt.alone = not self.teller.reasoning and not self.teller.context.any
+        attempt.ends = None if row.strong else lambda: self.finish != Stop.LENGTH
+        return attempt
 
     def _failure(self, row: Row, why: Exception) -> Need[tuple[Row, Exception] | None]:
         """What is told of a strong opener that this row could not read; None where another may have been meant."""
@@ -265,7 +272,7 @@ class Trial:
         items = [item for item in attempt.items if not (isinstance(item, Draft) and item.ended)]
         if len(items) < len(attempt.items) and attempt.drafts and not attempt.drafts[-1].ended:
             raw = raws[id(attempt.drafts[-1])]
-        pending = self._pending(items, row, raw, raws)
+        pending = self._pending(items, row, raw, raws, attempt.hints)
         for draft in pending.drafts:
             self.judge.settle(draft)
         self._count(attempt)
@@ -285,13 +292,15 @@ class Trial:
             return False
         return row.preface.fullmatch(before.strip()) is not None
 
-    def _pending(self, items: list[Draft | Event], row: Row, raw: str, raws: dict[int, str]) -> Pending:
+    def _pending(
+        self, items: list[Draft | Event], row: Row, raw: str, raws: dict[int, str], hints: tuple[str, ...]
+    ) -> Pending:
         teller = self.teller
         return Pending(
             items, raw, teller.before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
             reasoning=teller.reasoning, whole=self._is_first(row), inline=not teller.line_start(""),
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
-            hints=() if teller.reasoning else self._hints(), box=box_of(row, raw),
+            hints=() if teller.reasoning else (*self._hints(), *hints), box=box_of(row, raw),
         )  # fmt: skip
 
     def _count(self, attempt: Attempt) -> None:

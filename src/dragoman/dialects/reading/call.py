@@ -23,6 +23,7 @@ from ..spec import JsonCall, KeywordArgs, Listing
 from .compiled import Row
 from .marked_name import MAX_NAME, MarkedName, Mismatch
 from .named import BRACKETS, UNDECIDED, Opener, opener
+from .strays import HINT, Behind, CallMarks, Strays
 
 WRONG = re.compile(r"\s*</(?P<name>[\w:.-]{1,64})>")
 THINKS = re.compile(r"think|reason|thought", re.IGNORECASE)
@@ -53,6 +54,8 @@ class Attempt(MarkedName):
         self.guessed: list[Draft] = []
         self.ended = False
         self.alone = False
+        self.strays: Strays | None = None
+        self.hints: tuple[str, ...] = ()
         self.ends: Callable[[], bool] | None = None
         self._nested = 0
         self._framed = self._summed = False
@@ -369,6 +372,20 @@ class Attempt(MarkedName):
             ahead = yield from src._over_space(size)
         found = yield from self._named(ahead)
         return (found.end - src.pos, src.buf[src.pos + ahead : found.end]) if found else (0, "")
+
+    def goes_on(self, size: int, marks: CallMarks, *, text: bool) -> Need[bool]:
+        """Does a raw value, perhaps any `text`, go on behind its closer of `size` characters, as it holds such?"""
+        if self.strays is None or not marks.ends or not (yield from self._ends_behind(size, marks.ends)):
+            return False
+        behind = yield from self.strays.behind(self.src, size, marks, self.another, text=text)
+        if behind is Behind.DOUBT:
+            self.hints = (HINT,)
+        return behind is Behind.VALUE
+
+    def _ends_behind(self, size: int, ends: tuple[str, ...]) -> Need[bool]:
+        src = self.src
+        ahead = yield from src._over_space(size)
+        return bool((yield from src._option(ahead, ends))[1])
 
     @property
     def stops(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from .arguments import TEXT, RawArguments, Trim, Unescape, declared_key, unescap
 from .call import Attempt, Mismatch
 from .nesting import OPENER, until_over
 from .raw_values import RawValue, Role, Seen
+from .strays import CallMarks
 
 MAX_TAG = 400
 """No tag with its attributes is longer."""
@@ -229,7 +230,7 @@ class _Elements:
             sink("".join(node.text) if node is not None and not node.children else raw)
             return
         unescape = Unescape(sink, active=self.args.entities)
-        yield from self._value_into(key, Trim(self.args.trim, unescape.feed).feed)
+        yield from self._value_into(key, Trim(self.args.trim, unescape.feed).feed, text=True)
         unescape.close()
 
     def _raw(self, key: str) -> Need[str]:
@@ -238,9 +239,9 @@ class _Elements:
         yield from self._value_into(key, got.append)
         return "".join(got)
 
-    def _value_into(self, key: str, sink: Callable[[str], object]) -> Need[None]:
+    def _value_into(self, key: str, sink: Callable[[str], object], *, text: bool = False) -> Need[None]:
         """Pour a value into `sink` up to its closer, as it is written."""
-        marks = _ElementMarks(self, key)
+        marks = _ElementMarks(self, key, text=text)
         value = RawValue(self.a.src, marks, sink, marks, {key})
         yield from value.read()
         assert value.ended is not None
@@ -332,8 +333,8 @@ class _Elements:
 class _ElementMarks:
     """What the tags inside one value are; as a container, the kinds of those that begin or end no call."""
 
-    def __init__(self, reader: _Elements, key: str) -> None:
-        self.reader, self.key = reader, key
+    def __init__(self, reader: _Elements, key: str, *, text: bool) -> None:
+        self.reader, self.key, self.text = reader, key, text
         self.marks: tuple[str, ...] = (reader.lead,)
         nesting = reader.a.row.nesting
         self._around = {*nesting.closes.values(), *filter(None, (reader.a.called,))}
@@ -358,6 +359,16 @@ class _ElementMarks:
         if not reader.args.prefix:
             follows = follows and (yield from self._call_ends_behind(size))
         return Seen(Role.WRONG, size, name, follows)
+
+    def goes_on(self, seen: Seen) -> Need[bool]:
+        """Does the value go on behind the closer that stands here?"""
+        reader = self.reader
+        called, row = reader.a.called, reader.a.row
+        closers, opens = reader.closers, row.section_open + row.call_open + row.tool_open
+        if called:
+            closers, opens = (f"{reader.lead}/{called}>", *closers), (f"{reader.lead}{called}", *opens)
+        marks = CallMarks((f"{reader.lead}/{self.key}>",), closers, opens)
+        return (yield from reader.a.goes_on(seen.size, marks, text=self.text))
 
     def _call_ends_behind(self, size: int) -> Need[bool]:
         src = self.reader.a.src

@@ -59,6 +59,10 @@ class Marks(Protocol):
         """What the mark that stands here is; nothing is consumed."""
         ...
 
+    def goes_on(self, seen: Seen) -> Generator[None, None, bool]:
+        """Does the value go on behind this closer, which stands here and would end it?  Nothing is consumed."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _End:
@@ -99,7 +103,7 @@ class RawValue:
                 return
             src.pos -= len(mark)
             seen = yield from self._marks.look(mark)
-            if self._is_end(seen):
+            if self._is_end(seen) and not (yield from self._marks.goes_on(seen)):
                 src.pos += seen.size
                 self._end_here(seen)
                 return

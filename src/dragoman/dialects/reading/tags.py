@@ -18,6 +18,7 @@ from .arguments import RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
 from .nesting import NAME_OVER, OPENING_TAG, until_over
 from .raw_values import RawValue, Role, Seen
+from .strays import CallMarks
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 CLOSER = re.compile(r"\s*</[\w:.|｜ -]{1,80}>")
@@ -169,7 +170,7 @@ class _Tags:
             out.put(key, "", typing)
         elif out.is_text(key, typing):
             out.begin_text(key)
-            yield from self._value(written, out.text)
+            yield from self._value(written, out.text, text=True)
             out.end_text()
         else:
             got: list[str] = []
@@ -218,12 +219,12 @@ class _Tags:
 
     # ── values ───────────────────────────────────────────────────────────────
 
-    def _value(self, key: str, sink: Callable[[str], object]) -> Need[None]:
+    def _value(self, key: str, sink: Callable[[str], object], *, text: bool = False) -> Need[None]:
         """Pour the raw value into `sink` up to where it ends."""
         if (yield from self._cdata(sink)):
             return
         unescape = Unescape(sink, active=self.args.entities)
-        marks = _ValueMarks(self.a, self.draft, self.out.given, key)
+        marks = _ValueMarks(self.a, self.draft, self.out.given, key, text=text)
         trim = Trim(self.args.trim, unescape.feed)
         value = RawValue(self.a.src, marks, trim.feed, marks.values, marks.nesting.values)
         yield from value.read()
@@ -260,8 +261,8 @@ class _Tags:
 class _ValueMarks:
     """What the marks inside one value are.  `values` are the kinds that are nothing but arguments."""
 
-    def __init__(self, attempt: Attempt, draft: Draft, given: Collection[str], key: str) -> None:
-        self.a, self.draft, self.given, self.key = attempt, draft, given, key
+    def __init__(self, attempt: Attempt, draft: Draft, given: Collection[str], key: str, *, text: bool) -> None:
+        self.a, self.draft, self.given, self.key, self.text = attempt, draft, given, key, text
         row = attempt.row
         self.nesting = row.nesting
         self.values = self.nesting.values | {"", key}
@@ -292,6 +293,14 @@ class _ValueMarks:
         if not kind or not (yield from self._is_tag(mark)):
             return Seen(Role.TEXT, size)
         return Seen(Role.OPENS, size, kind)
+
+    def goes_on(self, seen: Seen) -> Need[bool]:
+        """Does the value go on behind the closer that stands here?"""
+        row = self.a.row
+        named = tuple(before + name + behind for before, behind in row.forms for name in self.a.judge.declared)
+        opens = (m for m in row.section_open + row.call_open + row.tool_open if m not in row.key_open)
+        marks = CallMarks(row.value_close, row.ends, (*opens, *named))
+        return (yield from self.a.goes_on(seen.size, marks, text=self.text))
 
     def _behind(self, size: int, marks: tuple[str, ...]) -> Need[tuple[bool, bool]]:
         """Does one of `marks` stand behind so many characters, or the text's end; and does it open a known argument?"""
