@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,8 @@ class Metrics:
 
 
 def _lives(pid: int) -> bool:
+    if sys.platform == "win32":  # there a signal 0 is Ctrl-C
+        return True
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
