@@ -17,7 +17,7 @@ PACKAGE = places.ROOT / "src" / "dragoman"
 NAME = "dragoman"
 
 FLOORS: tuple[str, ...] = (
-    "display errors events jsontext late memo redaction report_words tabular types version",  # the ground: values everything speaks of
+    "display errors events jsontext late memo records redaction report_words tabular types version",  # the ground: values everything speaks of
     "schema",  # JSON Schema
     "conversation lenient tools",  # messages, text, functions
     "codecs dialects effects",  # formats: wires and texts; what machines may ask for
@@ -31,7 +31,7 @@ FLOORS: tuple[str, ...] = (
 )
 """The house: every room right below `dragoman`, by floor.  A room knows the floors below it and nobody beside it."""
 
-LOOSE, ROOMS = 12, 18
+LOOSE, ROOMS = 13, 18
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 
 INNER: dict[str, tuple[str, ...]] = {
@@ -49,9 +49,8 @@ WORLD = frozenset({"io", "sim", "client", "mcp", "gateway", "cli", "__main__", "
 SHOWN = FLOOR["client"]  # the public face shows type checkers this floor and those below it
 
 LIBRARIES = {"jsonschema_rs"}  # all that the layers below the world may use beside the standard library
-OWN_LIBRARIES = {("dragoman.jsontext", "orjson")}  # and what one module of them may
 CHECKERS = "typing_extensions"  # every checker has it, and nothing that runs imports it
-LATE = {("dragoman.dialects.learning.sandbox", "jinja2")}  # a library that one module imports when it is first needed
+LATE = {("dragoman.dialects.learning.sandbox", "jinja2"), ("dragoman.jsontext", "orjson")}  # a library that one module imports when it is first needed
 WORLDLY = {
     "asyncio", "concurrent", "ftplib", "http", "imaplib", "multiprocessing", "os", "pathlib", "poplib", "queue",
     "random", "secrets", "select", "selectors", "shutil", "signal", "smtplib", "socket", "socketserver", "ssl",
@@ -190,7 +189,7 @@ def _foreign(it: Import) -> str:
     if root in WORLDLY or it.target in WORLDLY:
         return f"{at} imports {it.target}; outside the world's rooms it comes in as an argument or an effect"
     late = (it.inside and (it.module, root) in LATE) or (it.typing and root == CHECKERS)
-    allowed = root in LIBRARIES or (it.module, root) in OWN_LIBRARIES or late
+    allowed = root in LIBRARIES or late
     if not allowed and root not in sys.stdlib_module_names:
         return f"{at} imports {root}; here there is only the standard library and {', '.join(LIBRARIES)}"
     return ""

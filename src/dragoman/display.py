@@ -9,10 +9,9 @@ class, for a notebook has its own; nothing of `rich` is imported, a terminal's c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from html import escape
 from typing import Any, NamedTuple
 
+from .records import dataclass
 from .report_words import edit_words, evidence_words
 
 
@@ -108,6 +107,8 @@ def _both(pair: Pair) -> str:
 # ── a notebook ───────────────────────────────────────────────────────────────
 
 PAPER, INK = Pair("#ffffff", "#14171c"), Pair("#1b2027", "#dfe4ea")
+ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+"""As `html.escape` does, without the two thousand names of characters that come with it."""
 BOX = "margin:0;padding:6px 8px;white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.5;border-radius:6px;"
 
 
@@ -119,7 +120,8 @@ def html(pieces: Iterable[Piece]) -> str:
 
 def _span(piece: Piece) -> str:
     style = _style(KINDS[piece.kind])
-    text, title = escape(piece.text), f' title="{escape(piece.title)}"' if piece.title else ""
+    text, title = piece.text.translate(ESCAPED), piece.title.translate(ESCAPED)
+    title = f' title="{title}"' if title else ""
     return f'<span style="{style}"{title}>{text}</span>' if style or title else text
 
 

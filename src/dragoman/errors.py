@@ -15,7 +15,6 @@ This module does not know about tools, wires or I/O.  Contract: every message en
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any
@@ -205,5 +204,7 @@ def nearest(name: str, known: Iterable[str], limit: int = 3) -> Sequence[str]:
     """Up to `limit` known names that look like `name`, best first."""
     pool = sorted(set(known))
     folded = {k.casefold(): k for k in pool}
-    found = difflib.get_close_matches(name.casefold(), list(folded), n=limit, cutoff=0.6)
+    from difflib import get_close_matches  # noqa: PLC0415  it takes longer to load than the rest of this file
+
+    found = get_close_matches(name.casefold(), list(folded), n=limit, cutoff=0.6)
     return [folded[f] for f in found]

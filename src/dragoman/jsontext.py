@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from json.encoder import encode_basestring_ascii
 from typing import Any
-
-import orjson
 
 from .errors import UsageError
 
@@ -24,7 +23,8 @@ def to_json(value: Any) -> str:
     `UsageError` for what JSON cannot say (NaN, infinity, foreign objects, endless nesting).
     """
     try:
-        written = orjson.dumps(value, _as_dict, OPTIONS)
+        dump, options = _engine()
+        written: bytes = dump(value, _as_dict, options)
         # orjson writes NaN as null, where the standard library raises; and DEL as it is, where `quoted` escapes it
         if written.isascii() and b"null" not in written and b"\x7f" not in written:
             return written.decode()
@@ -36,7 +36,13 @@ def to_json(value: Any) -> str:
         raise UsageError(f"not JSON: {error}; give numbers that are finite and plain values") from error
 
 
-OPTIONS = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+@cache
+def _engine() -> tuple[Callable[..., bytes], int]:
+    """`orjson.dumps` and its options; loaded when first needed, for it brings `datetime` and `uuid` along."""
+    import orjson  # noqa: PLC0415
+
+    passed = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+    return orjson.dumps, passed
 
 
 def _as_dict(value: Any) -> Any:

@@ -11,9 +11,10 @@ Contract: in every tuple of spellings the first is canonical (rendered), the res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from ..records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from ..records import dataclass
 from ..schema.coercion import coerce
 from ..schema.shape import shape
 from ..schema.validation import Fault, faults

@@ -5,7 +5,7 @@ Knows signs, reads nothing: `strings.py` reads strings, `reader.py` values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..records import dataclass
 
 BLANK = " \t\r\n\u00a0\ufeff\u3000"
 """White space, as the inside of a character class."""

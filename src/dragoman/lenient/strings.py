@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ..records import dataclass
 from ..types import Edit
 from .damaged import ends_of
 from .notation import INNER_PYTHON, JSON, Broken, Cut, Form

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ..errors import UsageError
 from ..memo import per_object
+from ..records import dataclass
 from ..types import JsonObject, Tool
+from .acceptance import Accepts, acceptor
 from .coercion import coerce, read_text
 from .patterns import affordable, options
 from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, nests_deeper, resolve, shape
@@ -65,6 +66,9 @@ def check_schema(schema: JsonObject, name: str = "") -> None:
 
 def faults(schema: JsonObject, value: Any) -> list[Fault]:
     """All the ways `value` fails `schema`, at most a hundred; none when the schema cannot be compiled."""
+    accepts = _acceptor(schema)
+    if accepts is not None and accepts(value):
+        return []
     compiled = _compiled(schema)
     if compiled is None:
         return []
@@ -201,6 +205,15 @@ class _Compiled(NamedTuple):
             except (KeyError, IndexError, TypeError):
                 return {}
         return node if isinstance(node, Mapping) else {}
+
+
+@per_object
+def _acceptor(schema: JsonObject) -> Accepts | None:
+    """What accepts a value without the validator, where the schema is an ordinary one."""
+    try:
+        return acceptor(_plain(schema, lenient=True))
+    except _BROKEN:
+        return None
 
 
 @per_object

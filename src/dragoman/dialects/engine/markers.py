@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
+from ...late import late
 from ...lenient.source import prefixes_of
+from ...records import dataclass
 from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
@@ -139,7 +141,9 @@ class Table(Marks):
     stop_source: str
     named_first: tuple[Form, ...]
     named_inline: tuple[Form, ...]
-    stops: Stops
+    stop_marks: frozenset[str]
+    stop_named: tuple[str, ...]
+    stop_first: str
     marker: re.Pattern[str]
     prefixes: frozenset[str]
     longest: int
@@ -154,6 +158,11 @@ class Table(Marks):
     def stop_lead(self) -> re.Pattern[str]:
         """Finds what may begin a marker behind the first character of a line."""
         return re.compile(self.stop_source)
+
+    @cached_property
+    def stops(self) -> Stops:
+        """Does what `stop_lead` finds matter?  Made when a stream first asks: whole texts never do."""
+        return Stops([*_begun(self.stop_marks, WAIT), *self.stop_named], self.stop_first)
 
 
 _TABLES: dict[tuple[int, bool, bool, str], tuple[tuple[Dialect, ...], Table]] = {}
@@ -288,17 +297,18 @@ def _build(marks: Marks) -> Table:
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
     anywhere, first = [*_begun(every - marks.line), *named], "|".join([*_begun(every & marks.line), *lines])
-    stops = Stops([*_begun(every - marks.line, WAIT), *named], first)
     return Table(
         **{f.name: getattr(marks, f.name) for f in fields(Marks)},
         lead=re.compile("|".join(anywhere) or r"(?!)"),
         line_lead=re.compile(rf"\n[ \t\r]*(?={first})" if first else r"(?!)"),
-        any_lead=re.compile("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
+        any_lead=late("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
         run_source="|".join((*anywhere, r"\n")),
         named_first=tuple(marks.forms),
         named_inline=tuple(f for f in marks.forms if f in marks.inline),
         stop_source="|".join((*anywhere, *([_line_stop(first)] if first else []))) or r"(?!)",
-        stops=stops,
+        stop_marks=every - marks.line,
+        stop_named=tuple(named),
+        stop_first=first,
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
         longest=max(map(len, ordered), default=1),

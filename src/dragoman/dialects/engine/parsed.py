@@ -6,10 +6,11 @@ Knows calls, issues and their places in the source; nothing of how they were fou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...display import Displayed, Piece, marked
 from ...events import Assembler, Event
+from ...records import dataclass
 from ...types import (
     Issue,
     IssueKind,

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+
+from ...records import dataclass
 
 MAX_SPAN = 4000
 """How far what was open before a call may still close after it."""

@@ -7,9 +7,10 @@ judge decides on it, the parser tells its events.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ...records import dataclass
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit, Issue, IssueKind, Report, Tier, Tool, Verdict
 from .rules import Decision, Outcome

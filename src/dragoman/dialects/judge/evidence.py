@@ -8,9 +8,9 @@ Source: judge-rules.md, second edition, "Evidence, then a rule, then a reason".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from ...records import dataclass
 from ...types import Issue, JsonObject
 from ..spec import Dialect, Listing
 from .provenance import CopyOf

@@ -17,12 +17,12 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ...late import late
 from ...memo import Recent
+from ...records import dataclass
 
 Kind: TypeAlias = Literal["tool", "system", "user", "assistant"]
 FEW_VIEWS, MOST_VIEWS, DEEPEST = 8, 48, 4

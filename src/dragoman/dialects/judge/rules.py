@@ -8,10 +8,10 @@ Source: judge-rules.md, second edition; each row names its principle.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from ...records import dataclass
 from ...types import IssueKind
 from .evidence import Evidence, Place, Thought
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need
+from ...records import dataclass
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit
 from ..judge.candidate import Draft

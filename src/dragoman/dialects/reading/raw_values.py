@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Container, Generator
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Sink, Source
+from ...records import dataclass
 
 MAX_REREAD = 1_000_000
 """So many characters, and a few times as many as were read before, are read again in one message."""

@@ -1,0 +1,197 @@
+"""Data classes made quickly: as `dataclasses.dataclass` makes them, in a third of the time.
+
+The standard library writes and compiles up to seven methods for each class; sixty classes were a quarter of what the
+first parse of a process cost.  Here `__init__` is compiled, and the other methods are shared.  Knows classes and their
+annotations (as text: `from __future__ import annotations`), nothing of what they hold.
+Contract: whoever asks a data class (`fields`, `replace`, `copy`, `pickle`, a type checker, a data class that inherits)
+gets the answers it would get from `dataclasses`; options and annotations that are not supported raise `TypeError` when
+the class is made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass  # noqa: PLC0414  a name that others take from here
+else:
+
+    def dataclass(cls=None, /, *, init=True, repr=True, eq=True, frozen=False, kw_only=False, slots=False):  # noqa: A002
+        """A class with its fields' methods, as `dataclasses.dataclass` makes it."""
+        options = Options(init, repr, eq, frozen, kw_only, slots)
+        return (lambda made: _complete(made, options)) if cls is None else _complete(cls, options)
+
+
+class Options(NamedTuple):
+    """What was asked for, under the names by which a data class that inherits looks for it."""
+
+    init: bool
+    repr: bool
+    eq: bool
+    frozen: bool
+    kw_only: bool
+    slots: bool
+
+
+Fields = dict[str, "dataclasses.Field[Any]"]
+_MISSING = dataclasses.MISSING
+_FACTORY: Any = dataclasses._HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]  # shown as `<factory>` in signatures
+_UNSUPPORTED = ("InitVar", "KW_ONLY", "dataclasses.InitVar", "dataclasses.KW_ONLY")
+
+
+def _complete(cls: type, options: Options) -> type:
+    fields = {name: f for base in reversed(cls.__mro__[1:]) for name, f in getattr(base, _FIELDS, {}).items()}
+    fields |= _own_fields(cls, options)
+    if options.slots:
+        cls = _slotted(cls, fields)
+    shared: dict[str, Any] = {_FIELDS: fields, "__dataclass_params__": options, "__replace__": dataclasses.replace}
+    shared["__match_args__"] = tuple(f.name for f in fields.values() if f.init and not f.kw_only)
+    if options.init:
+        shared["__init__"] = _init(cls, fields, options)
+    if options.repr:
+        shared["__repr__"] = _repr([f.name for f in fields.values() if f.repr])
+    if options.eq:
+        shared |= _comparing([f.name for f in fields.values() if f.compare], hashed=options.frozen)
+    if options.frozen:
+        shared |= _freezing(cls, fields)
+        if options.slots:
+            shared |= {"__getstate__": _getstate, "__setstate__": _setstate}
+    own = cls.__dict__
+    for name, value in shared.items():
+        if name not in own or (name == "__hash__" and own[name] is None):  # a class with an `__eq__` has that
+            setattr(cls, name, value)
+    return cls
+
+
+_FIELDS = "__dataclass_fields__"
+
+
+def _own_fields(cls: type, options: Options) -> Fields:
+    """The fields that the class itself declares; what a field leaves behind as an attribute is its default."""
+    found: Fields = {}
+    for name, kind in cls.__annotations__.items():
+        if not isinstance(kind, str) or kind.startswith(_UNSUPPORTED):
+            raise TypeError(f"{cls.__qualname__}.{name}: only plain annotations, as text, are known; use `dataclasses`")
+        if kind.startswith(("ClassVar", "typing.ClassVar")):
+            continue
+        given = cls.__dict__.get(name, _MISSING)
+        field: Any = given if isinstance(given, dataclasses.Field) else dataclasses.field(default=given)
+        if field.default.__class__.__hash__ is None:
+            raise TypeError(f"{cls.__qualname__}.{name}: a mutable default would be shared; use `default_factory`")
+        field.name, field.type, field._field_type = name, kind, _PLAIN
+        if field.kw_only is _MISSING:
+            field.kw_only = options.kw_only
+        if field is given:
+            if field.default is _MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, field.default)
+        found[name] = field
+    return found
+
+
+_PLAIN: Any = dataclasses._FIELD  # type: ignore[attr-defined]  # the mark by which `fields` knows a field
+
+
+def _slotted(cls: type, fields: Fields) -> type:
+    """The class anew, with a slot for each field that no base has one for."""
+    inherited = {slot for base in cls.__mro__[1:-1] for slot in base.__dict__.get("__slots__", ())}
+    body = {name: value for name, value in cls.__dict__.items() if name not in fields and name not in _DROPPED}
+    body["__slots__"] = tuple(name for name in fields if name not in inherited)
+    made = type(cls)(cls.__name__, cls.__bases__, body)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+_DROPPED = ("__dict__", "__weakref__")
+
+
+def _init(cls: type, fields: Fields, options: Options) -> Callable[..., None]:
+    """`__init__`, compiled: slots are set by their own descriptors, which a frozen class leaves open."""
+    known: dict[str, Any] = {"_new": _FACTORY, "_set": object.__setattr__}
+    positional: list[str] = []
+    named: list[str] = []
+    body: list[str] = []
+    for name, field in fields.items():
+        given, default = name, f"_default_{name}"
+        if field.default_factory is not _MISSING:
+            known[default] = field.default_factory
+            given = f"{default}() if {name} is _new else {name}" if field.init else f"{default}()"
+        elif field.default is not _MISSING:
+            known[default] = field.default
+            given = name if field.init else default
+        elif not field.init:
+            continue
+        if field.init:
+            optional = "" if default not in known else f"={default}" if field.default is not _MISSING else "=_new"
+            (named if field.kw_only else positional).append(name + optional)
+        body.append(_assignment(cls, name, given, known, options))
+    if "__post_init__" in dir(cls):
+        body.append("self.__post_init__()")
+    arguments = ", ".join(["self", *positional, *(["*", *named] if named else [])])
+    source = f"def __init__({arguments}):\n " + ("\n ".join(body) or "pass")
+    exec(source, known)
+    made: Any = known["__init__"]
+    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    made.__annotations__ = {**{name: field.type for name, field in fields.items() if field.init}, "return": None}
+    return made  # type: ignore[no-any-return]
+
+
+def _assignment(cls: type, name: str, given: str, known: dict[str, Any], options: Options) -> str:
+    if not options.frozen:
+        return f"self.{name} = {given}"
+    if not options.slots:
+        return f"_set(self, {name!r}, {given})"
+    known[f"_set_{name}"] = getattr(cls, name).__set__
+    return f"_set_{name}(self, {given})"
+
+
+def _repr(names: list[str]) -> Callable[[Any], str]:
+    def __repr__(self: Any) -> str:  # noqa: N807
+        return f"{self.__class__.__qualname__}({', '.join([f'{name}={getattr(self, name)!r}' for name in names])})"
+
+    return recursive_repr()(__repr__)
+
+
+def _comparing(names: list[str], *, hashed: bool) -> Mapping[str, Any]:
+    """Equality, and a hash, by the values of these fields; always in a tuple, which compares the same by identity."""
+    values: Callable[[Any], tuple[Any, ...]]
+    if len(names) > 1:
+        values = attrgetter(*names)
+    else:
+        values = lambda one: tuple([getattr(one, name) for name in names])  # noqa: E731
+
+    def __eq__(self: Any, other: object) -> Any:  # noqa: N807
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def __hash__(self: Any) -> int:  # noqa: N807
+        return hash(values(self))
+
+    return {"__eq__": __eq__, "__hash__": __hash__ if hashed else None}
+
+
+def _freezing(cls: type[Any], fields: Fields) -> Mapping[str, Any]:
+    def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
+        if type(self) is cls or name in fields:
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(cls, self).__setattr__(name, value)
+
+    def __delattr__(self: Any, name: str) -> None:  # noqa: N807
+        if type(self) is cls or name in fields:
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+        super(cls, self).__delattr__(name)
+
+    return {"__setattr__": __setattr__, "__delattr__": __delattr__}
+
+
+def _getstate(self: Any) -> list[Any]:
+    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+
+def _setstate(self: Any, state: list[Any]) -> None:
+    for field, value in zip(dataclasses.fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)
