@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ..late import late
 from ..records import dataclass
 from ..schema.coercion import coerce
 from ..schema.shape import shape
@@ -19,8 +20,8 @@ from ..schema.validation import Fault, faults
 from ..types import Edit, JsonObject
 from .reader import Broken, Cut, mend
 
-FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
-OPENER = re.compile(r"[{\[]")
+FENCE = late(r"```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+OPENER = late(r"[{\[]")
 MOST_FAULTS = 8
 MOST_CANDIDATES = 16
 """Openers that are tried in prose; more than that is prose about JSON."""

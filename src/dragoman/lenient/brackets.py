@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 
+from ..late import late
+
 BRACKETS = {"{": "}", "[": "]", "(": ")"}
-TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}\[\]()]", re.DOTALL)
+TOKEN = late(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}\[\]()]", re.DOTALL)
 
 
 def closing(text: str, start: int) -> int:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ..late import late
 from ..schema.validation import ANYTHING, Shape, coerce, read_text
 from ..types import Edit
 from .bare_words import NULL, QUOTED_NULL
@@ -29,16 +30,16 @@ from .unquoted import STRING, WordReader
 MAX_DEPTH = 96
 """Deeper nesting is refused: json_repair dies of it (peers.md §1), `json` itself at about 1,000."""
 
-KEYED = re.compile(
+KEYED = late(
     r"""(?:"(?:[^"\\]|\\.){0,200}+(?:"|\Z)|'(?:[^'\\]|\\.){0,200}+(?:'|\Z)|[^\s,\[\]{}()"'`:=<>|]*+)[ \t\r\n]*+"""
     r"(?:(?P<pair>[=:：])|(?P<cut>\\?\Z))",
     re.S,
 )
 """A key and what stands between it and its value, or what may still become that."""
-KEY_CHARS = re.compile(r"[^\s,\[\]{}()\"'`:=<>|]*")
+KEY_CHARS = late(r"[^\s,\[\]{}()\"'`:=<>|]*")
 LINE_ENDS = ("\n", "\r")
-PLAIN_ITEM = re.compile(rf'("{KEPT}*+")[ \t\r\n]*+,[ \t\r\n]*+')
-PLAIN_ITEMS = re.compile(rf'(?:{PLAIN_ITEM.pattern}(?="))++')
+PLAIN_ITEM = late(rf'("{KEPT}*+")[ \t\r\n]*+,[ \t\r\n]*+')
+PLAIN_ITEMS = late(rf'(?:{PLAIN_ITEM.pattern}(?="))++')
 Member = Callable[[str], Need[None]]
 Unnamed = Callable[[], Need[None]]
 

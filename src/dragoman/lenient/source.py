@@ -14,11 +14,13 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from ..late import late
+
 T = TypeVar("T")
 Need: TypeAlias = Generator[None, None, T]
 Sink: TypeAlias = Callable[[str], object]
 
-SPACE = re.compile(r"[ \t\r\n\f\v\u00a0\ufeff]*")
+SPACE = late(r"[ \t\r\n\f\v\u00a0\ufeff]*")
 
 
 class Tap(NamedTuple):

@@ -11,6 +11,7 @@ import json
 import re
 from functools import lru_cache
 
+from ..late import late
 from ..records import dataclass
 from ..types import Edit
 from .damaged import ends_of
@@ -19,17 +20,17 @@ from .source import Need, Sink, Source, Tap
 from .string_ends import StringEnds
 
 HEX4 = re.compile(r"[0-9a-fA-F]{4}")
-SURROGATE = re.compile("[\ud800-\udfff]")
-SURROGATES = re.compile("[\ud800-\udfff]+")
+SURROGATE = late("[\ud800-\udfff]")
+SURROGATES = late("[\ud800-\udfff]+")
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
-ESCAPES = re.compile(r"\\(.)", re.S)
-QUOTES = re.compile(r"\\.|\"", re.S)
+ESCAPES = late(r"\\(.)", re.S)
+QUOTES = late(r"\\.|\"", re.S)
 STEP = 20
 """Characters read again that a step of looking for a damaged string's end is as dear as."""
 HALF_MEANT = frozenset("bf/\\")
 """Escapes of JSON that nobody means beside an escape that is none."""
 LINE_ESCAPES = frozenset("nrtu")
-PATH = re.compile(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
+PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
 MAX_REREAD = 1_000_000

@@ -6,8 +6,7 @@ or calls; what single words mean is in `bare_words.py`.
 
 from __future__ import annotations
 
-import re
-
+from ..late import late
 from ..schema.validation import Shape
 from .bare_words import BARE, COMMENTED, TYPES, is_one_word, is_plain, is_whole, literal
 from .notation import JSON, Broken, Cut, Form
@@ -16,9 +15,9 @@ from .strings import StringReader, quoted
 
 MAX_UNOPENED = 2000
 """A string without its opening delimiter is not longer."""
-LOOSE = re.compile(r"[^\"'`(){}\[\]=<>|;\n]*+")
+LOOSE = late(r"[^\"'`(){}\[\]=<>|;\n]*+")
 """Text without the signs of any structure."""
-NEXT_KEY = re.compile(r",\s*[\w.-]+:")
+NEXT_KEY = late(r",\s*[\w.-]+:")
 STRING = frozenset({"string"})
 
 

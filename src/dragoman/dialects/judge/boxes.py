@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 
+from ...late import late
 from ...records import dataclass
 
 MAX_SPAN = 4000
@@ -85,7 +86,7 @@ ENDS = {
     Quote.ANSWER: re.compile(r'"|\n[ \t\r]*\n'),
 }
 """What may end a quotation that quotes whatever stands in it, where that is not the line's end."""
-LINE_END = re.compile(r"\n")
+LINE_END = late(r"\n")
 
 
 def still(quote: Quote, text: str, pos: int) -> int:

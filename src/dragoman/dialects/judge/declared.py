@@ -7,7 +7,6 @@ once, if nobody has put another name or schema into them since.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ from functools import cached_property
 from operator import attrgetter, itemgetter
 from typing import Any, TypeAlias
 
+from ...late import late
 from ...memo import FrozenTools, Recent
 from ...schema import definitions
 from ...types import Tool
@@ -25,12 +25,12 @@ NAMESPACES = (
 )
 """Namespace prefixes of several wires, stripped without guessing (judge-rules.md 4; malformations.md §6)."""
 BEGUN_NAMESPACES = frozenset(space[:size] for space in NAMESPACES for size in range(len(space) + 1))
-COUNT = re.compile(r":\d*\Z")
-ODD = re.compile(r"[^A-Za-z0-9_-]")
+COUNT = late(r":\d*\Z")
+ODD = late(r"[^A-Za-z0-9_-]")
 """A sign that OpenAI's and Anthropic's wires forbid in a name."""
 MAX_WORD = 256
 """No name is longer as written."""
-WORD = re.compile(rf"[\w$@][\w.\-:/$@\\]{{0,{MAX_WORD - 1}}}")
+WORD = late(rf"[\w$@][\w.\-:/$@\\]{{0,{MAX_WORD - 1}}}")
 """A name as it is written where no markup delimits it."""
 SETS = 64
 MANY = 20_000

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...errors import nearest
 from ...jsontext import dumps
+from ...late import late
 from ...lenient.reader import Broken, Repeated
 from ...schema.validation import ANYTHING, Fault, Shape, faults, shape
 from ...types import Edit, Issue, IssueKind, Tool
@@ -34,13 +35,13 @@ BENIGN = frozenset(
 WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "properties"})
 """Keys that models wrap the arguments in once more (malformations.md §3)."""
 
-TOOL_WORD = re.compile(r"[\w.:-]+")
-PLAIN_NAME = re.compile(r"[\w@$][\w.\-/:@$ ]*")
-COUNTED = re.compile(r"functions[._]?(?P<name>.+?)[:_]?\d+")
+TOOL_WORD = late(r"[\w.:-]+")
+PLAIN_NAME = late(r"[\w@$][\w.\-/:@$ ]*")
+COUNTED = late(r"functions[._]?(?P<name>.+?)[:_]?\d+")
 """Kimi's ids, with their signs lost on the way through a client (malformations.md §6)."""
-SQUEEZE = re.compile(r"\s+")
-CONTROL_TAIL = re.compile(r"(?:<\|.*|<｜.*|\s*<\|?(?:channel|message|constrain).*|\xa0.*)$", re.S)
-SHOWN_CALL = re.compile(r"\{\s*\\?[\"']?(?:id|ts|type|name|tool|tool_name|function|arguments|args|parameters|action)\b")
+SQUEEZE = late(r"\s+")
+CONTROL_TAIL = late(r"(?:<\|.*|<｜.*|\s*<\|?(?:channel|message|constrain).*|\xa0.*)$", re.S)
+SHOWN_CALL = late(r"\{\s*\\?[\"']?(?:id|ts|type|name|tool|tool_name|function|arguments|args|parameters|action)\b")
 
 SCHEMA_WORDS = frozenset(
     {"type", "properties", "required", "additionalProperties", "$schema", "$defs", "description", "items", "enum",

@@ -7,27 +7,28 @@ from __future__ import annotations
 
 import re
 
+from ...late import late
 from .boxes import FIRST_LINE, HEAD_ROW, LIVE, Quote, Standing
 
 HEAD = 200
 """Characters of a line that are looked at."""
 
-ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])([ \t]+)")
-DASHES = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
-HUNK = re.compile(r"@@ |@@$|diff --git |(?:\+\+\+|---) \S")
-SCALAR = re.compile(r"[ \t]*(?:- )?[\w.\"'-]+:[ \t]*[|>][+-]?\d?[ \t\r]*")
-LABEL = re.compile(r"\[(?:source|listing|literal|example|quote|verse)\b[^\]\n]*\][ \t\r]*")
-DELIMITER = re.compile(r"([-.=_*+])\1{3,}[ \t\r]*")
-BEGINS = re.compile(r"#\+begin_(\w+)\b.*|\{(code|noformat|quote)(?::[^}\n]*)?\}")
+ITEM = late(r"[ \t]*(?:[-*+]|\d{1,9}[.)])([ \t]+)")
+DASHES = late(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
+HUNK = late(r"@@ |@@$|diff --git |(?:\+\+\+|---) \S")
+SCALAR = late(r"[ \t]*(?:- )?[\w.\"'-]+:[ \t]*[|>][+-]?\d?[ \t\r]*")
+LABEL = late(r"\[(?:source|listing|literal|example|quote|verse)\b[^\]\n]*\][ \t\r]*")
+DELIMITER = late(r"([-.=_*+])\1{3,}[ \t\r]*")
+BEGINS = late(r"#\+begin_(\w+)\b.*|\{(code|noformat|quote)(?::[^}\n]*)?\}")
 """AsciiDoc's label and its delimiter on the next line; the blocks of Org and of wikis."""
 
-FOREIGN = re.compile(
+FOREIGN = late(
     r"[ \t]*(?:(?:[*_]{2})?(?:User|USER|Human|HUMAN)(?:[*_]{2}:|:[*_]{0,2})"
     r"|#{1,6}[ \t]*(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)[*_]{0,2}[ \t]*(?::|\r?\Z))"
 )
 """A line that begins another party's turn in words."""
-OWN = re.compile(r"[ \t]*(?:#{1,6}[ \t]*|[*_]{2})?(?:Assistant|ASSISTANT|AI|Model|Bot)(?:[*_]{2})?(?::|[ \t]*\r?\Z)")
-FIELD = re.compile(r"[ \t]*[*_]{0,2}[A-Z][\w /-]{0,30}[*_]{0,2}:[ \t*_]")
+OWN = late(r"[ \t]*(?:#{1,6}[ \t]*|[*_]{2})?(?:Assistant|ASSISTANT|AI|Model|Bot)(?:[*_]{2})?(?::|[ \t]*\r?\Z)")
+FIELD = late(r"[ \t]*[*_]{0,2}[A-Z][\w /-]{0,30}[*_]{0,2}:[ \t*_]")
 """A line of a form: what stands among such is no turn, but a field that bears a role's name."""
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
 
+from ...late import late
 from .boxes import ELEMENTS, END, LIVE, MARKS, VERBATIM, Quote, Standing
 from .lines import HEAD, Lines
 
@@ -26,16 +27,16 @@ KEPT = 600
 SIGNS = "“”„«»‹›‘’‚「」『』《》"
 QUOTATION_MARKS = ('"', *SIGNS)
 ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
-TOKEN = re.compile(
+TOKEN = late(
     rf"\n|``*|~~~+|>[ \t\r]*|</?(?:{ELEMENTS})\b[^>\n]{{0,80}}>|<!--|-->|\\(?:begin|end)\{{(?:{VERBATIM})\*?\}}"
     rf"|\\(?:verb|lstinline)\*?(?P<delimiter>[^\w\s*{{])(?:(?:(?!(?P=delimiter))[^\n])*(?P=delimiter))?|\[INST\]|&(?:{ENTITIES});|{'|'.join(QUOTATION_MARKS)}",
     re.IGNORECASE,
 )
 """Each begins with a literal that has no case: so `re` skips what begins none at the speed of C."""
-CLOSED = re.compile(r"\\(?:verb|lstinline)\*?(.).*\1")
+CLOSED = late(r"\\(?:verb|lstinline)\*?(.).*\1")
 TIGHT = frozenset({'"', "”", "»", "‘", "‚"})
 """Marks that open only behind white space or a bracket."""
-TAIL = re.compile(
+TAIL = late(
     rf"(?:[\"{SIGNS}]\s?|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
     r"|\[\w{0,4}|\n[ \t\r]*)\Z"
 )
@@ -43,7 +44,7 @@ TAIL = re.compile(
 NO_TAG = rf"<(?!!--|/?(?:{ELEMENTS})\b)"
 OPENS = r"(?<=[\s(\[{:,—–-])"
 """What stands before a quotation mark that opens."""
-CALM = re.compile(
+CALM = late(
     "(?:"
     + "|".join(
         (
@@ -62,8 +63,8 @@ CALM = re.compile(
 )
 """Text on one line after which nothing is open that was not before: what it opens it closes."""
 IN_FENCE, IN_SPAN = re.compile(r"[^\n]*+"), re.compile(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
-IN_MARKS = re.compile(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
-TAG = re.compile(rf"<(?:/?(?:{ELEMENTS})\b|!--)|-->", re.IGNORECASE)
+IN_MARKS = late(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
+TAG = late(rf"<(?:/?(?:{ELEMENTS})\b|!--)|-->", re.IGNORECASE)
 """What begins or ends an element or a comment that a paragraph does not end."""
 STOPS = (
     "```", "~~~", "\\begin", "[INST]", "@@", ": |", ": >", "+++", "User", "USER", "Human", "HUMAN", "Instruction",
@@ -71,8 +72,8 @@ STOPS = (
 )  # fmt: skip
 """What a paragraph holds that may matter to a later one."""
 
-ANSWER_BARE = re.compile(r"[\s\d,:.+\-eEtrufalsn]*+")
-ANSWER_STRING = re.compile(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
+ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
+ANSWER_STRING = late(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
 
 
 Match: TypeAlias = Callable[[str, int], re.Match[str] | None]

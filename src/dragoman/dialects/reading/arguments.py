@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from collections.abc import Callable, Collection
 from typing import Any
 
+from ...late import late
 from ...lenient.reader import Broken, Cut, Repeated, decoded, escaped, mend, quoted
 from ...schema.validation import Shape, coerce, read_text
 from ...types import Edit
@@ -24,12 +24,12 @@ from ..spec import Typing
 
 Sink = Callable[[str], object]
 TEXT = frozenset({"string"})
-SEPARATORS = re.compile(r"[\s._\\-]")
-ELEMENT = re.compile(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
-MARKDOWN = re.compile(r"\\([_*~`])")
+SEPARATORS = late(r"[\s._\\-]")
+ELEMENT = late(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
+MARKDOWN = late(r"\\([_*~`])")
 """A sign that Markdown would read, escaped."""
-NO_KEY = re.compile(r"[<>\"'`\r\n]")
-ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
+NO_KEY = late(r"[<>\"'`\r\n]")
+ENTITY = late(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
 ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
 """Keys of a schema that a model may repeat around its `properties` (malformations.md §3)."""
 

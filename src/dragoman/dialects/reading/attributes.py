@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from ...late import late
 from ...lenient.reader import Broken, Cut, mend
 from ...lenient.source import Need
 from ...schema.validation import Shape, read_text
@@ -14,8 +15,8 @@ from ...types import Edit
 from ..spec import AttributeArgs
 from .call import MAX_NAME, Attempt, Mismatch
 
-ATTRIBUTE = re.compile(r"\s*([\w:.-]+)\s*=\s*")
-ATTRIBUTE_NEXT = re.compile(r"\s+[\w:.-]+\s*=|\s*/?\s*>|\s*\Z")
+ATTRIBUTE = late(r"\s*([\w:.-]+)\s*=\s*")
+ATTRIBUTE_NEXT = late(r"\s+[\w:.-]+\s*=|\s*/?\s*>|\s*\Z")
 
 
 def attribute_args(attempt: Attempt) -> Need[None]:
@@ -98,7 +99,7 @@ def _attribute_value(attempt: Attempt) -> Need[str]:
     return _attribute_text("".join(got), quote)
 
 
-ESCAPED_QUOTE = re.compile("&(?:apos|#39|#x27);", re.IGNORECASE)
+ESCAPED_QUOTE = late("&(?:apos|#39|#x27);", re.IGNORECASE)
 """In an attribute between single quotes it proves that the text was escaped: JSON in it has raw double ones."""
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ...events import Event
+from ...late import late
 from ...lenient.reader import Broken, Relaxed, Repeated, check_repeated
 from ...lenient.source import Need, Source, finder, may_be_longer
 from ...types import Edit, IssueKind
@@ -25,12 +26,12 @@ from .marked_name import MAX_NAME, MarkedName, Mismatch
 from .named import BRACKETS, UNDECIDED, Opener, opener
 from .strays import HINT, Behind, CallMarks, Strays
 
-WRONG = re.compile(r"\s*</(?P<name>[\w:.-]{1,64})>")
-THINKS = re.compile(r"think|reason|thought", re.IGNORECASE)
-CALL_NAME = re.compile(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
-MORE = re.compile(r"\s*[,;]\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
-SWALLOWED = re.compile(r"[\"'][\s)\]}]*[,;]\s*([A-Za-z_$][\w.\-:]*)\(")
-OPERATOR = re.compile(r"\s*\+\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
+WRONG = late(r"\s*</(?P<name>[\w:.-]{1,64})>")
+THINKS = late(r"think|reason|thought", re.IGNORECASE)
+CALL_NAME = late(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
+MORE = late(r"\s*[,;]\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
+SWALLOWED = late(r"[\"'][\s)\]}]*[,;]\s*([A-Za-z_$][\w.\-:]*)\(")
+OPERATOR = late(r"\s*\+\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
 MAX_NESTED = 16
 """Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
 MAX_LATE = 200

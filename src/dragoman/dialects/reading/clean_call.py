@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ...late import late
 from ...lenient.source import Source
 from ..spec import JsonCall
 from .arguments import NO_KEY
 from .call import Attempt
 from .exact import object_at, wanted
 
-END = re.compile(r"[ \t\r\n]*\}")
+END = late(r"[ \t\r\n]*\}")
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
+from ...late import late
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need
 from ...records import dataclass
@@ -30,14 +31,14 @@ MAX_TAG = 400
 MAX_DEPTH = 128
 """Deeper elements are refused: readers of the value would recurse."""
 ATTRIBUTES = r"(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>]+))*)"
-HEAD = re.compile(ATTRIBUTES + r"\s*(?P<end>/?>)")
-ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
-OPEN = re.compile(r"\s*(?P<key>[\w][\w:.-]*)" + ATTRIBUTES + r"\s*(?P<end>/?>)")
-ENDED = re.compile(r"(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*[<>]")
+HEAD = late(ATTRIBUTES + r"\s*(?P<end>/?>)")
+ATTRIBUTE = late(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
+OPEN = late(r"\s*(?P<key>[\w][\w:.-]*)" + ATTRIBUTES + r"\s*(?P<end>/?>)")
+ENDED = late(r"(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*[<>]")
 """A tag is over, or is none, at the first angle bracket outside quotes."""
-LEGAL = re.compile(r"[\w\s/]")
-CLOSE = re.compile(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
-CDATA = re.compile(r"!\[CDATA\[(.*?)\]\]>", re.S)
+LEGAL = late(r"[\w\s/]")
+CLOSE = late(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
+CDATA = late(r"!\[CDATA\[(.*?)\]\]>", re.S)
 ITEMS = frozenset({"item"})
 
 

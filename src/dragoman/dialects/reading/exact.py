@@ -9,17 +9,17 @@ Contract: what is not told to need nothing may still need nothing; the other way
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
+from ...late import late
 from ...lenient.strings import SURROGATE
 from ...schema.validation import ANYTHING, Shape, shape
 from ...types import Tool
 from ..judge.judge import WRAPPERS
 from .arguments import ECHO, TEXT
 
-SPACE = re.compile(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+')
+SPACE = late(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+')
 BIG = 10**18
 """Longer integers are left to the readers that count their digits."""
 DEEPEST = 40

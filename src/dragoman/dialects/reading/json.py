@@ -6,10 +6,10 @@ Reads through `Relaxed`, so every spelling it mends is mended here too; aliases 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from ...events import PartEnded, ReasoningDelta, TextDelta
+from ...late import late
 from ...lenient.bare_words import NULL
 from ...lenient.reader import Broken, Cut, Relaxed, Repeated, decoded, quoted
 from ...lenient.source import Need, Source
@@ -27,8 +27,8 @@ LISTS = ("tool_calls", "calls", "tool_uses", "function_calls", "toolCalls", "too
 """Keys of another wire's envelope, written as text."""
 ENVELOPES = frozenset({"function", "tool_call", "function_call", "tool_use", "functionCall", "toolUse", *LISTS})
 """Keys of an object that is the call."""
-FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})[\w-]*[ \t]*\n\s*(?=[\[{])")
-PAIR = re.compile(r"(?P<open>\(?)\s*([\"'])(?P<name>[\w$][\w.\-:/\\]*)\2\s*,\s*(?=\{)")
+FENCE = late(r"(?P<fence>`{3,}|~{3,})[\w-]*[ \t]*\n\s*(?=[\[{])")
+PAIR = late(r"(?P<open>\(?)\s*([\"'])(?P<name>[\w$][\w.\-:/\\]*)\2\s*,\s*(?=\{)")
 """A name in quotes and an object behind it, perhaps as a tuple."""
 FINAL = "final"
 

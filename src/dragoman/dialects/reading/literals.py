@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 
+from ...late import late
 from ...lenient.reader import PYTHON, Broken, Cut, Form, Relaxed
 from ...lenient.source import Need, Source
 from ..spec import BraceArgs, Listing
 from .arguments_object import members_of
 from .call import CALL_NAME, MAX_NAME, Attempt, Mismatch
 
-QUOTED_CALL = re.compile(r"[\"'`](?=[A-Za-z_$][\w\\.\-:]*\()")
+QUOTED_CALL = late(r"[\"'`](?=[A-Za-z_$][\w\\.\-:]*\()")
 """A string that holds a call."""
-SET = re.compile(r"\{(?=\s*[\"'`]?[A-Za-z_$][\w\\.\-:]*\()")
+SET = late(r"\{(?=\s*[\"'`]?[A-Za-z_$][\w\\.\-:]*\()")
 """Braces around a call, as around the one item of a set."""
 QUOTES = ("'", '"', "`")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ...late import late
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source, finder, may_be_longer
 from ..spec import Dialect
@@ -15,10 +16,10 @@ from .segments import header
 
 MAX_NAME = 256
 """No tool's name is longer (APIs allow 64 to 128)."""
-NAME = re.compile(r"[^\s\"'`<>{}()\[\],;=]+")
-PROSE = re.compile(r"\w\s+\w+\s+\w")
-TAG_END = re.compile(r"\s*>")
-LINE_END = re.compile(r":?[ \t]*\r?\n")
+NAME = late(r"[^\s\"'`<>{}()\[\],;=]+")
+PROSE = late(r"\w\s+\w+\s+\w")
+TAG_END = late(r"\s*>")
+LINE_END = late(r":?[ \t]*\r?\n")
 
 
 class Mismatch(Exception):

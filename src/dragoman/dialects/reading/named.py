@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from ...late import late
 from ...lenient.source import Need, Source, same
 from ..judge.declared import MAX_WORD, WORD, Declared
 from .compiled import Form, Row
 
-LINE_END = re.compile(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
+LINE_END = late(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
 """What stands behind a name that has a line of its own."""
 BLANKS = {"(": re.compile(""), "{": re.compile(r"[ \t]*+")}
 BRACKETS = frozenset("({")

@@ -6,18 +6,18 @@ name, whatever dialect spells it (`<parameter=a>`, `<parameter name="a">`); ever
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from ...late import late
 from ...lenient.source import Need, Source
 
-TAG_CLOSER = re.compile(r"</(?P<name>[^<>]+)>")
-OPENING_TAG = re.compile(r"<[^<>\n]{1,400}(?<!/)>")
+TAG_CLOSER = late(r"</(?P<name>[^<>]+)>")
+OPENING_TAG = late(r"<[^<>\n]{1,400}(?<!/)>")
 """A tag that opens something: one that closes itself does not."""
-OPENER = re.compile(r"<(?P<name>[^<>\s=/]+)(?=[\s=>])[^<>\n]{0,400}(?<!/)>")
+OPENER = late(r"<(?P<name>[^<>\s=/]+)(?=[\s=>])[^<>\n]{0,400}(?<!/)>")
 """The same, by its name."""
-TAG_OVER = re.compile(r"[<>]")
+TAG_OVER = late(r"[<>]")
 """Where it shows that a tag is one, or none."""
 MAX_OPENER = 400
 NAME_OVER = frozenset(" \t=>")

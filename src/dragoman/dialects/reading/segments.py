@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from ...late import late
 from ...lenient.source import Need, Source
 from ..spec import Dialect, Route, Segments
 from .compiled import Row
@@ -17,11 +18,11 @@ MAX_HEADER = 300
 """No header is longer; one that is, is text."""
 
 
-BETWEEN = re.compile(r"\s+|(?=<\|)")
+BETWEEN = late(r"\s+|(?=<\|)")
 """What stands between the words of a header: white space, or the next token's beginning."""
 
 
-HALF = re.compile(r"<\|?\w*(?:\|>?\w{0,20})?")
+HALF = late(r"<\|?\w*(?:\|>?\w{0,20})?")
 
 
 def segmented(dialects: Sequence[Dialect]) -> tuple[Segments, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
+from ...late import late
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, finder
 from ...types import Edit
@@ -21,12 +22,12 @@ from .raw_values import RawValue, Role, Seen
 from .strays import CallMarks
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
-CLOSER = re.compile(r"\s*</[\w:.|｜ -]{1,80}>")
+CLOSER = late(r"\s*</[\w:.|｜ -]{1,80}>")
 PAIR = r"""\s+([\w:.-]+)\s*=\s*(?:"([^"<>\n]*)"|'([^'<>\n]*)'|([^\s"'<>/]+))"""
-PAIRS = re.compile(PAIR)
-ATTRIBUTED = re.compile(rf"(?P<pairs>(?:{re.sub(r'[(](?![?])', '(?:', PAIR)})+)\s*(?P<empty>/?)>")
+PAIRS = late(PAIR)
+ATTRIBUTED = late(rf"(?P<pairs>(?:{re.sub(r'[(](?![?])', '(?:', PAIR)})+)\s*(?P<empty>/?)>")
 """The rest of an opening tag whose attributes say all."""
-IDENTIFIER = re.compile(r"[A-Za-z_][\w.$-]*")
+IDENTIFIER = late(r"[A-Za-z_][\w.$-]*")
 
 
 def tagged_args(attempt: Attempt) -> Need[None]:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from ...late import late
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need
 from ...lenient.yaml import read_mapping, split_key
@@ -17,13 +18,13 @@ from .arguments import take_key, unescaped
 from .call import Attempt, Mismatch
 from .raw_values import UNCLEAR
 
-CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.S)
+CDATA = late(r"<!\[CDATA\[(.*?)\]\]>", re.S)
 PARAGRAPH = "\n\n"
 """Behind it no closer is looked for that another could be a part of: what stands there is an answer."""
-INDENTED = re.compile(r"\n[ \t]+</[^<>\n]*>\Z")
+INDENTED = late(r"\n[ \t]+</[^<>\n]*>\Z")
 """A closer that stands deeper than a call's first line."""
 MAX_INDENT = 200
-STRAY = re.compile(r"\n</(?P<key>[\w.:-]{1,80})>[ \t\r]*\n?\Z")
+STRAY = late(r"\n</(?P<key>[\w.:-]{1,80})>[ \t\r]*\n?\Z")
 
 
 def yaml_args(attempt: Attempt) -> Need[None]:
