@@ -45,8 +45,20 @@ def late_names(package: str, face: Mapping[str, str]) -> Callable[[str], Any]:
         module = where.get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(module, package), name)
+        try:
+            found = getattr(import_module(module, package), name)
+        except ModuleNotFoundError as error:
+            raise missing(f"{package}.{name}", error) from error
         setattr(sys.modules[package], name, found)
         return found
 
     return find
+
+
+def missing(what: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """`error` with what to do about it, where `what` needs a library that `dragoman-core` does not bring."""
+    library = (error.name or "").partition(".")[0]
+    if not library or library == __name__.partition(".")[0]:
+        return error
+    told = f"{what} needs {library}, which is not installed here; install the whole program: pip install dragoman"
+    return ModuleNotFoundError(told, name=error.name)
