@@ -16,7 +16,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,16 +77,20 @@ def started(python: Path, arguments: Sequence[str], told: Path | None = None) ->
 def served(python: Path, arguments: Sequence[str], told: Path | None = None) -> Cost:
     """The gateway's start, until it says where it listens; Linux alone tells what a process has used so far."""
     with subprocess.Popen(
-        [python, *arguments], env=_environment(told), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/"
+        [python, *arguments], env=_environment(told), text=True, stderr=subprocess.PIPE, cwd="/"
     ) as process:
-        assert process.stdout is not None
-        if not any(line.startswith("listening on ") for line in process.stdout):
+        assert process.stderr is not None
+        if not any(line.startswith("listening on ") for line in process.stderr):
             raise SystemExit("dragoman serve ended before it was ready; run it by hand to see why")
         proc = Path(f"/proc/{process.pid}")
         used = proc.joinpath("stat").read_text().rpartition(")")[2].split()
         (peak,) = (line.split()[1] for line in proc.joinpath("status").read_text().splitlines() if "VmHWM" in line)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        if told:
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=20)
+        process.kill()
     return Cost((int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK"), int(peak) * 1024)
 
 
@@ -179,8 +185,8 @@ def main() -> None:
             for name, found in (("dragoman-core", installed(core)), ("dragoman", installed(whole)))
         ]  # fmt: skip
         text = table(["", "distributions", "MB on disk", "the largest"], sizes) + "\n\n"
-        text += table(["a fresh process", "CPU ms", "memory MB", "MB of code loaded from", "other distributions loaded"],
-                      list(rows(core, whole, chosen.repeats)))  # fmt: skip
+        head = ["a fresh process", "CPU ms", "memory MB", "MB of code loaded from", "other distributions loaded"]
+        text += table(head, list(rows(core, whole, chosen.repeats)))
     text += f"\n\n{machine()}; least of {chosen.repeats}; sizes with compiled byte code, in millions of bytes."
     print(text)
     if chosen.write:
