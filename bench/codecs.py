@@ -42,7 +42,7 @@ Work = Callable[[], Any]
 # ── what is measured ─────────────────────────────────────────────────────────
 
 
-def tools() -> tuple[Tool, ...]:
+def declared(count: int = TOOLS) -> tuple[Tool, ...]:
     """Tools with schemas of a common size."""
     text = {"type": "string", "description": "A path relative to the root of the project, with forward slashes."}
     number = {"type": "integer", "minimum": 0, "description": "How many lines to read at most, from the start."}
@@ -58,24 +58,23 @@ def tools() -> tuple[Tool, ...]:
         "additionalProperties": False,
     }
     about = "Does one thing to a file of the project and says what came of it. Ask for as little as you need."
-    return tuple(Tool(name=f"tool_{i}", description=about, parameters=schema) for i in range(TOOLS))
+    return tuple(Tool(name=f"tool_{i}", description=about, parameters=schema) for i in range(count))
 
 
-def request() -> Request:
+def request(tools: int = TOOLS, messages: int = MESSAGES) -> Request:
     """A conversation of questions, calls, results and answers."""
-    messages = [Message("system", "You are a careful engineer. " * 20)]
-    for i in range((MESSAGES - 1) // 4 + 1):
-        call = ToolCall(id=f"call_{i:04}", name=f"tool_{i % TOOLS}", arguments={"path": f"src/file_{i}.py", "limit": i})
+    told = [Message("system", "You are a careful engineer. " * 20)]
+    for i in range((messages - 1) // 4 + 1):
+        call = ToolCall(id=f"call_{i:04}", name=f"tool_{i % tools}", arguments={"path": f"src/file_{i}.py", "limit": i})
         result = ToolResult(call_id=call.id, name=call.name, content=f"line {i}: value = compute(x)\n" * 40)
-        messages += [
+        told += [
             Message("user", f"Please look at file {i} and tell me what it does. " * 4),
             Message("assistant", [Text(f"I read file {i} first. " * 3), call]),
             Message("tool", [result]),
             Message("assistant", f"File {i} computes a value and returns it to its caller. " * 6),
         ]
-    return Request(
-        model="m", messages=tuple(messages[:MESSAGES]), tools=tools(), sampling=Sampling(max_tokens=4096), stream=True
-    )
+    kept, sampling = tuple(told[:messages]), Sampling(max_tokens=4096)
+    return Request(model="m", messages=kept, tools=declared(tools), sampling=sampling, stream=True)
 
 
 def answer() -> Iterable[Event]:
