@@ -17,7 +17,7 @@ PACKAGE = places.ROOT / "src" / "dragoman"
 NAME = "dragoman"
 
 FLOORS: tuple[str, ...] = (
-    "display errors events jsontext late memo records redaction report_words tabular types version",  # the ground: values everything speaks of
+    "display error_words errors events jsontext late memo records redaction report_words tabular types version",  # the ground: values everything speaks of
     "schema",  # JSON Schema
     "conversation lenient tools",  # messages, text, functions
     "codecs dialects effects",  # formats: wires and texts; what machines may ask for
@@ -31,7 +31,7 @@ FLOORS: tuple[str, ...] = (
 )
 """The house: every room right below `dragoman`, by floor.  A room knows the floors below it and nobody beside it."""
 
-LOOSE, ROOMS = 13, 18
+LOOSE, ROOMS = 14, 18
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 
 INNER: dict[str, tuple[str, ...]] = {

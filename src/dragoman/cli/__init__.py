@@ -34,7 +34,7 @@ COMMANDS = MappingProxyType(
         "check": ("check", "Check a dragoman.toml, and show where each model goes."),
         "connect": ("connect", "Show or write the settings that make a client program use the gateway."),
         "doctor": ("doctor", "Probe a deployment: what can it really do, and what would help it?"),
-        "list": ("listing", "List the dialects, codecs or providers there are."),
+        "list": ("listing", "List the dialects, codecs, providers or errors there are."),
     }
 )
 """Command → (module of this package, one line of help)."""

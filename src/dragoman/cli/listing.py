@@ -8,8 +8,11 @@ from typing import Any
 import click
 
 from ..codecs import CODECS
+from ..codecs.shared.errors import ADVICE
 from ..dialects import DIALECTS
+from ..error_words import CODES, EXCEPTIONS, ISSUES, KINDS, LIMITS, Explained
 from ..providers.rows import PROVIDERS
+from ..tools import advice
 from .outputs import print_json, print_table
 
 Rows = list[dict[str, Any]]
@@ -55,11 +58,30 @@ def _providers() -> Rows:
     ]
 
 
-TABLES: Mapping[str, Callable[[], Rows]] = {"dialects": _dialects, "codecs": _codecs, "providers": _providers}
+def _errors() -> Rows:
+    kinds = {kind: Explained(means, ADVICE[kind]) for kind, means in KINDS.items()}
+    codes = {code: Explained(means, advice(code)) for code, means in CODES.items()}
+    tables: dict[str, Mapping[Any, Explained]] = {
+        "exception": EXCEPTIONS, "provider": kinds, "issue": ISSUES, "tool": codes, "limit": LIMITS,
+    }  # fmt: skip
+    return [
+        {"of": of, "name": str(name), "means": row.means, "do": row.do}
+        for of, rows in tables.items()
+        for name, row in rows.items()
+    ]
+
+
+TABLES: Mapping[str, Callable[[], Rows]] = {
+    "dialects": _dialects,
+    "codecs": _codecs,
+    "providers": _providers,
+    "errors": _errors,
+}
 SHOWN = {
     "dialects": ("name", "aliases", "strength", "source"),
     "codecs": ("name", "path", "frames"),
     "providers": ("name", "codec", "base_url", "key", "tools", "rests_on"),
+    "errors": ("of", "name", "means", "do"),
 }
 
 

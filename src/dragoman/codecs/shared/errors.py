@@ -108,7 +108,7 @@ _BY_STATUS: Mapping[int, ErrorKind] = {
 }
 
 
-_ADVICE: Mapping[ErrorKind, str] = {
+ADVICE: Mapping[ErrorKind, str] = {
     ErrorKind.AUTH: "check the key and what it may do",
     ErrorKind.NOT_FOUND: "check the model's name and the base URL",
     ErrorKind.BAD_REQUEST: "change the request",
@@ -124,6 +124,7 @@ _ADVICE: Mapping[ErrorKind, str] = {
     ErrorKind.CANCELED: "send the request again if it is still wanted",
     ErrorKind.UNKNOWN: "see the provider's documentation",
 }
+"""The end of the message of a failure of each kind: what to do."""
 
 
 def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[str, str] = NOTHING) -> ProviderError:
@@ -139,7 +140,7 @@ def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[s
     words = [word for word in words if word != str(status)]  # it says no more than the status does
     named = f"{words[0]}: {message}" if words and words[0].isdigit() else message
     return ProviderError(
-        f"the provider answered {status or 'with an error'}: {named}; {_ADVICE[kind]}",
+        f"the provider answered {status or 'with an error'}: {named}; {ADVICE[kind]}",
         status=status,
         kind=kind,
         code=redact_patterns(words[0]) if words else "",

@@ -123,7 +123,11 @@ PROVIDER = _object(
             "items": {"enum": list(ENDPOINTS)},
             "description": "Endpoints it has beside chat. Default: its row's; OpenAI's, for a server without one.",
         },
-        "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+        "headers": {
+            "type": "object",
+            "additionalProperties": {"type": "string"},
+            "description": "Further headers of every request to it.",
+        },
     }
 )
 ROUTE = _text("Provider and model: ollama/qwen3:8b.", minLength=1)
@@ -187,7 +191,11 @@ FORM: Mapping[str, Any] = {
             "limits": LIMITS,
             "fallback": FALLBACK,
             "keys": {"type": "array", "items": ACCESS, "description": "Keys of clients. Default: none is asked for."},
-            "providers": {"type": "object", "additionalProperties": PROVIDER},
+            "providers": {
+                "type": "object",
+                "additionalProperties": PROVIDER,
+                "description": "Providers of your own, by the name that routes call them.",
+            },
             "models": {
                 "type": "object",
                 "additionalProperties": MODEL,
@@ -200,7 +208,11 @@ FORM: Mapping[str, Any] = {
                 "additionalProperties": {"type": "string", "pattern": "^[^.]+\\..+$", "errorMessage": NO_TOOL},
                 "description": "MCP tools (server.tool) that run where a backend does not run web_search and its like.",
             },
-            "mcpServers": {"type": "object", "additionalProperties": {"type": "object"}},
+            "mcpServers": {
+                "type": "object",
+                "additionalProperties": {"type": "object"},
+                "description": "MCP servers, by name.",
+            },
         }
     ),
 }

@@ -6,13 +6,31 @@ client or a model wrote, and is short.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...codecs.shared.issues import OTHER_ANSWERS
 from ...jsontext import to_json
 from ...turn.reask import loses_a_call
 from ...types import Issue, IssueKind, Response, Tier
 from .exchange_record import reports
+
+HEADERS: Mapping[str, str] = {
+    "x-dragoman-route": "`provider/model` that answered, or that failed last",
+    "x-dragoman-dialect": "dialect of its calls",
+    "x-dragoman-tier": "tier of its calls: the API's own field, text with strong marks, or weaker text",
+    "x-dragoman-edits": "kinds of edits that mended them",
+    "x-dragoman-refused": "number of refused calls",
+    "x-dragoman-reasks": "number of times the model was asked again",
+    "x-dragoman-asked": "what the model said of calls in doubt: `confirmed`, `denied`",
+    "x-dragoman-doubtful": "number of calls in doubt that nobody asked about",
+    "x-dragoman-ignored-tools": "the backend ignores tools, and got them as text: how that was found out",
+    "x-dragoman-unsupported-params": "fields of the request that its route does not support",
+    "x-dragoman-unsupported-fields": "fields of the answer that the API of its client has no place for",
+    "x-dragoman-server-tools": "tools of MCP servers that the gateway executed for it",
+    "x-dragoman-missing-servers": "optional MCP servers the model did without, since they could not be used",
+    "x-dragoman-renamed-tools": "names of the client's tools that MCP tools have too; those got others",
+}
+"""Every header of ours, and what it says.  None stands in an answer it has nothing to say of."""
 
 MOST_SHOWN = 500
 """Characters of one of our headers: what made it longer is in the answer itself."""
