@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .fallback import RouteFailed as RouteFailed
     from .fallback import Rules as Rules
     from .io.cancel import Cancel as Cancel
+    from .io.learning import learn as learn
     from .loop import Allowed as Allowed
     from .loop import Answered as Answered
     from .loop import ApprovalDecided as ApprovalDecided
@@ -103,7 +104,7 @@ __all__ = [
     "RunEvent", "RunUnfinished", "Runnable", "Sampling", "Text", "TextDelta", "Tool", "ToolCall", "ToolChoice",
     "ToolEnded", "ToolError", "ToolProgress", "ToolResult", "ToolSet", "ToolStarted", "TurnEnded", "TurnStarted",
     "UsageError", "Verdict", "__version__", "assemble", "augment_system_prompt", "codecs", "decode", "decode_stream",
-    "decode_tool_calls", "dialects", "encode_definitions", "encode_result", "extract", "parse", "render",
+    "decode_tool_calls", "dialects", "encode_definitions", "encode_result", "extract", "learn", "parse", "render",
     "replay", "runnable", "tool", "tool_prompt",
 ]  # fmt: skip
 
@@ -119,6 +120,7 @@ _FACE: dict[str, str] = {
     ".turn.extract": "extract",
     ".fallback": "Health RouteFailed Rules",
     ".io.cancel": "Cancel",
+    ".io.learning": "learn",
     ".loop": "Allowed Answered ApprovalDecided ApprovalRequest Corrected Denied Edited Failed FinalAction"
     " FinalTool Interrupted Limit Output Policy Refused Run RunEvent RunUnfinished"
     " ToolEnded ToolProgress ToolStarted TurnEnded TurnStarted",

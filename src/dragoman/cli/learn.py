@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-from ..dialects.learning import Learned, learn
+from ..io.learning import Learned, learn
 from . import learn_outputs
 from .inputs import name, read_json, read_text
 from .outputs import print_json
@@ -48,7 +48,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     """Learn how a model writes tool calls: from the files it is published with, or from what it wrote.
 
     What is printed was proved: the row reads every turn the template writes, and what the row writes is read back.
-    The template is run in a sandbox; learn from models you would run.
+    The template is run in a process of its own that reaches nothing else.
 
     From a dozen outputs (--samples, --recordings) a row is proposed that explains them; how it reads each is shown,
     and row and test vectors are written.  The row's file stands wherever a dialect is named.

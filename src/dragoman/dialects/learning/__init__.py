@@ -1,5 +1,7 @@
 """A dialect out of a model's own files: `learn(template)`, which `dragoman.dialects.learn` is.
 
+It runs here, in this process; `dragoman.learn` is the same in a box, for templates of strangers.
+
 `learner.py` proves what `compare.py` proposes; `chat.py` and `response.py` write the turns that are compared.
 """
 

@@ -3,7 +3,7 @@
 What is learned is proved before it is given: the row reads back every turn the template writes (calls, text,
 reasoning), and what the row writes is read back too.  A model published tomorrow needs no release of ours.
 This module knows the proof; how turns are written and compared is beside it.  Templates run in a sandbox, yet they
-are programs that may never end: learn from models you would run.
+are programs: `io/learning.py` runs all of this in a process of its own, with limits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Somebody else's Jinja template, run safely: a function from variables to text that always ends, and soon.
 
 jinja2's sandbox keeps a template from everything but its own text; a `Meter` keeps it from running for ever: every
-loop, call, filter and printed value is paid for, and what would make a value too large is refused before it is made.
+loop, call, filter and printed value is paid for, and what would make a value too large is refused before it is made,
+where that can be foreseen: memory and time are bounded by the process it is run in (`io/box.py`).
 There is no clock and no thread in it, so that the same template always gets as far.  The helpers are those Hugging Face
 gives, the date stands still.  jinja2 is imported here and nowhere else, when a template is first compiled.
 This module knows nothing of conversations, calls or dialects.
@@ -179,9 +180,10 @@ def _environment(jinja2: Any, meter: Meter) -> Any:
     environment.filters = {name: meter.guarded(f, name) for name, f in environment.filters.items() if name != "random"}
     del environment.globals["lipsum"]
     environment.globals.update(
-        raise_exception=refuse, strftime_now=TODAY.strftime, namespace=_namespace(jinja2), **{STEP: meter.step},
-        **{JOIN: meter.joined},
+        raise_exception=refuse, strftime_now=TODAY.strftime, namespace=_namespace(jinja2)
     )  # fmt: skip
+    setattr(environment, STEP, meter.step)
+    setattr(environment, JOIN, meter.joined)
     return environment
 
 
@@ -237,14 +239,15 @@ def _namespace(jinja2: Any) -> Any:
     return Namespace
 
 
-STEP, JOIN = "qx_step", "qx_join"
+STEP, JOIN = "meter_step", "meter_joined"
+"""Attributes of the environment: no name of a template is one."""
 
 
 def _metered(tree: Any, nodes: Any) -> Any:
     """The template with every loop, macro and `~` paid for."""
     for body in [n for kind in (nodes.For, nodes.Macro, nodes.CallBlock) for n in tree.find_all(kind)]:
         size = sum(len(data.data) for data in body.find_all(nodes.TemplateData))
-        step = nodes.Call(nodes.Name(STEP, "load"), [nodes.Const(size)], [], None, None)
+        step = nodes.Call(nodes.EnvironmentAttribute(STEP), [nodes.Const(size)], [], None, None)
         body.body.insert(0, nodes.ExprStmt(step).set_lineno(body.lineno))
     return _joins(tree, nodes)
 
@@ -257,7 +260,7 @@ def _joins(node: Any, nodes: Any) -> Any:
         elif isinstance(value, nodes.Node):
             setattr(node, name, _joins(value, nodes))
     if isinstance(node, nodes.Concat):
-        return nodes.Call(nodes.Name(JOIN, "load"), node.nodes, [], None, None).set_lineno(node.lineno)
+        return nodes.Call(nodes.EnvironmentAttribute(JOIN), node.nodes, [], None, None).set_lineno(node.lineno)
     return node
 
 
