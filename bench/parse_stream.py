@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,34 +20,14 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pieces import LINE, MARKDOWN, PLAIN, PROSE, THOUGHT, TOKEN, fours, repeated, tokens
 from table import machine, publish, table
 
 from dragoman import Parser, Tool
 
-TOKEN = 4
 SIZES = (1_000, 4_000, 16_000, 64_000)
 STRING = {"type": "string"}
 TOOLS = [Tool(name="write_file", parameters={"type": "object", "properties": {"path": STRING, "content": STRING}})]
-PIECE = re.compile(r" ?[^\W\d_]{1,9}|\d{1,3}| ?[^\s\w]{1,4}\n*|_|\n+|[ \t]+(?=[ \t]\S)|\s+")
-"""Pieces as tokenizers split text before they count: a word with the space before it, signs, runs of white space."""
-
-LINE = 'def area(width, height):\n    """The area, in square metres."""\n    return width * height  # no rounding\n\n'
-PLAIN = "The quick brown fox jumps over the lazy dog, and nobody calls a tool about it.\n"
-PROSE = (
-    "If a < b (and b <= 9), take the smaller one; \"smaller\" is meant as in [1], not as in C's `min`. It's fine for "
-    "x[i] & y, costs $5 and is here for half the users: see https://example.org/a_b?c=d#e.\n"
-    "Most of it can stay as it is, as he said, \"for now\"; what we'd change is one line.\n\n"
-)
-MARKDOWN = (
-    "## How it works\n\n- **item**: words, `foo()` and `bar[0]`\n- *another* one, with [a link](https://example.org)\n"
-    '  1. nested, with "quotes" and a < b\n\n| name | type |\n| --- | --- |\n| `path` | string |\n| `size` | int |\n\n'
-    '```python\nx = [1, 2]\nif a < b:\n    print(f"{x}")\n```\n\n'
-    "> Note: it is *quoted*.\n\nMore words, and more of them here.\n\n"
-)
-THOUGHT = (
-    "Okay, the user wants a file. Let me think: I should call write_file with `path` and the content.\n"
-    "Wait, is width < 0 possible? Hmm... if [a] then \"b\". So I'd check it first.\n\n"
-)
 
 
 class Kind(NamedTuple):
@@ -58,12 +37,8 @@ class Kind(NamedTuple):
     calls: int = 0
 
 
-def _of(line: str, size: int) -> str:
-    return (line * (size // len(line) + 1))[:size]
-
-
 def _code(size: int) -> str:
-    return _of(LINE, size * len(LINE) // len(json.dumps(LINE)[1:-1]))
+    return repeated(LINE, size * len(LINE) // len(json.dumps(LINE)[1:-1]))
 
 
 def _json(around: str) -> Callable[[int], str]:
@@ -75,7 +50,7 @@ def _json(around: str) -> Callable[[int], str]:
 
 
 def _xml(size: int) -> str:
-    inside = f"<parameter=path>\narea.py\n</parameter>\n<parameter=content>\n{_of(LINE, size)}\n</parameter>"
+    inside = f"<parameter=path>\narea.py\n</parameter>\n<parameter=content>\n{repeated(LINE, size)}\n</parameter>"
     return f"<tool_call>\n<function=write_file>\n{inside}\n</function>\n</tool_call>"
 
 
@@ -83,21 +58,11 @@ KINDS: Mapping[str, Kind] = {
     "Hermes call": Kind(_json("<tool_call>\n{}\n</tool_call>"), 1),
     "fenced call": Kind(_json("~~~tool_call\n{}\n~~~"), 1),
     "XML call": Kind(_xml, 1),
-    "plain prose": Kind(lambda size: _of(PLAIN, size)),
-    "prose with signs": Kind(lambda size: _of(PROSE, size)),
-    "dense markdown": Kind(lambda size: _of(MARKDOWN, size)),
-    "reasoning": Kind(lambda size: f"<think>\n{_of(THOUGHT, size)}\n</think>\n\nDone."),
+    "plain prose": Kind(lambda size: repeated(PLAIN, size)),
+    "prose with signs": Kind(lambda size: repeated(PROSE, size)),
+    "dense markdown": Kind(lambda size: repeated(MARKDOWN, size)),
+    "reasoning": Kind(lambda size: f"<think>\n{repeated(THOUGHT, size)}\n</think>\n\nDone."),
 }
-
-
-def fours(text: str) -> list[str]:
-    """Pieces of four characters."""
-    return [text[i : i + TOKEN] for i in range(0, len(text), TOKEN)]
-
-
-def tokens(text: str) -> list[str]:
-    """Pieces like a tokenizer's."""
-    return PIECE.findall(text)
 
 
 SPLITS: Mapping[str, Callable[[str], list[str]]] = {"4 characters": fours, "as a tokenizer": tokens}

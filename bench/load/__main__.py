@@ -1,158 +1,230 @@
-"""What the gateway adds: `python -m bench.load [--seconds N] [--litellm EXECUTABLE] [--write]`.
+"""What the gateway costs beside its peers: `python -m bench.load [--litellm COMMAND] [--only PART,…] [--write]`.
 
-Requests straight to a model server, through a bare pass-through, through the gateway and, where its command is given,
-through LiteLLM's proxy: whole answers and streams of 200 chunks, 1, 16 and 64 clients at a time, in one run.
-A request carries ten tools.  Every server is one process; the client shares the machine with them.
+The command `dragoman serve`, as it is installed, in a process of its own; beside it, in the same run, a bare Starlette
+and aiohttp pass-through that reads nothing, and LiteLLM's proxy, where its command is given.  Measured is what each
+server's own process spends (CPU, by the kernel's account): two cores that clients and model share with them say little
+about speed.  Requests with histories and tool sets that grow, to a model with tools of its own and to one without;
+streams in pieces as tokenizers cut them, as fast as they go and paced, on every API and across; memory of open streams.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import json
-import socket
-import statistics
-import subprocess
+import os
+import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import aiohttp
-
 from ..table import machine, publish, table
-from .servers import CHUNKS
+from .asking import held, per_chunk, per_request
+from .processes import Server, free_port, process
+from .said import PATHS, Question
 
-AT_ONCE = (1, 16, 64)
-SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}, "required": ["path"]}
-TOOLS = [
-    {"type": "function", "function": {"name": f"tool_{n}", "description": "Does something.", "parameters": SCHEMA}}
-    for n in range(10)
-]
-ASKED = {"model": "m", "messages": [{"role": "user", "content": "Say something."}], "tools": TOOLS}
-
-
-def free_port() -> int:
-    """A port nobody listens on."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
-
-
-@contextlib.contextmanager
-def process(command: Sequence[str], url: str) -> Iterator[str]:
-    """Run a server until the block ends."""
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        _wait(url, running)
-        yield url
-    finally:
-        running.terminate()
-        running.wait(10)
+CHAT = "openai_chat"
+THROUGH, OURS, WORDS, LITELLM = "pass-through", "dragoman", "dragoman, text-only model", "LiteLLM proxy"
+SIZES = [(1, 10), (101, 10), (1001, 10), (1, 500), (1, 2000)]
+"""Messages and tools of a request."""
+SAID = {
+    "text": "prose and Markdown",
+    "plain": "prose without signs",
+    "thought": "reasoning",
+    "call": "a native call's arguments",
+    "counted": "prose and Markdown, each chunk with its counts",
+}
+ACROSS = [("anthropic_messages", CHAT), (CHAT, "anthropic_messages"), ("openai_responses", CHAT)]
+FEW, MANY = 50, 850
+OPEN = 1000
 
 
-def _wait(url: str, running: subprocess.Popen[bytes]) -> None:
-    host, port = url.removeprefix("http://").split(":")
-    for _ in range(600):
-        if running.poll() is not None:
-            raise SystemExit(f"the server at {url} ended before it listened")
-        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 0.2):
-            return
-        time.sleep(0.1)
-    raise SystemExit(f"nothing listens at {url}")
-
-
-def ours(name: str, upstream: str) -> contextlib.AbstractContextManager[str]:
+def ours(name: str, upstream: str) -> contextlib.AbstractContextManager[Server]:
     """A server of `servers.py`."""
     port = free_port()
     command = [sys.executable, "-m", "bench.load.servers", name, str(port), upstream]
     return process(command, f"http://127.0.0.1:{port}")
 
 
-def litellm(executable: str, upstream: str, folder: Path) -> contextlib.AbstractContextManager[str]:
+def gateway(upstream: str, api: str, tools: str, *more: str) -> contextlib.AbstractContextManager[Server]:
+    """The installed command, in front of `upstream`."""
+    beside = Path(sys.executable).with_name("dragoman")
+    command = str(beside) if beside.exists() else shutil.which("dragoman")
+    if command is None:
+        raise SystemExit("the command `dragoman` is not installed: pip install -e '.[fast]'")
+    port, root = free_port(), upstream if api == "ollama_chat" else upstream + ("/v1beta" if api == "gemini" else "/v1")
+    options = ["--upstream", root, "--upstream-api", api, "--tools", tools, "--port", str(port), *more]
+    return process([command, "serve", *options], f"http://127.0.0.1:{port}")
+
+
+def litellm(executable: str, upstream: str, folder: Path) -> contextlib.AbstractContextManager[Server]:
     """LiteLLM's proxy in front of the same upstream."""
     port, config = free_port(), folder / "litellm.yaml"
-    row = {"model_name": "m", "litellm_params": {"model": "openai/m", "api_base": f"{upstream}/v1", "api_key": "none"}}
+    told = {"model": "openai/*", "api_base": f"{upstream}/v1", "api_key": "none"}
     settings = {"dangerously_permit_weak_or_unset_master_key": True}  # else it does not start without a key
-    config.write_text(json.dumps({"model_list": [row], "general_settings": settings}), encoding="utf-8")
+    rows = [{"model_name": "*", "litellm_params": told}]
+    config.write_text(json.dumps({"model_list": rows, "general_settings": settings}), encoding="utf-8")
     command = [executable, "--config", str(config), "--port", str(port), "--host", "127.0.0.1"]
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     return process(command, f"http://127.0.0.1:{port}")
 
 
-async def load(url: str, *, stream: bool, at_once: int, seconds: float) -> tuple[list[float], float]:
-    """Ask for `seconds`, `at_once` at a time; how long each answer took, and all of them until the last one ended."""
-    body = json.dumps({**ASKED, "stream": stream}).encode()
-    headers = {"content-type": "application/json", "authorization": "Bearer none"}
-    took: list[float] = []
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+class Bench:
+    """One run: what is measured is told line by line, and kept."""
 
-        async def one() -> None:
-            begun = time.perf_counter()
-            async with session.post(f"{url}/v1/chat/completions", data=body, headers=headers) as answer:
-                said = await answer.read()
-                if answer.status != 200 or (stream and said.count(b"word ") < CHUNKS):
-                    raise SystemExit(f"{url} answered {answer.status}: {said[:300]!r}")
-            took.append(time.perf_counter() - begun)
+    def __init__(self, upstream: str, peers: Mapping[str, Server], *, quick: bool) -> None:
+        self._upstream, self._peers, self._quick = upstream, peers, quick
 
-        async def client(end: float) -> None:
-            while time.perf_counter() < end:
-                await one()
+    def _count(self, count: int, name: str) -> int:
+        count = count // 4 if self._quick else count
+        return max(8, count // 12) if name == LITELLM else count
 
-        await one()
-        took.clear()
-        begun = time.perf_counter()
-        await asyncio.gather(*(client(begun + seconds) for _ in range(at_once)))
-    return took, time.perf_counter() - begun
+    # ── requests ─────────────────────────────────────────────────────────────
+
+    def requests(self) -> Iterator[list[str]]:
+        """What a request costs, whole answers."""
+        with contextlib.ExitStack() as stack:
+            native = stack.enter_context(gateway(self._upstream, CHAT, "native"))
+            words = stack.enter_context(gateway(self._upstream, CHAT, "text"))
+            servers = {**self._peers, OURS: native, WORDS: words}
+            for messages, tools in SIZES:
+                least = 0.0
+                count = 400 if messages * tools <= 10 else 160 if messages < 1000 else 48
+                for name in (THROUGH, OURS, WORDS, LITELLM):
+                    if name not in servers or (name == LITELLM and tools > 500):
+                        continue
+                    question = Question("text", messages, tools)
+                    cost = per_request(servers[name], CHAT, question, count=self._count(count, name))
+                    least = least or cost.cpu
+                    yield [
+                        f"{messages:,}", f"{tools:,}", name, _micro(cost.cpu), f"{cost.cpu / least:.1f}",
+                        f"{cost.rate:,.0f}", f"{cost.median * 1000:.1f}",
+                    ]  # fmt: skip
+
+    # ── streams ──────────────────────────────────────────────────────────────
+
+    def streams(self) -> Iterator[list[str]]:
+        """What one more chunk costs, on the API that all speak."""
+        with gateway(self._upstream, CHAT, "native") as native, gateway(self._upstream, CHAT, "text") as words:
+            servers = {**self._peers, OURS: native, WORDS: words}
+            for kind, told in SAID.items():
+                for pace, how in ((0, "burst"), (10, "paced")):
+                    least = 0.0
+                    if pace and kind not in ("text", "call"):
+                        continue
+                    for name in (THROUGH, OURS, WORDS, LITELLM):
+                        if name not in servers or (name == WORDS and kind != "text"):
+                            continue
+                        if name == LITELLM and (kind != "text" or pace):
+                            continue
+                        cost = self._chunk(servers[name], CHAT, f"{kind}-{pace}", name)
+                        least = least or cost
+                        yield [told, how, name, f"{cost * 1e6:.1f}", f"{cost / least:.1f}"]
+
+    def _chunk(self, server: Server, api: str, manner: str, name: str = "") -> float:
+        paced = not manner.endswith("-0")
+        few, many = (10, 110) if paced else (FEW, MANY)
+        count = 64 if paced else self._count(48, name)
+        return per_chunk(server, api, manner, count=count, few=few, many=many, at_once=32 if paced else 8)
+
+    def wires(self) -> Iterator[list[str]]:
+        """What one more chunk of text costs on every API, and across."""
+        pairs = [*((api, api) for api in PATHS), *ACROSS]
+        floors: dict[str, float] = {}
+        for front, back in pairs:
+            if back not in floors:
+                floors[back] = self._chunk(self._peers[THROUGH], back, "text-0")
+            with gateway(self._upstream, back, "native") as server:
+                cost = self._chunk(server, front, "text-0")
+            yield [front, back, f"{cost * 1e6:.1f}", f"{floors[back] * 1e6:.1f}", f"{cost / floors[back]:.1f}"]
+
+    # ── what is held, and several processes ──────────────────────────────────
+
+    def memory(self) -> Iterator[list[str]]:
+        """What an open stream holds."""
+        for name, server in self._fresh():
+            yield [name, f"{held(server, CHAT, OPEN) / 1024:.1f}", f"{server.memory() / 1e6:.0f}"]
+
+    def _fresh(self) -> Iterator[tuple[str, Server]]:
+        makers: dict[str, Callable[[], contextlib.AbstractContextManager[Server]]] = {
+            THROUGH: partial(ours, "starlette", self._upstream),
+            OURS: partial(gateway, self._upstream, CHAT, "native"),
+            WORDS: partial(gateway, self._upstream, CHAT, "text"),
+        }
+        for name, make in makers.items():
+            with make() as server:
+                yield name, server
+
+    def workers(self) -> Iterator[list[str]]:
+        """What several processes carry."""
+        for workers in ("1", "2"):
+            with gateway(self._upstream, CHAT, "native", "--workers", workers) as server:
+                cost = per_request(server, CHAT, Question("text"), count=self._count(1600, ""), at_once=32)
+                busy = sum(one > 0.05 for one in map(_alone, server.processes()))
+                yield [workers, str(busy), f"{cost.rate:,.0f}", _micro(cost.cpu)]
 
 
-def row(
-    name: str, took: list[float], direct: list[float] | None, seconds: float, *, stream: bool, at_once: int
-) -> list[str]:
-    """One line of the table."""
-    p50, p99 = statistics.median(took) * 1000, sorted(took)[int(len(took) * 0.99)] * 1000
-    rate = len(took) / seconds
-    added = "" if direct is None else f"{p50 - statistics.median(direct) * 1000:+.1f}"
-    chunks = f"{rate * CHUNKS:,.0f}" if stream else ""
-    kind = "stream" if stream else "whole"
-    return [kind, str(at_once), name, f"{rate:,.0f}", chunks, f"{p50:.1f}", added, f"{p99:.1f}"]
+def _alone(pid: int) -> float:
+    """Seconds of CPU of one process since it began to serve: those that only mind others spend next to none."""
+    from .processes import _ran
+
+    return _ran(pid)
 
 
-def measure(seconds: float, executable: str) -> list[list[str]]:
-    """All lines."""
-    rows: list[list[str]] = []
+def _micro(seconds: float) -> str:
+    return f"{seconds * 1e6:,.0f}"
+
+
+PARTS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "requests": (
+        "Requests, whole answers", ("messages", "tools", "through", "CPU µs/request", "×", "requests/s", "p50 ms"),
+    ),
+    "streams": ("Streams of OpenAI's chat API", ("an answer of", "how", "through", "CPU µs/chunk", "×")),
+    "wires": ("Streams of text, burst, every API", ("client speaks", "model speaks", "CPU µs/chunk", "pass-through", "×")),
+    "memory": (f"{OPEN:,} open slow streams", ("through", "KB/stream", "MB in all, after them")),
+    "workers": ("Several processes", ("workers", "of them busy", "requests/s", "CPU µs/request")),
+}  # fmt: skip
+
+
+def measure(parts: Sequence[str], executable: str, *, quick: bool) -> str:
+    """The tables of these parts."""
+    told: list[str] = []
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        upstream = stack.enter_context(ours("upstream", "-"))
-        places = {"no gateway": upstream, "Starlette pass-through": stack.enter_context(ours("starlette", upstream))}
-        places["dragoman"] = stack.enter_context(ours("dragoman", upstream))
+        upstream = stack.enter_context(ours("upstream", "-")).url
+        peers = {THROUGH: stack.enter_context(ours("starlette", upstream))}
         if executable:
-            places["LiteLLM proxy"] = stack.enter_context(litellm(executable, upstream, folder))
-        for stream in (False, True):
-            for at_once in AT_ONCE:
-                direct: list[float] | None = None
-                for name, url in places.items():
-                    took, lasted = asyncio.run(load(url, stream=stream, at_once=at_once, seconds=seconds))
-                    rows.append(row(name, took, direct, lasted, stream=stream, at_once=at_once))
-                    direct = direct or took
-                    print(rows[-1], file=sys.stderr, flush=True)
-    return rows
+            peers[LITELLM] = stack.enter_context(litellm(executable, upstream, folder))
+        bench = Bench(upstream, peers, quick=quick)
+        for part in parts:
+            title, head = PARTS[part]
+            rows: list[list[str]] = []
+            for row in getattr(bench, part)():
+                rows.append(row)
+                print(*row, sep="\t", file=sys.stderr, flush=True)
+            told.append(f"{title}:\n\n{table(head, rows)}")
+    return "\n\n".join(told)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure, print, and write where asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--litellm", default="", help="LiteLLM's command, from an environment of its own")
+    parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--quick", action="store_true", help="a quarter of the requests")
     parser.add_argument("--write", action="store_true")
     given: Any = parser.parse_args(argv)
-    head = ("answer", "at once", "through", "requests/s", "chunks/s", "p50 ms", "added", "p99 ms")
-    told = f"{machine()}, 2 cores shared with the client.\n\n{table(head, measure(given.seconds, given.litellm))}"
-    print(told)
+    before = os.getloadavg()[1]
+    tables = measure(given.only.split(","), given.litellm, quick=given.quick)
+    note = f"{machine()}, {os.cpu_count()} cores shared with clients and model; load of the machine "
+    note += f"{before:.1f} before, {os.getloadavg()[1]:.1f} at the end.  CPU of the server's own processes."
+    text = f"{note}\n\n{tables}"
+    print(text)
     if given.write:
-        publish("load", told)
+        publish("load", text)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..load.__main__ import free_port, process
+from ..load.processes import free_port, process
 from ..table import machine, publish, table
 from .clients import Clients
 

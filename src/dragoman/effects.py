@@ -13,7 +13,7 @@ iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generat
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -73,15 +73,28 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Read(Effect):
-    """Wait for more of the answer's body.  Reply: bytes, b"" once it has ended.
+    """Wait for more of the answer's body.  Reply: bytes, b"" once it has ended; or what `take` made of them.
 
     `within`: what follows is welcome, but not needed; so many seconds are waited for it.  The reply is b"" too where
     nothing comes in that time, or the connection breaks; the answer is let go of then, and at once for 0 seconds.
-    `passes` says of a text whether it would only be passed on, if it came next; asking changes nothing.
+    `take` handles bytes at once, where they were read: what comes of them is given back as the reply (`Taken`), in one
+    piece or in several, in order, before anything else.
     """
 
     within: float | None = None
-    passes: Callable[[str], bool] | None = field(default=None, repr=False, compare=False)
+    take: Callable[[bytes], Taken] | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What comes of bytes that were read: steps of the machine, and what went wrong behind them.
+
+    `goes_on`: may the next bytes be read before the machine has these?
+    """
+
+    steps: Sequence[Any]
+    error: Exception | None = None
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,11 +310,10 @@ def relay(
     steps: Machine[T],
     perform: Callable[[Effect], Machine[Any]] | None = None,
     on_step: Callable[[Any], Iterable[Any]] | None = None,
-    before: Callable[[], Iterable[Any]] | None = None,
 ) -> Machine[T]:
     """`steps` as a machine whose effects `perform` replies to whose steps `on_step` passes on; both give more steps.
 
-    Without one of them, its kind passes as it is.  `before` gives more steps before each effect.
+    Without one of them, its kind passes as it is.
     """
     resume: Callable[[Any], Any] = steps.send
     reply: Any = None
@@ -315,8 +327,6 @@ def relay(
                 else:
                     yield from on_step(step)
                 continue
-            if before is not None:
-                yield from before()
             try:
                 reply = (yield from perform(step)) if perform is not None else (yield step)
             except Exception as error:

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import shortcut
 from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
 from tests.support.gateways import FENCE, PATHS, app, ask, every_back, every_front, read
 from tests.support.upstreams import UPSTREAMS, ScriptedReply, text_reply
+from tests.turn.test_alike_frames import STREAMS, needs_recordings
+from tests.turn.test_alike_frames import _written as written_stream
 
 PROSE = "It is so: one, two {three}, \"four\" and f(x) < 5.\nHere's my view — naïve, 東京, \U0001f600, a\\b\t`c`.\n\n" * 3
 MENTION = "Write <tool_call> for a call, or <function=look> so.\n" + PROSE
@@ -90,14 +93,14 @@ def test_several_pieces_in_one_read_take_the_shortcut_too(monkeypatch: pytest.Mo
 
 
 def test_most_of_a_plain_stream_is_never_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    replies: list[int] = []
-    whole = shortcut.Shortcut.observe
+    replies: list[Any] = []
+    given = shortcut.Shortcut._next
 
-    def observe(self: Any, pieces: list[bytes]) -> None:
-        replies.append(len(pieces))
-        whole(self, pieces)
+    def counted(self: Any) -> Any:
+        replies.append(self)
+        return given(self)
 
-    monkeypatch.setattr(shortcut.Shortcut, "observe", observe)
+    monkeypatch.setattr(shortcut.Shortcut, "_next", counted)
     words = ScriptedReply(tuple(f"word{n} " for n in range(300)))
     wire = UPSTREAMS["openai_chat"]
     peer = ScriptedPeer(lambda _: Answer(tuple(wire.stream(words)), headers={"content-type": wire.kind}))
@@ -107,7 +110,60 @@ def test_most_of_a_plain_stream_is_never_decoded(monkeypatch: pytest.MonkeyPatch
     assert len(reply.pieces) > 300
 
 
-def test_strings_that_are_none_are_left_to_the_decoder() -> None:
-    for inside in (b'a"b', b"a\\x", b"\\ud800", b"a\nb", b"", b"\xff"):
-        assert shortcut._text(inside) == "", inside
-    assert shortcut._text(json.dumps("é\n\U0001f600").encode()[1:-1]) == "é\n\U0001f600"
+ARGUMENTS = {"at": "a long way up, \u00e9 \"so\" {and} <so> on " * 5, "n": [1, 2.5, None, True, {"b": "c"}]}
+
+
+def _call_pieces(size: int) -> tuple[bytes, ...]:
+    """Native calls whose arguments come in pieces, text before them."""
+
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
+        body = {"id": "1", "created": 1, "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+        return f"data: {json.dumps(body)}\n\n".encode()
+
+    out = [chunk({"role": "assistant", "content": ""}), *(chunk({"content": piece}) for piece in ("Let", " me", " look", "."))]
+    for index in range(2):
+        begun = {"index": index, "id": f"c{index}", "type": "function", "function": {"name": "look", "arguments": ""}}
+        out.append(chunk({"tool_calls": [begun]}))
+        text = json.dumps(ARGUMENTS)
+        for at in range(0, len(text), size):
+            piece = {"index": index, "function": {"arguments": text[at : at + size]}}
+            out.append(chunk({"tool_calls": [piece]}))
+    return (*out, chunk({}, "tool_calls"), b"data: [DONE]\n\n")
+
+
+@every_front
+@pytest.mark.parametrize("early", [False, True], ids=["whole calls", "fragments"])
+@pytest.mark.parametrize("joined", [1, 3, 1000])
+@pytest.mark.parametrize("size", [1, 4])
+def test_arguments_of_native_calls_say_the_same(
+    front: str, early: bool, joined: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_pieces = _call_pieces(size)
+    pieces = tuple(b"".join(all_pieces[at : at + joined]) for at in range(0, len(all_pieces), joined))
+
+    def gateway() -> Any:
+        peer = ScriptedPeer(lambda _: Answer(pieces, headers={"content-type": "text/event-stream"}))
+        return app(peer, config={"stream_arguments": early})
+
+    short, long = _answers(gateway, front, monkeypatch)
+    assert short == long
+
+
+@needs_recordings
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_recorded_streams_say_the_same_on_every_front(data: st.DataObject) -> None:
+    _, back, bodies = data.draw(st.sampled_from([row for row in STREAMS if row[1] in COMPATIBLE]))
+    stream = written_stream(back, bodies)
+    cut = data.draw(st.sampled_from([50, 400, 3000, 10**9]))
+    pieces = tuple(stream[at : at + cut] for at in range(0, len(stream), cut))
+    front, early = data.draw(st.sampled_from(sorted(PATHS))), data.draw(st.booleans())
+    kind = "application/x-ndjson" if back == "ollama_chat" else "text/event-stream"
+
+    def gateway() -> Any:
+        peer = ScriptedPeer(lambda _: Answer(pieces, headers={"content-type": kind}))
+        return app(peer, back, config={"stream_arguments": early})
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        short, long = _answers(gateway, front, monkeypatch)
+    assert short == long

@@ -9,7 +9,7 @@ right status while nothing was sent, in the stream's own form after that.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -279,7 +279,8 @@ class Exchange:
         encoder = codec.encode_stream(stamp, request, whole_calls=self._whole_calls)
         write = writers[codec.frames]
         pieces: list[bytes] = []
-        sealer, shortcut, across = self._sealer(), Shortcut(), AnswerCrossing(codec.name)
+        sealer, across = self._sealer(), AnswerCrossing(codec.name)
+        shortcut = Shortcut(encoder, codec.frames, pieces, self._send)
 
         def on_step(step: Any) -> tuple[()]:
             if type(step) in EVENTS:
@@ -288,20 +289,18 @@ class Exchange:
                     self._note([step.issue])
                 went_out = shortcut.note(step)
                 for event in across.feed(step):
-                    for frame in encoder.feed(event):
-                        if not went_out:
-                            pieces.append(write(frame))
+                    if not went_out:
+                        pieces.extend(map(write, encoder.feed(event)))
             return ()
 
-        def before() -> Iterable[Head | bytes]:
-            shortcut.observe(pieces)
-            return self._send(pieces) if pieces else ()
-
         def perform(effect: Effect) -> Machine[Any]:
-            return (yield from shortcut.read(effect)) if type(effect) is Read else (yield effect)
+            if type(effect) is Read:
+                return (yield from shortcut.read(effect))
+            yield from self._send(pieces)
+            return (yield effect)
 
         try:
-            response = yield from relay(steps, perform, on_step, before)
+            response = yield from relay(steps, perform, on_step)
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise

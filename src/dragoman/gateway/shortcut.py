@@ -1,141 +1,167 @@
-"""Pieces of a stream that differ from the one before in one string: they go around decoding, the turn and encoding.
+"""Events of a stream that go on with the one before: they go around the machines between the turn and the client.
 
-Where one read brought one text, and that text alone went out in one piece, twice with the same bytes around it on both
-wires, the next such piece can be written at once.  Knows bytes, effects and events; nothing of an API: what stands
-around a text is seen, not known.
+The turn handles every piece where it is read (`Read.take`), by its own decoder and its own parser.  What comes of it
+mostly goes on with a text, and would go through every machine above the turn unchanged, one event at a time.  Where
+the last such event did so, those that follow it are written at once, and told to these machines later, as one event.
+Arguments of a call that is held until it is whole go the same way, with nothing to write.  Knows events, effects and
+encoders; nothing of an API, nor of what the machines are.
 
-Contract: with or without it, the client gets the same bytes.  A text goes this way only if the turn says that it passes
-(`Read.passes`): nothing in it may begin a call, and nothing waits.  What went this way is told to the turn as one
-piece before anything else, so that whatever looks at the answer sees all of it; what comes of that is not sent again.
+Contract: with or without it, the client gets the same bytes.  Whatever is no such event is given to the machines in
+its place, behind all that went around them; what they are told late is not sent again.  What one read brought goes out
+in one piece, before the next.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any, TypeAlias
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from ..effects import Machine, Read
-from ..events import TextDelta
-from ..jsontext import quoted
+from ..codecs.shared.frames import CUTS, Frame, FrameKind, writers
+from ..codecs.shared.spec import StreamEncoder
+from ..effects import Machine, Read, Taken
+from ..events import CallDelta, Event, ReasoningDelta, TextDelta
 
 MOST = 16 * 1024
-"""Characters after which the turn is told what went around it: so much is held at most."""
-INSIDE = re.compile(rb'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))+')
-
-Around: TypeAlias = tuple[bytes, bytes]
-"""What stands before and behind the inside of a text's string."""
+"""Characters after which the machines are told what went around them: so much is held at most; 0: nothing does."""
+FEW = 3
+"""Events that are not worth a way around."""
+RUNS = frozenset({TextDelta, ReasoningDelta, CallDelta})
+SPOKEN = frozenset({TextDelta, ReasoningDelta})
 
 
 class Shortcut:
-    """The shortcut of one stream.  `note` what goes out, `observe` before each effect, `read` in place of `Read`."""
+    """The shortcut of one stream, written by `encoder` in frames of this kind into `pieces`.
 
-    def __init__(self) -> None:
-        self._data = b""  # what the last read brought
-        self._texts: list[str] = []  # what came of it
-        self._other = False  # did anything else?
-        self._around: tuple[Around, Around] | None = None
-        self._open = False
-        self._told: list[str] = []
+    `note` each event that goes out; `read` in place of a `Read`.  `flush` sends what stands in `pieces`.
+    """
+
+    def __init__(
+        self,
+        encoder: StreamEncoder,
+        frames: FrameKind,
+        pieces: list[bytes],
+        flush: Callable[[list[bytes]], Iterator[Any]],
+    ) -> None:
+        self._encoder, self._frames, self._pieces, self._flush = encoder, frames, pieces, flush
+        self._write: Callable[[Frame], bytes] = writers[frames]
+        self._queue: deque[Event] = deque()  # what the turn made of the last read, and nobody was told yet
+        self._error: Exception | None = None  # what went wrong behind it
+        self._goes_on = False  # may more be read before the turn has that?
+        self._kind: type | None = None  # what goes around
+        self._index = -1  # the call whose arguments do
+        self._told: list[str] = []  # what went around, and is still to be told
         self._size = 0
-        self._again = ""  # the text that comes again
-        self._next: bytes | Exception | None = None  # what was read meanwhile
+        self._again: Event | None = None  # what is told now and went out before
+        self._given: Event | None = None  # the last event that the turn had
+        self._came: Event | None = None  # the last that came out since it began with what it was given
+        self._reply: bytes | Exception | None = None  # what was read after what went around
 
-    def note(self, event: Any) -> bool:
+    def note(self, event: Event) -> bool:
         """An event goes out.  True: what it says went out before."""
-        text = event.text if type(event) is TextDelta and not event.doubt else ""
-        if self._again and text == self._again:
+        self._came = event
+        if self._again is not None and event == self._again:
+            self._again = None
             return True
-        if text:
-            self._texts.append(text)
-        else:
-            self._other = True
         return False
 
-    def observe(self, pieces: list[bytes]) -> None:
-        """All that came of the last read has gone out, in these pieces."""
-        if self._again and not (self._texts or self._other or pieces):
-            self._again = ""
-            return
-        around = None
-        if len(self._texts) == 1 == len(pieces) and not self._other:
-            wrote, sent = _around(self._data, self._texts[0]), _around(pieces[0], self._texts[0])
-            around = (wrote, sent) if wrote is not None and sent is not None else None
-        self._open = around is not None and around == self._around
-        self._around, self._again, self._other = around, "", False
-        self._texts.clear()
-
-    def read(self, effect: Read) -> Machine[bytes]:
-        """The reply to `effect`; yields what went around the turn meanwhile."""
-        if self._next is not None:
-            found, self._next = self._next, None
-            if isinstance(found, Exception):
-                raise found
-            self._data = found
-            return found
-        while self._open and effect.passes is not None and effect.within is None and self._size < MOST:
+    def read(self, effect: Read) -> Machine[bytes | Taken]:
+        """The reply to `effect`; yields what goes to the client meanwhile."""
+        if effect.take is None:
+            yield from self._flush(self._pieces)
+            reply: bytes = yield effect
+            return reply
+        self._look()
+        while True:
+            if self._queue and self._kind is not None:
+                self._go_around()
+            if self._queue or self._error is not None or (self._told and not self._may_read(effect)):
+                return self._next()
+            if self._reply is not None:
+                return self._late()
+            yield from self._flush(self._pieces)
             try:
                 data: bytes = yield effect
             except Exception as error:
                 if not self._told:
                     raise
-                self._next = error
-                return self._catch_up()
-            texts = self._plain(data)
-            if not texts or not all(map(effect.passes, texts)):
+                self._reply = error
+                return self._next()
+            if not data:
                 if not self._told:
-                    self._data = data
                     return data
-                self._next = data
-                return self._catch_up()
-            yield self._written(texts)
-        if self._told:
-            return self._catch_up()
-        self._data = yield effect
-        return self._data
+                self._reply = data
+                return self._next()
+            taken = effect.take(data)
+            self._queue.extend(taken.steps)
+            self._error, self._goes_on = taken.error, taken.goes_on
+            if not self._queue and not self._may_read(effect):
+                return self._next()
 
-    def _plain(self, data: bytes) -> list[str]:
-        """The texts of pieces that are like the last one; none where the data is anything else."""
-        assert self._around is not None
-        before, behind = self._around[0]
-        if not (data.startswith(before) and data.endswith(behind)):
-            return []
-        insides = data[len(before) : len(data) - len(behind)].split(behind + before)
-        texts = [_text(inside) for inside in insides]
-        return texts if all(texts) else []
+    def _may_read(self, effect: Read) -> bool:
+        return self._goes_on and effect.within is None and self._size < MOST
 
-    def _written(self, texts: list[str]) -> bytes:
-        assert self._around is not None
-        before, behind = self._around[1]
+    def _late(self) -> bytes:
+        reply, self._reply = self._reply, None
+        if isinstance(reply, Exception):
+            raise reply
+        return reply or b""
+
+    # ── what goes around ─────────────────────────────────────────────────────
+
+    def _look(self) -> None:
+        """Did the last event that the turn was given go out as it was, or not at all?  So will those like it."""
+        given, came = self._given, self._came
+        self._given = self._came = self._again = None
+        if given is None:
+            return
+        kind = type(given)
+        if kind is CallDelta:
+            around = came is None
+            self._index = given.index  # type: ignore[union-attr]
+        else:
+            around = kind in SPOKEN and came == given and self._encoder.runs(kind) and self._frames in CUTS
+        self._kind = kind if around and MOST else None
+
+    def _go_around(self) -> None:
+        queue, kind, texts = self._queue, self._kind, list[str]()
+        event: Any
+        if kind is CallDelta:
+            while queue and type(event := queue[0]) is kind and event.index == self._index:
+                texts.append(event.json)
+                queue.popleft()
+        else:
+            while queue and type(event := queue[0]) is kind and not (kind is TextDelta and event.doubt):
+                texts.append(event.text)
+                queue.popleft()
+            if any(texts):
+                self._pieces.append(self._encoder.go_on(filter(None, texts), self._write))
         self._told += texts
         self._size += sum(map(len, texts))
-        return b"".join(before + quoted(text)[1:-1].encode() + behind for text in texts)
 
-    def _catch_up(self) -> bytes:
-        """A piece of the provider's that says all that went around the turn."""
-        assert self._around is not None
-        before, behind = self._around[0]
-        self._again, self._size = "".join(self._told), 0
+    def _next(self) -> Taken:
+        """What the turn is given: what went around it, and what comes behind that, up to what may go around again."""
+        given: list[Event] = []
+        if self._told:
+            given.append(self._late_event())
+        queue = self._queue
+        while queue:
+            event = queue.popleft()
+            given.append(event)
+            if type(event) in RUNS and len(queue) >= FEW and type(queue[0]) is type(event):
+                return self._given_now(given, None)
+        error, self._error = self._error, None
+        return self._given_now(given, error)
+
+    def _given_now(self, given: list[Event], error: Exception | None) -> Taken:
+        self._given, self._came, self._kind = (given[-1] if given else None), None, None
+        return Taken(given, error)
+
+    def _late_event(self) -> Event:
+        text = "".join(self._told)
         self._told.clear()
-        return before + quoted(self._again)[1:-1].encode() + behind
-
-
-def _around(data: bytes, text: str) -> Around | None:
-    """What stands around the inside of the only string in `data` that says `text`."""
-    for spelt in (quoted(text), json.dumps(text, ensure_ascii=False)):
-        before, *after = data.split(spelt.encode("utf-8", "surrogatepass"))
-        if len(after) == 1:
-            return before + b'"', b'"' + after[0]
-    return None
-
-
-def _text(inside: bytes) -> str:
-    """The text of a string's inside; "" where it is none."""
-    if INSIDE.fullmatch(inside) is None:
-        return ""
-    try:
-        text: str = json.loads(b'"' + inside + b'"') if b"\\" in inside else inside.decode()
-        text.encode()
-    except ValueError:
-        return ""
-    return text
+        self._size = 0
+        if self._kind is CallDelta:
+            return CallDelta(self._index, text)
+        self._again = TextDelta(text) if self._kind is TextDelta else ReasoningDelta(text)
+        return self._again

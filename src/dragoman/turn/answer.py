@@ -7,10 +7,10 @@ its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..codecs.shared.spec import Ids, WireFields
 from ..dialects.engine.parser import Dialects, Parser
@@ -18,7 +18,7 @@ from ..dialects.judge.declared import NO_TOOLS, Declared, declared
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownText
 from ..dialects.writing.prompt import with_nonce
-from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported, PartEnded, TextDelta
+from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported, PartEnded, ReasoningDelta, TextDelta
 from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
 from ..types import Issue, IssueKind, Message, Response, Stop
@@ -36,13 +36,8 @@ from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextPars
 Mint: TypeAlias = Callable[[str], Ids]
 """Ids for the calls of one answer: `mint("x")(0)`; the letter keeps those of two sources apart."""
 Handler: TypeAlias = Callable[[Event], list[Event]]
-
-
-class Handling(NamedTuple):
-    """What handles the events of an answer, and whether a text, if it came next, would only be passed on."""
-
-    handle: Handler
-    passes: Callable[[str], bool]
+Handling: TypeAlias = Callable[[Sequence[Event]], list[Event]]
+"""What handles the events of an answer, as many at once as there are: one read may bring hundreds."""
 
 
 SPEECH = (TextDelta, CallStarted)
@@ -54,19 +49,34 @@ class AnswerStream:
 
     def __init__(self, noticed: Iterable[Issue], handling: Handling) -> None:
         self._noticed = [IssueReported(issue) for issue in noticed]
-        self._handle, self.passes = handling
+        self._handle = handling
         self._assembler = Assembler()
         self.begun = self.spoke = False
 
     def take(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Handle the provider's `events`, one by one, for they may end in an error."""
-        handle, add = self._handle, self._assembler.add
-        for event in events:
-            for made in handle(event) if self.begun else (*self._noticed, *handle(event)):
-                if not self.spoke:
-                    self.begun, self.spoke = True, isinstance(made, SPEECH)
-                add(made)
-                yield made
+        """Handle the provider's `events`, which may end in an error: it is raised behind what came before it."""
+        made, error = self.take_all(events)
+        yield from made
+        if error is not None:
+            raise error
+
+    def take_all(self, events: Iterable[Event]) -> tuple[list[Event], Exception | None]:
+        """The same at once, and the error."""
+        came: list[Event] = []
+        failed = None
+        try:
+            came.extend(events)
+        except Exception as error:
+            failed = error
+        made = self._handle(came)
+        if not self.begun and came:
+            made = [*self._noticed, *made]
+        add = self._assembler.add
+        for one in made:
+            if not self.spoke:
+                self.begun, self.spoke = True, isinstance(one, SPEECH)
+            add(one)
+        return made, failed
 
     def response(self) -> Response:
         """The events that went out, as a response."""
@@ -95,31 +105,27 @@ def handling(plan: Plan, mint: Mint) -> Handling:
     def own(number: int) -> Mint:
         return lambda letter: mint(f"{letter}{number}_")
 
+    def each(handle: Handling) -> Handler:
+        return lambda event: handle([event])
+
     choices = FurtherChoices(
-        plan.codec, plan.asked, first.handle, lambda number: _handling(plan, own(number)).handle, lambda n: own(n)("n")
+        plan.codec, plan.asked, each(first), lambda number: each(_handling(plan, own(number))), lambda n: own(n)("n")
     )
-    return Handling(choices.handle, first.passes)
+    return lambda events: [made for event in events for made in choices.handle(event)]
 
 
 def _handling(plan: Plan, mint: Mint) -> Handling:
     """What handles the events of one choice."""
     parser = _parser(plan, mint("t"))
     stream = TextCallStream(parser, _natives(plan), native=not plan.text)
-    found = Handling(stream.handle, stream.passes)
+    found: Handling = stream.handle_all
     if parser is not None:
         found = _in_protocol(plan, _overlooked(plan, found))
     if plan.text:
-        return _restoring(found, Restorer())
+        restorer = Restorer()
+        return lambda events: restorer.handle_all(found(events))
     restore = partial(_restored, plan=plan, origin=origin(plan.route.provider, plan.family))
-    return Handling(lambda event: [restore(made) for made in found.handle(event)], found.passes)
-
-
-def _restoring(inner: Handling, restorer: Restorer) -> Handling:
-    """`inner`, with what it makes restored."""
-    return Handling(
-        lambda event: [restorer.handle(made) for made in inner.handle(event)],
-        lambda text: restorer.passes(text) and inner.passes(text),
-    )
+    return lambda events: [made if type(made) in RUNNING else restore(made) for made in found(events)]
 
 
 def _overlooked(plan: Plan, inner: Handling) -> Handling:
@@ -127,10 +133,7 @@ def _overlooked(plan: Plan, inner: Handling) -> Handling:
     if plan.route.doubt != "ask" or plan.route.strict:
         return inner
     text = OverlookedText(_known(plan))
-    return Handling(
-        lambda event: [held for made in inner.handle(event) for held in text.handle(made)],
-        lambda piece: text.passes(piece) and inner.passes(piece),
-    )
+    return lambda events: text.handle_all(inner(events))
 
 
 def _known(plan: Plan) -> Declared:
@@ -144,10 +147,7 @@ def _in_protocol(plan: Plan, inner: Handling) -> Handling:
     if plan.asked.output_schema is not None and not plan.protocol:
         return inner
     answer = ProtocolAnswer(plan.tools, told=plan.protocol, strict=plan.route.strict)
-    return Handling(
-        lambda event: [held for made in inner.handle(event) for held in answer.handle(made)],
-        lambda text: answer.passes(text) and inner.passes(text),
-    )
+    return lambda events: answer.handle_all(inner(events))
 
 
 def _restored(event: Event, plan: Plan, origin: str) -> Event:
@@ -157,6 +157,8 @@ def _restored(event: Event, plan: Plan, origin: str) -> Event:
     return renamed_back(event, plan.names) if plan.names.back else event
 
 
+RUNNING = frozenset({TextDelta, ReasoningDelta, CallDelta})
+"""Events that hold no name and no fields."""
 _BEARING = frozenset({PartEnded, CallStarted})
 
 

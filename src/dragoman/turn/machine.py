@@ -19,7 +19,7 @@ from functools import lru_cache
 from ..codecs.shared.spec import Ids
 from ..conversation.cache_markers import in_order
 from ..conversation.history import repair
-from ..effects import Machine, NewId, Read
+from ..effects import Machine, NewId, Read, Taken
 from ..errors import ProviderError, UsageError
 from ..jsontext import to_json
 from ..memo import TOOLS, FrozenTools, memoize
@@ -111,8 +111,16 @@ def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[P
 def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:
     """The answer, as its bytes come."""
     source = yield from send(plan, mint("n"), tokens)
-    while data := (yield Read(source.patience(), answer.passes)):
-        yield from answer.take(source.feed(data))
+
+    def take(data: bytes) -> Taken:
+        events, error = answer.take_all(source.feed(data))
+        return Taken(events, error, source.is_open)
+
+    while reply := (yield Read(source.patience(), take)):
+        taken = reply if type(reply) is Taken else take(reply)
+        yield from taken.steps
+        if taken.error is not None:
+            raise taken.error
     yield from answer.take(source.close())
 
 

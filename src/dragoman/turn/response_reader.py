@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from ..codecs.shared.frames import Frame, readers
-from ..codecs.shared.spec import Codec, Ids, Progress
+from ..codecs.shared.alike import Alike, like_frame
+from ..codecs.shared.frames import CUTS, readers
+from ..codecs.shared.spec import Codec, Ids, Likeness, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
 from ..events import CallEnded, Ended, Event, IssueReported, PartEnded, Started, WireEvent, replay
 from ..providers.route import Route
@@ -29,12 +30,18 @@ ENDLESS = "{root} streams without end ({size} MiB, {silent} MiB of it without an
 
 DRAIN = 0.1
 """Seconds to wait, once an answer is over, for the end of its body: then its connection can serve the next one."""
+MOST_TRIES = 8
+"""How often in a row what reads frames by likeness is made in vain: some servers spell every frame another way."""
 MOST_LATE = 32
 """Pieces read of a body after its answer stopped; a peer may go on with signs of life for ever."""
 
 
 class AnswerSource(Protocol):
     """Bytes of an answer → events."""
+
+    @property
+    def is_open(self) -> bool:
+        """Does more of the answer follow, by what came so far?"""
 
     def patience(self) -> float | None:
         """Seconds to wait for more that is welcome, but not needed; None where the answer is not there yet.
@@ -55,12 +62,22 @@ class Streamed:
     def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
         self._reader = readers[codec.frames]()
         self._decoder = codec.decode_stream(ids)
+        self._cuts = CUTS.get(codec.frames, ())
         self._route = route
         self._start = b""
         self._understood = False
         self._size = self._silent = 0  # bytes of all, and of those since the last frame
         self._stopped = self._premature = False  # did it say why it stops, and did more of it follow all the same?
         self._late = 0  # pieces that came after it stopped
+        self._between = True  # has every frame that began ended?
+        self._like: Likeness | None = None  # of the last frame
+        self._alike: Alike | None = None  # reads the frames that are like it
+        self._tries = 0  # times that one was made since the last that was of use
+
+    @property
+    def is_open(self) -> bool:
+        """Does more of the answer follow, by the frames so far?"""
+        return self._decoder.progress is Progress.OPEN
 
     def patience(self) -> float | None:
         """By how far the answer has come; a peer that went on after it had stopped is waited for as before."""
@@ -68,28 +85,68 @@ class Streamed:
         self._stopped = progress is not Progress.OPEN
         if not self._stopped or (self._premature and progress is Progress.STOPPED):
             return None
-        self._late += 1
-        if self._late > MOST_LATE:
+        if self._late >= MOST_LATE:
             return 0.0
         return DRAIN if progress is Progress.OVER else self._route.timeouts.grace
 
-    def feed(self, data: bytes) -> Iterable[Event]:
+    def feed(self, data: bytes) -> Iterator[Event]:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
         if not self._understood:
             self._start += data[: SHOWN_GARBAGE - len(self._start)]
-        frames = self._reader.feed(data)
         self._size += len(data)
-        self._silent = 0 if frames else self._silent + len(data)
-        if len(frames) == 1 and self._size <= MAX_STREAMED:  # as they mostly come: nothing can stand before its error
-            return self._checked(self._decoder.feed(frames[0]))
-        return self._decoded(frames)
-
-    def _decoded(self, frames: list[Frame]) -> Iterator[Event]:
-        for frame in frames:
-            yield from self._checked(self._decoder.feed(frame))
+        self._late += self._stopped
+        for frames in self._pieces(data):
+            run: list[Event] = []
+            for frame in frames:
+                alike = self._alike
+                found = alike.read(frame) if alike is not None and type(frame) is str else None
+                if found is not None:
+                    run += self._decoder.feed_alike(*found)
+                    continue
+                if run:
+                    yield from self._told(run)
+                    run = []
+                yield from self._one(frame)
+            if run:
+                yield from self._told(run)
         if self._silent > MAX_WHOLE or self._size > MAX_STREAMED:
             message = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
             raise ProviderError(message, kind=ErrorKind.GARBLED)
+
+    def _pieces(self, data: bytes) -> Iterator[list[str | bytes]]:
+        """The bytes, cut where frames end; those of whole frames as text."""
+        cut = next((cut for cut in self._cuts if cut in data), b"")
+        if not cut:
+            self._between = False
+            yield [data]
+            return
+        start = 0 if self._between else data.index(cut) + len(cut)
+        if start:
+            yield [data[:start]]
+        end = data.rindex(cut) + len(cut)
+        try:
+            text, mark = data[start:end].decode(), cut.decode()
+        except UnicodeDecodeError:
+            yield [data[start:end]]
+        else:
+            yield [f"{frame}{mark}" for frame in text.split(mark)[:-1]]
+        self._between = end == len(data)
+        if not self._between:
+            yield [data[end:]]
+
+    def _one(self, given: str | bytes) -> Iterator[Event]:
+        """Read it by the wire's rules, and see whether the next may be like it."""
+        frames = self._reader.feed(given.encode() if isinstance(given, str) else given)
+        self._silent = 0 if frames else self._silent + len(given)
+        for frame in frames:
+            yield from self._checked(self._decoder.feed(frame))
+        like = self._decoder.like
+        if like is None or like is not self._like:
+            self._alike = None
+        elif isinstance(given, str) and len(frames) == 1 and self._tries < MOST_TRIES:
+            self._tries += 1
+            self._alike = like_frame(given, like.last, like.noise, like.string)
+        self._like = like
 
     def close(self) -> Iterator[Event]:
         for frame in self._reader.close():
@@ -98,6 +155,11 @@ class Streamed:
         if not self._understood:
             raise _garbled(self._start, self._route)
         yield from last
+
+    def _told(self, events: list[Event]) -> list[Event]:
+        """The events of frames that were read by likeness."""
+        self._silent, self._tries = 0, 0
+        return self._checked(events)
 
     def _checked(self, events: list[Event]) -> list[Event]:
         if not self._understood:
@@ -124,6 +186,8 @@ class Whole:
     def __init__(self, codec: Codec, ids: Ids, route: Route, *, sized: bool = False) -> None:
         self._codec, self._ids, self._route, self._sized = codec, ids, route, sized
         self._body = WholeBody()
+
+    is_open = False
 
     def patience(self) -> float | None:
         """Its end is the body's; of one that nobody measured, the end of what it says."""

@@ -9,7 +9,7 @@ happened: calls to run mean `tool_calls`, a call that was cut means `length`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -46,9 +46,6 @@ class TextParser(Protocol):
 
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The events that were still open."""
-
-    def passes(self, text: str) -> bool:
-        """Would `text`, if it came next, be told as it is, and nothing else?"""
 
 
 class ReasoningParser(TextParser, Protocol):
@@ -91,10 +88,6 @@ class PresumedReasoning:
         self._inside = not start.startswith(self._opener)
         self._parser = self._make(self._opener if self._inside else "")
         return self._follow(self._parser.feed(begun))
-
-    def passes(self, text: str) -> bool:
-        """Would `text`, if it came next, be told as it is, and nothing else?"""
-        return not self._inside and self._parser is not None and self._parser.passes(text)
 
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The events that were still open."""
@@ -157,6 +150,25 @@ class TextCallStream:
         self._runnable = 0  # calls that will run
         self._cut = False
 
+    def handle_all(self, events: Sequence[Event]) -> list[Event]:
+        """Handle them in order: what `handle` makes of each.  Most are text that goes on, or reasoning."""
+        made: list[Event] = []
+        for event in events:
+            kind = type(event)
+            if kind is TextDelta and self._parser is not None and self._shown and not self._parted:
+                text: str = event.text  # type: ignore[union-attr]
+                self._searched = True
+                if self._native:
+                    self._text.append(text)
+                found = self._parser.feed(text)
+                made += found if len(found) == 1 and type(found[0]) in DELTAS else self._sort(found)
+            elif kind is ReasoningDelta and not isinstance(self._parser, PresumedReasoning):
+                self._searched = False
+                made.append(event)
+            else:
+                made += self.handle(event)
+        return made
+
     def handle(self, event: Event) -> list[Event]:
         """Handle `event`; its events come in order."""
         if type(event) is TextDelta:
@@ -175,10 +187,6 @@ class TextCallStream:
             case _:
                 self._note(event)
         return [event]
-
-    def passes(self, text: str) -> bool:
-        """Would `text`, if it came next, be told as it is, and nothing else?"""
-        return self._parser is None or (self._shown and self._parser.passes(text))
 
     def _native_event(self, event: Event) -> list[Event]:
         """Handle an event of a native call, once it is judged; native calls are numbered after those found."""
@@ -309,6 +317,14 @@ class Restorer:
     def __init__(self) -> None:
         self._carry: dict[Any, str] = {}
 
+    def handle_all(self, events: Sequence[Event]) -> list[Event]:
+        """Each with the text the model was given before it was neutralised."""
+        made: list[Event] = []
+        for event in events:
+            plain = type(event) is TextDelta and JOINER not in event.text and not self._carry
+            made.append(event if plain else self.handle(event))
+        return made
+
     def handle(self, event: Event) -> Event:
         """`event` with the text the model was given before it was neutralised."""
         match event:
@@ -322,10 +338,6 @@ class Restorer:
                 return IssueReported(replace(issue, raw=restore(issue.raw)))
             case _:
                 return event
-
-    def passes(self, text: str) -> bool:
-        """Is there nothing to undo in `text`, if it comes next?"""
-        return JOINER not in text and not self._carry
 
     def _restore(self, stream: Any, text: str) -> str:
         text = self._carry.pop(stream, "") + text

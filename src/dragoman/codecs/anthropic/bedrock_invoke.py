@@ -10,10 +10,11 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...errors import ProviderError
-from ...events import Event, IssueReported
+from ...events import Event, IssueReported, TextDelta
 from ...jsontext import to_json
 from ...types import JsonObject, Request
 from ..bedrock import converse as bedrock_converse
@@ -51,12 +52,17 @@ def decode_request(body: JsonObject) -> Request:
 class _Decoder:
     """Chunks → Anthropic's frames → events."""
 
+    like = None  # what may differ is wrapped
+
     def __init__(self, ids: Ids | None = None) -> None:
         self._inner = anthropic_messages.CODEC.decode_stream(ids)
 
     @property
     def progress(self) -> Progress:
         return self._inner.progress
+
+    def feed_alike(self, text: str, noise: JsonObject) -> list[Event]:
+        return []
 
     def feed(self, frame: Frame) -> list[Event]:
         if frame.event.endswith("Exception"):
@@ -92,6 +98,12 @@ class _Encoder:
 
     def feed(self, event: Event) -> list[Frame]:
         return [_chunk(frame) for frame in self._inner.feed(event)]
+
+    def runs(self, kind: type) -> bool:
+        return False
+
+    def go_on(self, texts: Iterable[str], write: Callable[[Frame], bytes]) -> bytes:
+        return b"".join([write(_chunk(frame)) for text in texts for frame in self._inner.feed(TextDelta(text))])
 
     def close(self) -> list[Frame]:
         return [_chunk(frame) for frame in self._inner.close()]

@@ -68,7 +68,7 @@ class _Decoder(RunDecoder):
     stops = STOPS
     plain_words = frozenset(WORDS.values())
     unfinished = "the stream ended without saying why; the answer may be cut short"
-    noise = ("obfuscation",)  # of another length in every chunk, against listeners on the line
+    noise = ("obfuscation", "usage")  # of another length in every chunk, against listeners; counts so far
 
     def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
@@ -106,6 +106,9 @@ class _Decoder(RunDecoder):
             self._repeat_text(events, *_DELTA, key)
         return events
 
+    def _read_noise(self, body: JsonObject) -> None:
+        _gather(self._usage, mapping(body.get("usage")))
+
     def _only_field(self, body: JsonObject) -> tuple[str, JsonObject]:
         """The one field of a chunk's delta that says something, "" where there are others or none; and the delta."""
         choices = items(body.get("choices"))
@@ -120,7 +123,7 @@ class _Decoder(RunDecoder):
         """The events of one chunk."""
         choices = [choice for choice in items(body.get("choices")) if isinstance(choice, Mapping)]
         events = self._about(body, begins=bool(choices))
-        _gather(self._usage, mapping(body.get("usage")))
+        self._read_noise(body)
         others: list[JsonObject] = []
         for choice in choices:
             index = choice.get("index") or 0

@@ -6,7 +6,7 @@ and the last event repeats the whole answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ...events import (
@@ -127,6 +127,10 @@ class ResponseEncoder(Encoder):
         (before, name, _), after = self._around
         self._pieces.append(text)
         return self._numbered(f"{before}{quoted(text)}{after}", name)
+
+    def go_on(self, texts: Iterable[str], write: Callable[[Frame], bytes]) -> bytes:
+        """Every frame has a number of its own."""
+        return b"".join([write(self._continue_run(text)) for text in texts])
 
     def _text_delta(self, text: str) -> Frame:
         fields = {**self._of_item(), "content_index": len(self._before), "delta": text}

@@ -26,13 +26,13 @@ Emit = Callable[[str], list[Event]]
 Path = tuple[str | int, ...]
 
 
-class _Repeat:
+class Repeat:
     """A frame, and where the string stands by which the next frames may differ from it."""
 
-    __slots__ = ("_body", "_emit", "_event", "_holder", "_key", "_noise", "_steps")
+    __slots__ = ("_body", "_event", "_holder", "_key", "_steps", "emit", "noise")
 
     def __init__(self, body: dict[str, Any], event: str, noise: tuple[str, ...], emit: Emit, path: Path) -> None:
-        self._body, self._event, self._noise, self._emit = body, event, noise, emit
+        self._body, self._event, self.noise, self.emit = body, event, noise, emit
         *self._steps, self._key = path
         self._holder = self._find(body)
 
@@ -46,16 +46,26 @@ class _Repeat:
         except (KeyError, IndexError, TypeError):
             return None
 
+    @property
+    def last(self) -> str:
+        """The string of the last frame."""
+        return "" if self._holder is None else str(self._holder[self._key])
+
+    def string(self, body: Any) -> str | None:
+        """The string of `body` by which it may differ; None where there is none."""
+        holder = self._find(body)
+        return None if holder is None else holder[self._key]
+
     def read(self, body: dict[str, Any], event: str) -> list[Event] | None:
         """The events of a frame that differs in the string only, and in the noise; None for any other."""
         holder, mine = self._find(body), self._holder
         if holder is None or mine is None:
             return None
         mine[self._key] = string = holder[self._key]
-        for key in self._noise:
+        for key in self.noise:
             if key in body:
                 self._body[key] = body[key]
-        return self._emit(string) if body == self._body and event == self._event else None
+        return self.emit(string) if body == self._body and event == self._event else None
 
 
 class AnswerDecoder(ABC):
@@ -81,7 +91,7 @@ class AnswerDecoder(ABC):
         self._word = ""  # the wire's own for why it stopped
         self._usage: dict[str, Any] = {}
         self._extra: dict[str, Any] = {}
-        self._like: _Repeat | None = None
+        self._like: Repeat | None = None
         self._repeats: tuple[Emit, Path] | None = None
 
     def feed(self, frame: Frame) -> list[Event]:
@@ -101,8 +111,25 @@ class AnswerDecoder(ABC):
         self._like = self._repeats = None
         events = self._read(body, frame.event)
         if self._repeats is not None:
-            self._like = _Repeat(body, frame.event, self.noise, *self._repeats)
+            self._like = Repeat(body, frame.event, self.noise, *self._repeats)
         return events
+
+    @property
+    def like(self) -> Repeat | None:
+        """How the next frames may differ from the last one; None where it was like no other."""
+        return self._like
+
+    def feed_alike(self, text: str, noise: JsonObject) -> list[Event]:
+        """The events of a frame that differs from the last one in this string, and these fields.
+
+        Only while `like` says that frames may.
+        """
+        like = self._like
+        if like is None:
+            return []
+        if noise:
+            self._read_noise(noise)
+        return like.emit(text)
 
     @property
     def progress(self) -> Progress:

@@ -12,7 +12,7 @@ that no client takes a cut call for a complete one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,6 +132,7 @@ class Encoder:
         self._finished = False
         self._running: type | None = None
         self._around = Frame(""), ""
+        self._edges: list[str] = []  # what is written around the texts of the run
         self._handlers: dict[type, Callable[[Any], list[Frame]]] = {
             Started: self._on_started,
             TextDelta: self._on_text,
@@ -154,6 +155,18 @@ class Encoder:
             return [self._continue_run(event.text)]  # type: ignore[union-attr]
         return self._write(self._sequencer.feed(event))
 
+    def runs(self, kind: type) -> bool:
+        """Is a run of this kind of event under way?"""
+        return kind is self._running
+
+    def go_on(self, texts: Iterable[str], write: Callable[[Frame], bytes]) -> bytes:
+        """What goes on with the run under way, one frame for each text, as `write` writes frames."""
+        if not self._edges:
+            (before, name, _), after = self._around
+            self._edges = write(Frame(f"{before}{_MARKED}{after}", name)).decode().split(_MARKED)
+        begin, end = self._edges
+        return f"{begin}{f'{end}{begin}'.join(map(quoted, texts))}{end}".encode()
+
     def close(self) -> list[Frame]:
         """What ends the stream, also where no `Ended` came."""
         return self._write([*self._sequencer.close(), *([] if self._finished else [Ended()])]) + self._last()
@@ -171,6 +184,7 @@ class Encoder:
         before, *after = like.data.split(_MARKED)
         if len(after) == 1 and not self._sequencer.is_buffering:
             self._running, self._around = type(event), (Frame(before, like.event), after[0])
+            self._edges = []
         return make(event.text)
 
     def _continue_run(self, text: str) -> Frame:

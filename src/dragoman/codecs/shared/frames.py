@@ -304,6 +304,11 @@ readers: Mapping[FrameKind, Callable[[], Reader]] = MappingProxyType(
 )
 """Kind → a new reader."""
 
+CUTS: Mapping[FrameKind, tuple[bytes, ...]] = MappingProxyType(
+    {FrameKind.SSE: (b"\r\n\r\n", b"\n\n"), FrameKind.NDJSON: (b"\n",)}
+)
+"""Kind → bytes behind which, wherever they stand, no frame goes on."""
+
 writers: Mapping[FrameKind, Callable[[Frame], bytes]] = MappingProxyType(
     {FrameKind.SSE: write_sse, FrameKind.NDJSON: write_ndjson, FrameKind.AWS: write_aws}
 )

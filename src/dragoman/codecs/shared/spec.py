@@ -12,7 +12,7 @@ their own wire only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, Protocol
@@ -170,8 +170,33 @@ class Progress(Enum):
     OVER = "over"        # the wire's own terminator has come
 
 
+class Likeness(Protocol):
+    """How frames may differ that are alike: in one string, and in the values of the fields `noise`."""
+
+    @property
+    def noise(self) -> Sequence[str]:
+        """The fields."""
+
+    @property
+    def last(self) -> str:
+        """The string of the last frame."""
+
+    def string(self, body: Any) -> str | None:
+        """The string of a frame's body; None where there is none."""
+
+
 class StreamDecoder(Protocol):
     """Frames of a streamed answer → events."""
+
+    @property
+    def like(self) -> Likeness | None:
+        """How the next frames may differ from the last one; None where it was like no other."""
+
+    def feed_alike(self, text: str, noise: JsonObject) -> list[Event]:
+        """The events of a frame that differs from the last one in this string, and these fields.
+
+        Only while `like` says that frames may.
+        """
 
     @property
     def progress(self) -> Progress:
@@ -189,6 +214,12 @@ class StreamEncoder(Protocol):
 
     def feed(self, event: Event) -> list[Frame]:
         """The frames `event` allows to send."""
+
+    def runs(self, kind: type) -> bool:
+        """Is a run of this kind of event under way, which the next such event would only go on with?"""
+
+    def go_on(self, texts: Iterable[str], write: Callable[[Frame], bytes]) -> bytes:
+        """What goes on with that run, one frame for each text, none of them empty, as `write` writes frames."""
 
     def close(self) -> list[Frame]:
         """What ends the stream."""

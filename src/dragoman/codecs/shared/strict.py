@@ -64,6 +64,14 @@ def loads_leniently(text: str) -> Any:
     return _BODY_DECODER.decode(text)  # white space around it, or no JSON: reported in the decoder's own words
 
 
+def value_at(text: str, at: int) -> int:
+    """Where the value ends that stands at `at`.  Raises `ValueError` where none does."""
+    try:
+        return _scan_body(text, at)[1]
+    except (StopIteration, RecursionError):
+        raise ValueError("no value stands here") from None
+
+
 # ── growing ──────────────────────────────────────────────────────────────────
 
 _BLANK = re.compile(r"[ \t\r\n]*")

@@ -146,11 +146,6 @@ class Parser:
         self._lane = lane_at(src, self._teller, self._scanner.table)
         return events
 
-    def passes(self, text: str) -> bool:
-        """Would `text`, if it came next, be told as visible text at once, and nothing else?  Asking changes nothing."""
-        lane = self._lane
-        return lane.visible and lane.search(text) is None
-
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The text has ended (because of `finish_reason`); returns the rest of the events."""
         if self._closed:

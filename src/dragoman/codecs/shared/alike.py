@@ -1,0 +1,135 @@
+"""A frame as it stands in a stream, and the places in it where the next frames may differ: read without a JSON parser.
+
+Nearly all frames of a stream are like the one before but for one string, and perhaps a number, a time or a count.  What
+stands between those places is compared as it is written; what stands in them is checked to be JSON.  So a frame that
+matches says what the first one said, but for what is new in those places; any other frame is read the ordinary way.
+Knows JSON's spelling; nothing of an API, of framing or of events.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...jsontext import quoted
+from .strict import loads_leniently, value_at
+
+_INSIDE = re.compile(r'[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*').fullmatch
+_COUNT = re.compile(r"0|[1-9][0-9]{0,17}").fullmatch
+_MARK = "\ufdd0"  # no character: where it is found again, there the string stands
+_TEXT = ""  # the name of the place of the string itself
+
+
+class Found(NamedTuple):
+    """What a frame says in its places: the string, and the values that may be another each time."""
+
+    text: str
+    noise: Mapping[str, Any]
+
+
+class Alike:
+    """The frames that are like one: `like_frame` makes it."""
+
+    __slots__ = ("_first", "_holes", "_last", "_parts")
+
+    def __init__(self, parts: Sequence[str], holes: Sequence[str]) -> None:
+        self._first, *self._parts = parts
+        self._last = self._parts.pop()
+        self._holes = holes
+
+    def read(self, frame: str) -> Found | None:
+        """What `frame` says, where it is like the one this was made of."""
+        first, last = self._first, self._last
+        at, end = len(first), len(frame) - len(last)
+        if end < at or not frame.startswith(first) or not frame.endswith(last):
+            return None
+        if not self._parts:
+            text = _string(frame[at:end])
+            return None if text is None else Found(text, _NO_NOISE)
+        return self._read_places(frame, at, end)
+
+    def _read_places(self, frame: str, at: int, end: int) -> Found | None:
+        text, noise = "", dict[str, Any]()
+        for number, name in enumerate(self._holes):
+            stop = frame.find(self._parts[number], at, end) if number < len(self._parts) else end
+            if stop < 0:
+                return None
+            inside = frame[at:stop]
+            if name is _TEXT:
+                found = _string(inside)
+                if found is None:
+                    return None
+                text = found
+            else:
+                try:
+                    noise[name] = int(inside) if _COUNT(inside) else loads_leniently(inside)
+                except ValueError:
+                    return None
+            at = stop + len(self._parts[number]) if number < len(self._parts) else stop
+        return Found(text, noise)
+
+
+_NO_NOISE: Mapping[str, Any] = {}
+
+
+def like_frame(
+    frame: str, text: str, noise: Sequence[str], holds: Callable[[Mapping[str, Any]], str | None]
+) -> Alike | None:
+    """What reads the frames that are like `frame` but for its string `text` and the values of the fields `noise`.
+
+    `holds` gives the string of a body that may differ.  None where it is not certain where that string stands.
+    """
+    spellings = dict.fromkeys((quoted(text), json.dumps(text, ensure_ascii=False)))
+    for spelt in spellings:
+        if frame.count(spelt) == 1:
+            at = frame.index(spelt) + 1
+            places = [(at, at + len(spelt) - 2, _TEXT)]
+            break
+    else:
+        return None
+    begin = frame.find("{")
+    marked = frame[begin:at] + _MARK + frame[places[0][1] :]
+    try:
+        if begin < 0 or holds(loads_leniently(marked)) != _MARK:
+            return None
+        places += [place for name in noise if (place := _place(frame, name)) is not None]
+    except (ValueError, AttributeError):
+        return None
+    return _apart(frame, sorted(places))
+
+
+def _place(frame: str, name: str) -> tuple[int, int, str] | None:
+    """Where the value of the field `name` stands; None where there is none, or more than one of that name."""
+    key = f'"{name}":'
+    if frame.count(key) != 1:
+        return None
+    start = frame.index(key) + len(key)
+    start += frame[start:].startswith(" ")
+    return start, value_at(frame, start), name
+
+
+def _apart(frame: str, places: Sequence[tuple[int, int, str]]) -> Alike | None:
+    parts, at = [], 0
+    for start, end, _ in places:
+        if start < at:
+            return None
+        parts.append(frame[at:start])
+        at = end
+    return Alike([*parts, frame[at:]], [name for _, _, name in places])
+
+
+def _string(inside: str) -> str | None:
+    """The text of a string's inside; None where it is none, or holds half a character."""
+    if _INSIDE(inside) is None:
+        return None
+    if "\\" not in inside:
+        return inside
+    text: str = json.loads(f'"{inside}"')
+    if "\\u" in inside and not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return None
+    return text

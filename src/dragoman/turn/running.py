@@ -1,0 +1,33 @@
+"""Events handled as many at once as there are, where most are text that goes on as it is.  Knows events only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..events import Event, TextDelta
+
+
+def handle_all(
+    events: Sequence[Event],
+    passes: Callable[[str], bool],
+    went_out: Callable[[str], None],
+    handle: Callable[[Event], list[Event]],
+) -> list[Event]:
+    """What `handle` makes of each, in order, where of a text that `passes` it would make that text, and note it.
+
+    `went_out` notes the texts of a run in one piece, before anything else is handled.
+    """
+    made: list[Event] = []
+    run: list[str] = []
+    for event in events:
+        if type(event) is TextDelta and not event.doubt and event.text and passes(event.text):
+            run.append(event.text)
+            made.append(event)
+            continue
+        if run:
+            went_out("".join(run))
+            run.clear()
+        made += handle(event)
+    if run:
+        went_out("".join(run))
+    return made
