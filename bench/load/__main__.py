@@ -23,7 +23,7 @@ from typing import Any
 
 from ..table import machine, publish, table
 from .asking import held, per_chunk, per_request
-from .processes import Server, free_port, process
+from .processes import Server, free_port, process, ran
 from .said import PATHS, Question
 
 CHAT = "openai_chat"
@@ -40,6 +40,8 @@ SAID = {
 ACROSS = [("anthropic_messages", CHAT), (CHAT, "anthropic_messages"), ("openai_responses", CHAT)]
 FEW, MANY = 50, 850
 OPEN = 1000
+BUSY = 1.0
+"""Seconds of CPU that a process spends only if it serves: those that mind others spend less."""
 
 
 def ours(name: str, upstream: str) -> contextlib.AbstractContextManager[Server]:
@@ -163,15 +165,8 @@ class Bench:
         for workers in ("1", "2"):
             with gateway(self._upstream, CHAT, "native", "--workers", workers) as server:
                 cost = per_request(server, CHAT, Question("text"), count=self._count(1600, ""), at_once=32)
-                busy = sum(one > 0.05 for one in map(_alone, server.processes()))
+                busy = sum(spent > BUSY for spent in map(ran, server.processes()))
                 yield [workers, str(busy), f"{cost.rate:,.0f}", _micro(cost.cpu)]
-
-
-def _alone(pid: int) -> float:
-    """Seconds of CPU of one process since it began to serve: those that only mind others spend next to none."""
-    from .processes import _ran
-
-    return _ran(pid)
 
 
 def _micro(seconds: float) -> str:
@@ -183,7 +178,9 @@ PARTS: Mapping[str, tuple[str, Sequence[str]]] = {
         "Requests, whole answers", ("messages", "tools", "through", "CPU µs/request", "×", "requests/s", "p50 ms"),
     ),
     "streams": ("Streams of OpenAI's chat API", ("an answer of", "how", "through", "CPU µs/chunk", "×")),
-    "wires": ("Streams of text, burst, every API", ("client speaks", "model speaks", "CPU µs/chunk", "pass-through", "×")),
+    "wires": (
+        "Streams of text, burst, every API", ("client speaks", "model speaks", "CPU µs/chunk", "pass-through", "×"),
+    ),
     "memory": (f"{OPEN:,} open slow streams", ("through", "KB/stream", "MB in all, after them")),
     "workers": ("Several processes", ("workers", "of them busy", "requests/s", "CPU µs/request")),
 }  # fmt: skip

@@ -43,7 +43,7 @@ class Manner(NamedTuple):
 
 def manner(model: str) -> Manner:
     """What a model's name says."""
-    kind, pause, chunks = (model.rpartition("/")[2].split("-") + ["", ""])[:3]
+    kind, pause, chunks = [*model.rpartition("/")[2].split("-"), "", ""][:3]
     return Manner(kind, int(pause or 0) / 1000, int(chunks or 200))
 
 
@@ -63,7 +63,7 @@ def _events(kind: str, chunks: int) -> list[Event]:
     begun, done = Started("m", "chatcmpl-1"), Ended(Stop.END, usage)
     if kind == "call":
         written = json.dumps({"path": "area.py", "content": repeated(LINE, chunks * 6)})
-        pieces = _so_many(tokens(written), chunks - 1) + ['"}']
+        pieces = [*_so_many(tokens(written), chunks - 1), '"}']
         deltas = [CallDelta(0, piece) for piece in pieces]
         return [begun, CallStarted(0, "call_1", "tool_0"), *deltas, CallEnded(0), Ended(Stop.TOOL_CALLS, usage)]
     source = {"thought": THOUGHT, "plain": PLAIN}.get(kind, PROSE + MARKDOWN)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import Frame, FrameKind, writers
 from dragoman.errors import ProviderError
-from dragoman.events import Event
+from dragoman.events import CallDelta, Event
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.turn import response_reader
@@ -63,8 +63,20 @@ def _read(api: str, chunks: list[bytes]) -> tuple[list[Event], str]:
             events += source.feed(chunk)
         events += source.close()
     except ProviderError as error:
-        return events, error.message
-    return events, ""
+        return _joined(events), error.message
+    return _joined(events), ""
+
+
+def _joined(events: list[Event]) -> list[Event]:
+    """Arguments of a call that came together may be told together."""
+    found: list[Event] = []
+    for event in events:
+        last = found[-1] if found else None
+        if isinstance(event, CallDelta) and isinstance(last, CallDelta) and last.index == event.index:
+            found[-1] = CallDelta(event.index, last.json + event.json)
+        else:
+            found.append(event)
+    return found
 
 
 def _plainly(api: str, data: bytes) -> tuple[list[Event], str]:

@@ -368,11 +368,14 @@ class Serve:
                 read = await self._body(scope, receive, send, config, record)
                 if read is not None:
                     options = RequestOptions(self._path_fields(scope), access)
-                    exchange = self._kind(self._front, self._front.heard(read[0], headers), services, options, record)
-                    if self._is_in_background(read[0]):
-                        begun, body = await self._begin(exchange, config, record, access, read[1])
+                    (asked, size), read = read, None
+                    exchange = self._kind(self._front, self._front.heard(asked, headers), services, options, record)
+                    in_background = self._is_in_background(asked)
+                    del asked  # a stream may be open for long
+                    if in_background:
+                        begun, body = await self._begin(exchange, config, record, access, size)
                     else:
-                        await self._run(exchange, receive, send, config, record, size=read[1])
+                        await self._run(exchange, receive, send, config, record, size=size)
         except ProviderError as error:
             await self._refuse(send, error, record, 503 if error.code == ENDS else 0)
         except CodecError as error:

@@ -125,7 +125,7 @@ class Exchange:
         self._services, self._options, self._config = services, options, services.config
         self._record = record or ExchangeRecord(front=front.codec.name)
         self._responses = services.responses if front.refers else None
-        self._opening = Opening(body)
+        self._opening = Opening(body if self._responses is not None else NOTHING)
         self._accepted: tuple[Request, Stamp] | None = None
         self._whole_calls = not services.config.stream_arguments
         self._streams = False
@@ -266,6 +266,7 @@ class Exchange:
         if self._responses is not None:
             self._opening = self._responses.opening(body, self._record.key)
             body = self._opening.body
+        self._body = NOTHING  # a stream may be open for long, and what it was asked is held as a request
         request, altered = opened(codec.decode_request(body), self._record.key)
         self._unsupported += unsupported_parameters(altered)
         most = self._config.limits.tools

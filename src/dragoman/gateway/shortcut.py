@@ -75,11 +75,14 @@ class Shortcut:
         while True:
             if self._queue and self._kind is not None:
                 self._go_around()
-            if self._queue or self._error is not None or (self._told and not self._may_read(effect)):
+            if self._queue or self._error is not None:
+                return self._next()
+            if self._told and not self._may_read(effect):
                 return self._next()
             if self._reply is not None:
                 return self._late()
-            yield from self._flush(self._pieces)
+            if self._pieces:
+                yield from self._flush(self._pieces)
             try:
                 data: bytes = yield effect
             except Exception as error:
@@ -116,24 +119,23 @@ class Shortcut:
         if given is None:
             return
         kind = type(given)
-        if kind is CallDelta:
+        if isinstance(given, CallDelta):
             around = came is None
-            self._index = given.index  # type: ignore[union-attr]
+            self._index = given.index
         else:
             around = kind in SPOKEN and came == given and self._encoder.runs(kind) and self._frames in CUTS
         self._kind = kind if around and MOST else None
 
     def _go_around(self) -> None:
-        queue, kind, texts = self._queue, self._kind, list[str]()
-        event: Any
+        queue: deque[Any] = self._queue
+        kind: Any = self._kind
+        texts: list[str] = []
         if kind is CallDelta:
-            while queue and type(event := queue[0]) is kind and event.index == self._index:
-                texts.append(event.json)
-                queue.popleft()
+            while queue and type(queue[0]) is kind and queue[0].index == self._index:
+                texts.append(queue.popleft().json)
         else:
-            while queue and type(event := queue[0]) is kind and not (kind is TextDelta and event.doubt):
-                texts.append(event.text)
-                queue.popleft()
+            while queue and type(queue[0]) is kind and not (kind is TextDelta and queue[0].doubt):
+                texts.append(queue.popleft().text)
             if any(texts):
                 self._pieces.append(self._encoder.go_on(filter(None, texts), self._write))
         self._told += texts

@@ -18,7 +18,18 @@ from ..dialects.judge.declared import NO_TOOLS, Declared, declared
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownText
 from ..dialects.writing.prompt import with_nonce
-from ..events import Assembler, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported, PartEnded, ReasoningDelta, TextDelta
+from ..events import (
+    Assembler,
+    CallDelta,
+    CallEnded,
+    CallStarted,
+    Ended,
+    Event,
+    IssueReported,
+    PartEnded,
+    ReasoningDelta,
+    TextDelta,
+)
 from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
 from ..types import Issue, IssueKind, Message, Response, Stop

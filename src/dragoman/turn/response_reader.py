@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from ..codecs.shared.alike import Alike, like_frame
+from ..codecs.shared.alike import Alike, Found, like_frame
 from ..codecs.shared.frames import CUTS, readers
 from ..codecs.shared.spec import Codec, Ids, Likeness, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
@@ -89,19 +89,31 @@ class Streamed:
             return 0.0
         return DRAIN if progress is Progress.OVER else self._route.timeouts.grace
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    def feed(self, data: bytes) -> Iterable[Event]:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
+        alike = self._alike
+        if alike is not None and self._between and not self._stopped and self._size <= MAX_STREAMED:
+            try:
+                found = alike.read(data.decode())
+            except UnicodeDecodeError:
+                found = None
+            if found is not None:  # as they mostly come: one frame, and one like the last
+                self._size += len(data)
+                return self._told([found])
+        return self._read(data)
+
+    def _read(self, data: bytes) -> Iterator[Event]:
         if not self._understood:
             self._start += data[: SHOWN_GARBAGE - len(self._start)]
         self._size += len(data)
         self._late += self._stopped
         for frames in self._pieces(data):
-            run: list[Event] = []
+            run: list[Found] = []
             for frame in frames:
                 alike = self._alike
                 found = alike.read(frame) if alike is not None and type(frame) is str else None
                 if found is not None:
-                    run += self._decoder.feed_alike(*found)
+                    run.append(found)
                     continue
                 if run:
                     yield from self._told(run)
@@ -156,10 +168,13 @@ class Streamed:
             raise _garbled(self._start, self._route)
         yield from last
 
-    def _told(self, events: list[Event]) -> list[Event]:
+    def _told(self, run: list[Found]) -> list[Event]:
         """The events of frames that were read by likeness."""
         self._silent, self._tries = 0, 0
-        return self._checked(events)
+        feed, like = self._decoder.feed_alike, self._like
+        if len(run) > 1 and like is not None and like.joins:
+            run = [Found("".join([text for text, _ in run]), run[-1].noise)]
+        return self._checked([event for found in run for event in feed(*found)])
 
     def _checked(self, events: list[Event]) -> list[Event]:
         if not self._understood:

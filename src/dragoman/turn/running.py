@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..events import Event, TextDelta
+from ..events import CallDelta, Event, ReasoningDelta, TextDelta
+
+BESIDE = frozenset({ReasoningDelta, CallDelta})
+"""Events that go on as they are wherever an empty text would: where nothing waits."""
 
 
 def handle_all(
@@ -22,6 +25,9 @@ def handle_all(
     for event in events:
         if type(event) is TextDelta and not event.doubt and event.text and passes(event.text):
             run.append(event.text)
+            made.append(event)
+            continue
+        if type(event) in BESIDE and passes(""):
             made.append(event)
             continue
         if run:

@@ -123,7 +123,16 @@ class _Out:
 
     async def write(self, step: Head | bytes) -> None:
         """Send a step of an exchange."""
-        await (self.start(step) if isinstance(step, Head) else self.body(step))
+        if type(step) is not bytes or self._pinging.locked():
+            await (self.start(step) if isinstance(step, Head) else self.body(step))
+            return
+        self._left -= len(step)
+        self._ended = self._left == 0
+        self._giving, self._last = True, self._clock()
+        try:
+            await self._send({"type": "http.response.body", "body": step, "more_body": not self._ended})
+        finally:
+            self._giving = False
 
     def silent(self, seconds: float) -> bool:
         """Has nothing been sent for about so long?"""

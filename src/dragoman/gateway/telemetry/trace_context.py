@@ -6,7 +6,7 @@ Knows effects and the W3C's Trace Context; nothing of spans.  Contract: what is 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,9 +28,9 @@ def trace_headers(headers: Mapping[str, str]) -> dict[str, str]:
 def with_headers(perform: PerformAsync, headers: Mapping[str, str]) -> PerformAsync:
     """`perform`, with what `headers` hold by then on every request it sends."""
 
-    async def performed(effect: Effect) -> Any:
+    def performed(effect: Effect) -> Awaitable[Any]:
         if headers and isinstance(effect, Open):
             effect = replace(effect, headers={**effect.headers, **headers})
-        return await perform(effect)
+        return perform(effect)
 
     return performed
