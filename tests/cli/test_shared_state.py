@@ -51,6 +51,7 @@ class Gateway:
 
     def __init__(self, pid: int, url: str) -> None:
         self._pid, self._url = pid, url
+        self.killed = False
 
     @property
     def workers(self) -> list[int]:
@@ -61,6 +62,11 @@ class Gateway:
     def wait_for(self, count: int) -> list[int]:
         """The workers, once there are so many."""
         return until(lambda: found if len(found := self.workers) >= count else [])
+
+    def kill(self) -> None:
+        """Kill the process that minds the workers; what it would have cleared away stays."""
+        self.killed = True
+        os.kill(self._pid, signal.SIGKILL)
 
     @contextlib.contextmanager
     def only(self, worker: int) -> Iterator[None]:
@@ -128,7 +134,23 @@ def serving(tmp_path: Path, workers: int) -> Iterator[Gateway]:
                 assert "item_not_found" not in process.communicate(timeout=LONG)[1]
             finally:
                 process.kill()
-    assert list(tmp_path.glob("dragoman-state-*")) == []
+    assert gateway.killed or list(tmp_path.glob("dragoman-state-*")) == []
+
+
+def test_workers_finish_and_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
+    with serving(tmp_path, workers=2) as gateway:
+        left = gateway.workers
+        assert len(left) == 2
+        gateway.kill()
+        until(lambda: not any(map(lives, left)))
+
+
+def lives(pid: int) -> bool:
+    """Does the process run?  One that ended and that nobody has asked about does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_workers_share_items_and_counts_despite_a_kill(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ from .http.stored import stored_endpoints
 from .inspector.api import ROOT as INSPECT
 from .inspector.api import Inspector, Off
 from .inspector.recorder import Recorder
+from .process.orphans import ends_with_parent
 from .process.shutdown import on_sigterm
 from .reload import Watched, keep_current, on_sighup
 from .state.responses import BACKGROUND
@@ -251,7 +252,7 @@ def create_app(
             hangup.enter_context(on_sighup(asked))
             beside.append(asyncio.ensure_future(keep_current(watched, gateway.take, asked=asked)))
         try:
-            with hangup, on_sigterm(gateway.drain, drain_seconds):
+            with hangup, on_sigterm(gateway.drain, drain_seconds), ends_with_parent():
                 yield
         finally:
             for task in beside:
