@@ -76,6 +76,16 @@ def test_in_no_minute_more_begin_than_may(two: tuple[SharedQuota, SharedQuota], 
     assert len(begun) >= 6 * 20
 
 
+@pytest.mark.parametrize("behind", [0.5, 1.0, 30.0])
+def test_a_clock_that_lags_lets_nobody_in_beyond_the_limit(tmp_path: Path, clock: Clock, behind: float) -> None:
+    """Seconds of another clock, or read before the lock was had, may lie in the future of those that count."""
+    late = Clock()
+    here, there = SharedQuota(tmp_path, clock), SharedQuota(tmp_path, late)
+    clock.now, late.now = 6000.1, 6000.1 - behind
+    assert sum(comes(quota, key(per_minute=5)) for _ in range(9) for quota in (here, there)) == 5
+    assert sum(comes(quota, key(per_minute=5)) for _ in range(9) for quota in (there, here)) == 0
+
+
 def test_requests_at_the_same_time_count_over_processes(two: tuple[SharedQuota, SharedQuota]) -> None:
     here, there = two
     alice = key(max_concurrent=2)

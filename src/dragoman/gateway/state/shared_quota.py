@@ -80,7 +80,7 @@ class SharedQuota(Quota):
             try:
                 table = self._usable(now)
                 if table is not None:
-                    table.enter(access, self._inside[access.name], now)
+                    table.enter(access, self._inside[access.name], self._clock)
                     self._count(access)
                     return
             except OSError as error:
@@ -141,8 +141,11 @@ class _Table:
             self.close()
             raise
 
-    def enter(self, access: Access, inside: int, now: float) -> None:
-        """One more of this key, of which this process has `inside`.  Raises ProviderError (429) for one too many."""
+    def enter(self, access: Access, inside: int, clock: Callable[[], float]) -> None:
+        """One more of this key, of which this process has `inside`.  Raises ProviderError (429) for one too many.
+
+        The clock is read while the file is ours: whoever waited for it came in when it got it.
+        """
         self._come_alone()
         try:
             at = self._place(access.name)
@@ -150,7 +153,7 @@ class _Table:
             if access.max_concurrent:
                 self._check_inside(access, at, row, inside)
             if access.per_minute:
-                self._begin(access, at, row, now)
+                self._begin(access, at, row, clock())
             if access.max_concurrent:
                 self._sit(at, self._seat, inside + 1)
         finally:
@@ -185,7 +188,7 @@ class _Table:
         begun = BEGUN.unpack_from(row, BEGUN_AT)
         if sum(begun) >= access.per_minute:  # at most so many, for some may be older than a minute
             seconds = BEGUN.unpack_from(row, SECONDS_AT)
-            lately = [(then, n) for then, n in zip(seconds, begun, strict=True) if n and 0 <= second - then <= MINUTE]
+            lately = [(then, n) for then, n in zip(seconds, begun, strict=True) if n and abs(second - then) <= MINUTE]
             if sum(n for _, n in lately) >= access.per_minute:
                 raise too_often(access, min(then for then, _ in lately) + CELLS - now)
         cell = NUMBER.size * (second % CELLS)
