@@ -59,6 +59,7 @@ from .inspector.api import ROOT as INSPECT
 from .inspector.api import Inspector, Off
 from .inspector.recorder import Recorder
 from .process.orphans import ends_with_parent
+from .process.overload import accepting
 from .process.shutdown import on_sigterm
 from .reload import Watched, keep_current, on_sighup
 from .state.responses import BACKGROUND
@@ -252,7 +253,7 @@ def create_app(
             hangup.enter_context(on_sighup(asked))
             beside.append(asyncio.ensure_future(keep_current(watched, gateway.take, asked=asked)))
         try:
-            with hangup, on_sigterm(gateway.drain, drain_seconds), ends_with_parent():
+            with hangup, on_sigterm(gateway.drain, drain_seconds), ends_with_parent(), accepting():
                 yield
         finally:
             for task in beside:

@@ -1,6 +1,7 @@
 """A client's connection: the server's own, which waits for the head of a request without end, neither long nor far.
 
 Knows uvicorn's protocol by its contract (`cycle` is the request whose head came last); nothing of requests.
+Where the process has too many connections, idle ones give way (`overload.py`).
 Contract: a head that is not complete after `HEAD_SECONDS`, counted from its first bytes (for the first one from the
 connection's beginning), or after `MOST_HEAD` bytes, ends its connection; what is being answered goes on.
 """
@@ -12,7 +13,11 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from .overload import BUSY, ROOM
+
 HEAD_SECONDS = 30.0
+FRESH = 1.0
+"""Seconds a new connection may take to say its first word before its place may be given to another."""
 MOST_HEAD = 64 * 1024
 """Bytes; other servers take from 8 to 64 KB."""
 TOO_LONG = (
@@ -28,10 +33,15 @@ class Connection(_Base):  # type: ignore[misc]
 
     _late: asyncio.TimerHandle | None = None
     _head = 0
+    _made = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """The client has come."""
         super().connection_made(transport)
+        self._made = self.loop.time()
+        if not ROOM.make_room(self.connections):
+            transport.write(BUSY)
+            transport.close()
         self._late = self.loop.call_later(HEAD_SECONDS, transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -47,6 +57,16 @@ class Connection(_Base):  # type: ignore[misc]
             self._wait(len(data), counted=before is None or not before.more_body)
         elif self._head or self._late is not None:
             self._forget()
+
+    def is_idle(self) -> bool:
+        """Does nobody wait for an answer here, and nobody write a question?  Who has just come is about to."""
+        if self.cycle is None:
+            return not self._head and self.loop.time() - self._made > FRESH
+        return bool(self.cycle.response_complete) and not self._head
+
+    def shed(self) -> None:
+        """Close it, for others need its place."""
+        self.transport.close()
 
     def _wait(self, size: int, *, counted: bool) -> None:
         """The head goes on; what is left of a body that was refused is not counted."""
