@@ -17,7 +17,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -96,7 +95,8 @@ def wholes() -> Iterator[tuple[str, Callable[[], float]]]:
 
 def codecs() -> Iterator[tuple[str, Callable[[], float]]]:
     """A request of ten tools and forty messages encoded and decoded, by each API's codec."""
-    request = import_module("bench.codecs").request
+    from codecs_material import request
+
     from dragoman.codecs import CODECS
 
     whole = request(tools=10, messages=40)
