@@ -1,7 +1,7 @@
 """Every table of docs/performance.md: which program writes it, and all of them anew.
 
     python -m bench                     what there is
-    python -m bench --write [NAME ...]  renew these tables, or all; --with NAME="ARGUMENTS" gives a program more arguments
+    python -m bench --write [NAME ...]  renew these, or all; --with NAME="ARGUMENTS" gives a program more arguments
 
 Tables that need somebody else's programs (a prototype, SGLang's wheel, LiteLLM's proxy, an interpreter with peers) are
 renewed as far as they are at hand: what a program needs is said by its own --help.

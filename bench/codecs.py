@@ -4,7 +4,7 @@
 
 A request of 50 tools and 200 messages is taken from Dragoman's values to the bytes that are sent, through everything
 that a turn does before it sends: cold, with values it has not seen, and warm, the next turn of the same conversation.
-An answer of 4 kB, and a stream of 200 chunks, are taken from bytes to a response with parsed arguments.  The floor is
+An answer of 2 kB, and a stream of 200 chunks, are taken from bytes to a response with parsed arguments.  The floor is
 `orjson` on the same bytes.  Peers (bench/codec_peers.py) are measured where they are installed beside Dragoman.
 """
 

@@ -18,8 +18,8 @@ from dragoman.codecs.shared.arguments import read_arguments
 from dragoman.dialects import DIALECTS, Dialect
 from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.spec import JsonArgs, Place, Strength, span
+from dragoman.dialects.writing.history import render_result
 from dragoman.dialects.writing.prompt import augment_system_prompt
-from dragoman.dialects.writing.render import render_result
 from dragoman.errors import ExtractError
 from dragoman.turn.extract import extract
 from tests.support import places

@@ -28,7 +28,8 @@ from dragoman.dialects.spec import (
     TaggedArgs,
     Typing,
 )
-from dragoman.dialects.writing.render import Unrenderable, render, render_result
+from dragoman.dialects.writing.history import render_result
+from dragoman.dialects.writing.render import Unrenderable, render
 from dragoman.types import Tool, ToolCall, ToolResult
 from tests.support import places
 

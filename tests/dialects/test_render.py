@@ -17,7 +17,8 @@ from dragoman.dialects.rows.literals import GEMMA4
 from dragoman.dialects.rows.names import KIMI_K2
 from dragoman.dialects.rows.tags import QWEN3_CODER
 from dragoman.dialects.spec import AttributeArgs, JsonArgs, JsonCall, KeywordArgs, TaggedArgs
-from dragoman.dialects.writing.render import Unrenderable, final_answer, render, render_message, render_result
+from dragoman.dialects.writing.history import final_answer, render_message, render_result
+from dragoman.dialects.writing.render import Unrenderable, render
 from dragoman.errors import UsageError
 from dragoman.types import Media, Message, Reasoning, Text, Tool, ToolCall, ToolResult
 from tests.support import more_dialects as families

@@ -8,8 +8,8 @@ import pytest
 
 from dragoman import parse
 from dragoman.dialects import DIALECTS
+from dragoman.dialects.writing.history import render_result
 from dragoman.dialects.writing.prompt import tool_prompt
-from dragoman.dialects.writing.render import render_result
 from dragoman.errors import ErrorCode
 from dragoman.types import Tool, ToolResult
 from tests.support.documents import READ_FILE, calls_of

@@ -10,8 +10,8 @@ import pytest
 from dragoman import Parsed, Parser, parse
 from dragoman.dialects import DIALECTS
 from dragoman.dialects.engine.parsed import fold
+from dragoman.dialects.writing.history import render_message, render_result
 from dragoman.dialects.writing.prompt import augment_system_prompt, tool_prompt
-from dragoman.dialects.writing.render import render_message, render_result
 from dragoman.events import PartEnded
 from dragoman.types import IssueKind, Message, Text, ToolResult
 from tests.support.documents import SEARCH, UPSERT, calls_of

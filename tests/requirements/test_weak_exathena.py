@@ -7,9 +7,9 @@ import pytest
 from dragoman import Parser, parse
 from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.rows.documents import TILDE_FENCE
+from dragoman.dialects.writing.history import render_message
 from dragoman.dialects.writing.neutralise import neutralise
 from dragoman.dialects.writing.prompt import compact_for, estimate, tool_prompt
-from dragoman.dialects.writing.render import render_message
 from dragoman.errors import ExtractError
 from dragoman.turn.extract import extract
 from dragoman.types import IssueKind, Message, Tool, ToolResult

@@ -8,8 +8,8 @@ import pytest
 
 from dragoman import parse
 from dragoman.dialects import DIALECTS, Dialect
+from dragoman.dialects.writing.history import render_message
 from dragoman.dialects.writing.prompt import example, tool_prompt
-from dragoman.dialects.writing.render import render_message
 from dragoman.errors import ExtractError
 from dragoman.schema.validation import faults
 from dragoman.turn.extract import extract

@@ -15,8 +15,8 @@ from dragoman.dialects import DIALECTS
 from dragoman.dialects.engine.parser import parse
 from dragoman.dialects.rows.documents import HERMES, TILDE_FENCE
 from dragoman.dialects.spec import Dialect, TextArgs
+from dragoman.dialects.writing.history import render_message
 from dragoman.dialects.writing.prompt import augment_system_prompt
-from dragoman.dialects.writing.render import render_message
 from dragoman.errors import UnknownName, UsageError
 from dragoman.sim import FaultKind, Journal, Scenario, Task, WeakModel, WeakReply, Wish, habits, running
 from dragoman.sim.faults import HARMLESS

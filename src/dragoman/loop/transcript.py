@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from operator import is_
 
 from ..codecs.shared.arguments import read_arguments
-from ..dialects.writing.render import AS_WRITTEN
+from ..dialects.writing.history import AS_WRITTEN
 from ..events import Assembler, CallStarted, Event
 from ..types import (
     NOTHING,

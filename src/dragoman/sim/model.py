@@ -20,7 +20,8 @@ from typing import Any
 from ..dialects import DIALECTS
 from ..dialects.rows.documents import TILDE_FENCE
 from ..dialects.spec import Dialect, JsonCall, TaggedArgs
-from ..dialects.writing.render import Unrenderable, final_answer, render
+from ..dialects.writing.history import final_answer
+from ..dialects.writing.render import Unrenderable, render
 from ..errors import UsageError
 from ..types import Message, Tool, ToolCall
 from . import prompt_reader, scenarios

@@ -18,8 +18,9 @@ from ..dialects import DIALECTS
 from ..dialects.engine.parser import parse
 from ..dialects.rows.documents import TILDE_FENCE
 from ..dialects.spec import AttributeArgs, Dialect, JsonCall, TaggedArgs, YamlCall
+from ..dialects.writing.history import DEFAULT_RESULT
 from ..dialects.writing.prompt import EXAMPLE, LIST_HEAD, with_nonce
-from ..dialects.writing.render import DEFAULT_RESULT, Unrenderable, render
+from ..dialects.writing.render import Unrenderable, render
 from ..types import JsonObject, Tool, ToolCall
 from .plans import Offer, PastCall
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..dialects.writing.render import AS_WRITTEN
+from ..dialects.writing.history import AS_WRITTEN
 from ..effects import Machine, relay
 from ..errors import ProviderError
 from ..events import (

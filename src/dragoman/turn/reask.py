@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..codecs.crossing.answers import media_beside
-from ..dialects.writing.render import AS_WRITTEN
+from ..dialects.writing.history import AS_WRITTEN
 from ..effects import Machine, relay
 from ..errors import ErrorKind, ProviderError
 from ..events import Ended, Event, IssueReported

@@ -13,9 +13,9 @@ from itertools import groupby
 
 from ..codecs.shared.tools import without_tools
 from ..dialects.spec import Dialect
+from ..dialects.writing.history import render_message, render_result
 from ..dialects.writing.neutralise import neutralise
 from ..dialects.writing.prompt import tool_prompt, with_nonce
-from ..dialects.writing.render import render_message, render_result
 from ..memo import MESSAGES, SMALL, TOOLS, if_small, memoize
 from ..types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult
 from .instructions import instructed

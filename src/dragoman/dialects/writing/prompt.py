@@ -23,7 +23,8 @@ from ...types import Tool, ToolCall, ToolChoice
 from ..rows.documents import TILDE_FENCE
 from ..rows.table import row_of
 from ..spec import Dialect, ElementArgs, JsonCall, Listing, Place, Span, Strength, TaggedArgs, TextArgs
-from .render import DEFAULT_RESULT, MAX_THOUGHT, final_answer, render
+from .history import DEFAULT_RESULT, MAX_THOUGHT, final_answer
+from .render import render
 
 Tools = Iterable[Tool | Mapping[str, Any]]
 

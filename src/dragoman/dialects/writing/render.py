@@ -1,4 +1,4 @@
-"""A dialect's row read backwards: calls, results and past turns as the text a model of that dialect would write.
+"""A dialect's row read backwards: calls as the text a model of that dialect would write.
 
 Knows the record of `dialects/spec.py` and no dialect by name; knows nothing of parsing, judging or prompts.
 Law: `parse(render(calls, d, tools=tools), dialects=[d], tools=tools)` gives the same names and arguments.  What a
@@ -8,16 +8,15 @@ the row where there is one, else `Unrenderable` is raised: nothing is ever writt
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ...errors import UsageError, mark
+from ...errors import UsageError
 from ...jsontext import dumps
 from ...schema.validation import ANYTHING, Shape, read_text, shape
-from ...types import Json, Media, Message, Text, Tool, ToolCall, ToolResult
+from ...types import Json, Tool, ToolCall
 from ..reading.arguments import literal
 from ..reading.nesting import NAME_OVER, TAG_CLOSER
 from ..rows.table import row_of
@@ -30,7 +29,6 @@ from ..spec import (
     JsonCall,
     KeywordArgs,
     Listing,
-    Span,
     TaggedArgs,
     TextArgs,
     Typing,
@@ -46,19 +44,11 @@ ATTRIBUTE = re.compile(r"[^\s\"'<>&=\\]+")
 YAML_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n|nan|inf)$)[A-Za-z_][\w.-]*")
 NAME_IN_TAG = "{name}"
 """Stands for the tool's name in the call markup of families whose tag is the name."""
-MAX_THOUGHT = 200
-"""Characters of a protocol's `thought` (seed document 004, guardrails)."""
-AS_WRITTEN = "as_written"
-"""Key of the metadata of a text that a model was corrected for: no history shows it in another form."""
 NO_CALL = (
     "calls must be ToolCalls, not {kind}; make them with `ToolCall(id=…, name=…, arguments={{…}})`, or from a body of "
     "an API with `decode_tool_calls(body, api)`"
 )
 LOST_TYPE = "its schema would not give it back its type"
-DEFAULT_RESULT = '<tool_result name="{name}">\n{content}\n</tool_result>'
-"""How a result is told where the row says nothing: marked, named, on lines of its own."""
-PLAIN_TURN = Dialect(name="past_call", call=Span(("<tool_call>\n",), ("\n</tool_call>",)), args=JsonCall())
-"""How a past call is shown in a dialect that cannot carry it: history is read by the model, not by the parser."""
 
 
 class Unrenderable(UsageError):
@@ -438,83 +428,3 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(_same, a, b))
     return bool(a == b)
-
-
-# ── results and past turns ───────────────────────────────────────────────────
-
-
-def render_result(result: ToolResult, dialect: Dialect) -> str:
-    """A tool's result as the model of `dialect` is shown it; a failure is headed by `[ERROR:CODE] `.
-
-    In a result form that is itself a JSON object, the fields are written as JSON: a content that is JSON stands as it
-    is, any other as a string.  Pass untrusted content through `neutral.neutralise` first.
-    """
-    form = dialect.result or DEFAULT_RESULT
-    content = "".join(p.text if isinstance(p, Text) else _media(p) for p in result.content)
-    if result.is_error:
-        content = mark(result.error_code, content)
-    if form.startswith("{{"):
-        inside = {"name": dumps(result.name)[1:-1], "id": dumps(result.call_id)[1:-1], "content": _as_json(content)}
-    else:
-        inside = {"name": result.name, "id": result.call_id, "content": content}
-    return form.format(**inside)
-
-
-def _media(part: Media) -> str:
-    return f"[{' '.join(filter(None, (part.mime or 'media', part.name or part.url)))}]"
-
-
-def _as_json(text: str) -> str:
-    """`text` if it is JSON on one line, else `text` as a JSON string."""
-    try:
-        return dumps(json.loads(text))
-    except ValueError:
-        return dumps(text)
-
-
-def render_message(message: Message, dialect: Dialect, *, tools: Sequence[Tool] | None = None, start: int = 0) -> str:
-    """One past message as text: what was said, then the calls; for a message of results, the results in order.
-
-    Never raises for a call the dialect cannot carry: it is shown in a plain JSON spelling instead.  In a protocol where
-    a message is one JSON object, what was said beside a call becomes its thought, and an answer its final form, but for
-    one that was refused (`AS_WRITTEN`).
-    """
-    if message.results:
-        return "\n".join(render_result(r, dialect) for r in message.results)
-    notation = dialect.args
-    if isinstance(notation, JsonCall) and notation.answer and message.role == "assistant":
-        return _protocol_turn(message, dialect, notation, tools, start)
-    calls = _past_calls(message.calls, dialect, tools, start, "")
-    text = "".join(p.text if isinstance(p, Text) else _media(p) for p in message.parts if isinstance(p, Text | Media))
-    return text + ("\n" if text and calls and not text.endswith("\n") else "") + calls
-
-
-def _past_calls(
-    calls: Sequence[ToolCall], dialect: Dialect, tools: Sequence[Tool] | None, start: int, thought: str
-) -> str:
-    try:
-        return render(calls, dialect, tools=tools, start=start, thought=thought)
-    except Unrenderable:
-        return render(calls, PLAIN_TURN)
-
-
-def _protocol_turn(
-    message: Message, dialect: Dialect, notation: JsonCall, tools: Sequence[Tool] | None, start: int
-) -> str:
-    if message.calls:
-        return _past_calls(message.calls, dialect, tools, start, _thought(message.reasoning or message.text))
-    refused = any(part.metadata.get(AS_WRITTEN) for part in message.parts if isinstance(part, Text))
-    return message.text if refused or not message.text else final_answer(message.text, notation)
-
-
-def final_answer(content: Json, notation: JsonCall) -> str:
-    """A final answer in a protocol that has a form for it: `{"final": {"content": …}}`."""
-    value = content
-    for key in reversed(notation.answer):
-        value = {key: value}
-    return dumps(value)
-
-
-def _thought(said: str) -> str:
-    said = " ".join(said.split())
-    return said if len(said) <= MAX_THOUGHT else said[: MAX_THOUGHT - 1].rsplit(" ", 1)[0] + "…"
