@@ -85,7 +85,7 @@ class Read(Effect):
     take: Callable[[bytes], Taken] | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Taken:
     """What comes of bytes that were read: steps of the machine, and what went wrong behind them.
 

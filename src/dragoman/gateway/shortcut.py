@@ -48,6 +48,7 @@ class Shortcut:
         self._queue: deque[Event] = deque()  # what the turn made of the last read, and nobody was told yet
         self._error: Exception | None = None  # what went wrong behind it
         self._goes_on = False  # may more be read before the turn has that?
+        self._sent = False  # did anything?
         self._kind: type | None = None  # what goes around
         self._index = -1  # the call whose arguments do
         self._told: list[str] = []  # what went around, and is still to be told
@@ -77,12 +78,16 @@ class Shortcut:
                 self._go_around()
             if self._queue or self._error is not None:
                 return self._next()
-            if self._told and not self._may_read(effect):
+            if self._told and not (self._goes_on and effect.within is None and self._size < MOST):
                 return self._next()
             if self._reply is not None:
                 return self._late()
-            if self._pieces:
-                yield from self._flush(self._pieces)
+            pieces = self._pieces
+            if len(pieces) == 1 and self._sent:  # one read, one piece, as most
+                yield pieces.pop()
+            elif pieces:
+                yield from self._flush(pieces)
+                self._sent = True
             try:
                 data: bytes = yield effect
             except Exception as error:
@@ -98,11 +103,8 @@ class Shortcut:
             taken = effect.take(data)
             self._queue.extend(taken.steps)
             self._error, self._goes_on = taken.error, taken.goes_on
-            if not self._queue and not self._may_read(effect):
+            if not self._queue and not (self._goes_on and effect.within is None):
                 return self._next()
-
-    def _may_read(self, effect: Read) -> bool:
-        return self._goes_on and effect.within is None and self._size < MOST
 
     def _late(self) -> bytes:
         reply, self._reply = self._reply, None
@@ -136,10 +138,11 @@ class Shortcut:
         else:
             while queue and type(queue[0]) is kind and not (kind is TextDelta and queue[0].doubt):
                 texts.append(queue.popleft().text)
-            if any(texts):
-                self._pieces.append(self._encoder.go_on(filter(None, texts), self._write))
+            if said := [text for text in texts if text]:
+                self._pieces.append(self._encoder.go_on(said, self._write))
         self._told += texts
-        self._size += sum(map(len, texts))
+        for text in texts:
+            self._size += len(text)
 
     def _next(self) -> Taken:
         """What the turn is given: what went around it, and what comes behind that, up to what may go around again."""

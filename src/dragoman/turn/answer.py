@@ -41,6 +41,7 @@ from .prepare import renamed_back, wants_thinking
 from .protocol import ProtocolAnswer
 from .rejections import calls_written
 from .response_reader import SHOWN_GARBAGE
+from .running import handle_all
 from .several import asks_several
 from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextParser
 
@@ -129,22 +130,34 @@ def _handling(plan: Plan, mint: Mint) -> Handling:
     """What handles the events of one choice."""
     parser = _parser(plan, mint("t"))
     stream = TextCallStream(parser, _natives(plan), native=not plan.text)
-    found: Handling = stream.handle_all
+    stages: Sequence[Handling] = [stream.handle_all]
     if parser is not None:
-        found = _in_protocol(plan, _overlooked(plan, found))
+        stages = _in_protocol(plan, _overlooked(plan, stages))
     if plan.text:
-        restorer = Restorer()
-        return lambda events: restorer.handle_all(found(events))
+        stages = [*stages, Restorer().handle_all]
     restore = partial(_restored, plan=plan, origin=origin(plan.route.provider, plan.family))
-    return lambda events: [made if type(made) in RUNNING else restore(made) for made in found(events)]
+
+    def handle(events: Sequence[Event]) -> list[Event]:
+        made = [*events]
+        for stage in stages:
+            made = stage(made)
+        if plan.text or (len(made) == 1 and type(made[0]) in RUNNING):
+            return made
+        return [one if type(one) in RUNNING else restore(one) for one in made]
+
+    return handle
 
 
-def _overlooked(plan: Plan, inner: Handling) -> Handling:
+def _stage(of: OverlookedText | ProtocolAnswer) -> Handling:
+    return partial(handle_all, passes=of.passes, went_out=of.went_out, handle=of.handle)
+
+
+def _overlooked(plan: Plan, inner: Sequence[Handling]) -> Sequence[Handling]:
     """`inner`, its text held back where it may hold a call that is found in the end, and asked about."""
     if plan.route.doubt != "ask" or plan.route.strict:
         return inner
     text = OverlookedText(_known(plan))
-    return lambda events: text.handle_all(inner(events))
+    return [*inner, _stage(text)]
 
 
 def _known(plan: Plan) -> Declared:
@@ -153,12 +166,12 @@ def _known(plan: Plan) -> Declared:
     return known.spelt_also(plan.names.forth) if plan.names.forth else known
 
 
-def _in_protocol(plan: Plan, inner: Handling) -> Handling:
+def _in_protocol(plan: Plan, inner: Sequence[Handling]) -> Sequence[Handling]:
     """`inner`, its answer held to the JSON protocol; a form that was asked for may look like one."""
     if plan.asked.output_schema is not None and not plan.protocol:
         return inner
     answer = ProtocolAnswer(plan.tools, told=plan.protocol, strict=plan.route.strict)
-    return lambda events: answer.handle_all(inner(events))
+    return [*inner, _stage(answer)]
 
 
 def _restored(event: Event, plan: Plan, origin: str) -> Event:

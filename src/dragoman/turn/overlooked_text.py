@@ -10,7 +10,7 @@ in doubt in the end stands in a stretch of its own (`TextDelta.doubt`); linear t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 
 from ..dialects.engine.overlooked import MOST, NEAR, failed, is_nested, mark_at, may_begin
@@ -28,7 +28,6 @@ from ..events import (
     Reclassified,
     TextDelta,
 )
-from .running import handle_all
 
 WAITING = (TextDelta, IssueReported, CallDoubted, CallStarted, CallDelta, CallEnded, PartEnded)
 """What waits behind text that does; anything else shows that the text is over."""
@@ -50,10 +49,6 @@ class OverlookedText:
     def passes(self, text: str) -> bool:
         """Would `text`, if it came next, go on at once?  Asking changes nothing."""
         return not (self._held or self._start) and "{" not in text and "<" not in text
-
-    def handle_all(self, events: Sequence[Event]) -> list[Event]:
-        """Handle them in order: what `handle` makes of each.  Most are text that goes on at once."""
-        return handle_all(events, self.passes, self._went_out, self.handle)
 
     def handle(self, event: Event) -> list[Event]:
         """Handle `event`; its events come in order."""
@@ -113,10 +108,11 @@ class OverlookedText:
     def _out(self, text: str, doubt: int = 0) -> list[Event]:
         if not text:
             return []
-        self._went_out(text)
+        self.went_out(text)
         return [TextDelta(text, doubt)]
 
-    def _went_out(self, text: str) -> None:
+    def went_out(self, text: str) -> None:
+        """A text that `passes` went out."""
         self._context.add(text)
         self._tail = (self._tail + text)[-NEAR:]
 

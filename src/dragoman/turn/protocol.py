@@ -33,7 +33,6 @@ from ..events import (
     TextDelta,
 )
 from ..types import Issue, IssueKind, Stop, Text, Tool
-from .running import handle_all
 
 PROTOCOL = "json_protocol"
 MARK = r"[\"'“”‘’`]"
@@ -87,10 +86,6 @@ class ProtocolAnswer:
         self._breaches: list[Issue] = []
         self._called = self._wrong = self._doubted = False
         self._stretches: dict[int, int] = {}  # which pieces of what waits hold calls in doubt
-
-    def handle_all(self, events: Sequence[Event]) -> list[Event]:
-        """Handle them in order: what `handle` makes of each.  Most are text that goes on at once."""
-        return handle_all(events, self.passes, self._went_out, self.handle)
 
     def handle(self, event: Event) -> list[Event]:
         """Handle `event`; its events come in order."""
@@ -172,10 +167,11 @@ class ProtocolAnswer:
     def _out(self, text: str, doubt: int = 0) -> list[Event]:
         if not text:
             return []
-        self._went_out(text)
+        self.went_out(text)
         return [TextDelta(text, doubt)]
 
-    def _went_out(self, text: str) -> None:
+    def went_out(self, text: str) -> None:
+        """A text that `passes` went out."""
         self._size += len(text)
         self._tail = (self._tail + text)[-TAIL:]
         self._blank = self._blank and not text.strip()

@@ -39,9 +39,8 @@ MOST_LATE = 32
 class AnswerSource(Protocol):
     """Bytes of an answer → events."""
 
-    @property
-    def is_open(self) -> bool:
-        """Does more of the answer follow, by what came so far?"""
+    is_open: bool
+    """Does more of the answer follow, by what came so far?"""
 
     def patience(self) -> float | None:
         """Seconds to wait for more that is welcome, but not needed; None where the answer is not there yet.
@@ -72,12 +71,8 @@ class Streamed:
         self._between = True  # has every frame that began ended?
         self._like: Likeness | None = None  # of the last frame
         self._alike: Alike | None = None  # reads the frames that are like it
+        self.is_open = True  # does more of the answer follow, by the frames so far?
         self._tries = 0  # times that one was made since the last that was of use
-
-    @property
-    def is_open(self) -> bool:
-        """Does more of the answer follow, by the frames so far?"""
-        return self._decoder.progress is Progress.OPEN
 
     def patience(self) -> float | None:
         """By how far the answer has come; a peer that went on after it had stopped is waited for as before."""
@@ -99,7 +94,9 @@ class Streamed:
                 found = None
             if found is not None:  # as they mostly come: one frame, and one like the last
                 self._size += len(data)
-                return self._told([found])
+                self._silent = self._tries = 0
+                events = self._decoder.feed_alike(*found)
+                return events if self._understood else self._checked(events)
         return self._read(data)
 
     def _read(self, data: bytes) -> Iterator[Event]:
@@ -152,6 +149,7 @@ class Streamed:
         self._silent = 0 if frames else self._silent + len(given)
         for frame in frames:
             yield from self._checked(self._decoder.feed(frame))
+        self.is_open = self._decoder.progress is Progress.OPEN
         like = self._decoder.like
         if like is None or like is not self._like:
             self._alike = None
@@ -173,7 +171,7 @@ class Streamed:
         self._silent, self._tries = 0, 0
         feed, like = self._decoder.feed_alike, self._like
         if len(run) > 1 and like is not None and like.joins:
-            run = [Found("".join([text for text, _ in run]), run[-1].noise)]
+            run = [("".join([text for text, _ in run]), run[-1][1])]
         return self._checked([event for found in run for event in feed(*found)])
 
     def _checked(self, events: list[Event]) -> list[Event]:

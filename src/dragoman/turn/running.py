@@ -20,6 +20,12 @@ def handle_all(
 
     `went_out` notes the texts of a run in one piece, before anything else is handled.
     """
+    if len(events) == 1:  # as where a chunk is a read of its own
+        event = events[0]
+        if type(event) is TextDelta and not event.doubt and event.text and passes(event.text):
+            went_out(event.text)
+            return [event]
+        return handle(event)
     made: list[Event] = []
     run: list[str] = []
     for event in events:

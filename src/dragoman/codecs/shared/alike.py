@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from ...jsontext import quoted
+from ...types import NOTHING
 from .strict import loads_leniently, value_at
 
 _INSIDE = re.compile(r'[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*').fullmatch
@@ -22,11 +23,8 @@ _MARK = "\ufdd0"  # no character: where it is found again, there the string stan
 _TEXT = ""  # the name of the place of the string itself
 
 
-class Found(NamedTuple):
-    """What a frame says in its places: the string, and the values that may be another each time."""
-
-    text: str
-    noise: Mapping[str, Any]
+Found: TypeAlias = tuple[str, Mapping[str, Any]]
+"""What a frame says in its places: the string, and the values of fields that may be another each time."""
 
 
 class Alike:
@@ -46,8 +44,11 @@ class Alike:
         if end < at or not frame.startswith(first) or not frame.endswith(last):
             return None
         if not self._parts:
-            text = _string(frame[at:end])
-            return None if text is None else Found(text, _NO_NOISE)
+            inside = frame[at:end]
+            if "\\" not in inside and _INSIDE(inside) is not None:
+                return inside, NOTHING
+            text = _string(inside)
+            return None if text is None else (text, NOTHING)
         return self._read_places(frame, at, end)
 
     def _read_places(self, frame: str, at: int, end: int) -> Found | None:
@@ -68,10 +69,7 @@ class Alike:
                 except ValueError:
                     return None
             at = stop + len(self._parts[number]) if number < len(self._parts) else stop
-        return Found(text, noise)
-
-
-_NO_NOISE: Mapping[str, Any] = {}
+        return text, noise
 
 
 def like_frame(
