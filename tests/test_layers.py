@@ -39,14 +39,14 @@ INNER: dict[str, tuple[str, ...]] = {
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
         "config fronts process", "reload shortcut state telemetry", "exchange",
-        "compacting http mcp_tools", "discovery inspector", "app observers", "factory",
+        "compacting http mcp_tools", "discovery inspector", "app observers upstream", "factory", "inprocess",
     ),
 }  # fmt: skip
 """Rooms inside rooms, by the same law."""
 
 WORLD = frozenset({"io", "sim", "client", "mcp", "gateway", "cli", "__main__", "loop.journal"})
 """Rooms that may touch clocks, randomness, files and the network; the others are told, or ask by an effect."""
-SHOWN = FLOOR["client"]  # the public face shows type checkers this floor and those below it
+SHOWN = FLOOR["gateway"]  # the public face shows type checkers this floor and those below it
 
 LIBRARIES = {"jsonschema_rs"}  # all that the layers below the world may use beside the standard library
 CHECKERS = "typing_extensions"  # every checker has it, and nothing that runs imports it

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .fallback import Health as Health
     from .fallback import RouteFailed as RouteFailed
     from .fallback import Rules as Rules
+    from .gateway.inprocess.transport import transport as transport
     from .io.cancel import Cancel as Cancel
     from .io.learning import learn as learn
     from .loop import Allowed as Allowed
@@ -105,7 +106,7 @@ __all__ = [
     "ToolEnded", "ToolError", "ToolProgress", "ToolResult", "ToolSet", "ToolStarted", "TurnEnded", "TurnStarted",
     "UsageError", "Verdict", "__version__", "assemble", "augment_system_prompt", "codecs", "decode", "decode_stream",
     "decode_tool_calls", "dialects", "encode_definitions", "encode_result", "extract", "learn", "parse", "render",
-    "replay", "runnable", "tool", "tool_prompt",
+    "replay", "runnable", "tool", "tool_prompt", "transport",
 ]  # fmt: skip
 
 _FACE: dict[str, str] = {
@@ -119,6 +120,7 @@ _FACE: dict[str, str] = {
     ".events": "ReasoningDelta TextDelta assemble replay",
     ".turn.extract": "extract",
     ".fallback": "Health RouteFailed Rules",
+    ".gateway.inprocess.transport": "transport",
     ".io.cancel": "Cancel",
     ".io.learning": "learn",
     ".loop": "Allowed Answered ApprovalDecided ApprovalRequest Corrected Denied Edited Failed FinalAction"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.serving import found_config
-from dragoman.errors import DragomanError
+from dragoman.cli import serving
 from dragoman.gateway import Found
+from dragoman.gateway.upstream import NothingFound, found_config
 from dragoman.providers.rows import PROVIDERS
 from dragoman.sim import running
 from tests.support.clocks import LONG, until
@@ -108,14 +108,16 @@ def test_local_servers_are_found_and_served_without_an_upstream() -> None:
 
 
 def test_finding_no_server_says_where_it_looked() -> None:
-    with pytest.raises(DragomanError, match=r"ollama at (?s:.*)--upstream URL(?s:.*)--demo"):
-        found_config([], {})
+    with pytest.raises(NothingFound, match=r"ollama at") as nothing:
+        found_config([], {}, print)
+    told = serving.WHAT_TO_DO.format(error=nothing.value)
+    assert [word for word in ("ollama at", "--upstream URL", "--demo") if word not in told] == []
 
 
 def test_each_server_found_serves_its_own_models() -> None:
     rows = [PROVIDERS["ollama"], PROVIDERS["vllm"]]
     found = [Found(provider=row, base_url=row.base_url, models=("both", row.name)) for row in rows]
-    config = found_config(found, {})
+    config = found_config(found, {}, print)
     served = {model: config.routes(model)[0].provider.name for model in ("both", "ollama", "vllm", "any")}
     assert served == {"both": "ollama", "ollama": "ollama", "vllm": "vllm", "any": "ollama"}
 

@@ -6,11 +6,12 @@ and a machine without a model server each end with a sentence that says what to 
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import socket
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -22,21 +23,18 @@ import uvicorn
 from click.core import ParameterSource
 from starlette.types import ASGIApp
 
-from ..codecs import CODECS
 from ..errors import DragomanError, UsageError
-from ..gateway import Found, GatewayConfig, discover
+from ..gateway import GatewayConfig
 from ..gateway.config.load import Server, Settings, load, read
 from ..gateway.config.words import CONFIG, FILE, INSPECT, LOG_FORMAT, LOG_LEVEL, MCP, STATE_DIR, WORKERS, YAML
-from ..gateway.discovery import Place, usual_places
 from ..gateway.factory import from_config
 from ..gateway.inspector.api import ROOT
 from ..gateway.observers import log_as
 from ..gateway.process.workers import Workers
 from ..gateway.telemetry.metrics import MULTIPROCESS
-from ..io.environment import route_to
+from ..gateway.upstream import NothingFound, look
 from ..io.sockets import listen
-from ..providers.route import Route
-from ..providers.rows import COMPATIBLE, PROVIDERS, Provider, Tools
+from ..providers.spec import Tools
 from ..sim import WeakModel, running
 from .inputs import read_dialect
 from .interrupts import interruptible
@@ -62,10 +60,8 @@ close just when the other writes, and the five seconds of uvicorn are those of m
 """
 ONE_PROCESS = "one process serves instead of {workers}: the inspector shows what its own process serves"
 BESIDE = "{option} does not count beside {file}; write it into the file, or say with --upstream which model is meant"
-NOTHING_FOUND = (
-    "found no model server on this machine (looked at {places}).\n"
-    "Start one, or say where it is: dragoman serve --upstream URL\n"
-    "or try without one: dragoman serve --demo"
+WHAT_TO_DO = (
+    "{error}.\nStart one, or say where it is: dragoman serve --upstream URL\nor try without one: dragoman serve --demo"
 )
 
 
@@ -202,40 +198,10 @@ def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
 
 
 def _config(upstream: str | None, api: str | None, fields: dict[str, Any]) -> GatewayConfig:
-    if upstream is None:
-        return found_config(discover(), fields)
-    if upstream in PROVIDERS:
-        route = route_to(PROVIDERS[upstream], **fields)
-    else:
-        route = Route(provider=COMPATIBLE[api] if api else _ask(upstream), base_url=upstream, **fields)
-    click.echo(f"in front of {route.root()} ({CODECS[route.provider.codec].name})", err=True)
-    return GatewayConfig(default=route)
-
-
-def found_config(found: Sequence[Found], fields: dict[str, Any]) -> GatewayConfig:
-    """Every server found serves its own models; the first serves what no other lists."""
-    if not found:
-        places = ", ".join(f"{place.provider.name} at {place.base_url}" for place in usual_places())
-        raise DragomanError(NOTHING_FOUND.format(places=places))
-    for server in found:
-        click.echo(f"found {server}", err=True)
-    routes = [route_to(server.provider, base_url=server.base_url, **fields) for server in found]
-    pairs = reversed(list(zip(found, routes, strict=True)))
-    models = {model: route for server, route in pairs for model in server.models}
-    return GatewayConfig(default=routes[0], models=models)
-
-
-def _ask(upstream: str) -> Provider:
-    """The row for a server at an address, by which of its lists it answers; OpenAI's where it answers none."""
-    rows = [COMPATIBLE["ollama_chat"], COMPATIBLE["openai_chat"]]
-    places = [Place(provider=row, base_url=Route(provider=row, base_url=upstream).root()) for row in rows]
-    answered = discover(places)
-    if not answered:
-        click.echo(
-            f"nothing answers at {upstream} yet; taking it for openai_chat (--upstream-api says otherwise)", err=True
-        )
-        return rows[1]
-    return replace(answered[0].provider, base_url="")
+    try:
+        return asyncio.run(look(upstream, api, fields, partial(click.echo, err=True)))
+    except NothingFound as nothing:
+        raise DragomanError(WHAT_TO_DO.format(error=nothing)) from nothing
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -29,7 +29,12 @@ def observers(server: Server, config: GatewayConfig, environ: Mapping[str, str] 
     logs = Logs()
     logs.take(config)
     log_as(server, environ, lambda: logs.secrets)
-    found: list[Observer] = [logs]
+    return [logs, *watching(server, environ)]
+
+
+def watching(server: Server, environ: Mapping[str, str] = os.environ) -> list[Observer]:
+    """Those of them that log nothing."""
+    found: list[Observer] = []
     if server.metrics:
         found.append(Metrics())
     if configured():

@@ -323,7 +323,7 @@ class _Reader:
         fields: dict[str, Any] = {key: row[key] for key in given if key in row}
         for word, sets in (("dialect", ("dialects", "prompt_dialect")), ("prompt_dialect", ("prompt_dialect",))):
             try:
-                fields |= dict.fromkeys(sets, _dialect(row[word])) if word in row else {}
+                fields |= dict.fromkeys(sets, dialect_of(row[word])) if word in row else {}
             except (UsageError, OSError, UnicodeDecodeError) as error:
                 self._complain(f"{path}.{word}", str(error))
         if "tools" in row:
@@ -353,7 +353,7 @@ class _Reader:
         return route
 
 
-def _dialect(named: str) -> Dialect:
+def dialect_of(named: str) -> Dialect:
     """A built-in dialect, or the row in a file that `dragoman learn` wrote.  Raises UsageError and OSError."""
     return from_json(Path(named).read_text(encoding="utf-8"), named) if named.endswith(".json") else DIALECTS[named]
 

@@ -24,6 +24,8 @@ ROOT = "dragoman"
 OTHERS = ("uvicorn", "uvicorn.error", "asyncio")
 """Whose warnings are written the same way."""
 ACCESS = "dragoman.access"
+OURS = (ACCESS, "dragoman.gateway", "dragoman.gateway.mcp", "dragoman.mcp")
+"""Every logger that speaks while a gateway serves."""
 MOST = 200
 """Characters of anything a client or a provider chose."""
 
@@ -154,6 +156,24 @@ class Lines(logging.Formatter):
 def _visible(character: str) -> str:
     """What would end a line, or move a terminal's cursor, is spelt out."""
     return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+class Blotted(logging.Filter):
+    """Blots out secrets in what a logger is given: where the lines are written by handlers that are not ours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.secrets: frozenset[str] = frozenset()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record passes, without secrets."""
+        record.msg, record.args = redact(record.getMessage(), self.secrets), ()
+        if record.exc_info:  # formatters take a text that is there already
+            record.exc_text = redact(_TRACES.formatException(record.exc_info), self.secrets)
+        return True
+
+
+_TRACES = logging.Formatter()
 
 
 def hidden(config: GatewayConfig) -> frozenset[str]:
