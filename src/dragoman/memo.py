@@ -202,12 +202,13 @@ _WORDS = frozenset({str, int, bool, type(None), frozenset, ToolChoice})
 """Kinds of small values, which are compared by value."""
 
 
-def _identity(things: Things) -> tuple[Hashable, int]:
+def identity(things: Things) -> tuple[Hashable, int]:
+    """Equal for the same objects, and for small values that are equal."""
     return tuple([one if type(one) in _WORDS else id(one) for one in things]), 0
 
 
 def _identity_of_tools(things: Things) -> tuple[Hashable, int] | None:
-    return (_identity(things)[0], len(things[0])) if type(things[0]) is FrozenTools else None
+    return (identity(things)[0], len(things[0])) if type(things[0]) is FrozenTools else None
 
 
 def _content(things: Things) -> tuple[Hashable, int] | None:
@@ -222,11 +223,11 @@ def _copied(key: tuple[bytes, Things]) -> Things:
     return marshal.loads(key[0]), *key[1]
 
 
-CONSTANTS = Memo(_identity, (Capacity(OBJECTS),))
+CONSTANTS = Memo(identity, (Capacity(OBJECTS),))
 """Of constants, such as rows are."""
 TOOLS = Memo(_identity_of_tools, (Capacity(64, 1000), Capacity(LARGE_SETS)))
 """Of `FrozenTools` and constants."""
-MESSAGES = Memo(_identity, (Capacity(2048),))
+MESSAGES = Memo(identity, (Capacity(2048),))
 """Of a message and constants: those of some dozens of conversations, which agents send again with each turn."""
 JSON_MESSAGES = Memo(_content, (Capacity(2048, SMALL),), _copied)
 """Of a small JSON value, by what it says, and words beside it."""
@@ -241,6 +242,12 @@ def fields(*names: str) -> Memo:
         return _content((found,)) if found else None
 
     return Memo(key, (Capacity(64, LARGE), Capacity(LARGE_SETS, LARGEST)), _copied)
+
+
+@memoize(TOOLS)
+def names_of(tools: Sequence[Tool]) -> frozenset[str]:
+    """The names of tools."""
+    return frozenset([tool.name for tool in tools])
 
 
 def if_small(size: Callable[[Any], int]) -> Callable[..., Any]:

@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal
+from operator import is_
+from typing import Any, Literal
 
 from ..memo import TOOLS, FrozenTools, memoize
 from ..types import Message, Request, Tool
+from .grown import by_growth, grown
 
 MOST_MARKERS = 4
 HISTORY_MARKERS = 2
@@ -44,7 +46,7 @@ def plan(request: Request, mode: CacheMode = "asked", *, limit: int = MOST_MARKE
     """The markers for `request`: where it asks, and with "always" also where they pay of themselves."""
     if mode == "never" or limit < 1:
         return CachePlan()
-    wanted = [at for at, message in enumerate(request.messages) if message.cache]
+    wanted = [*_marked_at(request.messages)]
     if mode == "asked":
         return CachePlan(messages=tuple(wanted[-limit:]))
     tools = bool(request.tools)
@@ -72,13 +74,23 @@ def planned(
     request: Request, mode: CacheMode = "asked", *, takes: Caches = Caches.ALL, limit: int = MOST_MARKERS
 ) -> Request:
     """`request` asking for exactly the markers of its plan after messages; `tools` are the codec's to mark."""
+    if not _marked_at(request.messages) and mode != "always":
+        return request
     heads = {at for at, message in enumerate(request.messages) if message.role == "system"}
     taken = {Caches.NOTHING: set[int](), Caches.INSTRUCTIONS: heads}.get(takes, set(range(len(request.messages))))
     chosen = taken.intersection(plan(request, mode, limit=limit).messages)
     if all(message.cache == (at in chosen) for at, message in enumerate(request.messages)):
         return request
-    messages = (_marked(message, at in chosen) for at, message in enumerate(request.messages))
-    return replace(request, messages=tuple(messages))
+    made = [_marked(message, at in chosen) for at, message in enumerate(request.messages)]
+    base: Any = getattr(request.messages, "base", None)
+    kept = base is not None and all(map(is_, base, made))
+    return replace(request, messages=grown(base, made[len(base) :]) if kept else tuple(made))
+
+
+@by_growth
+def _marked_at(messages: Sequence[Message], start: int, known: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The places of the messages that ask for a marker."""
+    return (*(known or ()), *(at for at, message in enumerate(messages[start:], start) if message.cache))
 
 
 def _marked(message: Message, cache: bool) -> Message:

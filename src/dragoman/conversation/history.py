@@ -14,9 +14,11 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from typing import TypeAlias
 
 from ..errors import ErrorCode
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
+from .grown import by_growth, changed, grown, same
 from .naming import respell
 from .requirements import Turns, WireRequirements
 
@@ -24,6 +26,9 @@ MISSING = (
     "No result of this call was recorded: it may have been interrupted or never run. "
     "Do not assume that it had an effect."
 )
+
+
+ONE_AGAIN = Issue(kind=IssueKind.HISTORY, message="a turn that stood in several messages is one again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +41,35 @@ class Repaired:
 
 def repair(messages: Sequence[Message]) -> Repaired:
     """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
+    made, done = _repaired(messages)
+    return Repaired(same(messages) if made is None else made, done)
+
+
+Changed: TypeAlias = tuple[tuple[Message, ...] | None, tuple[Issue, ...]]
+"""What messages became, None for what they were, and what was done."""
+
+
+@by_growth
+def _repaired(messages: Sequence[Message], start: int, known: Changed | None) -> Changed:
+    if known is not None and not _begins_turn(messages, start):
+        return _repaired((*messages,))
     repaired: list[Message] = []
     issues: list[Issue] = []
-    said = _without_blanks(messages)
+    said = _without_blanks(messages[start:])
     whole = _whole_turns(said)
     if len(whole) < len(said):
-        issues.append(Issue(kind=IssueKind.HISTORY, message="a turn that stood in several messages is one again"))
+        issues += [] if known is not None and ONE_AGAIN in known[1] else [ONE_AGAIN]
     for head, block in _blocks(whole):
         fixed, found = _in_pairs(head, block)
         repaired += fixed
         issues += found
-    return Repaired(tuple(repaired), tuple(issues))
+    before, earlier = known or (None, ())
+    return changed(messages, start, before, repaired), (*earlier, *issues)
+
+
+def _begins_turn(messages: Sequence[Message], at: int) -> bool:
+    """Does a turn of the model begin here, which what stands before it has no part in?"""
+    return messages[at].role == "assistant" != messages[at - 1].role if at < len(messages) else True
 
 
 def _without_blanks(messages: Sequence[Message]) -> Sequence[Message]:
@@ -223,16 +246,31 @@ def identify(messages: Sequence[Message], requirements: WireRequirements) -> Ide
 
     A call without one gets one; of two that may not be alike the later is renumbered; what is allowed stays.
     """
+    if _ids_are_fine(messages, requirements) is not None:
+        return Identified(same(messages))
     named = list(_counted(messages) if requirements.counted else _numbered(messages, unique=requirements.unique))
     spelled = respell((new for _, new in named), requirements.ids, readable=False)
     ids = [spelled.spelled(new) for _, new in named]
     changed = [(old, new) for (old, _), new in zip(named, ids, strict=True) if old != new]
     if not changed:
-        return Identified(tuple(messages))
+        return Identified(same(messages))
     written = f"{len(changed)} call ids are written another way for this wire; results keep to their calls"
     renamed = tuple(_renamed(messages, iter(ids)))
     issue = Issue(kind=IssueKind.HISTORY, message=written)
     return Identified(renamed, {new: old for old, new in reversed(changed)}, (issue,))
+
+
+@by_growth
+def _ids_are_fine(
+    messages: Sequence[Message], start: int, known: frozenset[str] | None, requirements: WireRequirements
+) -> frozenset[str] | None:
+    """The ids of the calls where each has one of its own that the wire takes; None where that is not so."""
+    ids = [call.id for message in messages[start:] for call in message.calls]
+    if (start and known is None) or (requirements.counted and (ids or known)):
+        return None
+    every = frozenset(ids).union(known or ())
+    fine = all(ids) and len(every) == len(ids) + len(known or ()) and all(map(requirements.ids.allows, ids))
+    return every if fine else None
 
 
 def _numbered(messages: Sequence[Message], *, unique: bool) -> Iterator[tuple[str, str]]:
@@ -319,7 +357,7 @@ def one_by_one(messages: Sequence[Message]) -> Repaired:
         elif rest := [part for part in message.parts if not isinstance(part, ToolResult)]:
             singles.append(message.with_parts(rest))
     if not split:
-        return Repaired(tuple(messages))
+        return Repaired(same(messages))
     issue = Issue(kind=IssueKind.HISTORY, message=f"{split} turns with several calls are told as turns with one call")
     return Repaired(tuple(singles), (issue,))
 
@@ -345,9 +383,15 @@ START = "(The conversation begins here.)"
 
 def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
     """`messages`, in order (`repair`), with turns that follow each other as they must."""
-    ordered = list(messages)
-    if turns is not Turns.FREE:
-        ordered = _instructions_in_front(ordered)
+    made, done = (None, ()) if turns is Turns.FREE else _in_turns(messages, turns)
+    return Repaired(same(messages) if made is None else made, done)
+
+
+@by_growth
+def _in_turns(messages: Sequence[Message], start: int, known: Changed | None, turns: Turns) -> Changed:
+    if known is not None:
+        return _turns_behind(messages, start, known, turns)
+    ordered = _instructions_in_front(list(messages))
     if turns is Turns.BRIDGED:
         ordered = list(_bridged(ordered))
     if turns in (Turns.FILLED, Turns.ALTERNATING):
@@ -355,9 +399,25 @@ def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
     if turns is Turns.ALTERNATING:
         ordered = list(_merged(ordered))
     if ordered == list(messages):
-        return Repaired(tuple(messages))
+        return None, ()
     message = f"turns were put in the order this wire demands ({turns.value})"
-    return Repaired(tuple(ordered), (Issue(kind=IssueKind.HISTORY, message=message),))
+    return grown(None, ordered), (Issue(kind=IssueKind.HISTORY, message=message),)
+
+
+_USER = Message("user", "what was said before")
+
+
+def _turns_behind(messages: Sequence[Message], start: int, known: Changed, turns: Turns) -> Changed:
+    """`known` and the turns that follow it, put in order as behind the words of a user."""
+    before, found = known
+    last = messages[start - 1 : start] if before is None else before[-1:]
+    if not _begins_turn(messages, start) or not last or last[0].role in ("assistant", "system"):
+        return _in_turns((*messages,), turns)
+    behind, issues = _in_turns((_USER, *messages[start:]), turns)
+    if behind is not None and behind[0] is not _USER:
+        return _in_turns((*messages,), turns)
+    made = messages[start:] if behind is None else behind[1:]
+    return changed(messages, start, before, made), found or issues
 
 
 def _is_blank(message: Message) -> bool:

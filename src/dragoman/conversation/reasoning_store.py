@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from ..jsontext import to_json
 from ..memo import BackedCache, Backing
 from ..types import NOTHING, JsonObject, Message, Reasoning, Text, ToolCall, ToolResult
+from .grown import same
 
 MOST_CALLS = 2000
 """Calls remembered; with reasoning of a few thousand characters each this is a few megabytes."""
@@ -48,9 +49,11 @@ class ReasoningStore:
 
     def refill(self, messages: Sequence[Message], owner: str = "") -> tuple[Message, ...]:
         """`messages`, and to each call what belongs to it and is missing."""
+        if not self._states.holds():
+            return same(messages)
         called = [at for at, message in enumerate(messages) if message.calls]
-        if not called or not self._states.holds():
-            return tuple(messages)
+        if not called:
+            return same(messages)
         keys = {at: list(_keys(_before(messages, at, owner), messages[at].calls)) for at in called}
         states = self._states.get([key for each in keys.values() for pair in each for key in pair])
         filled: list[Message] = []

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,7 +25,7 @@ from ..io.ids import mint
 from ..providers.route import Route as To
 from ..version import __version__
 from .compacting import ENDPOINT, Compaction
-from .config.model import Access, GatewayConfig
+from .config.model import Access, GatewayConfig, Limits
 from .exchange import ALONE, Attached, Exchange, ExchangeServices, RequestOptions, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .http import endpoints
@@ -47,13 +48,14 @@ from .http.endpoints import (
 from .http.events import Events
 from .http.habits import ForgetHabits, ShowHabits
 from .http.keys import AccessControl
+from .http.known_bodies import KnownBodies
 from .http.models import GEMINI, OLLAMA, list_models
 from .http.offload import offload
 from .http.openapi import document
 from .http.origins import Origins
 from .http.parse_render import parse_body, render_body
 from .http.passing import passing_endpoints
-from .http.request_body import Gone, Refused, read_request
+from .http.request_body import Gone, Refused, read_json, read_request
 from .http.stored import stored_endpoints
 from .inspector.api import ROOT as INSPECT
 from .inspector.api import Inspector, Off
@@ -114,6 +116,7 @@ class Gateway:
         self.stores = stores or StateStores()
         self.health = Health()
         self.access_control = AccessControl(time.monotonic, self.stores.quota)
+        self.known_bodies = KnownBodies(config.known_bytes)
         self.background = Background(self.stores.responses, self.access_control, self._count)
         self.events = Events(self.stores.responses, self.background, lambda: self.config.keep_alive)
         self.drain_seconds = self._drained = 0.0
@@ -127,6 +130,7 @@ class Gateway:
     def take(self, config: GatewayConfig) -> None:
         """From the next request on `config` holds."""
         self.config = config
+        self.known_bodies.limit = config.known_bytes
         self.services = ExchangeServices(
             config=config,
             learned=self.stores.learned,
@@ -442,7 +446,7 @@ class Serve:
     ) -> tuple[Mapping[str, Any], int] | None:
         """The request's body and its size; None where there is none to serve: the client is gone, or was refused."""
         try:
-            return await read_request(scope, receive, config.limits)
+            return await read_request(scope, receive, config.limits, partial(self._known, record.key))
         except Gone:
             record.status = GONE
         except Refused as error:
@@ -450,6 +454,13 @@ class Serve:
         except CodecError as error:
             await self._refuse(send, error, record)
         return None
+
+    def _known(self, key: str, body: bytes, limits: Limits) -> tuple[Callable[[], Mapping[str, Any]], int]:
+        """What reads the body by what its client's key sent before, and how many of its bytes are new."""
+        known, scope = self._gateway.known_bodies, (key, self._front.codec.name)
+        match = known.match(body, scope, limits.max_json_values)
+        parse = partial(read_json, limits=limits)
+        return partial(known.read, body, match, parse, scope, self._front.history), match.fresh
 
     def _path_fields(self, scope: Scope) -> dict[str, Any]:
         """The fields of the request that stand in its address."""

@@ -25,6 +25,7 @@ from ..events import EVENTS, IssueReported
 from ..fallback import Health, chaining
 from ..jsontext import to_json
 from ..loop.policy import Policy
+from ..memo import names_of
 from ..providers.route import Route
 from ..server_tools.machine import DEFAULT_POLICY, with_tools
 from ..server_tools.memory import Memory
@@ -441,14 +442,18 @@ def _not_ready(needed: Sequence[Missing], due: float) -> ProviderError:
 
 def _taken(request: Request, attached: Attached) -> list[str]:
     """The names that tools of servers have, and the client's own too, which keep them."""
-    own = {tool.name for tool in request.tools}
+    if not (attached.tools or attached.offered):
+        return []
+    own = names_of(request.tools)
     names = [name for tools in attached.tools.values() for name in tools]
     return sorted(own.intersection([*names, *(tool.name for tool in attached.offered)]))
 
 
 def _offering(request: Request, offered: Sequence[Tool]) -> Request:
     """`request` with tools its client is to run besides its own; its own keep their names."""
-    own = {tool.name for tool in request.tools}
+    if not offered:
+        return request
+    own = names_of(request.tools)
     more = tuple(tool for tool in offered if tool.name not in own)
     return replace(request, tools=(*request.tools, *more)) if more else request
 

@@ -37,6 +37,7 @@ class Endpoint:
 class Front:
     """One API as we serve it: its codec, endpoints, the versions before them, and how the ids of its answers begin.
 
+    `history` is the field of its requests that grows from turn to turn.
     `told` are headers by which its clients say what others say in the body: header → field, a list of words.
     `refers` says that its clients may send back what they got by its id alone (Responses' `item_reference`),
     `comments` that its streams may hold comments: google-genai takes one for the beginning of an error, `arrays` that
@@ -50,6 +51,7 @@ class Front:
     refers: bool = False
     comments: bool = True
     arrays: bool = False
+    history: str = "messages"
     told: Mapping[str, str] = NOTHING
 
     @property
@@ -77,7 +79,8 @@ class Front:
 
 FRONTS: tuple[Front, ...] = (
     Front(codec=CODECS["openai_chat"], endpoints=(Endpoint("/chat/completions"),), ids="chatcmpl-"),
-    Front(codec=CODECS["openai_responses"], endpoints=(Endpoint("/responses"),), ids="resp_", refers=True),
+    Front(codec=CODECS["openai_responses"], endpoints=(Endpoint("/responses"),), ids="resp_", refers=True,
+          history="input"),
     Front(codec=CODECS["anthropic_messages"], endpoints=(Endpoint("/messages"),), ids="msg_",
           told={"anthropic-beta": "betas"}),
     Front(codec=CODECS["ollama_chat"], endpoints=(Endpoint("/api/chat"),), ids="", versions=("", "/v1")),
@@ -86,6 +89,7 @@ FRONTS: tuple[Front, ...] = (
         codec=CODECS["gemini"],
         comments=False,
         arrays=True,
+        history="contents",
         endpoints=(
             Endpoint("/models/{model:path}:generateContent", stream=False),
             Endpoint("/models/{model:path}:streamGenerateContent", stream=True),

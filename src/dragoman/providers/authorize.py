@@ -107,6 +107,8 @@ def signals(request: Request, route: Route) -> Mapping[str, str]:
     """The headers that describe the request."""
     if not route.provider.signals:
         return NOTHING
+    if not route.provider.signals:
+        return {}
     values = {
         Signal.INITIATOR: "user" if _is_users(request) else "agent",
         Signal.VISION: "true" if _has_images(request) else "",

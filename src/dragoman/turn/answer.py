@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import TypeAlias
 
 from ..codecs.shared.spec import Ids, WireFields
+from ..conversation.grown import by_growth
 from ..dialects.engine.parser import Dialects, Parser
 from ..dialects.judge.declared import NO_TOOLS, Declared, declared
 from ..dialects.judge.judge import Judge
@@ -201,10 +202,15 @@ def _natives(plan: Plan) -> Handler:
     @cache
     def natives() -> NativeCalls:
         others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
-        taken = frozenset(call.id for message in plan.asked.messages for call in message.calls)
+        taken = _ids_of(plan.asked.messages)
         return NativeCalls(Judge(plan.named), allowed=not plan.forbids_calls, others=others, taken=taken)
 
     return lambda event: natives().handle(event)
+
+
+@by_growth
+def _ids_of(messages: Sequence[Message], start: int, known: frozenset[str] | None) -> frozenset[str]:
+    return frozenset(call.id for message in messages[start:] for call in message.calls).union(known or ())
 
 
 def _parser(plan: Plan, ids: Ids) -> TextParser | None:

@@ -12,6 +12,7 @@ from typing import Any
 from ..dialects.judge.judge import Judge
 from ..jsontext import dumps
 from ..lenient.answers import Fitting, Unfit, read_answer, read_word
+from ..memo import names_of
 from ..types import Issue, IssueKind, Request, Response, ToolCall, ToolChoice
 from .native_calls import judged
 
@@ -39,7 +40,7 @@ class AnswerConstraint:
     def __init__(self, request: Request) -> None:
         self._request, self._choice, self._form = request, request.tool_choice, request.output_schema
         self._judge = Judge(request.tools)
-        self._names = {tool.name for tool in request.tools}
+        self._names = names_of(request.tools)
 
     @property
     def forbids_calls(self) -> bool:

@@ -24,6 +24,7 @@ from ..codecs.typed.table import SPEAKS
 from ..effects import Machine, NewId, Now, relay
 from ..errors import ProviderError
 from ..events import EVENTS, Ended, Event, IssueReported, replay
+from ..memo import TOOLS, memoize
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..types import Issue, IssueKind, Message, Request, Response, Sampling, Stop, Tier, Tool, ToolChoice, Usage
@@ -277,12 +278,36 @@ def _is_trace(issue: Issue) -> bool:
 def _names_a_tool(request: Request, answer: Response) -> bool:
     """Does the model speak of a tool that nobody named in the conversation?"""
     said = f"{answer.text}\n{answer.reasoning}"
-    named = [tool.name for tool in request.tools if tool.name and tool.name in said]
+    named = [tool.name for tool in request.tools if tool.name and tool.name in said] if _may_name(request, said) else []
     if not named:
         return False
     texts = [part for message in request.messages for part in (message.text, *(r.text for r in message.results))]
     called = {call.name for message in request.messages for call in message.calls}
     return any(name not in called and not any(name in text for text in texts) for name in named)
+
+
+FEW = 64
+"""Tools whose names are looked for one by one."""
+HEAD = 3
+
+
+def _may_name(request: Request, said: str) -> bool:
+    """May the name of a tool stand in `said`?  Of many tools, their first letters are looked for there."""
+    if len(request.tools) <= FEW or len(said) > MOST_LOOKED * len(request.tools):
+        return True
+    heads = _heads(request.tools)
+    return heads is None or not heads.isdisjoint([said[at : at + HEAD] for at in range(len(said))])
+
+
+MOST_LOOKED = 4
+"""Letters of an answer for each tool up to which looking for them costs less than looking for each tool."""
+
+
+@memoize(TOOLS)
+def _heads(tools: Sequence[Tool]) -> frozenset[str] | None:
+    """How the names of tools begin; None where one is shorter."""
+    heads = frozenset(tool.name[:HEAD] for tool in tools if tool.name)
+    return heads if all(len(head) == HEAD for head in heads) else None
 
 
 # ── the canary ───────────────────────────────────────────────────────────────

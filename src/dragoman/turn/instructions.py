@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..codecs.shared.spec import Codec, Quirks
+from ..conversation.grown import by_growth, grown
 from ..errors import CodecError
 from ..jsontext import dumps
 from ..memo import CONSTANTS, memoize
@@ -106,9 +107,18 @@ def _can_ask(codec: Codec, quirks: Quirks, with_schema: bool) -> bool:
 
 def instructed(messages: Sequence[Message], instruction: str) -> tuple[Message, ...]:
     """The messages with `instruction` at the end of the first instructions; alone in front where there are none."""
+    return _instructed(messages, instruction)
+
+
+@by_growth
+def _instructed(
+    messages: Sequence[Message], start: int, known: tuple[Message, ...] | None, instruction: str
+) -> tuple[Message, ...]:
+    if known is not None and (len(known) == start or all(one.role != "system" for one in messages[start:])):
+        return grown(known, messages[start:])
     at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
     if at is None:
-        return (Message("system", instruction), *messages)
+        return grown(None, (Message("system", instruction), *messages))
     first = messages[at]
     text = f"\n\n{instruction}" if first.text.strip() else instruction
-    return (*messages[:at], first.with_parts((*first.parts, Text(text))), *messages[at + 1 :])
+    return grown(None, (*messages[:at], first.with_parts((*first.parts, Text(text))), *messages[at + 1 :]))

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ..codecs.crossing.settings import SEARCHING, without_choice
 from ..codecs.shared.spec import PLAIN, Quirks, WireFields
 from ..codecs.typed.table import as_functions, checked_here
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
+from ..conversation.grown import by_growth, changed, same
 from ..conversation.history import identify, in_turns, one_by_one, without_system
 from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
 from ..conversation.requirements import MISTRAL_IDS, Turns, WireRequirements
 from ..events import CallDoubted, CallStarted, Event, IssueReported
-from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
+from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize, names_of
 from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit, alike, origin
 from ..providers.spec import Provider
 from ..schema.api_rules import BARE, BEDROCK, BEDROCK_CLAUDE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
@@ -181,7 +182,7 @@ def prepare(
     foreign = (*foreign, *stale)
     if profile.replay is Replay.SIGNED and provider.codec in UNSIGNED_CALLS:
         messages = with_dummies(messages, *UNSIGNED_CALLS[provider.codec])
-    request = request if messages == request.messages else replace(request, messages=messages)
+    request = request if messages is request.messages else replace(request, messages=messages)
     request, thinking = with_thinking(request, provider, profile, refused)
     request, fixed = _sampled(request, provider, profile)
     fixed = [*foreign, *thinking, *fixed, *_unread(request.messages, provider, profile)]
@@ -208,7 +209,7 @@ def _declared(request: Request, requirements: WireRequirements, profile: Profile
     if (ordered := in_order(request.tools)) != request.tools:
         request = replace(request, tools=ordered)
     if profile.replay is Replay.DEMANDED and wants_thinking(request) is not False:
-        request = replace(request, messages=tuple(map(_reasoned, request.messages)))
+        request = replace(request, messages=_all_reasoned(request.messages) or request.messages)
     if requirements.declared and not request.tools:
         request = replace(request, tools=in_order(_called(request.messages)))
     return request
@@ -222,7 +223,7 @@ def _native(
     offered = bool(request.tools)
     request = request if provider.typed else as_functions(request)
     request = _declared(request, requirements, profile)
-    names = respell(_names(request), requirements.names)
+    names = _respelled_names(request, requirements.names)
     request = _renamed(request, names)
     tools = checked_here(provider.codec, request.tools) if offered else ()
     messages, changed = _conversation(request.messages, requirements, profile, text=False)
@@ -241,9 +242,9 @@ def _conversation(
     messages: Sequence[Message], requirements: WireRequirements, profile: Profile, *, text: bool
 ) -> tuple[tuple[Message, ...], list[Issue]]:
     issues: list[Issue] = []
-    turns = tuple(messages)
+    turns = same(messages)
     if profile.replay is Replay.NEVER:
-        turns = tuple(map(_thoughtless, turns))
+        turns = _all_thoughtless(turns) or turns
     if not text:
         identified = identify(turns, requirements)
         turns, issues = identified.messages, [*identified.issues]
@@ -266,10 +267,20 @@ def _unread(messages: Sequence[Message], provider: Provider, profile: Profile) -
     """Reasoning that the place does not take back, though its model would."""
     if provider.quirks.reasoning_field or profile.replay is Replay.NEVER:
         return []
-    for at, message in enumerate(messages):
-        if any(isinstance(part, Reasoning) and part.text.strip() for part in message.parts):
-            return [Issue(kind=IssueKind.UNSUPPORTED, message=UNREAD, path=f"$.messages[{at}].reasoning")]
-    return []
+    at = _first_thought(messages)
+    return [] if at < 0 else [Issue(kind=IssueKind.UNSUPPORTED, message=UNREAD, path=f"$.messages[{at}].reasoning")]
+
+
+@by_growth
+def _first_thought(messages: Sequence[Message], start: int, known: int | None) -> int:
+    """The place of the first message with reasoning; -1 for none."""
+    if known is not None and known >= 0:
+        return known
+    thoughts = (
+        at for at, message in enumerate(messages[start:], start)
+        if any(isinstance(part, Reasoning) and part.text.strip() for part in message.parts)
+    )  # fmt: skip
+    return next(thoughts, -1)
 
 
 UNSIGNED = "reasoning without what its model signed it with is refused here; it was left out"
@@ -277,15 +288,38 @@ UNSIGNED = "reasoning without what its model signed it with is refused here; it 
 
 def _signed(messages: Sequence[Message], words: Collection[str]) -> tuple[tuple[Message, ...], list[Issue]]:
     """The messages without reasoning that bears none of the fields `words`."""
+    made, issues = _all_signed(messages, words)
+    return (same(messages) if made is None else made), [*issues]
+
+
+@by_growth
+def _all_signed(
+    messages: Sequence[Message], start: int, known: tuple[Changed, tuple[Issue, ...]] | None, words: Collection[str]
+) -> tuple[Changed, tuple[Issue, ...]]:
+    before, found = known or (None, ())
     made: list[Message] = []
-    issues: list[Issue] = []
-    for at, message in enumerate(messages):
+    issues: list[Issue] = [*found]
+    for at, message in enumerate(messages[start:], start):
         parts = [p for p in message.parts if not isinstance(p, Reasoning) or any(word in p.metadata for word in words)]
         if len(parts) < len(message.parts):
             issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=UNSIGNED, path=f"$.messages[{at}].reasoning"))
             message = message.with_parts(parts)
         made.append(message)
-    return tuple(made), issues[:1]
+    return changed(messages, start, before, made), tuple(issues[:1])
+
+
+Changed: TypeAlias = tuple[Message, ...] | None
+"""What messages became; None for what they were."""
+
+
+@by_growth
+def _all_thoughtless(messages: Sequence[Message], start: int, known: Changed) -> Changed:
+    return changed(messages, start, known, [*map(_thoughtless, messages[start:])])
+
+
+@by_growth
+def _all_reasoned(messages: Sequence[Message], start: int, known: Changed) -> Changed:
+    return changed(messages, start, known, [*map(_reasoned, messages[start:])])
 
 
 def _thoughtless(message: Message) -> Message:
@@ -314,11 +348,25 @@ def _called(messages: Sequence[Message]) -> list[Tool]:
 # ── names ────────────────────────────────────────────────────────────────────
 
 
-def _names(request: Request) -> Iterable[str]:
-    yield from (tool.name for tool in request.tools)
-    yield from (part.name for m in request.messages for part in m.parts if isinstance(part, ToolCall | ToolResult))
-    if request.tool_choice is not None and request.tool_choice.name:
-        yield request.tool_choice.name
+def _respelled_names(request: Request, spelling: Spelling) -> Respelled:
+    chosen = request.tool_choice.name if request.tool_choice is not None else ""
+    others = frozenset((*_names_in(request.messages), *([chosen] if chosen else ())))
+    if _are_allowed(request.tools, spelling) and all(map(spelling.allows, others)):
+        return UNCHANGED
+    return respell(names_of(request.tools) | others, spelling)
+
+
+@memoize(TOOLS)
+def _are_allowed(tools: Sequence[Tool], spelling: Spelling) -> bool:
+    return all(map(spelling.allows, names_of(tools)))
+
+
+@by_growth
+def _names_in(messages: Sequence[Message], start: int, known: frozenset[str] | None) -> frozenset[str]:
+    """The names of the tools that were called."""
+    calls = (call.name for message in messages[start:] for call in message.calls)
+    results = (result.name for message in messages[start:] for result in message.results)
+    return frozenset((*calls, *results)).union(known or ())
 
 
 def _renamed(request: Request, names: Respelled) -> Request:

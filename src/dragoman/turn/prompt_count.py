@@ -10,9 +10,11 @@ cache knew, and says nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
+from ..conversation.grown import by_growth
+from ..memo import TOOLS, memoize
 from ..types import Message, Request, Text, Tool, ToolResult, Usage
 
 WORD = re.compile(r"[0-9A-Za-z_\u00C0-\u024F\u0300-\u036F\u0370-\u03FF\u0400-\u04FF]+(?:['’][A-Za-z]+)*")
@@ -44,13 +46,22 @@ def counted(request: Request, usage: Usage | None) -> Counted:
     """What the count of the answer to `request`, sent with native tools, says of them."""
     if usage is None or not usage.input:
         return Counted.MISSING
-    tools = sum(map(least_tokens, _of_tools(request.tools)))
-    messages = sum(map(least_tokens, _of_messages(request.messages)))
+    tools, messages = _least_of_tools(request.tools), _least_of_messages(request.messages)
     if usage.input < messages:
         return Counted.UNCLEAR
     if FEWEST <= tools >= messages / MOST_MESSAGES and usage.input < messages + tools / SHARE:
         return Counted.WITHOUT
     return Counted.EITHER if messages >= ENOUGH and usage.input <= MOST_PER_WORD * messages else Counted.UNCLEAR
+
+
+@memoize(TOOLS)
+def _least_of_tools(tools: Sequence[Tool]) -> int:
+    return sum(map(least_tokens, _of_tools(tools)))
+
+
+@by_growth
+def _least_of_messages(messages: Sequence[Message], start: int, known: int | None) -> int:
+    return (known or 0) + sum(map(least_tokens, _of_messages(messages[start:])))
 
 
 def least_tokens(text: str) -> int:

@@ -32,6 +32,7 @@ from ..events import (
     Reclassified,
     TextDelta,
 )
+from ..memo import names_of
 from ..types import Issue, IssueKind, Stop, Text, Tool
 
 PROTOCOL = "json_protocol"
@@ -77,7 +78,7 @@ class ProtocolAnswer:
 
     def __init__(self, tools: Sequence[Tool], *, told: bool, strict: bool = False) -> None:
         self._tools, self._told, self._strict = tools, told, told and strict
-        self._names = frozenset(tool.name for tool in tools)
+        self._names = names_of(tools)
         self._start = ""  # what may be the beginning of an object
         self._scan: _Object | None = None  # the object that waits for its end
         self._kept, self._rest = told, list[str]()  # does everything wait from here on?

@@ -17,9 +17,10 @@ import re
 import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..codecs.shared.spec import SEAL, TYPED, WireFields
+from ..conversation.grown import by_growth, changed, same
 from ..events import CallStarted, Event, PartEnded, ReasoningDelta, Reclassified, TextDelta
 from ..jsontext import dumps
 from ..types import (
@@ -230,18 +231,28 @@ ALTERED = "this reasoning is not as its model wrote it, or somebody else's; it w
 
 def opened(request: Request, owner: str) -> tuple[Request, tuple[Issue, ...]]:
     """`request` with what its seals hold in its place, its calls' ids as they were; and what had to be left out."""
-    messages: list[Message] = []
+    messages, issues = _all_opened(request.messages, owner)
+    return (request if messages is None else replace(request, messages=messages)), issues
+
+
+@by_growth
+def _all_opened(messages: Sequence[Message], start: int, known: Changed | None, owner: str) -> Changed:
+    made: list[Message] = []
     issues: list[Issue] = []
-    for at, message in enumerate(request.messages):
+    for at, message in enumerate(messages[start:], start):
         if message.role == "assistant":
             if not message.bare or (message.calls and any(SEALED_ID in call.id for call in message.calls)):
                 message, altered = _opened(message, owner)
                 issues += [_altered(at)] if altered else []
         elif message.results and any(SEALED_ID in result.call_id for result in message.results):
             message = message.with_parts(map(_answer, message.parts))
-        messages.append(message)
-    changed = any(new is not old for new, old in zip(messages, request.messages, strict=True))
-    return (replace(request, messages=tuple(messages)) if changed else request), tuple(issues)
+        made.append(message)
+    before, found = known or (None, ())
+    return changed(messages, start, before, made), (*found, *issues)
+
+
+Changed: TypeAlias = tuple[tuple[Message, ...] | None, tuple[Issue, ...]]
+"""What messages became, None for what they were, and what had to be left out."""
 
 
 def _altered(at: int) -> Issue:
@@ -347,9 +358,17 @@ def of_another(
 
     `apis` are the wires whose fields that model may have written where nobody says whose they are.
     """
+    made, issues = _without_others(messages, origin, apis)
+    return (same(messages) if made is None else made), issues
+
+
+@by_growth
+def _without_others(
+    messages: Sequence[Message], start: int, known: Changed | None, origin: str, apis: Collection[str]
+) -> Changed:
+    before, issues = known or (None, ())
     made: list[Message] = []
-    issues: list[Issue] = []
-    for at, message in enumerate(messages):
+    for at, message in enumerate(messages[start:], start):
         if message.bare:
             made.append(message)
             continue
@@ -357,9 +376,9 @@ def of_another(
         if any(new is not old for new, old in zip(parts, message.parts, strict=True)):
             message = message.with_parts(parts)
             why = "another model's signatures and encrypted reasoning stay at home"
-            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=why, path=f"$.messages[{at}].reasoning"))
+            issues = issues or (Issue(kind=IssueKind.UNSUPPORTED, message=why, path=f"$.messages[{at}].reasoning"),)
         made.append(message)
-    return tuple(made), tuple(issues[:1])
+    return changed(messages, start, before, made), issues
 
 
 def with_dummies(messages: Sequence[Message], field: str, word: str) -> tuple[Message, ...]:
@@ -401,7 +420,7 @@ def without_refused(
     """`messages` without the state that was refused: calls stay, bare; reasoning that bore it goes."""
     known = frozenset(one for one in refused if one.startswith(REFUSED))
     if not known:
-        return tuple(messages), ()
+        return same(messages), ()
     made: list[Message] = []
     issues: list[Issue] = []
     for at, message in enumerate(messages):

@@ -6,7 +6,7 @@ Contract: what refuses a request is a `ProviderError`; `without_secrets` gives i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
 from ..codecs.shared.spec import Codec, Ids, Quirks
 from ..codecs.shared.tools import WrittenTools
+from ..conversation.grown import by_growth
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ProviderError
 from ..jsontext import to_json
@@ -65,8 +66,15 @@ def _encoded(plan: Plan) -> bytes:
     if codec.write_message is None or "messages" in plan.route.fields:
         return _written(_with_fields(codec.encode_request(request, quirks), plan))
     body = _with_fields(codec.encode_request(replace(request, messages=()), quirks), plan)
-    messages = [_message_written(message, quirks, codec) for message in request.messages]
-    return _written(body, ",".join(filter(None, messages)))
+    return _written(body, _messages_written(request.messages, quirks, codec))
+
+
+@by_growth
+def _messages_written(
+    messages: Sequence[Message], start: int, known: bytes | None, quirks: Quirks, codec: Codec
+) -> bytes:
+    written = [_message_written(message, quirks, codec).encode() for message in messages[start:]]
+    return b",".join(filter(None, (known, *written)))
 
 
 @memoize(MESSAGES, if_small(str.__len__))
@@ -95,15 +103,18 @@ def _besides(key: str, known: list[Any], more: list[Any]) -> list[Any]:
     return [one for one in more if function_name(one) not in names]
 
 
-def _written(body: dict[str, Any], messages: str | None = None) -> bytes:
+def _written(body: dict[str, Any], messages: bytes | None = None) -> bytes:
     """`body` as JSON; tools that come with every request are written already, and its messages may be."""
-    parts: list[str] = []
+    parts: list[bytes] = []
     if messages is not None:
         del body["messages"]
-        parts.append(f'"messages":[{messages}]')
+        parts += (b',"messages":[', messages, b"]")
     if type(body.get("tools")) is WrittenTools:
-        parts.append(f'"tools":{body.pop("tools").json}')
-    return "".join(("{", ",".join(filter(None, (to_json(body)[1:-1], *parts))), "}")).encode()
+        parts += (b',"tools":', body.pop("tools").json)
+    fields = to_json(body)[:-1].encode()
+    if not body and parts:
+        parts[0] = parts[0][1:]
+    return b"".join((fields, *parts, b"}"))
 
 
 def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderError]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from ..codecs.shared.tools import without_tools
+from ..conversation.grown import by_growth, grown
 from ..dialects.spec import Dialect
 from ..dialects.writing.history import render_message, render_result
 from ..dialects.writing.neutralise import neutralise
@@ -39,7 +41,9 @@ class PromptStyle:
 
 def to_text(request: Request, style: PromptStyle) -> Request:
     """`request` without native tools, saying the same in text."""
-    turns = tuple(_merged(_turns(request, style)))
+    dialect = with_nonce(style.dialect, style.nonce) if style.nonce else style.dialect
+    messages = (*request.messages,) if style.nonce else request.messages  # no other request has that dialect
+    turns = _told(messages, dialect, style.dialect, style.guarded, request.tools).turns
     if request.tools and (request.tool_choice is None or request.tool_choice.mode != "none"):
         turns = instructed(turns, _prompt(request, style))
     return without_tools(replace(request, messages=turns))
@@ -67,17 +71,32 @@ def _remembered_prompt(
     return tool_prompt(tools, dialect, compact=compact, choice=choice, parallel=parallel)
 
 
-def _turns(request: Request, style: PromptStyle) -> Iterator[Message]:
-    calls = 0
-    dialect = with_nonce(style.dialect, style.nonce) if style.nonce else style.dialect
-    for message in request.messages:
+class Told(NamedTuple):
+    """Turns in text, and how many calls they tell."""
+
+    turns: tuple[Message, ...]
+    calls: int
+
+
+@by_growth
+def _told(  # noqa: PLR0917
+    messages: Sequence[Message], start: int, known: Told | None, dialect: Dialect, plain: Dialect,
+    guarded: tuple[Dialect, ...], tools: tuple[Tool, ...],
+) -> Told:
+    """The conversation in `dialect`; results go by the `plain` one, which asks for no code."""
+    before, calls = known or ((), 0)
+    made: list[Message] = []
+    for message in messages[start:]:
         if message.calls or (dialect.is_protocol and message.role == "assistant"):
-            yield _with_calls(message, dialect, request.tools, calls)
+            made.append(_with_calls(message, dialect, tools, calls))
             calls += len(message.calls)
         elif message.role in {"user", "tool"}:
-            yield _as_user(message, style.dialect, style.guarded)
+            made.append(_as_user(message, plain, guarded))
         else:
-            yield message
+            made.append(message)
+    if before and made and before[-1].role == made[0].role == "user":
+        return Told(tuple(_merged((*before, *made))), calls)
+    return Told(grown(before or None, _merged(made)), calls)
 
 
 def _size(message: Message) -> int:
@@ -118,7 +137,7 @@ def _quiet(result: ToolResult, guarded: tuple[Dialect, ...]) -> ToolResult:
     return replace(result, content=tuple(content))
 
 
-def _merged(turns: Iterator[Message]) -> Iterator[Message]:
+def _merged(turns: Iterable[Message]) -> Iterator[Message]:
     """Results and the user's words that follow them become one turn: many chat templates demand that turns alternate.
 
     Inside a turn the pieces of text are joined by blank lines: wires glue them together without.

@@ -339,7 +339,7 @@ def _write_messages(messages: Iterable[Message], quirks: Quirks) -> list[dict[st
 @memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], mode: CacheMode) -> list[Any]:
     listed = _marked(list(written(NAME, tools, write_tool)), mode)
-    return WrittenTools(listed, to_json(listed)) if type(tools) is FrozenTools else listed
+    return WrittenTools(listed, to_json(listed).encode()) if type(tools) is FrozenTools else listed
 
 
 def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:

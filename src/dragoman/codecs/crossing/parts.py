@@ -15,8 +15,10 @@ import base64
 import binascii
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from ...conversation.grown import by_growth, changed
+from ...memo import TOOLS, memoize
 from ...types import NOTHING, Media, Message, Opaque, Part, Request, Text, Tool, ToolCall
 from ..shared.body import items, mapping, string
 from ..shared.spec import TYPED, WireFields
@@ -36,11 +38,27 @@ def parts_crossed(request: Request, api: str, takes: Collection[str] = ()) -> Re
     """`request` for wire `api`, whose peer takes `takes` of what only some do: `cache_control`, `media_resolution`."""
     api = ANTHROPIC if api == INVOKE else api
     free = _free(request.tools)
-    messages = tuple(_message(message, api, takes, free) for message in request.messages)
-    tools = tuple(_tool(tool, api) for tool in request.tools)
-    if all(map(_same, messages, request.messages)) and all(map(_same, tools, request.tools)):
+    messages, tools = _messages(request.messages, api, takes, free), _tools(request.tools, api)
+    if messages is None and tools is request.tools:
         return request
-    return replace(request, messages=messages, tools=tools)
+    return replace(request, messages=request.messages if messages is None else messages, tools=tools)
+
+
+Changed: TypeAlias = tuple[Message, ...] | None
+"""What messages became; None for what they were."""
+
+
+@by_growth
+def _messages(  # noqa: PLR0917
+    messages: Sequence[Message], start: int, known: Changed, api: str, takes: Collection[str], free: Collection[str]
+) -> Changed:
+    return changed(messages, start, known, [_message(message, api, takes, free) for message in messages[start:]])
+
+
+@memoize(TOOLS)
+def _tools(given: tuple[Tool, ...], api: str) -> tuple[Tool, ...]:
+    tools = tuple(_tool(tool, api) for tool in given)
+    return given if all(map(_same, tools, given)) else tools
 
 
 def _same(made: object, given: object) -> bool:
@@ -226,6 +244,7 @@ def _texts(blocks: Sequence[Any]) -> list[str]:
 # ── tools of free text ───────────────────────────────────────────────────────
 
 
+@memoize(TOOLS)
 def _free(tools: Sequence[Tool]) -> frozenset[str]:
     """The names of the tools that take free text instead of JSON."""
     return frozenset(tool.name for tool in tools if _custom(tool) is not None)

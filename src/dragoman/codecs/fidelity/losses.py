@@ -17,6 +17,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
+from ...conversation.grown import by_growth
 from ...errors import CodecError, ProviderError
 from ...events import Event, assemble
 from ...memo import CONSTANTS, TOOLS, memoize
@@ -88,6 +89,7 @@ _CHOOSING = frozenset({"tool_choice", "toolConfig", "tools"})
 """Fields of a wire's own that say which tools may be called."""
 
 
+@memoize(TOOLS)
 def _of_tools(tools: tuple[Tool, ...], codec: Codec) -> tuple[Issue, ...]:
     """What stands with the definitions of tools that `codec` does not send: fields of another wire."""
     if all(own(codec.name, tool.metadata) or not tool.metadata for tool in tools):
@@ -139,11 +141,12 @@ def _several(extra: JsonObject, given: str) -> Iterator[Issue]:
             yield loss_at(f"$.extra.{path}", f"{value} answers were asked for, and one is given")
 
 
-def _special(messages: Iterable[Message], api: str) -> dict[int, Message]:
+@by_growth
+def _special(messages: Sequence[Message], start: int, known: dict[int, Message] | None, api: str) -> dict[int, Message]:
     """The messages with something that not every wire holds, by their places."""
-    found: dict[int, Message] = {}
-    before = ""
-    for at, message in enumerate(messages):
+    found: dict[int, Message] = dict(known or {})
+    before = [*found.values()][-1].role if found else ""
+    for at, message in enumerate(messages[start:], start):
         if not message.bare and (special := _of_one_wire(message, api, before)):
             found[at], before = special, special.role
     return found

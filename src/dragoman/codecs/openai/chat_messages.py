@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ...conversation.grown import by_growth, grown
 from ...errors import CodecError
 from ...memo import JSON_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
@@ -33,9 +34,21 @@ _AUDIO_FORMAT = {mime: word for word, mime in _AUDIO.items()}
 
 def read_messages(body: JsonObject) -> tuple[Message, ...]:
     """The messages of `body`, neighbouring results as one."""
-    an_array(body.get("messages"), "$.messages")
-    pairing = Pairing()
-    return results_merged(_read_again(one, path, pairing) for path, one in objects(body, "messages"))
+    return _read_all(an_array(body.get("messages"), "$.messages"))[0]
+
+
+@by_growth
+def _read_all(
+    listed: Sequence[Any], start: int, known: tuple[tuple[Message, ...], Pairing] | None
+) -> tuple[tuple[Message, ...], Pairing]:
+    before, pairing = ((), Pairing()) if known is None else (known[0], known[1].copy())
+    made = results_merged(
+        _read_again(an_object(one, path), path, pairing)
+        for at, one in enumerate(listed[start:], start) for path in (f"$.messages[{at}]",)
+    )  # fmt: skip
+    if before and made and before[-1].role == made[0].role == "tool":
+        return results_merged((*before, *made)), pairing
+    return grown(before or None, made), pairing
 
 
 def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:

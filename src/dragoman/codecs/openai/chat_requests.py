@@ -7,10 +7,11 @@ Sources: OpenAI API reference; recorded requests of 20 providers (wire-quirks.md
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...memo import TOOLS, memoize
 from ...types import NOTHING, JsonObject, OutputSchema, Request, Sampling, Tool, ToolChoice
 from ..shared.body import (
     an_object,
@@ -112,7 +113,11 @@ def _read_custom(one: JsonObject, path: str) -> Tool | None:
 
 def customs(request: Request | None) -> Collection[str]:
     """The names of the tools in `request` that take free text."""
-    tools = request.tools if request is not None else ()
+    return _customs(request.tools) if request is not None else frozenset()
+
+
+@memoize(TOOLS)
+def _customs(tools: Sequence[Tool]) -> frozenset[str]:
     return frozenset(tool.name for tool in tools if TYPED in own(NAME, tool.metadata))
 
 

@@ -99,6 +99,13 @@ class Pairing:
         self._minted = 0
         self._own: set[str] = set()
 
+    def copy(self) -> Pairing:
+        """What it knows, to go on with."""
+        made = Pairing()
+        made._names, made._legacy = self._names.copy(), self._legacy.copy()
+        made._waiting, made._minted, made._own = [*self._waiting], self._minted, self._own.copy()
+        return made
+
     def begin_turn(self, calls: Iterable[ToolCall]) -> None:
         """These calls were made in one turn; those of turns before are not answered any more."""
         self._waiting.clear()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
+from ...conversation.grown import Grown, by_growth
 from ...jsontext import to_json
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Request, Tool
@@ -61,9 +62,15 @@ def read_once(*names: str) -> Callable[[Read], Read]:
     def decorate(read: Read) -> Read:
         remembering = memoize(fields(*names), _frozen)(read)
 
+        @by_growth
+        def of_known(listed: Sequence[Any], start: int, known: None) -> Found:
+            return _frozen(read({names[0]: listed}))
+
         @wraps(read)
         def reading(body: JsonObject) -> Found:
-            tools, foreign = remembering(body)
+            given: Any = body.get(names[0])
+            alone = type(given) is Grown and not any(body.get(name) for name in names[1:])
+            tools, foreign = of_known(given) if alone else remembering(body)
             return tools, foreign and [dict(one) if isinstance(one, dict) else one for one in foreign]
 
         return reading
@@ -114,7 +121,7 @@ class WrittenTools(list[Any]):
 
     __slots__ = ("json",)
 
-    def __init__(self, listed: Sequence[Any], json: str) -> None:
+    def __init__(self, listed: Sequence[Any], json: bytes) -> None:
         super().__init__(listed)
         self.json = json
 
@@ -122,7 +129,7 @@ class WrittenTools(list[Any]):
 @memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]]) -> list[Any]:
     listed = [write(tool) for tool in tools]
-    return WrittenTools(listed, to_json(listed)) if type(tools) is FrozenTools else listed
+    return WrittenTools(listed, to_json(listed).encode()) if type(tools) is FrozenTools else listed
 
 
 # ── functions ────────────────────────────────────────────────────────────────

@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...conversation.grown import by_growth
+from ...memo import TOOLS, memoize
 from ...types import NOTHING, JsonObject, Message, Part, Request, Tool, ToolCall, ToolResult
 from ..shared.body import items, mapping, string
 from ..shared.spec import TOOLSET, TYPED, WireFields, own
@@ -235,10 +237,17 @@ def written(api: str, tools: Sequence[Tool], write: Callable[[Tool], dict[str, A
             yield dict(definition)
 
 
+@memoize(TOOLS)
+def _any_typed(tools: tuple[Tool, ...]) -> bool:
+    return any(map(_is_typed, tools))
+
+
 def checked_here(codec: str, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
     """`tools` as an answer is held to them: arguments of those that `codec` declares by their types are open, for
     their vendor's model was taught them."""
     api = SPEAKS.get(codec, codec)
+    if not _any_typed(tools):
+        return tools
     known = [_is_typed(tool) and bool(own(api, tool.metadata)) for tool in tools]
     if not any(known):
         return tools
@@ -254,7 +263,7 @@ _CALLED = frozenset({TYPED, "toolset_name", "type"})
 
 def as_functions(request: Request) -> Request:
     """`request`, its typed tools as ordinary ones, and so the calls and results of its history."""
-    if not any(map(_is_typed, request.tools)) and not any(map(_has_typed, request.messages)):
+    if not _any_typed(request.tools) and not _have_typed(request.messages):
         return request
     allowed = request.tool_choice.allowed if request.tool_choice is not None else ()
     tools = [replace(tool, metadata=NOTHING) if _is_typed(tool) else tool for tool in request.tools]
@@ -267,6 +276,11 @@ def as_functions(request: Request) -> Request:
         messages=tuple(map(_plain, request.messages)),
         extra=extra,
     )
+
+
+@by_growth
+def _have_typed(messages: Sequence[Message], start: int, known: bool | None) -> bool:
+    return bool(known) or any(map(_has_typed, messages[start:]))
 
 
 def _has_typed(message: Message) -> bool:

@@ -50,6 +50,10 @@ class Limits:
     background_queue: int = 1000
 
 
+KNOWN_BYTES = 64 * 1024 * 1024
+"""Enough for the conversations of some dozens of agents at work."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """One key clients may use: its SHA-256, what it is called in logs, and what it may do.
@@ -130,6 +134,8 @@ class GatewayConfig:
     limits, access    see there; without any `access` no key is asked for
     rules             how routes that fail are asked again, and how long they rest where there are several
     mcp               the MCP servers whose tools models get
+    known_bytes       bytes for the beginnings of conversations and the tools that clients send again and again: they
+                      are read and written once; 0 for none
     cors_origins      of web pages that may use it, besides those of this machine; `*` in one stands for anything
     """
 
@@ -142,6 +148,7 @@ class GatewayConfig:
     access: tuple[Access, ...] = ()
     rules: Rules = Rules()  # noqa: RUF009
     mcp: Mcp = NO_SERVERS
+    known_bytes: int = KNOWN_BYTES
     cors_origins: tuple[str, ...] = ()
 
     def all_routes(self) -> tuple[Route, ...]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
 
 import orjson
 from starlette.types import Receive, Scope
@@ -45,6 +46,10 @@ class Refused(DragomanError):
         self.status = status
 
 
+Reader: TypeAlias = "Callable[[bytes, Limits], tuple[Callable[[], Mapping[str, Any]], int]]"
+"""What reads a body by what is known, and how many of its bytes are not."""
+
+
 class Gone(Exception):
     """The client has gone away."""
 
@@ -54,18 +59,22 @@ def header(scope: Scope, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
-async def read_request(scope: Scope, receive: Receive, limits: Limits) -> tuple[Mapping[str, Any], int]:
-    """The request's body as a JSON object, and its size.  Raises Refused, CodecError, or Gone."""
+async def read_request(
+    scope: Scope, receive: Receive, limits: Limits, known: Reader | None = None
+) -> tuple[Mapping[str, Any], int]:
+    """The request's body as a JSON object, and how many of its bytes are new; `known` reads what goes on with others.
+
+    Raises Refused, CodecError, or Gone.
+    """
     body = await read_body(scope, receive, limits.body, limits.body_timeout)
     coding = header(scope, b"content-encoding")
-    if len(body) <= LARGE and not coding:
-        return read_json(body, limits), len(body)
-    return await offload(_understood, body, coding, limits)
-
-
-def _understood(body: bytes, coding: str, limits: Limits) -> tuple[Mapping[str, Any], int]:
-    body = unpacked(body, coding, limits.body)
-    return read_json(body, limits), len(body)
+    if coding:
+        body = await offload(unpacked, body, coding, limits.body)
+    reading: Callable[[], Mapping[str, Any]] = partial(read_json, body, limits)
+    fresh = len(body)
+    if known is not None:
+        reading, fresh = known(body, limits)
+    return reading() if fresh <= LARGE else await offload(reading), fresh
 
 
 # ── bytes ────────────────────────────────────────────────────────────────────

@@ -1,0 +1,87 @@
+"""Conversations that grow: a sequence that knows its beginning, and what was made of that beginning before.
+
+Agents send all they ever said with each turn.  Whoever reads such a request finds its beginning again, and what each
+stage once made of it is found there; only what is new is looked at.  Knows sequences and functions; nothing of
+messages, wires or bytes.
+Contract: a `Grown` never changes, and neither do its items nor what is made of it.  A function `by_growth` gives the
+same with and without: it is asked for what follows `items[:start]`, and given what it made of those.  What was made of
+a beginning is held by it, and goes with it.  Threads may share all; what two of them make at once is equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import wraps
+from operator import is_
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from ..memo import identity
+
+T = TypeVar("T")
+S = TypeVar("S")
+P = ParamSpec("P")
+
+MOST_MADE = 64
+"""Results held by one beginning: some dozen stages make one each for a place that is asked."""
+
+
+class Grown(tuple[T, ...]):
+    """Items, of which the first `len(base)` are those of `base`."""
+
+    base: Grown[T] | None
+    made: dict[Hashable, tuple[Any, Any]]
+
+
+def grown(base: Sequence[T] | None, more: Iterable[T]) -> Grown[T]:
+    """`base` and `more` behind it; nothing is remembered of a base that is no `Grown`."""
+    whole: Grown[T] = Grown(more) if base is None else Grown((*base, *more))
+    whole.base = base if type(base) is Grown else None
+    whole.made = {}
+    return whole
+
+
+def same(items: Iterable[T]) -> tuple[T, ...]:
+    """The items as a tuple: itself where it is one, of whatever kind."""
+    return items if isinstance(items, tuple) else tuple(items)
+
+
+def by_growth(
+    make: Callable[Concatenate[Sequence[T], int, Any, P], S],
+) -> Callable[Concatenate[Sequence[T], P], S]:
+    """`make(items, start, known, *constants)` as a function of the items and the constants.
+
+    `known` is what it made of `items[:start]`, None where `start` is 0.  Constants are small values, or count by their
+    identity.  What it makes never holds `items` themselves (`changed`): they would hold each other for ever.
+    """
+
+    def extended(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
+        base = whole.base
+        start, known = (0, None) if base is None else (len(base), remembered(base, constants, key))
+        return make(whole, start, known, *constants)  # type: ignore[call-arg]
+
+    def remembered(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
+        found = whole.made.get(key)
+        if found is None:
+            if len(whole.made) >= MOST_MADE:
+                whole.made.clear()
+            found = whole.made[key] = extended(whole, constants, key), constants  # whose identities stay their own
+        made: S = found[0]
+        return made
+
+    @wraps(make)
+    def of(items: Sequence[T], *constants: Any) -> S:
+        if type(items) is not Grown:
+            return make(items, 0, None, *constants)  # type: ignore[call-arg]
+        key = (make, identity(constants)[0])
+        return remembered(items, constants, key) if items.base is None else extended(items, constants, key)
+
+    return cast("Callable[Concatenate[Sequence[T], P], S]", of)
+
+
+def changed(items: Sequence[T], start: int, known: Sequence[T] | None, made: Sequence[T]) -> Grown[T] | None:
+    """What `items` became: `known`, which `items[:start]` became, and `made` behind it; None where nothing did."""
+    if known is None:
+        if len(made) == len(items) - start and all(map(is_, made, items[start:])):
+            return None
+        known = getattr(items, "base", None)
+    return grown(known, made)
