@@ -78,6 +78,18 @@ def by_growth(
     return cast("Callable[Concatenate[Sequence[T], P], S]", of)
 
 
+def behind(items: Sequence[T], *head: T) -> tuple[T, ...]:
+    """`items` behind `head`: what stands beside a conversation on a wire, and in front of it here."""
+    made: tuple[T, ...] = _behind(items, *head) if head else same(items)
+    return made
+
+
+@by_growth
+def _behind(items: Sequence[T], start: int, known: tuple[T, ...] | None, *head: T) -> tuple[T, ...]:
+    whole = grown(head if known is None else known, items[start:])
+    return whole if type(items) is Grown else (*whole,)
+
+
 def changed(items: Sequence[T], start: int, known: Sequence[T] | None, made: Sequence[T]) -> Grown[T] | None:
     """What `items` became: `known`, which `items[:start]` became, and `made` behind it; None where nothing did."""
     if known is None:

@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from ...conversation.cache_markers import CacheMode
+from ...conversation.grown import Grown, behind, by_growth, grown
 from ...errors import CodecError
 from ...jsontext import to_json
-from ...memo import JSON_MESSAGES, TOOLS, FrozenTools, memoize
+from ...memo import JSON_MESSAGES, TOOLS, FrozenTools, fields, memoize
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
     JsonObject,
@@ -103,7 +104,7 @@ def decode_request(body: JsonObject) -> Request:
         extra["thinking"] = left
     return Request(
         model=string_at(body, "model"),
-        messages=(*_read_system(body), *canonical_calls(_read_messages(body), tools)),
+        messages=canonical_calls(behind(_read_messages(body), *_read_system(body)), tools),
         tools=tools,
         tool_choice=choice,
         parallel=parallel,
@@ -183,6 +184,7 @@ def _read_tool(one: JsonObject, path: str) -> Tool:
     return read_tool(one, path, object_at(one, "input_schema", path), wire_fields(NAME, left))
 
 
+@memoize(fields("system"))
 def _read_system(body: JsonObject) -> list[Message]:
     system = body.get("system")
     if not system and isinstance(system, str | list | None):
@@ -191,10 +193,18 @@ def _read_system(body: JsonObject) -> list[Message]:
     return [Message("system", parts, cache=cached)]
 
 
-def _read_messages(body: JsonObject) -> list[Message]:
-    an_array(body.get("messages"), "$.messages")
-    pairing = Pairing()
-    return [message for path, one in objects(body, "messages") for message in _read_again(one, path, pairing)]
+def _read_messages(body: JsonObject) -> tuple[Message, ...]:
+    return _read_all(an_array(body.get("messages"), "$.messages"))[0]
+
+
+@by_growth
+def _read_all(
+    listed: Sequence[Any], start: int, known: tuple[tuple[Message, ...], Pairing] | None
+) -> tuple[tuple[Message, ...], Pairing]:
+    before, pairing = ((), Pairing()) if known is None else (known[0], known[1].copy())
+    ones = [(an_object(one, f"$.messages[{at}]"), f"$.messages[{at}]") for at, one in enumerate(listed[start:], start)]
+    made = tuple([message for one, path in ones for message in _read_again(one, path, pairing)])
+    return grown(before or None, made) if type(listed) is Grown else made, pairing
 
 
 def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Sequence[Message]:

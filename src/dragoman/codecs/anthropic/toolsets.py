@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...conversation.grown import same
 from ...types import JsonObject, Message, Part, Request, Tool, ToolCall
 from ..shared.body import mapping, string
 from ..shared.spec import TOOLSET, own
@@ -31,7 +32,7 @@ def _members(tools: Iterable[Tool]) -> dict[str, dict[str, Any]]:
 def canonical_calls(messages: Sequence[Message], tools: Iterable[Tool]) -> tuple[Message, ...]:
     """The history, its calls by the names that the tools have here: members of two sets may share one there."""
     names = {(one["name"], one[_SET]): name for name, one in _members(tools).items() if one["name"] != name}
-    return tuple(_renamed(message, names) for message in messages) if names else tuple(messages)
+    return tuple(_renamed(message, names) for message in messages) if names else same(messages)
 
 
 def _renamed(message: Message, names: Mapping[tuple[str, str], str]) -> Message:

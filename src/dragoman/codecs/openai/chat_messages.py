@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...conversation.grown import by_growth, grown
+from ...conversation.grown import by_growth
 from ...errors import CodecError
 from ...memo import JSON_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..shared.arguments import arguments_text
 from ..shared.body import an_array, an_object, items, mapping, name_at, objects, present, rest, string, string_at
 from ..shared.media import data_url, from_url, joined, media_kind, note, one_text
-from ..shared.requests import past_call, results_merged
+from ..shared.requests import past_call, results_joined, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
 from ..shared.spec import LEGACY, PLAIN, TYPED, Quirks, own, seal_of, sealed, wire_fields
 
@@ -46,9 +46,7 @@ def _read_all(
         _read_again(an_object(one, path), path, pairing)
         for at, one in enumerate(listed[start:], start) for path in (f"$.messages[{at}]",)
     )  # fmt: skip
-    if before and made and before[-1].role == made[0].role == "tool":
-        return results_merged((*before, *made)), pairing
-    return grown(before or None, made), pairing
+    return results_joined(before, made, listed), pairing
 
 
 def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:

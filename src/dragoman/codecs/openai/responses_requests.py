@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...conversation.grown import behind, by_growth
+from ...memo import TOOLS, fields, memoize
 from ...types import (
     JsonObject,
     Message,
@@ -42,7 +44,7 @@ from ..shared.body import (
     switch_at,
 )
 from ..shared.options import read_options, write_options
-from ..shared.requests import nearest_choice, results_merged, with_quirks
+from ..shared.requests import nearest_choice, results_joined, results_merged, with_quirks
 from ..shared.results import Pairing, results_first
 from ..shared.spec import PLAIN, TYPED, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, foreign_tools, read_once, read_tool, write_tools
@@ -97,7 +99,7 @@ def decode_request(body: JsonObject) -> Request:
     output = _read_text(body, extra)
     return Request(
         model=string_at(body, "model"),
-        messages=(*_read_instructions(body), *_read_input(body, Names(tools))),
+        messages=behind(_read_input(body, _names(tools)), *_read_instructions(body)),
         tools=tools,
         tool_choice=choice,
         parallel=switch_at(body, "parallel_tool_calls"),
@@ -216,6 +218,7 @@ def _read_namespace(one: JsonObject, path: str) -> Iterable[Tool]:
             yield replace(_read_tool(function, where), name=joined_name(namespace, name), metadata=fields)
 
 
+@memoize(fields("instructions"))
 def _read_instructions(body: JsonObject) -> list[Message]:
     given = string_at(body, "instructions")
     return [Message("system", given)] if given else []
@@ -225,11 +228,24 @@ def _read_input(body: JsonObject, names: Names) -> tuple[Message, ...]:
     given = body.get("input")
     if given is None or isinstance(given, str):
         return (Message("user", given),) if given is not None else ()
-    an_array(given, "$.input")
-    turns = _Turns(names)
-    for path, item in objects(body, "input"):
-        turns.take(item, path)
-    return turns.messages()
+    return _read_items(an_array(given, "$.input"), names)[0]
+
+
+@memoize(TOOLS)
+def _names(tools: tuple[Tool, ...]) -> Names:
+    return Names(tools)
+
+
+@by_growth
+def _read_items(
+    listed: Sequence[Any], start: int, known: tuple[tuple[Message, ...], _Turns] | None, names: Names
+) -> tuple[tuple[Message, ...], _Turns]:
+    if known is not None and known[1].is_open:
+        return _read_items((*listed,), names)
+    before, turns = ((), _Turns(names)) if known is None else (known[0], known[1].going_on())
+    for at, item in enumerate(listed[start:], start):
+        turns.take(an_object(item, f"$.input[{at}]"), f"$.input[{at}]")
+    return results_joined(before, turns.messages(), listed), turns
 
 
 class _Turns:
@@ -240,6 +256,13 @@ class _Turns:
         self._pairing = Pairing()
         self._messages: list[Message] = []
         self._answer: list[Part] = []
+        self.is_open = False  # may what follows belong to the last of the `messages`?
+
+    def going_on(self) -> _Turns:
+        """Takes what follows, knowing what was called before."""
+        turns = _Turns(self._names)
+        turns._pairing = self._pairing.copy()
+        return turns
 
     def take(self, item: JsonObject, path: str) -> None:
         """The next item."""
@@ -273,6 +296,7 @@ class _Turns:
 
     def messages(self) -> tuple[Message, ...]:
         """All messages, neighbouring results as one."""
+        self.is_open = bool(self._answer)
         self._close()
         return results_merged(self._messages)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from ...conversation.grown import Grown, grown
 from ...types import Issue, JsonObject, Message, Report, Tier, ToolCall, ToolChoice, Verdict
 from .arguments import read_arguments
 from .body import present
@@ -65,6 +66,15 @@ def past_call(call_id: str, name: str, raw: Any, metadata: JsonObject) -> ToolCa
         report = Report(tier=Tier.NATIVE, verdict=Verdict.REFUSED, reason=reading.kind.value)
         return ToolCall(id=call_id, name=name, raw=reading.raw, report=report, metadata=metadata)
     return ToolCall(id=call_id, name=name, arguments=reading[0], raw=text, report=reading[1], metadata=metadata)
+
+
+def results_joined(
+    before: tuple[Message, ...], more: tuple[Message, ...], listed: Sequence[Any]
+) -> tuple[Message, ...]:
+    """What was read of a list that grows, and `more` of it, both `results_merged`."""
+    if before and more and before[-1].role == more[0].role == "tool":
+        return results_merged((*before, *more))
+    return grown(before or None, more) if type(listed) is Grown else more
 
 
 def results_merged(messages: Iterable[Message]) -> tuple[Message, ...]:
