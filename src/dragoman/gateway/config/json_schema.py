@@ -55,6 +55,9 @@ SERVER = _object(
         "reasks": _number("Re-asks of one answer for what was wrong with it."),
         "stream_arguments": _flag("Stream a call's arguments as they come; such a call cannot be taken back."),
         "keep_alive": _number("Seconds of silence after which an event stream gets a comment.", 0.01, "number"),
+        "known_bytes": _number(
+            "Bytes of memory for what clients send again with every turn: it is read and written once. 0 for none."
+        ),
         "tls_cert": _text("File of a TLS certificate (PEM)."),
         "tls_key": _text("File of its private key (PEM)."),
         "cors_origins": {

@@ -43,6 +43,8 @@ from .words import FILE, MCP, YAML
 REFERENCE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 NOT_SET = "the environment variable {name} is not set; set it, or write ${{{name}:-}} where none is needed"
 PLAIN_KEY = "write a key as ${NAME} and set the variable NAME; keys do not belong into files"
+SAME_NAMES = ("reasks", "stream_arguments", "keep_alive", "known_bytes")
+"""Settings of `[server]` that a `GatewayConfig` calls the same."""
 WAITS = {"timeout": "idle", "grace": "grace"}
 """Seconds in a model's row → the field of `Timeouts`."""
 NO_PROVIDER = "{name!r} names no provider; {near} (dragoman list providers)"
@@ -166,7 +168,7 @@ class _Reader:
             rules=Rules(chance=random.random, **self._data.get("fallback", {})),
             mcp=self._mcp(),
             cors_origins=tuple(server.get("cors_origins", ())),
-            **{key: server[key] for key in ("reasks", "stream_arguments", "keep_alive") if key in server},
+            **{key: server[key] for key in SAME_NAMES if key in server},
         )
         idle = set(self._data.get("mcpServers", ())) - set(config.mcp.servers)
         return Settings(config=config, server=self._server(), idle=tuple(sorted(idle)))
