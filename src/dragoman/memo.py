@@ -126,9 +126,10 @@ class BackedCache(Generic[T]):
 
 
 class FrozenTools(tuple[Tool, ...]):
-    """Tools that cannot change: they were read from a copy of their own, each has a name of its own."""
+    """Tools that cannot change: they were read from a copy of their own, each has a name of its own.
 
-    __slots__ = ()
+    What was made of them is held by them, and goes with them.
+    """
 
 
 class Capacity(NamedTuple):
@@ -156,6 +157,8 @@ def memoize(memo: Memo, keep: Callable[..., Any] | None = None) -> Callable[[Mad
     """
 
     def decorate(make: Made) -> Made:
+        if memo is TOOLS:
+            return _of_tools(make)
         shelves = [(bound.size, Recent[Hashable, tuple[Things, Any]](bound.entries)) for bound in memo.bounds]
 
         def fill(shelf: Recent[Hashable, tuple[Things, Any]], key: Hashable, things: Things) -> tuple[Things, Any]:
@@ -180,6 +183,25 @@ def memoize(memo: Memo, keep: Callable[..., Any] | None = None) -> Callable[[Mad
         return cast("Made", remembering)
 
     return decorate
+
+
+def _of_tools(make: Made) -> Made:
+    """`make`, which is asked once for the same `FrozenTools` and constants."""
+
+    @wraps(make)
+    def remembering(tools: Any, *constants: Any) -> Any:
+        if type(tools) is not FrozenTools:
+            return make(tools, *constants)
+        made = tools.__dict__
+        key = (make, *[one if type(one) in _WORDS else id(one) for one in constants])
+        found = made.get(key)
+        if found is None:
+            if len(made) >= OBJECTS:
+                made.clear()
+            found = made[key] = constants, make(tools, *constants)  # whose identities stay their own
+        return found[1]
+
+    return cast("Made", remembering)
 
 
 def per_object(make: Callable[[S], T]) -> Callable[[S], T]:
@@ -207,10 +229,6 @@ def identity(things: Things) -> tuple[Hashable, int]:
     return tuple([one if type(one) in _WORDS else id(one) for one in things]), 0
 
 
-def _identity_of_tools(things: Things) -> tuple[Hashable, int] | None:
-    return (identity(things)[0], len(things[0])) if type(things[0]) is FrozenTools else None
-
-
 def _content(things: Things) -> tuple[Hashable, int] | None:
     try:
         written = marshal.dumps(things[0], _FORM)
@@ -225,8 +243,8 @@ def _copied(key: tuple[bytes, Things]) -> Things:
 
 CONSTANTS = Memo(identity, (Capacity(OBJECTS),))
 """Of constants, such as rows are."""
-TOOLS = Memo(_identity_of_tools, (Capacity(64, 1000), Capacity(LARGE_SETS)))
-"""Of `FrozenTools` and constants."""
+TOOLS = Memo(identity, ())
+"""Of `FrozenTools` and constants: held by the tools."""
 MESSAGES = Memo(identity, (Capacity(2048),))
 """Of a message and constants: those of some dozens of conversations, which agents send again with each turn."""
 JSON_MESSAGES = Memo(_content, (Capacity(2048, SMALL),), _copied)

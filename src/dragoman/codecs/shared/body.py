@@ -157,7 +157,9 @@ def string(value: Any) -> str:
 
 def mapping(value: Any) -> JsonObject:
     """`value` if it is an object, else an empty one."""
-    return value if type(value) is dict or isinstance(value, Mapping) else {}
+    if isinstance(value, dict):
+        return value
+    return value if value is not None and isinstance(value, Mapping) else {}
 
 
 def items(value: Any) -> Sequence[Any]:
@@ -167,6 +169,8 @@ def items(value: Any) -> Sequence[Any]:
 
 def count(value: Any) -> int:
     """`value` if it is a count of something, else 0."""
+    if type(value) is int:
+        return value if 0 <= value < 2**63 else 0
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 <= value < 2**63 else 0
