@@ -1,26 +1,20 @@
-"""What a request costs in the gateway: `python -m bench.request [--seconds N] [--in-process] [--write]`.
+"""What a request costs in the gateway, in process: `python -m bench.request [--turns N] [--write]`.
 
-CPU time of the server's process per request, over loopback, beside a bare Starlette and aiohttp pass-through that reads
-nothing: one message and a thousand, ten tools and two thousand, for a backend with a tool API and for one that gets its
-tools in text.  `--in-process` asks the application directly, over an upstream in memory, and counts Python calls too.
-Each conversation grows by a turn with every request, as an agent's does.
+CPU time and Python calls of a request, the application asked directly over an upstream in memory: one message and a
+thousand, ten tools and two thousand, for a backend with a tool API and for one that gets its tools in text.  Each long
+conversation grows by a turn with every request, as an agent's does.  `bench.load` asks over sockets, beside others.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import cProfile
-import http.client
 import json
 import pstats
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-
-import uvicorn
 
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.io.scripted import Answer, ScriptedPeer
@@ -28,13 +22,20 @@ from dragoman.providers.route import Route as To
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
 
-from .load.__main__ import SCHEMA, free_port, process
-from .load.servers import WHOLE, starlette
 from .table import machine, publish, table
 
 WORDS = "Some words about the file that was read, as long as they often are in such a conversation. "
-SAID = json.loads(WHOLE)
-ANSWER = json.dumps({**SAID, "usage": {**SAID["usage"], "prompt_tokens": 250_000}}).encode()
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}, "required": ["path"]}
+ANSWER = json.dumps(
+    {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "word " * 40}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 250_000, "completion_tokens": 200, "total_tokens": 250_200},
+    }
+).encode()
 """Its count leaves room for any number of tools: else the gateway asks whether they came."""
 
 
@@ -138,100 +139,6 @@ def in_process(case: str, *, text: bool, turns: int) -> tuple[float, int]:
     return sorted(took)[len(took) // 2], pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
 
 
-# ── over loopback ────────────────────────────────────────────────────────────
-
-
-async def upstream(scope: Any, receive: Any, send: Any) -> None:
-    """The model server: it reads what it is sent, and answers."""
-    while (await receive()).get("more_body"):
-        pass
-    length = str(len(ANSWER)).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", length)]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": ANSWER})
-
-
-class Counting:
-    """An application that says at `/cpu` how much CPU its process has used."""
-
-    def __init__(self, inner: Callable[..., Any]) -> None:
-        self._inner = inner
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one request."""
-        if scope.get("path") != "/cpu":
-            await self._inner(scope, receive, send)
-            return
-        body = str(time.process_time_ns()).encode()
-        headers = [(b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-
-
-def serve(name: str, port: int, url: str) -> None:
-    """Serve until ended."""
-    served: dict[str, Callable[[], Callable[..., Any]]] = {
-        "upstream": lambda: upstream,
-        "starlette": lambda: Counting(starlette(url)),
-        "dragoman": lambda: Counting(gateway(url, text=False)),
-        "dragoman-text": lambda: Counting(gateway(url, text=True)),
-    }
-    uvicorn.run(served[name](), port=port, log_level="error", access_log=False, lifespan="off")
-
-
-def server(name: str, upstream: str) -> contextlib.AbstractContextManager[str]:
-    """A process that serves so."""
-    port = free_port()
-    command = [sys.executable, "-m", "bench.request", "--serve", name, str(port), upstream]
-    return process(command, f"http://127.0.0.1:{port}")
-
-
-def over_loopback(url: str, case: str, seconds: float) -> float:
-    """Seconds of the server's CPU per request; one client."""
-    asked = Conversation(*CASES[case][:2], grows=CASES[case][2])
-    host, port = url.removeprefix("http://").split(":")
-    connection = http.client.HTTPConnection(host, int(port))
-    headers = {"content-type": "application/json"}
-
-    def one(method: str, path: str, body: bytes | None = None) -> bytes:
-        connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        said = answer.read()
-        if answer.status != 200:
-            raise SystemExit(f"{url} answered {answer.status}: {said[:300]!r}")
-        return said
-
-    for _ in range(20):
-        one("POST", PATH, asked.body())
-    begun, used, count = time.perf_counter(), int(one("GET", "/cpu")), 0
-    while time.perf_counter() < begun + seconds:
-        one("POST", PATH, asked.body())
-        count += 1
-    return (int(one("GET", "/cpu")) - used) / count / 1e9
-
-
-PATH = "/v1/chat/completions"
-SERVERS = {"Starlette pass-through": "starlette", "dragoman, API": "dragoman", "dragoman, text": "dragoman-text"}
-
-
-def measure(seconds: float) -> list[list[str]]:
-    """All lines: microseconds and the ratio to the pass-through."""
-    rows: list[list[str]] = []
-    with contextlib.ExitStack() as stack:
-        upstream = stack.enter_context(server("upstream", "-"))
-        places = {name: stack.enter_context(server(each, upstream)) for name, each in SERVERS.items()}
-        for case in CASES:
-            least: dict[str, float] = {}
-            for _ in range(3):  # in turn, for the machine is not ours alone
-                for name, url in places.items():
-                    least[name] = min(least.get(name, 1e9), over_loopback(url, case, seconds))
-            bare = least["Starlette pass-through"]
-            for name, each in least.items():
-                rows.append([case, name, f"{each * 1e6:,.0f}", f"{each / bare:.2f}"])
-                print(rows[-1], file=sys.stderr, flush=True)
-    return rows
-
-
 def inside(turns: int) -> Iterator[list[str]]:
     """The lines of what happens in process."""
     for case in CASES:
@@ -243,20 +150,10 @@ def inside(turns: int) -> Iterator[list[str]]:
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure, print, and write where asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--turns", type=int, default=60)
-    parser.add_argument("--in-process", action="store_true")
-    parser.add_argument("--serve", nargs=3, metavar=("NAME", "PORT", "UPSTREAM"), help=argparse.SUPPRESS)
     parser.add_argument("--write", action="store_true")
     given: Any = parser.parse_args(argv)
-    if given.serve:
-        name, port, url = given.serve
-        serve(name, int(port), url)
-        return
-    if given.in_process:
-        print(table(["request", "tools", "CPU µs", "Python calls"], list(inside(given.turns))))
-        return
-    text = table(["request", "through", "CPU µs", "× pass-through"], measure(given.seconds))
+    text = table(["request", "tools go by", "CPU µs", "Python calls"], list(inside(given.turns)))
     text += f"\n\n{machine()}."
     publish("request", text) if given.write else print(text)
 
