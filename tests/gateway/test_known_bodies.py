@@ -269,3 +269,17 @@ def test_what_is_known_changes_nothing(front: Front, provider: str, text: bool) 
         for one, other in zip(with_it, without, strict=True):
             assert one == other
     assert len(bodies) > FEWEST
+
+
+def test_references_behind_a_known_beginning_are_resolved() -> None:
+    front = next(front for front in FRONTS if front.refers)
+    bodies: list[bytes] = []
+    for count in (20, 22, 24):
+        messages = tuple(conversation(Random(4), count))
+        body = front.codec.encode_request(Request(model="m", messages=messages, tools=OFFERED))
+        if bodies:
+            body["input"].append({"type": "item_reference", "id": "msg_nobody_knows"})
+        bodies.append(json.dumps(body, default=dict).encode())
+    with_it, without = (said_by(front, "openai_chat", bodies, known, text=False) for known in (LIMIT, 0))
+    assert with_it == without
+    assert "msg_nobody_knows" in json.dumps(with_it[1][1])

@@ -130,7 +130,7 @@ def _size(content: Any) -> int:
 def expanded(body: JsonObject, owner: str) -> JsonObject:
     """`body` with what our compactions stand for in their place.  Raises Unsupported for one that cannot be opened."""
     given = body.get("input")
-    if not isinstance(given, list) or not any(map(is_ours, given)):
+    if not isinstance(given, list | tuple) or not any(map(is_ours, given)):
         return body
     return {**body, "input": opened(given, owner)}
 

@@ -38,7 +38,7 @@ class Items:
     def resolve(self, body: JsonObject, api: str, owner: str = "") -> JsonObject:
         """`body` with its references replaced by what they stand for.  Raises Unsupported for one that is not kept."""
         given = body.get("input")
-        if not isinstance(given, list):
+        if not isinstance(given, list | tuple):
             return body
         names = list(dict.fromkeys(str(item["id"]) for item in given if _refers(item)))
         if not names:

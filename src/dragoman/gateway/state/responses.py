@@ -294,7 +294,7 @@ def _conversation(body: JsonObject) -> str:
 
 def _is_readable(given: Any) -> bool:
     """Is it an input?  What is not is refused by the codec, with its place."""
-    return given is None or isinstance(given, str) or (isinstance(given, list) and all(map(_is_object, given)))
+    return given is None or isinstance(given, str) or (isinstance(given, list | tuple) and all(map(_is_object, given)))
 
 
 def _is_object(item: Any) -> bool:
