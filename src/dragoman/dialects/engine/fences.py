@@ -7,6 +7,8 @@ and read as if nobody had looked, but for an issue on a call in it that broke.
 
 from __future__ import annotations
 
+import re
+
 from ...events import Event, IssueReported
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source
@@ -15,7 +17,7 @@ from ..judge.evidence import Mark
 from ..judge.judge import Judge, slip_of, unreadable
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
-from ..reading.named import named_rows
+from ..reading.named import forms_at, named_rows
 from ..reading.table import READERS
 from .emitter import Teller
 from .markers import Table
@@ -23,6 +25,8 @@ from .pending import Awaits, Pending, written_as
 
 MAX_INFO = 200
 """A fence's info line is not longer."""
+CODE = re.compile(rf"```[\w+#.-]{{0,{MAX_INFO - 80}}}+[ \t]{{0,40}}+\r?\n\s*+(?=\w)").match
+"""A fence, opened or closed, and the first word behind its line."""
 
 
 class Fences:
@@ -32,6 +36,22 @@ class Fences:
         self._src, self._table, self._judge, self._teller = src, table, judge, teller
         self._from = -1  # where the last one begins that is text
         self._broke: tuple[str, Broken] | None = None
+
+    def is_plain(self) -> bool:
+        """Does a fence stand here behind whose line no call begins, but a word?  False: it must be read.
+
+        Most fences are code, and each stands there twice: this is one look, where reading it takes fifty.
+        """
+        src, t = self._src, self._table
+        found = CODE(src.buf, src.pos)
+        if found is None:
+            return False
+        at = found.end()
+        if not src.eof and len(src.buf) - at <= t.longest:
+            return False
+        return t.marker.match(src.buf, at) is None and not forms_at(
+            self._judge.declared, t.named_first, src.buf, at, eof=src.eof
+        )
 
     def read(self, marker: str) -> Need[bool]:
         """A fence opens: perhaps its only content is a call, and it ends the message.

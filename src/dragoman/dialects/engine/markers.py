@@ -18,7 +18,8 @@ from ...records import dataclass
 from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
-from ..spec import Dialect, Place, Route, Segments, Strength
+from ..spec import Dialect, JsonCall, Place, Route, Segments, Strength
+from .search import Anchored, anchored, either
 
 THINK: dict[str, tuple[str, ...]] = {
     "<think>": ("</think>",),
@@ -52,7 +53,8 @@ FABRICATED = (
 )
 """What a tool's answer looks like: written by the model after its own call, it is invented (judge-rules.md 7)."""
 
-FENCES = ("```", "~~~")
+FENCE = "```"
+FENCES = (FENCE, "~~~")
 FENCE_SIGNS = "`~"
 LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_result", "```tool_output", "```function_output"})
 """Marks of no dialect that count only first on their line."""
@@ -137,6 +139,7 @@ class Table(Marks):
     lead: re.Pattern[str]
     line_lead: re.Pattern[str]
     any_lead: re.Pattern[str]
+    calm_source: str
     run_source: str
     stop_source: str
     named_first: tuple[Form, ...]
@@ -148,6 +151,23 @@ class Table(Marks):
     prefixes: frozenset[str]
     longest: int
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
+
+    @cached_property
+    def lead_signs(self) -> tuple[Anchored, ...]:
+        """Searches that find together what `lead` finds in a text that has ended; none where any word may begin one."""
+        if self.inline:
+            return ()
+        marks = self.every() - self.line
+        inside = {mark for mark in marks if LETTER.match(mark) or ("<" in mark[1:LOOK] and mark[0] != "<")}
+        rests: dict[str, set[str]] = {}
+        for mark in marks - inside:
+            rests.setdefault(mark[0], set()).add(mark[1:LOOK])
+        return anchored({sign: _so_far(rest, cut="") for sign, rest in rests.items()}, inside)
+
+    @cached_property
+    def calm_lead(self) -> re.Pattern[str]:
+        """Finds what `line_lead` finds, but fences in which code stands, or nothing."""
+        return re.compile(self.calm_source)
 
     @cached_property
     def run_lead(self) -> re.Pattern[str]:
@@ -297,10 +317,12 @@ def _build(marks: Marks) -> Table:
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
     anywhere, first = [*_begun(every - marks.line), *named], "|".join([*_begun(every & marks.line), *lines])
+    line_lead = rf"\n[ \t\r]*+(?!\n){{}}(?={first})" if first else r"(?!)"
     return Table(
         **{f.name: getattr(marks, f.name) for f in fields(Marks)},
         lead=re.compile("|".join(anywhere) or r"(?!)"),
-        line_lead=re.compile(rf"\n[ \t\r]*(?={first})" if first else r"(?!)"),
+        line_lead=re.compile(line_lead.replace("{}", "")),
+        calm_source=line_lead.replace("{}", f"(?!{_plain_fence(every, first)})" if _has_plain(marks) else ""),
         any_lead=late("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
         run_source="|".join((*anywhere, r"\n")),
         named_first=tuple(marks.forms),
@@ -313,6 +335,21 @@ def _build(marks: Marks) -> Table:
         prefixes=prefixes_of(ordered),
         longest=max(map(len, ordered), default=1),
     )
+
+
+def _has_plain(marks: Marks) -> bool:
+    """Are there fences that may be passed: do no other calls begin with one than objects, which prove little?"""
+    rows = marks.rows.get(FENCE, ())
+    return FENCE in marks.fences and all(isinstance(row.dialect.args, JsonCall) and not row.strong for row in rows)
+
+
+def _plain_fence(every: frozenset[str], first: str) -> str:
+    """A pattern for a fence, opened or closed, behind whose line no call begins: a word does, or another fence.
+
+    It holds nothing of which anything is told, and asks nothing: whoever looks at it may as well pass it.
+    """
+    tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
+    return rf"```(?!(?i:{tags or '`'}))[\w+#.-]{{0,120}}+[ \t]{{0,40}}+\r?\n\s*+(?:(?=\w)(?!{first})|```[\w-]*+[ \t]*+\n\s*+[^\[{{\s])"
 
 
 def _line_stop(first: str) -> str:
@@ -340,6 +377,10 @@ LOOK = 6
 
 WAIT = 24
 """How far where the marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
+
+
+CUT = r"|\Z"
+"""A marker may end where the text does."""
 
 
 def _begun(markers: frozenset[str], look: int = LOOK) -> list[str]:
@@ -370,18 +411,18 @@ def glued(before: str, first: str) -> bool:
 
 
 def _ahead(pattern: str) -> str:
-    return f"(?=(?i:{pattern}))" if pattern else ""
+    return f"(?={pattern})" if pattern else ""
 
 
-def _so_far(rests: set[str]) -> str:
-    """A pattern for one of `rests` in any case, or for as much of it as there is at the text's end; "" for anything."""
+def _so_far(rests: set[str], cut: str = CUT) -> str:
+    """A pattern for one of `rests` in any case, or for as much of it as there is (`cut`); "" for anything."""
     if "" in rests:
         return ""
     tree: dict[str, set[str]] = {}
     for rest in rests:
-        tree.setdefault(rest[0], set()).add(rest[1:])
-    branches = [re.escape(c) + _so_far(more) for c, more in sorted(tree.items())]
-    return rf"(?:{'|'.join(branches)}|\Z)"
+        tree.setdefault(rest[0].casefold(), set()).add(rest[1:])
+    branches = [either(c) + _so_far(more, cut) for c, more in sorted(tree.items())]
+    return f"(?:{'|'.join(branches)}{cut})"
 
 
 DEEPEST = 64

@@ -32,7 +32,7 @@ from .candidates import Trial
 from .emitter import Judged, Teller
 from .fences import Fences
 from .lanes import MOST, NO_LANE, Lane, lane_at
-from .markers import FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table, table
+from .markers import FENCE, FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table, table
 from .overlooked import NAME_KEYS
 from .parsed import Parsed, fold
 from .scanner import Scanner
@@ -202,7 +202,8 @@ class Parser:
             quotation = 0
             if not (yield from self._handle(marker)):
                 quotation = self._say_marker(marker)
-            self._patience.looked(quotation, light=len(marker) == 1 or marker[0] in FENCE_SIGNS)
+            if marker != FENCE:  # it may have been passed
+                self._patience.looked(quotation, light=len(marker) == 1 or marker[0] in FENCE_SIGNS)
             if self._patience.is_over(src.at):
                 yield from self._rest()
                 return
@@ -241,6 +242,8 @@ class Parser:
                 self._src.pos += len(marker)
             self._close_reasoning()
             return True
+        if folded == FENCE and self._fences.is_plain():
+            return False
         rows, self._scanner.named = (*t.rows.get(folded, ()), *self._scanner.named), ()
         if rows and (yield from self._trial.candidate(rows)):
             return True

@@ -15,7 +15,7 @@ from ..reading.compiled import Row
 from ..reading.named import UNDECIDED, forms_at, opener
 from .emitter import Teller
 from .markers import Table, glued
-from .search import Lead
+from .search import FEW, Lead
 from .torn import TornMarks
 
 BLANK = re.compile(r"[ \t\r]*")
@@ -29,7 +29,8 @@ class Scanner:
         self.table = table
         self.named: tuple[Row, ...] = ()
         self._leads_of: Table | None = None
-        self._leads: dict[int, tuple[Lead, Lead]] = {}  # by the table they look for, which is kept by the first one
+        self._calm = False
+        self._leads: dict[int, tuple[Lead, list[Lead]]] = {}  # by the table they look for, which the first one keeps
         self._inline = self._at_line = Lead(table.lead, one=True)
 
     def scan(self) -> Need[str]:
@@ -57,9 +58,9 @@ class Scanner:
         """Where live text ends for now, and the marker that stands there; "" when none does (yet)."""
         src = self._src
         buf, start, size = src.buf, src.pos, len(src.buf)
-        if t is not self._leads_of:
-            leads = self._leads.get(id(t)) or (Lead(t.lead, one=True), Lead(t.line_lead, one=False))
-            self._leads[id(t)], self._leads_of, (self._inline, self._at_line) = leads, t, leads
+        calm = src.eof and size - start > FEW and not self._teller.queue
+        if t is not self._leads_of or calm is not self._calm:
+            self._take_leads(t, calm)
         inline = self._inline.next(src, start)
         at_line = self._first_on_line(t, start)
         while True:
@@ -84,6 +85,15 @@ class Scanner:
                 inline = self._inline.next(src, at + 1)
             if at == at_line:
                 at_line = self._at_line.next(src, at + 1)
+
+    def _take_leads(self, t: Table, calm: bool) -> None:
+        """Look for the markers of this table; for no plain fence where the text is all there and no candidate waits."""
+        self._leads_of, self._calm, key = t, calm, id(t)
+        if key not in self._leads:
+            inline = Lead(t.lead, one=True, signs=t.lead_signs)
+            self._leads[key] = inline, [Lead(t.line_lead, one=False), Lead(t.calm_lead, one=False)]
+        self._inline, lines = self._leads[key]
+        self._at_line = lines[calm]
 
     def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:
         """The opener with a declared name that stands here, "" for none; None where more text must tell."""

@@ -13,6 +13,8 @@ from .boxes import FIRST_LINE, HEAD_ROW, LIVE, Quote, Standing
 HEAD = 200
 """Characters of a line that are looked at."""
 
+NEAR = 24
+"""Lines within which a list mostly ends."""
 ITEM = late(r"[ \t]*(?:[-*+]|\d{1,9}[.)])([ \t]+)")
 DASHES = late(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
 HUNK = late(r"@@ |@@$|diff --git |(?:\+\+\+|---) \S")
@@ -155,18 +157,27 @@ class Lines:
         """Does something go on that a paragraph's end does not end?"""
         return self._scalar >= 0 or self._hunk or self._labelled or self._labels or bool(self._listing)
 
-    def skip(self, head: str) -> None:
-        """Whole paragraphs are over in which nothing stands but plain lines and lists."""
-        least, self._items = HEAD, []
-        for line in reversed(head.split("\n")):
-            if not line or line.isspace():
-                continue
+    def skip(self, prose: str) -> bool:
+        """Whole paragraphs are over in which nothing stands but plain lines and lists.  False: they must be read.
+
+        What is open behind them hangs on the last lines alone: those from one on which no list goes on.
+        """
+        if not prose:
+            return True
+        lines = prose.rsplit("\n", NEAR)
+        first = _unlisted(lines, 1)
+        if first < 0:
+            lines = prose.split("\n")
+            first = _unlisted(lines, 0)
+        if first < 0:
+            return False
+        del lines[-1]  # the prose ends with its last line's end
+        self._items, self._blank, self._code, self._sign = [], True, False, ""
+        self._piped = self._table = self._hunk = self._just = False
+        for line in lines[first:]:
             indent = _indent(line)
-            if (item := ITEM.match(line)) and (column := indent + _width(item)) <= least:
-                self._items.append(column)
-            least = min(least, indent)
-            if not least:
-                return
+            self.end(line[:HEAD], indent, code=bool(line.strip()) and self.is_code(indent))
+        return True
 
     def turn(self) -> None:
         """A mark of another party's turn stood in the text."""
@@ -177,6 +188,20 @@ def begins_turn(text: str) -> bool:
     """Does another party's turn begin with the first words of `text`, on a line of their own?"""
     blank = text[: len(text) - len(text.lstrip())]
     return "\n" in blank and FOREIGN.match(text[len(blank) :].partition("\n")[0]) is not None
+
+
+def _unlisted(lines: list[str], begin: int) -> int:
+    """The last line, from number `begin` on, that ends every list before it; -1 for none."""
+    for n in range(len(lines) - 2, begin - 1, -1):
+        first = lines[n][:1]
+        if first and not first.isspace() and (ITEM.match(lines[n]) or _is_first(lines, n, begin)):
+            return n
+    return -1
+
+
+def _is_first(lines: list[str], n: int, begin: int) -> bool:
+    """Does line `n` follow a blank one, or none?  (Where the lines before `begin` are not known: no.)"""
+    return not lines[n - 1].strip() if n > begin else not begin
 
 
 def _indent(line: str) -> int:

@@ -17,6 +17,7 @@ from typing import TypeAlias
 from ...late import late
 from .boxes import ELEMENTS, END, LIVE, MARKS, VERBATIM, Quote, Standing
 from .lines import HEAD, Lines
+from .paragraphs import Paragraphs, Passed
 
 PENDING = 300_000
 """Text is looked at when asked, or when this much has gathered: where no marker comes, nobody asks."""
@@ -64,14 +65,6 @@ CALM = late(
 """Text on one line after which nothing is open that was not before: what it opens it closes."""
 IN_FENCE, IN_SPAN = re.compile(r"[^\n]*+"), re.compile(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
 IN_MARKS = late(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
-TAG = late(rf"<(?:/?(?:{ELEMENTS})\b|!--)|-->", re.IGNORECASE)
-"""What begins or ends an element or a comment that a paragraph does not end."""
-STOPS = (
-    "```", "~~~", "\\begin", "[INST]", "@@", ": |", ": >", "+++", "User", "USER", "Human", "HUMAN", "Instruction",
-    "[source", "[listing", "[literal", "[example", "[quote", "[verse", "#+", "{code", "{noformat", "{quote",
-)  # fmt: skip
-"""What a paragraph holds that may matter to a later one."""
-
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_STRING = late(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
 
@@ -211,15 +204,22 @@ class Context:
         text = self._last + text
         if self._depth or (self._may_answer and not self._any and text[1:].lstrip()[:1] in ("{", "[")):
             self._read_answer(text)
-        self._read_marks(text, 1 if self._depth else self._skip_paragraphs(text, 1))
+        self._read_marks(text)
         line = text.rfind("\n", 1) + 1
         self._head = text[line : line + HEAD] if line else (self._head + text[1 : HEAD + 1])[:HEAD]
         self._last = text[-1]
 
-    def _read_marks(self, text: str, pos: int) -> None:
-        size = len(text)
+    def _read_marks(self, text: str) -> None:
+        pos, size, paragraphs = 1, len(text), Paragraphs(text)
+        retry = size if self._depth else 1
         while pos < size:
-            if self._fence and not self._fence_line:
+            if pos >= retry and self._blank and text[pos - 1] == "\n" and not self._goes_on():
+                passed = paragraphs.passable(pos)
+                if passed is None:
+                    retry = size
+                else:
+                    pos, retry = self._pass(passed, pos), passed.retry
+            elif self._fence and not self._fence_line:
                 pos = self._skip_code(text, pos)
             run = self._run_here()
             if run is not None and (end := run.match(text, pos).end()) > pos:  # type: ignore[union-attr]
@@ -251,18 +251,20 @@ class Context:
         found = later(text, pos)
         return max(pos, found.start() if found is not None else text.rfind("\n", pos))
 
-    def _skip_paragraphs(self, text: str, pos: int) -> int:
+    def _goes_on(self) -> bool:
+        """Is something open that a paragraph's end does not end?"""
+        return bool(self._fence or self._fence_line or self._element or self._lines.goes_on)
+
+    def _pass(self, passed: Passed, pos: int) -> int:
         """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
-        cut = text.rfind("\n\n", pos) + 1
-        if not cut or self._fence or self._fence_line or self._element or self._lines.goes_on:
+        if passed.end == pos or not self._lines.skip(passed.prose):
             return pos
-        head = text[pos:cut]
-        if _stops(head) or (("<" in head or "-->" in head) and TAG.search(head)):
-            return pos
-        self._any = self._any or not head.isspace()
-        self._lines.skip(head)
+        self._any = self._any or bool(passed.fences) or not passed.prose.isspace()
+        if "\n\n" in passed.prose:
+            self._spans, self._marks, self._outer = [], "", ([], "")
+        self._quotations += passed.fences
         self._blank, self._quote, self._indented, self._indent = True, False, False, 0
-        return cut
+        return passed.end
 
     def _read_answer(self, text: str) -> None:
         """In a message that is a JSON value: is a string open in it?"""
@@ -371,13 +373,6 @@ class Context:
 def _fence_closers(run: str) -> tuple[Match, Match]:
     """Does what closes a fence that `run` opened stand here; and where does a later line begin with it?"""
     return re.compile(rf"[ \t\r]*{re.escape(run)}").match, re.compile(rf"\n[ \t\r]*{re.escape(run)}").search
-
-
-def _stops(text: str) -> bool:
-    for stop in STOPS:  # noqa: SIM110 -- a generator would cost more than the searches
-        if stop in text:
-            return True
-    return False
 
 
 def _element(token: str) -> tuple[Quote, str] | None:

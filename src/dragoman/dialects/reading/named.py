@@ -25,6 +25,7 @@ BRACKETS = frozenset("({")
 """Behind a name they begin its arguments, and are no part of the opener."""
 PRINT = "print"
 """Calls may be printed: `print(read_file(…))`."""
+PRINTED = re.compile(rf"(?:{PRINT}\()*+")
 TAIL = ".:/"
 """Signs of a name that may also end it: `name:` on a line of its own, `<name/>`."""
 SIGNS = r"\w$@"
@@ -57,18 +58,18 @@ def opener(
 
 def _of(form: Form, names: Declared, buf: str, at: int, eof: bool) -> Opener | None:
     before, behind = form
-    start = at + len(before)
     if not buf.startswith(before, at):
         return UNDECIDED if not eof and before.startswith(buf[at:]) else None
+    start = at + len(before)
+    if behind == "(" and PRINT not in names:
+        start = PRINTED.match(buf, start).end()  # type: ignore[union-attr]
     word = WORD.match(buf, start)
     if word is None:
         return UNDECIDED if start == len(buf) and not eof else None
     if word.end() == len(buf) and not eof and len(word.group()) < MAX_WORD:
-        printed = behind == "(" and PRINT.startswith(word.group())
-        return UNDECIDED if printed or names.may_begin(word.group().rstrip(TAIL)) else None
+        prints = behind == "(" and PRINT.startswith(word.group())
+        return UNDECIDED if prints or names.may_begin(word.group().rstrip(TAIL)) else None
     written = word.group()
-    if written == PRINT and behind == "(" and buf.startswith("(", word.end()) and written not in names:
-        return _of((before, behind), names, buf, word.end() + 1, eof)
     name = names.meant(written) if behind in BRACKETS else names.spelt(written) or (behind and names.meant(written))
     end = word.end()
     if not name and written[-1] in TAIL:
@@ -114,16 +115,22 @@ def forms_at(names: Declared, forms: tuple[Form, ...], buf: str, at: int, *, eof
     found = by_sign.get(buf[at])
     if found is not None:
         return found
+    return by_sign[""] if _may_name(names, buf, at, eof) else ()
+
+
+def _may_name(names: Declared, buf: str, at: int, eof: bool) -> bool:
+    """May the word that stands here be a declared name, or the beginning of one, or print what one gives?"""
     word = WORD.match(buf, at)
-    return by_sign[""] if word is not None and _may_name(names, word, buf, eof) else ()
-
-
-def _may_name(names: Declared, word: re.Match[str], buf: str, eof: bool) -> bool:
-    """May this word be a declared name, or the beginning of one?"""
+    if word is None:
+        return at == len(buf) and not eof
     if word.end() == len(buf) and not eof:
         return True
     written = word.group()
-    return written == PRINT or written[-1] in TAIL or bool(names.spelt(written) or names.meant(written))
+    if names.spelt(written) or names.meant(written):
+        return True
+    if printed := PRINTED.match(buf, at).end() - at:  # type: ignore[union-attr]
+        return _may_name(names, buf, at + printed, eof)
+    return written[-1] in TAIL and bool(names.spelt(written.rstrip(TAIL)))
 
 
 def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Source) -> Need[tuple[Row, ...]]:
@@ -144,7 +151,9 @@ def leads(forms: tuple[Form, ...], *, line: bool) -> tuple[str, ...]:
     behind = sorted({b for before, b in forms if not before})
     if behind:
         tails = "|".join(_tail(b) for b in behind)
-        word = rf"[{SIGNS}](?=[\w.\-:/$@\\]{{0,{MAX_WORD}}}+(?:{tails}|\Z))"
+        soon = "".join(sorted({c for b in behind for c in ((b[0], b[0].swapcase()) if b else "\r\n")}))
+        behind_word = rf"[\w.\-:/$@\\]{{0,{MAX_WORD}}}+"
+        word = rf"[{SIGNS}](?={behind_word}[ \t]*+(?:[{re.escape(soon)}]|\Z))(?={behind_word}(?:{tails}|\Z))"
         found.append(word if line else rf"(?<![\w.\-:/$@\\]){word}")
     return tuple(found)
 
