@@ -36,6 +36,10 @@ class Patience:
             self._marks += 1 if light else HEAVY
         self._quotation = quotation
 
+    def glanced(self) -> None:
+        """One sign was looked at that stands in any code; where it stands was not asked."""
+        self._marks += 1
+
     def broke(self) -> None:
         """A candidate could not be read, or will not run."""
         self._marks += BROKEN

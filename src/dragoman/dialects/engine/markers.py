@@ -93,6 +93,11 @@ class Marks:
     finals: Mapping[str, str] = field(default_factory=dict)
     segments: tuple[Segments, ...] = ()
 
+    @cached_property
+    def live(self) -> frozenset[str]:
+        """Those that mean something by themselves where nothing quotes them, whatever follows."""
+        return frozenset().union(self.think, self.unthink, self.finals, self.quiet, self.turns, self.fabricated)
+
     def every(self) -> frozenset[str]:
         """All of them."""
         listed = (self.unthink, self.quiet, self.turns, self.fabricated, self.fences, self.headers, self.ends)

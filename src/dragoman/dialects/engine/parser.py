@@ -202,8 +202,10 @@ class Parser:
             quotation = 0
             if not (yield from self._handle(marker)):
                 quotation = self._say_marker(marker)
-            if marker != FENCE:  # it may have been passed
-                self._patience.looked(quotation, light=len(marker) == 1 or marker[0] in FENCE_SIGNS)
+            if len(marker) == 1:
+                self._patience.glanced()
+            elif marker != FENCE:  # it may have been passed
+                self._patience.looked(quotation, light=marker[0] in FENCE_SIGNS)
             if self._patience.is_over(src.at):
                 yield from self._rest()
                 return
@@ -213,7 +215,7 @@ class Parser:
         src, teller = self._src, self._teller
         written = min(max(0, -src.at), len(marker))
         src.pos += len(marker)
-        plain = marker[0] in FENCE_SIGNS or teller.reasoning or teller.queue
+        plain = len(marker) == 1 or marker[0] in FENCE_SIGNS or teller.reasoning or teller.queue
         sure = not plain and teller.context.standing().sure
         teller.say(marker[written:])
         return teller.context.quotations if sure else 0
@@ -259,7 +261,7 @@ class Parser:
             return noise
         if folded in t.fences or folded[:3] in FENCES:
             return (yield from self._fences.read(marker[:3]))
-        if (yield from self._is_quoted()):
+        if folded not in t.live or (yield from self._is_quoted()):
             return False
         return (yield from self._live_marker(folded, marker))
 
