@@ -7,6 +7,7 @@ They need `orjson`, `partial-json-parser` and `pydantic`.  Nothing of theirs is 
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -37,8 +38,12 @@ DETECTORS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def load(folder: Path, tools: Sequence[Mapping[str, Any]]) -> dict[str, Callable[[str], int]]:
-    """Dialect → a function from a text to the number of calls the detector finds in it whole."""
+Found = list[tuple[str, Any]]
+"""Calls: their names and arguments."""
+
+
+def load(folder: Path, tools: Sequence[Mapping[str, Any]]) -> dict[str, Callable[[str], Any]]:
+    """Dialect → a function from a text to what the detector finds in it whole; `calls_of` reads that."""
     _stand_in(folder)
     protocol = import_module(f"{ROOT}.entrypoints.openai.protocol")
     known = [protocol.Tool(function=protocol.Function(**tool)) for tool in tools]
@@ -50,12 +55,20 @@ def load(folder: Path, tools: Sequence[Mapping[str, Any]]) -> dict[str, Callable
         except Exception as why:  # a peer's own trouble: told, and left out of the table
             print(f"left out: SGLang {module}: {type(why).__name__}: {why}", file=sys.stderr)
             continue
-        found[dialect] = _counter(make, known)
+        found[dialect] = _reader(make, known)
     return found
 
 
-def _counter(make: Callable[[], Any], tools: Sequence[Any]) -> Callable[[str], int]:
-    return lambda text: len(make().detect_and_parse(text, tools).calls)
+def _reader(make: Callable[[], Any], tools: Sequence[Any]) -> Callable[[str], Any]:
+    return lambda text: make().detect_and_parse(text, tools)
+
+
+def calls_of(peer: Callable[[str], Any], text: str) -> Found:
+    """The calls that the detector reads in a text; none where it raises."""
+    try:
+        return [(call.name, json.loads(call.parameters)) for call in peer(text).calls]
+    except Exception:  # whatever it raises, it has read nothing
+        return []
 
 
 def _stand_in(folder: Path) -> None:

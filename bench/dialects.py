@@ -1,12 +1,11 @@
 """Every dialect: what a streamed token costs from 1,000 to 64,000, hostile texts, and whole texts beside peers.
 
-    python bench/dialects.py [--write] [--peers] [--sglang FOLDER]
+    python bench/dialects.py [--write] [--peers] [--sglang FOLDER] [--only hostile,sglang]
 
 The first table streams one call with a long string argument in every dialect, pieces of four characters, all dialects
 watched, and gives the cost per token and its growth.  The second feeds texts full of false openers, up to 1 MB.
-`--peers` adds whole-text extraction next to json_repair, dirtyjson and partial-json-parser (`pip install json-repair
-dirtyjson partial-json-parser`), `--sglang` next to SGLang's detectors (`detectors.py` says how to get them), as ratios
-in one run.
+`--peers` adds whole-text extraction next to json_repair and dirtyjson (`pip install json-repair dirtyjson`),
+`--sglang` next to SGLang's detectors (`detectors.py` says how to get them), as ratios in one run.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from detectors import load
+from detectors import calls_of, load
 from table import machine, publish, table
+from texts import answer, thought
 
 from dragoman import Parser, Tool, ToolCall, UsageError, dialects, parse, render
 
@@ -108,9 +108,9 @@ def _filled(seed: str, size: int) -> str:
 
 # ── peers ────────────────────────────────────────────────────────────────────
 
-PROSE = "Some prose with a few words, and a paragraph that ends here.\n\n"
-WHOLE = {"short": (0, 1), "1 KB": (12, 1), "20 KB": (320, 3)}
-"""Size → paragraphs of prose, and calls after them."""
+WHOLE = (200, 1_000, 20_000, 100_000)
+"""Bytes of whole texts: prose with signs, lists, fences and tables, reasoning before it, and a call at the end."""
+ARGUMENTS = {"path": "area.py", "content": "x = 1"}
 SPELT = {
     "mistral": ("[TOOL_CALLS][", "[TOOL_CALLS] ["),
     "internlm2": ("<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"),
@@ -118,13 +118,14 @@ SPELT = {
 """Where the peer reads one spelling of several only."""
 
 
-def told(name: str, paragraphs: int, calls: int) -> str:
-    """Prose, then calls as the dialect writes them."""
-    made = [
-        ToolCall(id=f"c{i}", name="write_file", arguments={"path": f"a{i}.py", "content": "x = 1"})
-        for i in range(calls)
-    ]
-    return PROSE * paragraphs + render(made, dialects[name], tools=[TOOL]).replace(*SPELT.get(name, ("", "")))
+def told(name: str, size: int) -> str:
+    """A text of at most so many bytes that ends in a call as the dialect writes it (never less than the call)."""
+    made = render([ToolCall(id="c0", name=TOOL.name, arguments=ARGUMENTS)], dialects[name], tools=[TOOL])
+    call = made.replace(*SPELT.get(name, ("", "")))
+    left = size - len(call.encode())
+    reasoned = thought(left // 4)
+    before = f"<think>\n{reasoned}</think>\n\n" if reasoned else ""
+    return before + answer(left - len(before.encode())) + call
 
 
 def timed(work: Callable[[], Any], repeats: int) -> float:
@@ -140,52 +141,52 @@ def timed(work: Callable[[], Any], repeats: int) -> float:
 def json_peers(repeats: int) -> str:
     """Whole-text extraction beside what mends JSON, as ratios to ours in the same run."""
     rows = []
-    for size, (paragraphs, calls) in WHOLE.items():
-        text = told("hermes", paragraphs, calls)
+    for size in WHOLE:
+        text = told("hermes", size)
         ours = timed(lambda text=text: parse(text, tools=[TOOL]), repeats)  # type: ignore[misc]
-        line = [size, f"{ours * 1e6:.0f} µs"]
-        first = text[text.index("{") : text.index("\n</tool_call>")]
-        for module, given in (
-            ("json_repair", text),
-            ("json_repair", first),
-            ("dirtyjson", first),
-            ("partial_json_parser", first),
-        ):
+        line = [f"{size:,} B", f"{ours * 1e6:.0f} µs"]
+        first = text[text.rindex('{"name"') : text.index("\n</tool_call>")]
+        for module, given in (("json_repair", text), ("json_repair", first), ("dirtyjson", first)):
             peer = import_module(module).loads
-            line.append(f"{timed(lambda peer=peer, given=given: peer(given), repeats) / ours:.1f}x")  # type: ignore[misc]
+            line.append(f"{timed(lambda peer=peer, given=given: peer(given), repeats) / ours:.2f}x")  # type: ignore[misc]
         rows.append(line)
-    head = [
-        "Hermes, whole text",
-        "dragoman, all dialects",
-        "json_repair, the text",
-        "json_repair, the JSON of one call",
-    ]
-    return table([*head, "dirtyjson, the same", "partial-json-parser, the same"], rows)
+    head = ["Hermes, whole text", "dragoman, all dialects", "json_repair, the text (it finds no call in it)"]
+    return table([*head, "json_repair, the call's JSON alone", "dirtyjson, the same"], rows)
 
 
 def sglang(folder: Path, repeats: int) -> str:
     """Whole-text extraction beside SGLang's detectors, each told its dialect, as ratios to ours in the same run."""
-    rows, ratios = [], []
-    for name, peer in load(folder, [{"name": TOOL.name, "parameters": dict(TOOL.parameters)}]).items():
-        for size, (paragraphs, calls) in WHOLE.items():
-            text = told(name, paragraphs, calls)
+    rows, means = [], []
+    peers = load(folder, [{"name": TOOL.name, "parameters": dict(TOOL.parameters)}])
+    for size in WHOLE:
+        ratios = []
+        for name, peer in peers.items():
+            text = told(name, size)
             blind, named, theirs = _beside(name, text, peer, repeats)
-            right = peer(text) == calls
-            assert len(parse(text, tools=[TOOL]).calls) == calls
+            right = calls_of(peer, text) == [(TOOL.name, ARGUMENTS)]
             ratios += [theirs / blind] if right else []
             shares = (f"{named / blind:.2f}x", f"{theirs / blind:.2f}x")
-            rows.append([name, size, f"{blind * 1e6:.0f} µs", *shares, "" if right else "wrong"])
-    mean = statistics.geometric_mean(ratios)
-    rows.append(["geometric mean", "", "", "", f"{mean:.2f}x", f"of {len(ratios)} that it reads right"])
-    return table(
-        ["whole text", "size", "dragoman, all dialects", "dragoman, this one", "SGLang, this one", "calls"], rows
-    )
+            rows.append([name, f"{len(text.encode()):,}", f"{blind * 1e6:.0f} µs", *shares, _read(text, right=right)])
+        geometric = f"{statistics.geometric_mean(ratios):.3f}x, least {min(ratios):.3f}x"
+        means.append(["geometric mean", f"{size:,}", "", "", geometric, f"of {len(ratios)} that it reads right"])
+    head = ["whole text", "bytes", "dragoman, all dialects", "dragoman, this one", "SGLang, this one", "calls"]
+    return table(head, [*rows, *means])
+
+
+def _read(text: str, *, right: bool) -> str:
+    """What is to be said of how both read the call; nothing where both have it."""
+    parsed = parse(text, tools=[TOOL])
+    if [call.arguments for call in parsed.calls] == [ARGUMENTS]:
+        ours = ""
+    else:
+        ours = "ours asks" if parsed.doubtful else "ours wrong"
+    return ", ".join(filter(None, (ours, "" if right else "theirs wrong")))
 
 
 def _beside(name: str, text: str, peer: Callable[[str], int], repeats: int) -> list[float]:
     """Median seconds of ours with all dialects, ours with this one, theirs; interleaved, since machines drift."""
     works = (lambda: parse(text, tools=[TOOL]), lambda: parse(text, tools=[TOOL], dialects=name), lambda: peer(text))
-    batch = max(4, 200_000 // len(text))  # long enough that changing over between them costs nothing
+    batch = max(2, 20_000 // len(text))  # long enough that changing over between them costs nothing
     spent = [[timed(lambda work=work: [work() for _ in range(batch)], 1) for work in works] for _ in range(repeats)]  # type: ignore[misc]
     return [statistics.median(column) / batch for column in zip(*spent, strict=True)]
 
@@ -193,25 +194,26 @@ def _beside(name: str, text: str, peer: Callable[[str], int], repeats: int) -> l
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--times", type=int, default=21, help="measurements of each whole text beside peers")
     options.add_argument("--peers", action="store_true")
     options.add_argument("--sglang", type=Path, help="the folder that holds sglang/srt/function_call")
-    options.add_argument("--only-peers", action="store_true", help="leave our own tables out")
+    options.add_argument("--only", default="", help="names of tables, with commas: dialects, hostile, peers, sglang")
     options.add_argument("--write", action="store_true", help="put the tables into docs/performance.md")
     chosen = options.parse_args()
     logging.disable(logging.CRITICAL)
-    ratio = f"{machine()}; CPU time, median of 21; a ratio over 1 means that the peer takes longer."
+    ratio = f"{machine()}; CPU time, median of {chosen.times}; a ratio over 1 means that the peer takes longer."
     made: dict[str, tuple[bool, Callable[[], str], str]] = {
         "dialects": (
-            not chosen.only_peers,
+            True,
             lambda: growth(chosen.repeats),
             f"{machine()}; CPU time, median of {chosen.repeats}.",
         ),
-        "hostile": (not chosen.only_peers, hostile, f"{machine()}; CPU time, one run each."),
-        "peers": (chosen.peers, lambda: json_peers(21), ratio),
-        "sglang": (chosen.sglang is not None, lambda: sglang(chosen.sglang, 21), ratio),
+        "hostile": (True, hostile, f"{machine()}; CPU time, one run each."),
+        "peers": (chosen.peers, lambda: json_peers(chosen.times), ratio),
+        "sglang": (chosen.sglang is not None, lambda: sglang(chosen.sglang, chosen.times), ratio),
     }
     for name, (wanted, make, note) in made.items():
-        if wanted:
+        if wanted and (not chosen.only or name in chosen.only.split(",")):
             text = f"{make()}\n\n{note}"
             print(text, end="\n\n")
             if chosen.write:

@@ -32,8 +32,8 @@ from ..spec import (
 
 SP = r"[ \t\r\n\f\v\u00a0\ufeff]*+"
 """White space as `Source.space` takes it."""
-FENCED, NEAR = r"|(?:`{3,}+|~{3,}+)[\w-]*+[ \t]*+\n\s*+[\[{]", 40
-"""A fence around an object, and how much text tells that none stands there."""
+FENCED = r"|(?:`{3,}+|~{3,}+)[\w-]*+[ \t]*+\n\s*+[\[{]|(?s:[`~].{0,40}\Z)"
+"""Or a fence around an object; forty characters tell that none stands there."""
 Look: TypeAlias = Callable[[str, int], object]
 NAMED = (JsonArgs, TaggedArgs, BraceArgs, ElementArgs, YamlArgs, TextArgs)
 """Notations whose readers begin with the tool's name in its markup."""
@@ -163,7 +163,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
         return None
     if isinstance(args, JsonCall):
         fenced = FENCED if row.call_open or row.section_open else ""
-        return rf"{opened}(?:[{{\[\"']{fenced})", longest + (NEAR if fenced else 0)
+        return rf"{opened}(?:[{{\[\"']{fenced})", longest
     if isinstance(args, YamlCall):
         return opened + any_of([f"{name}:" for name in args.name]), longest + max(map(len, args.name))
     if not isinstance(args, NAMED):

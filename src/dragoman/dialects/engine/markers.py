@@ -342,6 +342,10 @@ def _build(marks: Marks) -> Table:
     )
 
 
+PLAIN = "#|-+(!="
+"""Signs that lines of prose and code begin with, and objects never."""
+
+
 def _has_plain(marks: Marks) -> bool:
     """Are there fences that may be passed: do no other calls begin with one than objects, which prove little?"""
     rows = marks.rows.get(FENCE, ())
@@ -353,8 +357,10 @@ def _plain_fence(every: frozenset[str], first: str) -> str:
 
     It holds nothing of which anything is told, and asks nothing: whoever looks at it may as well pass it.
     """
+    begun = {mark[0] for mark in every}
+    words = "".join(re.escape(sign) for sign in PLAIN if sign not in begun)
     tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
-    return rf"```(?!(?i:{tags or '`'}))[\w+#.-]{{0,120}}+[ \t]{{0,40}}+\r?\n\s*+(?:(?=\w)(?!{first})|```[\w-]*+[ \t]*+\n\s*+[^\[{{\s])"
+    return rf"```(?!(?i:{tags or '`'}))[\w+#.-]{{0,120}}+[ \t]{{0,40}}+\r?\n\s*+(?:(?=[\w{words}])(?!{first})|```[\w-]*+[ \t]*+\n\s*+[^\[{{\s])"
 
 
 def _line_stop(first: str) -> str:

@@ -30,7 +30,7 @@ class Scanner:
         self.named: tuple[Row, ...] = ()
         self._leads_of: Table | None = None
         self._calm = False
-        self._leads: dict[int, tuple[Lead, list[Lead]]] = {}  # by the table they look for, which the first one keeps
+        self._leads: dict[int, tuple[Lead, dict[bool, Lead]]] = {}  # by the table they look for, which the first one keeps
         self._inline = self._at_line = Lead(table.lead, one=True)
 
     def scan(self) -> Need[str]:
@@ -91,8 +91,10 @@ class Scanner:
         self._leads_of, self._calm, key = t, calm, id(t)
         if key not in self._leads:
             inline = Lead(t.lead, one=True, signs=t.lead_signs)
-            self._leads[key] = inline, [Lead(t.line_lead, one=False), Lead(t.calm_lead, one=False)]
+            self._leads[key] = inline, {False: Lead(t.line_lead, one=False)}
         self._inline, lines = self._leads[key]
+        if calm and calm not in lines:
+            lines[calm] = Lead(t.calm_lead, one=False)
         self._at_line = lines[calm]
 
     def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:

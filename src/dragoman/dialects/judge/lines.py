@@ -162,16 +162,21 @@ class Lines:
 
         What is open behind them hangs on the last lines alone: those from one on which no list goes on.
         """
-        if not prose:
-            return True
-        lines = prose.rsplit("\n", NEAR)
+        body = prose.rstrip()
+        if body and not self._skip_lines(body):
+            return False
+        if prose.count("\n", len(body)) > bool(body):
+            self.end("", 0, code=False)
+        return True
+
+    def _skip_lines(self, body: str) -> bool:
+        lines = body.rsplit("\n", NEAR)
         first = _unlisted(lines, 1)
         if first < 0:
-            lines = prose.split("\n")
+            lines = body.split("\n")
             first = _unlisted(lines, 0)
         if first < 0:
             return False
-        del lines[-1]  # the prose ends with its last line's end
         self._items, self._blank, self._code, self._sign = [], True, False, ""
         self._piped = self._table = self._hunk = self._just = False
         for line in lines[first:]:
@@ -192,7 +197,7 @@ def begins_turn(text: str) -> bool:
 
 def _unlisted(lines: list[str], begin: int) -> int:
     """The last line, from number `begin` on, that ends every list before it; -1 for none."""
-    for n in range(len(lines) - 2, begin - 1, -1):
+    for n in range(len(lines) - 1, begin - 1, -1):
         first = lines[n][:1]
         if first and not first.isspace() and (ITEM.match(lines[n]) or _is_first(lines, n, begin)):
             return n

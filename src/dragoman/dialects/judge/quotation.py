@@ -66,6 +66,7 @@ CALM = late(
 IN_FENCE, IN_SPAN = re.compile(r"[^\n]*+"), re.compile(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
 IN_MARKS = late(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
+ANSWER_OPENS = late(r"[{\[]*+")
 ANSWER_STRING = late(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
 
 
@@ -283,9 +284,10 @@ class Context:
             sign = text[pos : pos + 1]
             if not sign:
                 return
-            self._depth += (sign in "{[") - (sign in "}]")
+            run = ANSWER_OPENS.match(text, pos).end() - pos  # type: ignore[union-attr]
+            self._depth += run - (sign in "}]")
             self._string = sign == '"'
-            pos += 1
+            pos += run or 1
             if self._depth <= 0 or sign not in '{[]}"':
                 break
         self._depth = 0
