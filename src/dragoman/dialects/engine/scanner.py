@@ -30,7 +30,7 @@ class Scanner:
         self.named: tuple[Row, ...] = ()
         self._leads_of: Table | None = None
         self._calm = False
-        self._leads: dict[int, tuple[Lead, dict[bool, Lead]]] = {}  # by the table they look for, which the first one keeps
+        self._leads: dict[int, tuple[Lead, dict[bool, Lead]]] = {}  # by table
         self._inline = self._at_line = Lead(table.lead, one=True)
 
     def scan(self) -> Need[str]:
