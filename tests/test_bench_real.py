@@ -1,4 +1,7 @@
-"""The bench of real outputs: what it counts as right, and the tables it makes of a small corpus of each kind."""
+"""The bench of real outputs: what it counts as right, and the tables it makes of a small corpus of each kind.
+
+They are those of docs/recall.md, and the program is the one that page runs.
+"""
 
 from __future__ import annotations
 
