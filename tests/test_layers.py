@@ -24,14 +24,14 @@ FLOORS: tuple[str, ...] = (
     "providers",  # rows: who serves, what families do
     "io turn",  # effects performed; one request and its answer
     "doctor fallback loop sim",  # runs, routes, probes, the scripted model
-    "client mcp server_tools",  # what programs are made of
+    "client mcp plugins server_tools",  # what programs are made of
     "gateway",
     "cli",
     "__main__",
 )
 """The house: every room right below `dragoman`, by floor.  A room knows the floors below it and nobody beside it."""
 
-LOOSE, ROOMS = 14, 18
+LOOSE, ROOMS = 14, 19
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 
 INNER: dict[str, tuple[str, ...]] = {
@@ -44,7 +44,7 @@ INNER: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Rooms inside rooms, by the same law."""
 
-WORLD = frozenset({"io", "sim", "client", "mcp", "gateway", "cli", "__main__", "loop.journal"})
+WORLD = frozenset({"io", "sim", "client", "mcp", "plugins", "gateway", "cli", "__main__", "loop.journal"})
 """Rooms that may touch clocks, randomness, files and the network; the others are told, or ask by an effect."""
 SHOWN = FLOOR["gateway"]  # the public face shows type checkers this floor and those below it
 

@@ -33,6 +33,7 @@ def test_the_three_lists_of_dependencies_say_the_same() -> None:
         assert extras[extra] == checkout["optional-dependencies"][extra]
         assert whole["optional-dependencies"][extra] == [f"dragoman-core[{extra}]=={__version__}"]
     assert checkout["scripts"] == core["scripts"] == whole["scripts"]
+    assert checkout["entry-points"] == core["entry-points"]
     assert checkout["requires-python"] == core["requires-python"] == whole["requires-python"]
 
 
@@ -70,6 +71,16 @@ body = dragoman.codecs["openai_chat"].encode_request(dragoman.Request(model="m",
 print(len(body["tools"]), dragoman.tool_prompt(tools)[:0], bool(dragoman.Policy, ) )
 """)
     assert ran.stdout.split() == ["1", "True"], ran.stderr
+
+
+def test_the_library_alone_is_enough_where_models_are_served() -> None:
+    ran = alone("""
+from dragoman.plugins.served_answer import ServedAnswer
+from dragoman.plugins.settings import Settings
+answer = ServedAnswer([{"name": "now"}], Settings(), lambda: "call")
+print(answer.whole('<tool_call>{"name": "now", "arguments": {}}</tool_call>')[1][0].name)
+""")
+    assert ran.stdout.split() == ["now"], ran.stderr
 
 
 RUN = "import runpy; sys.argv[0] = 'dragoman'; runpy.run_module('dragoman', run_name='__main__')"

@@ -46,14 +46,15 @@ BY_SERVER: Mapping[str, Mapping[Symptom, str]] = {
         Symptom.CONTEXT: "start llama-server with a larger -c (0 takes what the model was trained with)",
     },
     "vllm": {
-        Symptom.NO_TOOLS: "start vLLM with --enable-auto-tool-choice and the model's --tool-call-parser",
+        Symptom.NO_TOOLS: "start vLLM with --enable-auto-tool-choice and the model's --tool-call-parser, or Dragoman's"
+        " (docs/serving-engines.md)",
         Symptom.IGNORED: 'start vLLM with a --chat-template that has tools, or set tools = "text" for this model',
-        Symptom.LEAKS: "start vLLM with the --tool-call-parser of this model's dialect",
+        Symptom.LEAKS: "start vLLM with the --tool-call-parser of this model's dialect, or with Dragoman's",
         Symptom.CONTEXT: "start vLLM with a larger --max-model-len",
     },
     "sglang": {
-        Symptom.NO_TOOLS: "start SGLang with --tool-call-parser",
-        Symptom.LEAKS: "start SGLang with the --tool-call-parser of this model's dialect",
+        Symptom.NO_TOOLS: "start SGLang with --tool-call-parser, the model's or Dragoman's (docs/serving-engines.md)",
+        Symptom.LEAKS: "start SGLang with the --tool-call-parser of this model's dialect, or with Dragoman's",
         Symptom.CONTEXT: "start SGLang with a larger --context-length",
     },
     "lmstudio": {Symptom.CONTEXT: "raise Context Length where the model is loaded in LM Studio"},
