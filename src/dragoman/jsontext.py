@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from json.encoder import encode_basestring_ascii
+from math import isfinite
 from typing import Any
 
 from .errors import UsageError
@@ -26,7 +27,7 @@ def to_json(value: Any) -> str:
         dump, options = _engine()
         written: bytes = dump(value, _as_dict, options)
         # orjson writes NaN as null, where the standard library raises; and DEL as it is, where `quoted` escapes it
-        if written.isascii() and b"null" not in written and b"\x7f" not in written:
+        if written.isascii() and b"\x7f" not in written and (b"null" not in written or _is_finite(value)):
             return written.decode()
     except (TypeError, RecursionError):
         pass  # long integers, half characters, keys that are no text: the standard library knows what to do
@@ -50,6 +51,24 @@ def _as_dict(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError
+
+
+def _is_finite(value: Any) -> bool:
+    """Are all numbers in what was written finite?  So every null in it is a None."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        kind = type(one)
+        if kind is dict:
+            waiting += one.values()
+        elif kind is list or kind is tuple:
+            waiting += one
+        elif kind is float:
+            if not isfinite(one):
+                return False
+        elif isinstance(one, Mapping):
+            waiting += one.values()
+    return True
 
 
 def _plain(value: Any) -> Any:

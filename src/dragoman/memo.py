@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
-from .types import Media, Message, Opaque, Reasoning, Text, Tool, ToolChoice, ToolResult
+from .types import Media, Message, Opaque, Reasoning, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 K = TypeVar("K", bound=Hashable)
 S = TypeVar("S")
@@ -279,11 +279,16 @@ def if_small(size: Callable[[Any], int]) -> Callable[..., Any]:
 
 def _is_lean(message: Message) -> bool:
     """Is nothing long in this message beside what is made of it anyway: its text, its calls and their results?"""
-    beside = [message.metadata]
+    beside = len(repr(message.metadata)) if message.metadata else 0
     for part in message.parts:
-        if isinstance(part, Media | Opaque) or (isinstance(part, Reasoning) and len(part.text) > SMALL):
+        if isinstance(part, (Media, Opaque)):
+            return False
+        if part.metadata:
+            beside += len(repr(part.metadata))
+        if isinstance(part, Text | ToolCall):
+            continue
+        if isinstance(part, Reasoning) and len(part.text) > SMALL:
             return False
         if isinstance(part, ToolResult) and not all(isinstance(one, Text) for one in part.content):
             return False
-        beside.append(part.metadata)
-    return sum(len(repr(fields)) for fields in beside if fields) <= SMALL
+    return beside <= SMALL

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -214,6 +215,35 @@ JSON = st.recursive(
 @given(JSON)
 def test_json_says_what_it_was_given(value: object) -> None:
     assert json.loads(to_json(value)) == value
+
+
+EXACT = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["null", "nan", "\x7f", "\ud800"]),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner).map(MappingProxyType),
+)
+
+
+@given(EXACT)
+def test_one_spelling_whatever_engine_writes_it(value: object) -> None:
+    plain = json.dumps(value, allow_nan=False, separators=(",", ":"), default=dict)
+    assert to_json(value) == plain
+
+
+HOLES = st.recursive(
+    st.none() | st.just("null") | st.sampled_from([1.5, float("nan"), float("inf"), -float("inf")]),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner).map(MappingProxyType),
+)
+
+
+@given(HOLES)
+def test_a_number_that_is_none_is_never_written_as_null(value: object) -> None:
+    try:
+        plain = json.dumps(value, allow_nan=False, separators=(",", ":"), default=dict)
+    except ValueError:
+        with pytest.raises(UsageError, match="not JSON"):
+            to_json(value)
+    else:
+        assert to_json(value) == plain
 
 
 @pytest.mark.parametrize("value", [float("nan"), [float("inf")], {1, 2}, object()])
