@@ -22,7 +22,7 @@ SHELLS = sorted({block.page for block in OURS if block.kind in {"sh", "console"}
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[str]:
-    with running(WeakModel()) as url:
+    with running(WeakModel(), any_name=True) as url:
         yield url
 
 

@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,13 @@ def test_the_demo_model_serves_tool_calls_to_clients() -> None:
         process.terminate()
         assert process.stdout is not None
         assert process.stdout.read() == ""
+
+
+def test_the_demo_model_answers_to_any_name_and_keeps_its_own() -> None:
+    with serving_process("--demo") as (_, url, _):
+        assert _call(post(f"{url}/v1/chat/completions", {**CHAT, "model": "gpt-5"})) == ("get_weather", {"city": "Oslo"})
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            post(f"{url}/v1/chat/completions", {**CHAT, "model": "weak-nonsense"})
 
 
 SHELLS: dict[str, list[str]] = {

@@ -46,7 +46,9 @@ from ..providers.spec import Tools
 @click.option("--log-format", type=click.Choice([f.value for f in Form]), help="Form of log lines.")
 @click.option("--log-level", type=click.Choice(LEVELS), help="Least level; info logs requests. Default: warning.")
 @click.option("--inspect/--no-inspect", default=None, help="Show exchanges with content at /inspect.")
-@click.option("--demo", is_flag=True, help="Serve a scripted model that has no tools, to try clients with.")
+@click.option(
+    "--demo", is_flag=True, help="Serve a scripted model that has no tools, to try clients with, under any name."
+)
 def command(**options: Any) -> None:
     """Serve the gateway in front of a model.
 

@@ -91,7 +91,7 @@ def serve(
         return
     with ExitStack() as stack:
         if demo:
-            upstream, upstream_api = stack.enter_context(running(WeakModel())), "openai_chat"
+            upstream, upstream_api = stack.enter_context(running(WeakModel(), any_name=True)), "openai_chat"
         settings, found = read({}), _config(upstream, upstream_api, _fields(**options))
         _serve_model(settings, found, host, port)
 

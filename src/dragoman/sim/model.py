@@ -67,6 +67,11 @@ def habits(name: str) -> Habits:
     return Habits(DIALECTS[dialect] if dialect else None, rates)
 
 
+def is_weak(name: str) -> bool:
+    """Is this a name of the weak model, well spelt behind that or not?"""
+    return re.split("[-+:]", name, maxsplit=1)[0] == FAMILY
+
+
 def _rate(item: str) -> dict[FaultKind, float]:
     word, _, number = item.partition("=")
     try:

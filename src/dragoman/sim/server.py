@@ -25,7 +25,7 @@ from ..dialects import DIALECTS
 from ..errors import UsageError
 from ..types import Message, Role
 from .loopback import serving
-from .model import FAMILY, WeakModel, WeakReply
+from .model import FAMILY, WeakModel, WeakReply, is_weak
 
 OLLAMA_VERSION = "0.12.0"
 """The version of Ollama whose behaviour is imitated."""
@@ -69,10 +69,19 @@ class _ChatRequest:
 
 
 def app(
-    model: WeakModel, *, ignore_tools: bool = False, delay: float = 0.0, journal: Journal | None = None
+    model: WeakModel,
+    *,
+    ignore_tools: bool = False,
+    any_name: bool = False,
+    delay: float = 0.0,
+    journal: Journal | None = None,
 ) -> Starlette:
-    """The ASGI application.  `delay` is the pause before each streamed piece, in seconds."""
-    served = _Handlers(model, ignore_tools, delay, journal or Journal())
+    """The ASGI application.
+
+    `delay` is the pause before each streamed piece, in seconds; `any_name` answers to names of other families too, as
+    plain `weak`.
+    """
+    served = _Handlers(model, ignore_tools, any_name, delay, journal or Journal())
     return Starlette(
         routes=[
             Route("/v1/chat/completions", served.openai, methods=["POST"]),
@@ -90,12 +99,14 @@ def running(
     model: WeakModel | None = None,
     *,
     ignore_tools: bool = False,
+    any_name: bool = False,
     delay: float = 0.0,
     journal: Journal | None = None,
     port: int = 0,
 ) -> Iterator[str]:
     """Serve a model (a plain `WeakModel()` when none is given) on loopback; gives the base URL, ends with the block."""
-    with serving(app(model or WeakModel(), ignore_tools=ignore_tools, delay=delay, journal=journal), port=port) as url:
+    made = app(model or WeakModel(), ignore_tools=ignore_tools, any_name=any_name, delay=delay, journal=journal)
+    with serving(made, port=port) as url:
         yield url
 
 
@@ -103,6 +114,7 @@ def running(
 class _Handlers:
     model: WeakModel
     ignore_tools: bool
+    any_name: bool
     delay: float
     journal: Journal
 
@@ -129,8 +141,9 @@ class _Handlers:
         return StreamingResponse(self._paced(wire.stream(chat, reply)), media_type=wire.media_type)
 
     def _reply(self, chat: _ChatRequest) -> WeakReply:
+        name = FAMILY if self.any_name and not is_weak(chat.model) else chat.model
         try:
-            return self.model.reply(chat.messages, model=chat.model, max_tokens=chat.max_tokens, stop=chat.stop)
+            return self.model.reply(chat.messages, model=name, max_tokens=chat.max_tokens, stop=chat.stop)
         except UsageError as error:
             raise Refusal(404, f"model {chat.model!r} not found: {error}") from error
 
