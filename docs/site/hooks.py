@@ -61,7 +61,8 @@ SITE = """
 [data-md-color-scheme="default"] { color-scheme: light; }
 .md-typeset .judged { margin: 1em 0; width: 100%; display: block; }
 .md-typeset .judged figcaption { text-align: left; margin: 0 0 .3em; max-width: none; font-style: normal; }
-.md-typeset .judged pre { text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; padding: .7em 1em; font-size: .8em; line-height: 1.6;
+.md-typeset .judged pre { text-align: left; white-space: pre-wrap;
+  overflow-wrap: anywhere; padding: .7em 1em; font-size: .8em; line-height: 1.6;
   background: var(--md-code-bg-color); border-radius: .2rem; margin: 0; }
 .chip { border-radius: .3em; padding: .05em .45em; font-size: .8em; }
 .md-typeset table:not([class]) { font-size: .68rem; }
