@@ -30,6 +30,8 @@ CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</t
 OSLO = ("get_weather", {"city": "Oslo"})
 CUT = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Os'
 UNFIT = '<tool_call>\n{"name": "get_weather", "arguments": {"town": "Oslo"}}\n</tool_call>'
+UNFIT_BARE = '{"name": "get_weather", "arguments": {"town": "Oslo"}}'
+UNFIT_OPEN = "<tool_call>\n<function=get_weather>\n<parameter=town>\nOslo\n</function>\n</tool_call>"
 UNKNOWN = '<tool_call>\n{"name": "buy", "arguments": {}}\n</tool_call>'
 IN_DOUBT = 'Perhaps this:\n\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n\nWhat do you think?'
 
@@ -42,6 +44,9 @@ TEXTS: list[tuple[str, str, str, list[tuple[str, dict[str, Any]]]]] = [
     ("a call that was cut is said in words", CUT, f"[The call of 'get_weather' was not run: the text ends inside the call.]\n{CUT}", []),
     ("so is one of no tool", UNKNOWN, f"[The call of 'buy' was not run: there is no tool named 'buy'.]\n{UNKNOWN}", []),
     ("one whose arguments are wrong goes out", UNFIT, "", [("get_weather", {"town": "Oslo"})]),
+    ("with no mark of its own too", UNFIT_BARE, "", [("get_weather", {"town": "Oslo"})]),
+    ("not one that was not closed", UNFIT_OPEN, "[The call of 'get_weather' was not run: invalid arguments: $: the "
+     f'required property "city" is missing.]\n{UNFIT_OPEN}', []),
     ("one that was perhaps not meant stays text", IN_DOUBT, IN_DOUBT, []),
     ("reasoning stays text", f"<think>hm</think>\n{CALL}", "<think>hm</think>", [OSLO]),
     ("a call rehearsed in reasoning is none", f"I could {CALL} so.\n</think>\nNo.", "I could  so.\n</think>\nNo.", []),

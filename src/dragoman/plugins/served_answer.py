@@ -29,7 +29,7 @@ from dragoman.events import (
 )
 from dragoman.plugins.settings import Settings
 from dragoman.turn.reask import HONEST, loses_a_call
-from dragoman.types import Issue, IssueKind, Report
+from dragoman.types import Edit, Issue, IssueKind, Report
 
 THINK, UNTHINK = "<think>", "</think>"
 INVALID = IssueKind.INVALID_ARGUMENTS
@@ -173,7 +173,8 @@ class ServedAnswer:
         if report is None or report.verdict not in NOT_RUN:
             return True
         refusal = report.evidence.get("refusal")
-        return self._settings.pass_invalid and isinstance(refusal, Mapping) and refusal.get("kind") == str(INVALID)
+        unfit = isinstance(refusal, Mapping) and refusal.get("kind") == str(INVALID)
+        return self._settings.pass_invalid and unfit and _was_closed(report.edits)
 
     # ── text ─────────────────────────────────────────────────────────────────
 
@@ -217,7 +218,7 @@ class ServedAnswer:
         """The arguments of a call that was refused for them before any of it was told; "" where none were read."""
         for draft, _ in reversed(self._parser.decisions):
             if draft.name == issue.name and draft.refusal is not None and draft.refusal.kind is INVALID:
-                return draft.text()
+                return draft.text() if _was_closed(draft.edits) else ""
         return ""
 
     # ── calls ────────────────────────────────────────────────────────────────
@@ -254,3 +255,8 @@ class ServedAnswer:
         call.index = self._count
         self._count += 1
         self._out.append(Called(call.index, call.id, call.name, arguments))
+
+
+def _was_closed(edits: Iterable[Edit]) -> bool:
+    """Was everything closed that was opened?  Else what is missing may have been cut off."""
+    return not any(edit.kind.startswith("unclosed") for edit in edits)
