@@ -1,9 +1,10 @@
 """What the gateway adds inside the process, beside what it adds as a server: `python -m bench.transport [--write]`.
 
-One client of httpx2 asks a model server on loopback: straight, through the gateway in a process of its own, and through
-`dragoman.transport` in the client's process.  The three are asked in turn, request by request, so that whatever else
-the machine does meets all of them alike; what is added is the median of the differences to the straight request of the
-same turn.  A request carries ten tools; streams have 200 chunks.
+One client of httpx2 asks a model server on loopback: straight, through `dragoman serve`, and through
+`dragoman.transport` in its own process.  The three are asked in turn, a few requests each, so that whatever else the
+machine does meets all alike.  Added time is the median of the differences to the straight requests of the same turn;
+added CPU is what client and gateway spend together more than the client alone.  A request carries ten tools; streams
+have 200 chunks, said at once or 2 ms apart.
 """
 
 from __future__ import annotations
@@ -11,111 +12,139 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import json
+import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 
 import dragoman
 
-from .load.__main__ import ASKED, ours
-from .load.servers import CHUNKS
+from .load.__main__ import CHAT, gateway, ours
+from .load.processes import Server, ran
+from .load.said import Question
 from .table import machine, publish, table
 
-WARM = 30
-PATHS = ("straight", "gateway", "in process")
+IN_TURN = 5
+"""Requests one after the other through the same path; the first warms caches of the machine and is not counted."""
+WARM = 4
+ASKED = {
+    "whole": (Question("text"), 1),
+    "stream": (Question("text-0-200", stream=True), 4),
+    "stream, 2 ms apart": (Question("text-2-200", stream=True), 16),
+}
+"""What is asked, and by how much fewer turns than a whole answer."""
 
 
-def body_of(*, stream: bool) -> bytes:
-    """The request."""
-    return json.dumps({**ASKED, "stream": stream}).encode()
+@dataclass(slots=True)
+class Path:
+    """One way to the model: a client's transport, the address it asks, the server it passes; what was measured."""
+
+    name: str
+    url: str
+    transport: Any = None
+    server: Server | None = None
+    took: list[float] = field(default_factory=list)
+    cpu: float = 0.0
+    asked: int = 0
+
+    def spent(self) -> float:
+        """Seconds of CPU so far, of this process and of the server it passes."""
+        return ran(os.getpid()) + (self.server.cpu() if self.server is not None else 0.0)
+
+    @contextlib.contextmanager
+    def turn(self, *, counts: bool) -> Iterator[list[float]]:
+        """Its turn: whoever asks writes down how long each answer took."""
+        took: list[float] = []
+        before = self.spent()
+        yield took
+        if counts:
+            self.cpu += self.spent() - before
+            self.asked += len(took)
+            self.took.append(statistics.median(took[1:]))
 
 
-def _check(url: str, status: int, said: bytes, *, stream: bool) -> None:
-    if status != 200 or (stream and said.count(b"word ") < CHUNKS):
-        raise SystemExit(f"{url} answered {status}: {said[:300]!r}")
+def _check(path: Path, status: int, said: bytes) -> None:
+    if status != 200 or len(said) < 100 or b'"error":{' in said:
+        raise SystemExit(f"{path.url} answered {status}: {said[:300]!r}")
 
 
-def synchronous(places: Sequence[tuple[str, Any]], rounds: int, *, stream: bool) -> list[list[float]]:
-    """Seconds of each request, for each place, asked one after the other."""
-    body, took = body_of(stream=stream), [[] for _ in places]  # type: list[list[float]]
-    headers = {"content-type": "application/json"}
+def synchronous(paths: Sequence[Path], question: Question, turns: int) -> None:
+    """Ask, one after the other."""
     with contextlib.ExitStack() as stack:
-        clients = [(url, stack.enter_context(httpx2.Client(transport=made))) for url, made in places]
-        for number in range(rounds + WARM):
-            for at, (url, client) in enumerate(clients):
-                begun = time.perf_counter()
-                with client.stream("POST", f"{url}/v1/chat/completions", content=body, headers=headers) as answer:
-                    said = b"".join(answer.iter_raw())
-                spent = time.perf_counter() - begun
-                _check(url, answer.status_code, said, stream=stream)
-                if number >= WARM:
-                    took[at].append(spent)
-    return took
+        clients = [stack.enter_context(httpx2.Client(transport=path.transport)) for path in paths]
+        for turn in range(turns + WARM):
+            for path, client in zip(paths, clients, strict=True):
+                with path.turn(counts=turn >= WARM) as took:
+                    for number in range(IN_TURN):
+                        url, body = path.url + question.path(CHAT), question.body(CHAT, number)
+                        begun = time.perf_counter()
+                        with client.stream("POST", url, content=body) as answer:
+                            said = b"".join(answer.iter_raw())
+                        took.append(time.perf_counter() - begun)
+                        _check(path, answer.status_code, said)
 
 
-def asynchronous(places: Sequence[tuple[str, Any]], rounds: int, *, stream: bool) -> list[list[float]]:
+def asynchronous(paths: Sequence[Path], question: Question, turns: int) -> None:
     """The same, awaited."""
-    return asyncio.run(_asynchronous(places, rounds, stream=stream))
+    asyncio.run(_asynchronous(paths, question, turns))
 
 
-async def _asynchronous(places: Sequence[tuple[str, Any]], rounds: int, *, stream: bool) -> list[list[float]]:
-    body, took = body_of(stream=stream), [[] for _ in places]  # type: list[list[float]]
-    headers = {"content-type": "application/json"}
+async def _asynchronous(paths: Sequence[Path], question: Question, turns: int) -> None:
     async with contextlib.AsyncExitStack() as stack:
-        clients = [(url, await stack.enter_async_context(httpx2.AsyncClient(transport=made))) for url, made in places]
-        for number in range(rounds + WARM):
-            for at, (url, client) in enumerate(clients):
-                begun = time.perf_counter()
-                async with client.stream("POST", f"{url}/v1/chat/completions", content=body, headers=headers) as answer:
-                    said = b"".join([piece async for piece in answer.aiter_raw()])
-                spent = time.perf_counter() - begun
-                _check(url, answer.status_code, said, stream=stream)
-                if number >= WARM:
-                    took[at].append(spent)
-    return took
+        clients = [await stack.enter_async_context(httpx2.AsyncClient(transport=path.transport)) for path in paths]
+        for turn in range(turns + WARM):
+            for path, client in zip(paths, clients, strict=True):
+                with path.turn(counts=turn >= WARM) as took:
+                    for number in range(IN_TURN):
+                        url, body = path.url + question.path(CHAT), question.body(CHAT, number)
+                        begun = time.perf_counter()
+                        async with client.stream("POST", url, content=body) as answer:
+                            said = b"".join([piece async for piece in answer.aiter_raw()])
+                        took.append(time.perf_counter() - begun)
+                        _check(path, answer.status_code, said)
 
 
-WAYS: dict[str, Callable[..., list[list[float]]]] = {"Client": synchronous, "AsyncClient": asynchronous}
-
-
-def rows_of(client: str, took: list[list[float]], *, stream: bool) -> list[list[str]]:
+def rows_of(kind: str, client: str, paths: Sequence[Path]) -> list[list[str]]:
     """One line for each path."""
-    straight, served, inside = took
-    added = [
-        statistics.median(one - other for one, other in zip(each, straight, strict=True)) for each in (served, inside)
-    ]
-    share = [1.0, added[1] / added[0]]
-    kind = "stream" if stream else "whole"
-    lines = [[kind, client, PATHS[0], f"{statistics.median(straight) * 1000:.2f}", "", ""]]
-    for name, each, more, part in zip(PATHS[1:], (served, inside), added, share, strict=True):
-        median = statistics.median(each)
-        lines.append([kind, client, name, f"{median * 1000:.2f}", f"{more * 1000:+.2f}", f"{part:.2f}"])
+    straight, *others = paths
+    lines = [[kind, client, straight.name, f"{statistics.median(straight.took) * 1000:.2f}", "", "", "", ""]]
+    first: tuple[float, float] | None = None
+    for path in others:
+        added = statistics.median(one - other for one, other in zip(path.took, straight.took, strict=True))
+        cpu = path.cpu / path.asked - straight.cpu / straight.asked
+        first = first or (added, cpu)
+        shown = [f"{statistics.median(path.took) * 1000:.2f}", f"{added * 1000:+.2f}", f"{added / first[0]:.2f}"]
+        lines.append([kind, client, path.name, *shown, f"{cpu * 1000:+.2f}", f"{cpu / first[1]:.2f}"])
     return lines
 
 
 def main() -> None:
     """Measure, print, and write where that is asked for."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--rounds", type=int, default=400)
+    options.add_argument("--turns", type=int, default=160)
     options.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     chosen = options.parse_args()
     rows: list[list[str]] = []
-    with ours("upstream", "-") as upstream, ours("dragoman", upstream) as gateway:
-        rows_up = {"up": {"base_url": f"{upstream}/v1"}}
-        settings = {"providers": rows_up, "default": {"route": "up"}, "server": {"metrics": False}}
-        for stream in (False, True):
-            rounds = chosen.rounds // (4 if stream else 1)
-            for client, ask in WAYS.items():
-                inside = dragoman.transport(settings, environ={})
-                places = [(upstream, None), (gateway, None), ("http://in.process", inside)]
-                rows += rows_of(client, ask(places, rounds, stream=stream), stream=stream)
+    with ours("upstream", "-") as upstream, gateway(upstream.url, CHAT, "native") as server:
+        for kind, (question, fewer) in ASKED.items():
+            for client, ask in {"Client": synchronous, "AsyncClient": asynchronous}.items():
+                inside = dragoman.transport(
+                    upstream=f"{upstream.url}/v1", upstream_api=CHAT, tools="native", environ={}
+                )
+                paths = [
+                    Path("straight", upstream.url),
+                    Path("`dragoman serve`", server.url, server=server),
+                    Path("`dragoman.transport`", "http://in.process", inside),
+                ]
+                ask(paths, question, max(chosen.turns // fewer, 3))
+                rows += rows_of(kind, client, paths)
                 print(*rows[-3:], sep="\n", flush=True)
-    head = ["answer", "client", "through", "p50 ms", "added ms", "of the gateway's"]
-    note = f"{machine()}, 2 cores for all; {chosen.rounds} rounds, a quarter of them for streams."
+    head = ["answer", "client", "through", "ms", "added ms", "of the server's", "added CPU ms", "of the server's"]
+    note = f"{machine()}, 2 cores for all; {chosen.turns} turns of {IN_TURN} requests, fewer for streams; medians."
     text = f"{table(head, rows)}\n\n{note}"
     print(text)
     if chosen.write:
