@@ -48,7 +48,8 @@ class Answer:
         self._head: AnswerHead | None = None
         self._pieces: list[bytes] = []
         self._size = 0
-        self._begun = self._ended = self._left = self._waiting = False
+        self._begun = self._ended = self._left = False
+        self._awaited: Callable[[], bool] | None = None
         self._why = ""
 
     # ── written in the gateway's loop ────────────────────────────────────────
@@ -88,9 +89,12 @@ class Answer:
         return self._ended
 
     def _wake(self) -> None:
+        """Wake the reader if what it waits for is there: each time it is woken the threads change places."""
         with self._lock:
-            waiting, self._waiting = self._waiting, False
-        if waiting:
+            come = self._awaited is not None and self._awaited()
+            if come:
+                self._awaited = None
+        if come:
             self._signal.set()
 
     # ── read in any thread or task ───────────────────────────────────────────
@@ -130,7 +134,7 @@ class Answer:
             with self._lock:
                 if ready():
                     return
-                self._waiting = True
+                self._awaited = ready
             if not (yield Wait(seconds)) and not ready():
                 raise Late
 
