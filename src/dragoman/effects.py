@@ -79,10 +79,13 @@ class Read(Effect):
     nothing comes in that time, or the connection breaks; the answer is let go of then, and at once for 0 seconds.
     `take` handles bytes at once, where they were read: what comes of them is given back as the reply (`Taken`), in one
     piece or in several, in order, before anything else.
+    `held`: bytes of this answer that the machine holds now.  Where many answers share one budget, more is read only
+    once there is room for these, and a `ProviderError` (FULL) is raised where there is none in time.
     """
 
     within: float | None = None
     take: Callable[[bytes], Taken] | None = field(default=None, repr=False, compare=False)
+    held: int = 0
 
 
 @dataclass(slots=True)

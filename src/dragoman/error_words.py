@@ -73,6 +73,7 @@ KINDS: Mapping[ErrorKind, str] = {
     ErrorKind.NETWORK: "the provider was not reached, or the connection broke",
     ErrorKind.GARBLED: "the answer cannot be read",
     ErrorKind.CANCELED: "somebody ended the request",
+    ErrorKind.FULL: "this process holds as much of answers as it may",
     ErrorKind.UNKNOWN: "the provider failed, and does not say how",
 }
 """What a provider's failure means."""

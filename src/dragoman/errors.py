@@ -153,11 +153,12 @@ class ErrorKind(StrEnum):
     NETWORK = "network"
     GARBLED = "garbled"
     CANCELED = "canceled"
+    FULL = "full"
     UNKNOWN = "unknown"
 
 
 RETRYABLE = frozenset(
-    {ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.NETWORK}
+    {ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.NETWORK, ErrorKind.FULL}
 )
 
 
@@ -190,6 +191,20 @@ class ProviderError(DragomanError):
     def retryable(self) -> bool:
         """Would the same request have a chance a little later?"""
         return self.kind in RETRYABLE
+
+
+def without_frames(error: BaseException) -> None:
+    """Forget where `error` and what led to it were raised.
+
+    Its frames hold all that was at hand there, as long as anybody keeps the error: the answer that was too long, too.
+    """
+    todo, seen = [error], set[int]()
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen:
+            seen.add(id(one))
+            one.__traceback__ = None
+            todo += [each for each in (one.__cause__, one.__context__) if each is not None]
 
 
 def mark(code: str | None, body: str) -> str:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 from ..effects import Machine, Now, Sleep, relay
-from ..errors import ErrorKind, ProviderError, UsageError
+from ..errors import ErrorKind, ProviderError, UsageError, without_frames
 from ..events import EVENTS, Event, IssueReported, Started, WireEvent
 from ..providers.route import Route
 from ..providers.spec import Tools
@@ -222,6 +222,7 @@ class _Attempts:
             try:
                 response = yield from relayed.relay(turn(self._request, route, self._learned))
             except ProviderError as error:
+                without_frames(error)  # it is kept, and this frame keeps it
                 wait = None if relayed.spoke else self._rules.wait(error, attempt, alone=alone)
                 failed = RouteFailed(where, attempt, error, Then.GIVE_UP if wait is None else Then.RETRY, wait or 0.0)
             else:

@@ -48,6 +48,7 @@ TREATMENTS: Mapping[ErrorKind, Treatment] = {
     ErrorKind.GARBLED: Treatment(1, elsewhere=True, cooling=Cooling.STEP),
     ErrorKind.UNKNOWN: Treatment(0, elsewhere=True, cooling=Cooling.STEP),
     ErrorKind.CANCELED: Treatment(0, elsewhere=False, cooling=Cooling.NONE),
+    ErrorKind.FULL: Treatment(0, elsewhere=False, cooling=Cooling.NONE),  # it is we who have no room, whoever answers
 }
 
 

@@ -21,6 +21,7 @@ from ..effects import PerformAsync, arun
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ..fallback import Health, place
 from ..io.aio import AsyncPool
+from ..io.held_bytes import HeldBytes
 from ..io.ids import mint
 from ..providers.route import Route as To
 from ..version import __version__
@@ -111,7 +112,9 @@ class Gateway:
         *,
         draining: bool = False,
         stores: StateStores | None = None,
+        held: HeldBytes | None = None,
     ) -> None:
+        self.held = held or HeldBytes()
         self.upstreams, self.observers, self.draining = upstreams, tuple(observers), draining
         self.stores = stores or StateStores()
         self.health = Health()
@@ -131,6 +134,7 @@ class Gateway:
         """From the next request on `config` holds."""
         self.config = config
         self.known_bodies.limit = config.known_bytes
+        self.held.limit = config.limits.upstream_bytes
         self.services = ExchangeServices(
             config=config,
             learned=self.stores.learned,
@@ -243,8 +247,10 @@ def create_app(
     `stores` keep what one request leaves for the next: in this process alone when not given.
     """
     recorder = next((observer for observer in observers if isinstance(observer, Recorder)), None)
-    through = upstreams or AsyncPool()
-    gateway = Gateway(config, through if recorder is None else recorder.around(through), observers, stores=stores)
+    held = HeldBytes()
+    through = upstreams or AsyncPool(held=held)
+    around = through if recorder is None else recorder.around(through)
+    gateway = Gateway(config, around, observers, stores=stores, held=held)
     gateway.drain_seconds = drain_seconds
 
     @asynccontextmanager

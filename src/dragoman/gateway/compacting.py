@@ -134,7 +134,7 @@ TOKENS = Tokens()
 def _read(limit: int) -> Machine[bytes]:
     data: list[bytes] = []
     size = 0
-    while size < limit and (piece := (yield Read())):
+    while size < limit and (piece := (yield Read(held=size))):
         data.append(piece)
         size += len(piece)
     return b"".join(data)

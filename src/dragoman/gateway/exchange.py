@@ -20,7 +20,7 @@ from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
 from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import Effect, Machine, NewId, Now, Read, Sleep, relay
-from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
+from ..errors import CodecError, DragomanError, ErrorKind, ProviderError, without_frames
 from ..events import EVENTS, IssueReported
 from ..fallback import Health, chaining
 from ..jsontext import to_json
@@ -156,6 +156,7 @@ class Exchange:
         try:
             yield from self._serve()
         except DragomanError as error:
+            without_frames(error)  # the record keeps it
             yield from self.fail(error)
         except GeneratorExit:
             self._record.status = GONE  # what comes after this (a time limit) overrides it

@@ -34,6 +34,7 @@ from .failures import (
     origin,
     provider_error,
 )
+from .held_bytes import HeldBytes
 from .ids import mint
 from .tasks import TaskToolRunner, interruptible
 
@@ -68,9 +69,11 @@ class AsyncPool:
     Used in another loop it makes new ones: those of a loop that has ended are of no use.  Close it in the loop it was
     used in last.
     `async with AsyncPool() as pool: await arun(machine, pool.performer())`
+    All machines share the budget `held`.
     """
 
-    def __init__(self, *, use_proxies: bool = True) -> None:
+    def __init__(self, *, use_proxies: bool = True, held: HeldBytes | None = None) -> None:
+        self.held = held or HeldBytes()
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._proxies = urllib.request.getproxies() if use_proxies else {}
@@ -134,9 +137,12 @@ class AsyncPerformer:
         self._observer = observer
         self._answer: aiohttp.ClientResponse | None = None
         self._url = ""
+        self._held = 0  # bytes of the budget
 
     async def __call__(self, effect: Effect) -> Any:
         """The reply to `effect`; raises ProviderError where it cannot be performed, Cancelled once cancelled."""
+        if type(effect) is Read and effect.held != self._held:
+            await self._hold(effect.held)
         if type(effect) is Read and effect.within is None and self._cancel is None and self._answer is not None:
             try:  # what nearly all effects are, without a frame more than it takes
                 return await self._answer.content.readany()
@@ -184,6 +190,15 @@ class AsyncPerformer:
         except Exception as error:
             raise provider_error(error, self._url, FAILURES) or error from error
 
+    async def _hold(self, size: int) -> None:
+        """Let the budget know that so many bytes of the answer are held; waits where they are too many."""
+        held, more = self._pool.held, size - self._held
+        if more > 0:
+            await interruptible(held.take(more, self._held), self._cancel)
+        else:
+            held.give(-more)
+        self._held = size
+
     async def _read_within(self, seconds: float) -> bytes:
         if seconds:
             with contextlib.suppress(ProviderError, TimeoutError):
@@ -196,3 +211,6 @@ class AsyncPerformer:
         if self._answer is not None:
             self._answer.close()  # a fully read answer is back in the pool already; an unread one is cut off
             self._answer = None
+        if self._held:
+            self._pool.held.give(self._held)
+            self._held = 0

@@ -116,12 +116,15 @@ def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machi
         events, error = answer.take_all(source.feed(data))
         return Taken(events, error, source.is_open)
 
-    while reply := (yield Read(source.patience(), take)):
-        taken = reply if type(reply) is Taken else take(reply)
-        yield from taken.steps
-        if taken.error is not None:
-            raise taken.error
-    yield from answer.take(source.close())
+    try:
+        while reply := (yield Read(source.patience(), take, source.held())):
+            taken = reply if type(reply) is Taken else take(reply)
+            yield from taken.steps
+            if taken.error is not None:
+                raise taken.error
+        yield from answer.take(source.close())
+    finally:
+        source.release()
 
 
 # ── tools as they were given ─────────────────────────────────────────────────

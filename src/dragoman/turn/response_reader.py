@@ -7,13 +7,26 @@ soon as the bytes that complete them are there; what is not the API at all is a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from contextlib import suppress
+from typing import Any, Protocol
 
 from ..codecs.shared.alike import Alike, Found, like_frame
 from ..codecs.shared.frames import CUTS, readers
 from ..codecs.shared.spec import Codec, Ids, Likeness, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
-from ..events import CallEnded, Ended, Event, IssueReported, PartEnded, Started, WireEvent, replay
+from ..events import (
+    CallDelta,
+    CallEnded,
+    Ended,
+    Event,
+    IssueReported,
+    PartEnded,
+    ReasoningDelta,
+    Started,
+    TextDelta,
+    WireEvent,
+    replay,
+)
 from ..providers.route import Route
 from ..redaction import redact
 from .whole_body import WholeBody
@@ -28,10 +41,13 @@ TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or str
 ENDLESS = "{root} streams without end ({size} MiB, {silent} MiB of it without an event); ask for less"
 
 
+MISSING: Any = object()
 DRAIN = 0.1
 """Seconds to wait, once an answer is over, for the end of its body: then its connection can serve the next one."""
 MOST_TRIES = 8
 """How often in a row what reads frames by likeness is made in vain: some servers spell every frame another way."""
+COUNTED = 64 * 1024
+"""Bytes in which an answer counts against what a process may hold; most answers are smaller."""
 MOST_LATE = 32
 """Pieces read of a body after its answer stopped; a peer may go on with signs of life for ever."""
 
@@ -51,6 +67,12 @@ class AnswerSource(Protocol):
     def feed(self, data: bytes) -> Iterable[Event]:
         """The events that `data` completes."""
 
+    def held(self) -> int:
+        """Bytes that are kept of the answer, in steps of `COUNTED`."""
+
+    def release(self) -> None:
+        """Let go of them: nothing is asked any more."""
+
     def close(self) -> Iterable[Event]:
         """The events still due, `Ended` last.  Raises ProviderError where nothing was understood at all."""
 
@@ -66,6 +88,7 @@ class Streamed:
         self._start = b""
         self._understood = False
         self._size = self._silent = 0  # bytes of all, and of those since the last frame
+        self._said = 0  # characters of its events: whoever reads an answer keeps the whole of it
         self._stopped = self._premature = False  # did it say why it stops, and did more of it follow all the same?
         self._late = 0  # pieces that came after it stopped
         self._between = True  # has every frame that began ended?
@@ -84,6 +107,14 @@ class Streamed:
             return 0.0
         return DRAIN if progress is Progress.OVER else self._route.timeouts.grace
 
+    def held(self) -> int:
+        """The frame that has not ended, and what the others said."""
+        return (self._silent + self._said) // COUNTED * COUNTED
+
+    def release(self) -> None:
+        """Both hold what they have read."""
+        del self._reader, self._decoder
+
     def feed(self, data: bytes) -> Iterable[Event]:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
         alike = self._alike
@@ -94,6 +125,7 @@ class Streamed:
                 found = None
             if found is not None:  # as they mostly come: one frame, and one like the last
                 self._size += len(data)
+                self._said += len(found[0])
                 self._silent = self._tries = 0
                 events = self._decoder.feed_alike(*found)
                 return events if self._understood else self._checked(events)
@@ -148,7 +180,9 @@ class Streamed:
         frames = self._reader.feed(given.encode() if isinstance(given, str) else given)
         self._silent = 0 if frames else self._silent + len(given)
         for frame in frames:
-            yield from self._checked(self._decoder.feed(frame))
+            events = self._checked(self._decoder.feed(frame))
+            self._said += sum(map(_length, events))
+            yield from events
         self.is_open = self._decoder.progress is Progress.OPEN
         like = self._decoder.like
         if like is None or like is not self._like:
@@ -169,6 +203,7 @@ class Streamed:
     def _told(self, run: list[Found]) -> list[Event]:
         """The events of frames that were read by likeness."""
         self._silent, self._tries = 0, 0
+        self._said += sum(len(text) for text, _ in run)
         feed, like = self._decoder.feed_alike, self._like
         if len(run) > 1 and like is not None and like.joins:
             run = [("".join([text for text, _ in run]), run[-1][1])]
@@ -186,6 +221,13 @@ def _says_something(event: Event) -> bool:
     if isinstance(event, Ended):
         return event.stop is not None
     return not isinstance(event, Started | WireEvent | IssueReported)
+
+
+def _length(event: Event) -> int:
+    """Characters of what it says."""
+    if isinstance(event, TextDelta | ReasoningDelta):
+        return len(event.text)
+    return len(event.json) if isinstance(event, CallDelta) else 0
 
 
 def _goes_on(event: Event) -> bool:
@@ -212,15 +254,25 @@ class Whole:
             raise ProviderError(TOO_LONG.format(root=self._route.root()), kind=ErrorKind.GARBLED)
         return ()
 
+    def held(self) -> int:
+        """All that came."""
+        return self._body.size // COUNTED * COUNTED
+
+    def release(self) -> None:
+        """The body."""
+        del self._body
+
     def close(self) -> Iterable[Event]:
-        try:
+        """What is wrong is raised behind the exceptions that say it: they hold the whole body."""
+        parsed, why = MISSING, ""
+        with suppress(ValueError, RecursionError):
             parsed = self._body.value()
-        except (ValueError, RecursionError):
-            raise _garbled(self._body.bytes(), self._route) from None
-        try:
-            return replay(self._codec.decode_response(parsed, self._ids))
-        except CodecError as error:
-            raise _garbled(self._body.bytes(), self._route, f"; {error}") from error
+        if parsed is not MISSING:
+            try:
+                return replay(self._codec.decode_response(parsed, self._ids))
+            except CodecError as error:
+                why = f"; {error}"
+        raise _garbled(self._body.start(SHOWN_GARBAGE), self._route, why)
 
 
 def _garbled(start: bytes, route: Route, why: str = "") -> ProviderError:

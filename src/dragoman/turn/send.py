@@ -133,11 +133,11 @@ def _words(opened: Opened, route: Route) -> Machine[bytes]:
     """The body of a refusal: welcome, but who refuses and never ends has refused all the same."""
     body = WholeBody()
     within: float | None = None if LENGTH in opened.headers else route.timeouts.grace
-    while body.size < MAX_REFUSAL and (data := (yield Read(within))):
+    while body.size < MAX_REFUSAL and (data := (yield Read(within, held=body.size))):
         body.add(data)
         if within is not None and body.is_complete():
             within = DRAIN
-    return body.bytes()
+    return body.start(body.size)
 
 
 def without_secrets(error: ProviderError, route: Route) -> ProviderError:

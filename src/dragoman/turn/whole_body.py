@@ -16,20 +16,25 @@ SPACE = b" \t\r\n"
 
 
 class WholeBody:
-    """The pieces of one body, in order; `size` in bytes."""
+    """The pieces of one body, in order."""
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
+        self._data = bytearray()
+        self._closes = False  # does a closing bracket stand last?
         self._value: Any = None
         self._read = False  # is `_value` that of all pieces?
         self._looks = self._looked_at = 0
-        self.size = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of all pieces."""
+        return len(self._data)
 
     def add(self, piece: bytes) -> None:
         """`piece` came."""
-        self._pieces.append(piece)
-        self.size += len(piece)
-        self._read = self._read and not piece.strip(SPACE)
+        self._data += piece
+        if end := piece.rstrip(SPACE):
+            self._closes, self._read = end.endswith(b"}"), False
 
     def is_complete(self) -> bool:
         """Is it a whole JSON object?  False where too many ends were looked at that were none."""
@@ -42,16 +47,14 @@ class WholeBody:
         return self._read
 
     def _may_end(self) -> bool:
-        end = next((end for piece in reversed(self._pieces) if (end := piece.rstrip(SPACE))), b"")
-        return end.endswith(b"}") and (self._looks < FIRST_LOOKS or self.size >= 2 * self._looked_at)
+        return self._closes and (self._looks < FIRST_LOOKS or self.size >= 2 * self._looked_at)
 
     def value(self) -> Any:
         """The value.  Raises ValueError, or RecursionError, where it is no JSON."""
         if not self._read:
-            self._value, self._read = json.loads(self.bytes()), True
+            self._value, self._read = json.loads(self._data), True
         return self._value
 
-    def bytes(self) -> bytes:
-        """All of it."""
-        self._pieces = [b"".join(self._pieces)]
-        return self._pieces[0]
+    def start(self, size: int) -> bytes:
+        """The first `size` bytes."""
+        return bytes(self._data[:size])

@@ -122,6 +122,7 @@ ADVICE: Mapping[ErrorKind, str] = {
     ErrorKind.NETWORK: "check the network, then retry",
     ErrorKind.GARBLED: "retry the request",
     ErrorKind.CANCELED: "send the request again if it is still wanted",
+    ErrorKind.FULL: "retry a little later, or stream the answer",
     ErrorKind.UNKNOWN: "see the provider's documentation",
 }
 """The end of the message of a failure of each kind: what to do."""
@@ -290,6 +291,7 @@ _STATUS_OF: Mapping[ErrorKind, int] = {
     ErrorKind.NETWORK: 502,
     ErrorKind.GARBLED: 502,
     ErrorKind.CANCELED: 499,
+    ErrorKind.FULL: 503,
     ErrorKind.UNKNOWN: 500,
 }
 

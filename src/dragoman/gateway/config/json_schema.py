@@ -34,6 +34,7 @@ def _flag(description: str) -> dict[str, Any]:
 NO_ORIGIN = "no origin of pages; write one like https://chat.example.com, or * for all"
 NO_TOOL = "no tool of an MCP server; write server.tool"
 NO_DIGEST = "no SHA-256; write the 64 hexadecimal digits of sha256sum"
+NO_SIZE = 'no size; write a number of bytes, or a text like "32MB"'
 SIZE = r"^\s*\d+\s*[kKmMgG]?[bB]?\s*$"
 TOOLS = {"enum": [tools.value for tools in Tools], "description": "Way tools travel: native, text, or found by trial."}
 KEY = _text("Key, as a reference to the environment: ${NAME}.")
@@ -77,7 +78,12 @@ LIMITS = _object(
         "body": {
             "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": SIZE}],
             "description": "Bytes of a request body, unpacked, or a text like 32MB.",
-            "errorMessage": 'no size; write a number of bytes, or a text like "32MB"',
+            "errorMessage": NO_SIZE,
+        },
+        "upstream_bytes": {
+            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": SIZE}],
+            "description": "Bytes of answers that a process holds at a time, or a text like 512MB; 0: no limit.",
+            "errorMessage": NO_SIZE,
         },
         "max_json_values": _number("JSON values in a request, names and leaves.", 1),
         "tools": _number("Tools in a request.", 1),

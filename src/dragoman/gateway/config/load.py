@@ -62,6 +62,8 @@ NO_MODEL = 'no model is served; write [default] and, below it, route = "provider
 NO_SERVER = "no MCP server is named {name!r}; name one of mcpServers: {known}"
 MODELS = "$.models"
 HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"), re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+SIZES = {"body", "upstream_bytes"}
+"""Settings of `[limits]` that are bytes."""
 UNITS = {"": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3}
 SIZE = re.compile(r"\s*(\d+)\s*([kmg]?b?)\s*", re.IGNORECASE)
 
@@ -246,8 +248,8 @@ class _Reader:
 
     def _limits(self, row: Mapping[str, Any]) -> Limits:
         limits = dict(row)
-        if "body" in limits:
-            limits["body"] = _bytes(limits["body"])
+        for name in SIZES & limits.keys():
+            limits[name] = _bytes(limits[name])
         return Limits(**limits)
 
     def _access(self) -> Iterable[Access]:

@@ -35,6 +35,7 @@ class Limits:
     tools            tools in it; no API takes more than a tenth of it
     max_concurrent   requests served at the same time; more are refused with 429 and come again
     timeout          seconds one request may take, all its attempts together; 0 for no limit
+    upstream_bytes   bytes of answers that one process holds at a time, those of all requests together; 0 for no limit
     body_timeout     seconds a client may take to send its request
     background       responses that one key has answered in the background at the same time; more wait
     background_queue  responses that one key has waiting; more are refused with 429
@@ -44,6 +45,7 @@ class Limits:
     max_json_values: int = 250_000
     tools: int = 10_000
     max_concurrent: int = 1024
+    upstream_bytes: int = 512 * 1024 * 1024
     timeout: float = 0.0
     body_timeout: float = 30.0
     background: int = 16

@@ -30,7 +30,7 @@ def list_models(route: Route) -> Machine[list[str]]:
     opened: Opened = yield (yield from admit(asked, route, Tokens()))
     body = b""
     limit = MAX_LIST if opened.status == 200 else MAX_REFUSAL
-    while len(body) < limit and (data := (yield Read())):
+    while len(body) < limit and (data := (yield Read(held=len(body)))):
         body += data
     names = names_in(body, listing.items, listing.name) if opened.status == 200 else None
     if names is None:

@@ -305,7 +305,7 @@ class _Request:
 
     async def _all(self, limit: int) -> bytes:
         body = b""
-        while len(body) < limit and (data := await self._perform(Read())):
+        while len(body) < limit and (data := await self._perform(Read(held=len(body)))):
             body += data
         return body
 
