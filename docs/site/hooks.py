@@ -18,7 +18,6 @@ from mkdocs.structure.files import File  # noqa: E402
 from docs.site import judged, pages  # noqa: E402
 
 GENERATED = "GENERATED"
-COMING = ("in-process.md", "serving-engines.md")
 SHIM = "iframe-worker.js"
 FENCE_WORDS = re.compile(r"^(`{3,}\w+) [\w=:. -]+$", re.MULTILINE)
 
@@ -29,15 +28,7 @@ def on_config(config: Any) -> Any:
         for title, entries in section.items():
             if entries == GENERATED:
                 section[title] = pages.menu()
-            else:
-                section[title] = [each for each in entries if _written(each)]
     return config
-
-
-def _written(entry: Any) -> bool:
-    """Pages that are still being written stand in the menu from the day they are there."""
-    path = entry if isinstance(entry, str) else next(iter(entry.values()))
-    return path not in COMING or (ROOT / "docs" / path).exists()
 
 
 def on_files(files: Any, config: Any) -> Any:

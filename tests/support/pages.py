@@ -32,6 +32,8 @@ FENCE = re.compile(
     r"^(?:<!-- run by (?P<by>\S+) -->\n+)?(?P<mark>`{3,})(?P<kind>\w+)(?: (?P<told>[^\n]*))?\n(?P<text>.*?)^(?P=mark)$",
     re.MULTILINE | re.DOTALL,
 )
+WHOLE = {"in-process.md": "tests/test_docs_in_process.py"}
+"""Pages whose Python a test of their own runs, block by block, over libraries that are not all installed here."""
 PLACES = ("11434", "8080", "8000", "1234", "30000")
 """Ports where pages say that a model is served."""
 GATEWAY = "4242"
@@ -64,7 +66,8 @@ def blocks(page: str) -> list[Block]:
             following["text"] if next_to and following and following["kind"] == "text" and not following["told"] else ""
         )
         line = text.count("\n", 0, fence.start("mark")) + 1
-        made.append(Block(page, line, fence["kind"], fence["told"] or "", fence["text"], fence["by"] or "", output))
+        by = fence["by"] or (WHOLE.get(page, "") if fence["kind"] == "python" else "")
+        made.append(Block(page, line, fence["kind"], fence["told"] or "", fence["text"], by, output))
     return made
 
 
