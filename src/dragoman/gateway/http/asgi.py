@@ -27,6 +27,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 log = logging.getLogger("dragoman.gateway")
 
+AT_ONCE = 0.05
+"""Seconds for which nobody asks whether the client is still there: most refusals, and answers of a model near by."""
 BEHIND = "dragoman.behind"
 """In the scope of a request: what goes on behind its answer, until it is done (a future)."""
 TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise limits.timeout"
@@ -55,27 +57,23 @@ async def run_exchange(
     `size`: bytes of its request.
     """
     out = _Out(send)
-    job = asyncio.ensure_future(_pump(exchange, perform, out, Steps(size)))
-    watch = asyncio.ensure_future(until_gone(receive))
+    watch = _Watch(exchange, receive, out, keep_alive, seconds)
     try:
-        while True:
-            left = max(seconds - out.age, 0.0) if seconds else keep_alive
-            await asyncio.wait({job, watch}, timeout=min(keep_alive, left), return_when=asyncio.FIRST_COMPLETED)
-            if job.done() or watch.done():
-                break
-            if seconds and out.age >= seconds:
-                await _give_up(exchange, job, out, seconds)
-                break
-            if exchange.pings and out.silent(keep_alive):
-                await out.ping(exchange)
-    finally:
-        await _end(watch)
-        await _end(job)
+        try:
+            await _pump(exchange, perform, out, Steps(size))
+        finally:
+            await watch.close()
+    except asyncio.CancelledError:
+        if not watch.ended_it():
+            raise
+    else:
+        watch.ended_it()
+    if watch.late:
+        await _give_up(exchange, out, seconds)
 
 
-async def _give_up(exchange: Exchange, job: asyncio.Future[None], out: _Out, seconds: float) -> None:
-    """End an exchange that takes too long, and answer so."""
-    await _end(job)
+async def _give_up(exchange: Exchange, out: _Out, seconds: float) -> None:
+    """Answer an exchange that took too long, and was ended."""
     message = TOO_LONG.format(seconds=seconds)
     for step in exchange.fail(ProviderError(message, status=504, kind=ErrorKind.TIMEOUT, code="timeout")):
         await out.write(step)
@@ -102,6 +100,60 @@ async def until_gone(receive: Receive) -> None:
     """Wait until the client goes away."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+class _Watch:
+    """Looks after the client while the task that makes it serves: cancels that when nobody waits any more.
+
+    Most of what a short answer would cost is a task beside it, so nothing looks before the answer takes a moment.
+    """
+
+    def __init__(self, exchange: Exchange, receive: Receive, out: _Out, keep_alive: float, seconds: float) -> None:
+        self._exchange, self._receive, self._out = exchange, receive, out
+        self._keep_alive, self._seconds = keep_alive, seconds
+        self._job: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # we are in one
+        self._cancelling = self._job.cancelling()
+        self._loop = asyncio.get_running_loop()
+        self._beside: list[asyncio.Future[None]] = []
+        self._over = self._cancelled = False
+        self.late = False
+        self._next: asyncio.TimerHandle = self._loop.call_later(self._wait(AT_ONCE), self._begin)
+
+    def ended_it(self) -> bool:
+        """Was it this that cancelled the task, and nobody else?  To be asked once."""
+        return self._cancelled and self._job.uncancel() <= self._cancelling
+
+    async def close(self) -> None:
+        """Look no more."""
+        self._over = True
+        self._next.cancel()
+        for task in self._beside:
+            await _end(task)
+
+    def _wait(self, longest: float) -> float:
+        """Seconds to the next look."""
+        return min(longest, max(self._seconds - self._out.age, 0.0)) if self._seconds else longest
+
+    def _begin(self) -> None:
+        gone = asyncio.ensure_future(until_gone(self._receive))
+        gone.add_done_callback(lambda _: self._cancel())
+        self._beside.append(gone)
+        self._look()
+
+    def _look(self) -> None:
+        out = self._out
+        if self._seconds and out.age >= self._seconds:
+            self.late = not self._over
+            self._cancel()
+            return
+        if self._exchange.pings and out.silent(self._keep_alive) and all(one.done() for one in self._beside[1:]):
+            self._beside[1:] = [asyncio.ensure_future(out.ping(self._exchange))]
+        self._next = self._loop.call_later(self._wait(self._keep_alive), self._look)
+
+    def _cancel(self) -> None:
+        if not self._over:
+            self._over = self._cancelled = True
+            self._job.cancel()
 
 
 class _Out:
