@@ -63,7 +63,7 @@ class Codecs(Mapping[str, Codec]):
         self._aliases = aliases
 
     def __getitem__(self, name: str) -> Codec:
-        found = self._codecs.get(self._aliases.get(name, name))
+        found = self._codecs.get(name) or self._codecs.get(self._aliases.get(name, name))
         if found is None:
             raise UnknownName("codec", name, [*self._codecs, *self._aliases])
         return found

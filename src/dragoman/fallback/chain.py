@@ -106,14 +106,14 @@ def chain(
     yield from skipped
     while queue:
         route = queue.pop(0)
-        answer = yield from attempts.ask(route, alone=not queue)
+        answer = yield from attempts.ask(route, now, alone=not queue)
         if isinstance(answer, Response):
             if answered is not None:
                 answered(route)
-            return replace(answer, issues=(*attempts.issues, *answer.issues))
+            return replace(answer, issues=(*attempts.issues, *answer.issues)) if attempts.issues else answer
         queue = attempts.worth_asking(queue, answer.error)
         yield from attempts.give_up(answer, Then.SWITCH if queue else Then.GIVE_UP)
-    now = yield Now()
+        now = yield Now()
     raise attempts.verdict(now)
 
 
@@ -211,11 +211,13 @@ class _Attempts:
 
     # ── one route ────────────────────────────────────────────────────────────
 
-    def ask(self, route: Route, *, alone: bool) -> Machine[Response | RouteFailed]:
-        """Ask `route`, again where that helps; a failure before anything was said is returned, a later one raised."""
+    def ask(self, route: Route, began: float, *, alone: bool) -> Machine[Response | RouteFailed]:
+        """Ask `route`, again where that helps; a failure before anything was said is returned, a later one raised.
+
+        `began`: the time now.
+        """
         where, self._last = self._place(route), route
         self._places.append(where)
-        began: float = yield Now()
         for attempt in count(1):
             yield RouteAsked(where, attempt)
             relayed = _RelayedTurn(whole=not self._request.stream)

@@ -9,7 +9,7 @@ right status while nothing was sent, in the stream's own form after that.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -414,15 +414,15 @@ class Exchange:
 
     def _route_headers(self) -> dict[str, str]:
         """The route, and what of the request it does not support, as far as is known when the head goes out."""
-        unsupported = ",".join(dict.fromkeys(self._unsupported))
-        headers = {
-            "x-dragoman-route": self._record.route,
-            "x-dragoman-unsupported-params": unsupported,
-            "x-dragoman-ignored-tools": ",".join(dict.fromkeys(self._ignored)),
-            "x-dragoman-missing-servers": ",".join(self._missing),
-            "x-dragoman-renamed-tools": ",".join(self._renamed),
+        lists: dict[str, Iterable[str]] = {
+            "x-dragoman-unsupported-params": dict.fromkeys(self._unsupported),
+            "x-dragoman-ignored-tools": dict.fromkeys(self._ignored),
+            "x-dragoman-missing-servers": self._missing,
+            "x-dragoman-renamed-tools": self._renamed,
         }
-        return {name: printable(value) for name, value in headers.items() if value}
+        found = {"x-dragoman-route": self._record.route}
+        found |= {name: ",".join(values) for name, values in lists.items() if values}
+        return {name: printable(value) for name, value in found.items() if value}
 
 
 ONE_ANSWER = "the model gave several answers; clients of this API get the first"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import TypeAlias
 
 from ..codecs.shared.spec import Ids, WireFields
@@ -199,13 +199,17 @@ def _originated(event: PartEnded | CallStarted, origin: str, plan: Plan) -> Even
 def _natives(plan: Plan) -> Handler:
     """A handler for the events of native calls; most answers make none."""
 
-    @cache
-    def natives() -> NativeCalls:
-        others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
-        taken = _ids_of(plan.asked.messages)
-        return NativeCalls(Judge(plan.named), allowed=not plan.forbids_calls, others=others, taken=taken)
+    made: list[NativeCalls] = []
 
-    return lambda event: natives().handle(event)
+    def natives(event: Event) -> list[Event]:
+        if not made:
+            others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
+            taken = _ids_of(plan.asked.messages)
+            judge = Judge(plan.named)
+            made.append(NativeCalls(judge, allowed=not plan.forbids_calls, others=others, taken=taken))
+        return made[0].handle(event)
+
+    return natives
 
 
 @by_growth

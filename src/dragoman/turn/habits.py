@@ -80,4 +80,5 @@ class Habits:
 
 
 def _key(owner: str, place: str, model: str) -> str:
-    return SEPARATOR.join(part.replace(SEPARATOR, "") for part in (owner, place, model))
+    key = SEPARATOR.join((owner, place, model))
+    return key if key.count(SEPARATOR) == 2 else SEPARATOR.join(p.replace(SEPARATOR, "") for p in (owner, place, model))

@@ -177,7 +177,8 @@ def _prepare(plan: Plan) -> Plan:
 def _losses(plan: Plan) -> Plan:
     """Say what of the request this place is not asked at all; what it has words of its own for is asked in these."""
     api = plan.codec.name
-    plan = replace(plan, request=parts_crossed(plan.request, api, plan.quirks.settings))
+    crossed_over = parts_crossed(plan.request, api, plan.quirks.settings)
+    plan = plan if crossed_over is plan.request else replace(plan, request=crossed_over)
     shown = THOUGHTS if wishes_thoughts(plan.request.sampling, api) else NOTHING_MORE
     said, left = crossed(plan.request.extra, api, plan.quirks.settings | shown)
     if _thinks(plan):

@@ -141,10 +141,7 @@ OFF = frozenset({"disabled", "none", "off"})
 
 def wants_thinking(request: Request) -> bool | None:
     """Does the request turn thinking on, or off?  None where it does not say."""
-    inner = request.extra.get("chat_template_kwargs")
-    switches = [inner.get(name) for name in SWITCHES] if isinstance(inner, Mapping) else []
-    switches += [request.extra.get(name) for name in ("think", *SWITCHES)]
-    for value in switches:
+    for value in _switches(request.extra) if request.extra else ():
         kind = value.get("type") if isinstance(value, Mapping) else value
         if isinstance(kind, bool):
             return kind
@@ -154,6 +151,13 @@ def wants_thinking(request: Request) -> bool | None:
     if effort is not None:
         return effort not in OFF
     return None if budget is None else budget != 0
+
+
+def _switches(extra: Mapping[str, Any]) -> list[Any]:
+    """What stands in the fields by which backends turn thinking on and off."""
+    inner = extra.get("chat_template_kwargs")
+    switches = [inner.get(name) for name in SWITCHES] if isinstance(inner, Mapping) else []
+    return [*switches, *(extra.get(name) for name in ("think", *SWITCHES))]
 
 
 UNSIGNED_CALLS: Mapping[str, tuple[str, str]] = {

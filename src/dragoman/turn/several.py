@@ -17,7 +17,7 @@ FIELDS = frozenset(codec.several for codec in CODECS.values() if codec.several)
 
 def asks_several(request: Request, codec: Codec, fields: JsonObject = NOTHING) -> bool:
     """Does the request, or what its route adds, ask for several answers on a wire that gives them?"""
-    if not codec.several:
+    if not codec.several or not (fields or request.extra):
         return False
     wishes = (fields.get(codec.several), extra_for(codec.name, request.extra).get(codec.several))
     return any(isinstance(wish, int) and wish > 1 for wish in wishes)

@@ -98,7 +98,7 @@ def _taken(row: Controls | None, provider: Provider, refused: Collection[str]) -
 def _says_it_itself(request: Request, codec: str) -> bool:
     """Does it say how to think in fields of this very wire that no value models?  Those go out as they came."""
     fields = extra_for(codec, request.extra)
-    return any(fields.get(name) is not None for name in SAID_BY.get(codec, ()))
+    return bool(fields) and any(fields.get(name) is not None for name in SAID_BY.get(codec, ()))
 
 
 def _says_no_thinking(request: Request) -> bool:

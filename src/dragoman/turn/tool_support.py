@@ -65,4 +65,5 @@ class ToolSupport:
 
 
 def _key(place: str, model: str) -> str:
-    return SEPARATOR.join(part.replace(SEPARATOR, "") for part in (place, model))
+    key = SEPARATOR.join((place, model))
+    return key if key.count(SEPARATOR) == 1 else SEPARATOR.join(part.replace(SEPARATOR, "") for part in (place, model))

@@ -131,7 +131,7 @@ _SEVERAL = ("n", "generationConfig.candidateCount")
 
 def _several(extra: JsonObject, given: str) -> Iterator[Issue]:
     """The wishes for several answers, but for the field by which they are all `given`."""
-    for path in _SEVERAL:
+    for path in _SEVERAL if extra else ():
         if path == given:
             continue
         value: Any = extra

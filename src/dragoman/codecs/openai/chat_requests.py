@@ -52,7 +52,7 @@ _MODELLED = frozenset({*_OPTIONS.values(), *_LIMITS, *_CALLING, *_OTHERS})
 _SCHEMA_NAME = "response"
 """The API demands a name for an output schema; this one says that nobody gave it one."""
 _MODES = {"auto": "auto", "none": "none", "required": "required", "any": "required"}  # any: Mistral (recorded)
-_THINKING = ("reasoning", "thinking", "enable_thinking", "thinking_budget")
+_THINKING = frozenset({"reasoning", "thinking", "enable_thinking", "thinking_budget"})
 """Fields by which peers are told to think: OpenRouter; DeepSeek, Z.ai, Moonshot, LiteLLM; Qwen."""
 _SWITCHED: dict[Any, bool] = {"enabled": True, "adaptive": True, "disabled": False, True: True, False: False}
 _DECIDES = -1
@@ -128,11 +128,11 @@ def wants_usage(request: Request | None) -> bool:
 
 
 def _read_sampling(body: JsonObject) -> Sampling:
-    limits = [whole_at(body, key) for key in reversed(_LIMITS)]  # the modern name counts
-    limit = next((limit for limit in limits if limit is not None), None)
+    limits = [whole_at(body, key) for key in reversed(_LIMITS) if key in body]  # the modern name counts
+    limit = next(iter([limit for limit in limits if limit is not None]), None)
     options = read_options(body, _OPTIONS)
     options = options if limit is None else replace(options, max_tokens=limit)
-    said = _read_thinking(body) if options.effort is None and any(key in body for key in _THINKING) else {}
+    said = _read_thinking(body) if options.effort is None and not _THINKING.isdisjoint(body) else {}
     return replace(options, **said) if said else options
 
 

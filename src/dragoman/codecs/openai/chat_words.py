@@ -46,19 +46,21 @@ _MODELLED_USAGE = frozenset({"prompt_tokens", "completion_tokens", "total_tokens
 
 def read_usage(usage: JsonObject) -> Usage | None:
     """Token counts in the words of this API; None when there are none."""
-    if not any(usage.get(key) is not None for key in _MODELLED_USAGE):
+    if not [key for key in _MODELLED_USAGE if key in usage and usage[key] is not None]:
         return None
-    given = mapping(usage.get("prompt_tokens_details"))
+    given = mapping(usage["prompt_tokens_details"]) if "prompt_tokens_details" in usage else NOTHING
     asked, made = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
-    thought = count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+    details = mapping(usage["completion_tokens_details"]) if "completion_tokens_details" in usage else NOTHING
+    thought = count(details["reasoning_tokens"]) if "reasoning_tokens" in details else 0
     if thought and count(usage.get("total_tokens")) == asked + made + thought:
         made += thought  # xAI counts thoughts apart; its total says so
-    cached = count(given.get("cached_tokens")) or next((n for key in _CACHED if (n := count(usage.get(key)))), 0)
+    cached = count(given["cached_tokens"]) if "cached_tokens" in given else 0
+    cached = cached or next(iter([n for key in _CACHED if key in usage and (n := count(usage[key]))]), 0)
     return Usage(
         input=asked,
         output=made,
         cached=cached,
-        cache_written=count(given.get("cache_write_tokens")),  # OpenRouter
+        cache_written=count(given["cache_write_tokens"]) if "cache_write_tokens" in given else 0,  # OpenRouter
         reasoning=thought,
     )
 

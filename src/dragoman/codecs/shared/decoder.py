@@ -91,6 +91,7 @@ class AnswerDecoder(ABC):
         self._answered = False  # there was more than reasoning
         self._word = ""  # the wire's own for why it stopped
         self._usage: dict[str, Any] = {}
+        self._counted: Usage | None = None  # what it says, once it is complete
         self._extra: dict[str, Any] = {}
         self._like: Repeat | None = None
         self._repeats: tuple[Emit, Path] | None = None
@@ -152,7 +153,8 @@ class AnswerDecoder(ABC):
         stop = self._final_stop(stop)
         if stop is Stop.LENGTH and not (self._answered or self._calls.any):
             events.append(out_of_tokens())
-        return [*events, Ended(stop, self._read_usage(), self._leftover())]
+        self._counted = self._read_usage()
+        return [*events, Ended(stop, self._counted, self._leftover())]
 
     # ── for a wire to say ────────────────────────────────────────────────────
 
@@ -246,8 +248,8 @@ class AnswerDecoder(ABC):
 
     @property
     def _own_usage(self) -> JsonObject | None:
-        """The wire's token counts, where ours would not come out as they are."""
-        return self._usage if self._usage and self._usage != self._write_usage(self._read_usage()) else None
+        """The wire's token counts, where ours would not come out as they are; known at the end."""
+        return self._usage if self._usage and self._usage != self._write_usage(self._counted) else None
 
 
 class RunDecoder(AnswerDecoder):

@@ -18,7 +18,7 @@ _WHOLE = frozenset({"max_tokens", "top_k", "seed"})
 
 def read_options(source: JsonObject, names: Mapping[str, str], path: str = "$") -> Sampling:
     """The options in `source`, which stands at `path`.  Raises `CodecError` for a value of another kind."""
-    given = [(ours, theirs) for ours, theirs in names.items() if source.get(theirs) is not None]
+    given = [(ours, theirs) for ours, theirs in names.items() if theirs in source and source[theirs] is not None]
     found: dict[str, Any] = {ours: _read(source, ours, theirs, path) for ours, theirs in given}
     return Sampling(**found) if found else _UNSET
 

@@ -45,6 +45,8 @@ def unsupported_parameters(issues: Iterable[Issue]) -> list[str]:
 
 def audit(response: Response) -> dict[str, str]:
     """What the calls of an answer went through, as headers; none where there were no calls."""
+    if not (response.issues or response.calls or response.doubtful):
+        return {}
     known = reports(response)
     values = {
         "x-dragoman-dialect": [report.dialect for report in known],
@@ -94,4 +96,7 @@ def _doubts(response: Response) -> dict[str, list[str]]:
 
 def printable(text: str) -> str:
     """`text` as a header may carry it: a model's name comes from a client and may hold anything."""
-    return "".join(c if " " <= c <= "~" else "?" for c in text[:MOST_SHOWN])
+    shown = text[:MOST_SHOWN]
+    if shown.isascii() and shown.isprintable():
+        return shown
+    return "".join([c if " " <= c <= "~" else "?" for c in shown])
