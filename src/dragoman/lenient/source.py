@@ -158,9 +158,16 @@ class Source:
         self.pos += size
         return best
 
-    def match(self, pattern: re.Pattern[str], limit: int) -> Need[re.Match[str] | None]:
-        """Match `pattern` here on at least `limit` characters, or all there are; not consumed."""
+    def match(
+        self, pattern: re.Pattern[str], limit: int, begun: re.Pattern[str] | None = None
+    ) -> Need[re.Match[str] | None]:
+        """Match `pattern` here on at least `limit` characters, or all there are; not consumed.
+
+        Where `begun` says of a text to its end that more might change the answer, nothing else is waited for.
+        """
         while len(self.buf) - self.pos < limit and not self.eof:
+            if begun is not None and begun.match(self.buf, self.pos) is None:
+                break
             yield
         return pattern.match(self.buf, self.pos)
 

@@ -21,10 +21,9 @@ from ..reading.named import forms_at, named_rows
 from ..reading.table import READERS
 from .emitter import Teller
 from .markers import Table
+from .passing import MAX_INFO
 from .pending import Awaits, Pending, written_as
 
-MAX_INFO = 200
-"""A fence's info line is not longer."""
 CODE = re.compile(rf"```[\w+#.-]{{0,{MAX_INFO - 80}}}+[ \t]{{0,40}}+\r?\n\s*+(?=\w)").match
 """A fence, opened or closed, and the first word behind its line."""
 

@@ -2,34 +2,39 @@
 
 Where a reader waits in the middle of such a run, a lane takes the text in its place and makes the events itself.  It
 stops at the first sign that may matter, and gives the reader all it has not told.  Knows the source, the teller and
-where a reader waits; nothing of dialects or of what a sign means.
+where a reader waits; nothing of dialects or of what a sign means, but that a fence with no call in it is text.
 
 Contract: a lane tells what the reader would have told of the same text; what it holds back is given to the reader
-(`leave`) before the reader goes on.  While `search` finds nothing in a text, that text may be put into `run` and told
-by whoever feeds, as an event of `kind`: the parser does so in one step.
+(`leave`) before the reader goes on.  What it does with a short piece is remembered in `known`, where it depends on that
+piece alone: models write the same few thousand tokens.  Whoever feeds may do as it says there, in one step: put the
+text that is told into `run`, and give the event.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from ...events import CallDelta, Event, ReasoningDelta, TextDelta
+from ...events import CallDelta, Event, LooseCall, LooseReasoning, LooseText, ReasoningDelta, TextDelta
 from ...lenient.source import Source, Tap
 from ..judge.candidate import Draft
+from ..judge.declared import HEAD, Declared
 from ..reading.arguments import RawArguments, through
 from .emitter import Teller
 from .markers import Table, glued
+from .stops import LONG, Fate
 
+KNOWN, SHORT = 2048, 16
+"""So many pieces are remembered of one kind of run, and none that is longer."""
+KINDS = 16
+"""So many kinds of runs are remembered."""
+FEW = 4
+"""Calls whose runs are of a kind with those of other messages."""
 MOST = 128
 """Pieces after which a run is noted: what nobody reads back need not be kept."""
-LONG = 300
-"""So much text behind the beginning of a marker is waited for here; the reader decides on more."""
-END = "\0"
-"""What goes on with no marker."""
 ANY = re.compile("").search
 """Stops at any text."""
 HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
@@ -39,6 +44,10 @@ RAW_STOP = r"[<&\ud800-\udfff]|\n\Z"
 Search: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = type[TextDelta | ReasoningDelta | CallDelta]
 Encode: TypeAlias = Callable[[str], str]
+Step: TypeAlias = tuple[Event, str, str]
+"""What is told of a piece: its event, the text of it, and what is held behind that."""
+Steps: TypeAlias = dict[str, Step]
+NOTHING: Steps = {}
 Run: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
@@ -46,39 +55,55 @@ class Lane:
     """Takes text in a reader's place.  `held` was taken and not told, `run` told and not noted yet.
 
     `index` is of the call whose arguments are told; `encode` makes of a text what stands between quotation marks in
-    JSON; None: it is told as it is.  `visible`: is it told as visible text?
+    JSON; None: it is told as it is.
     """
 
-    __slots__ = ("_src", "_stop", "_told", "encode", "held", "index", "kind", "run", "search", "visible")
+    __slots__ = ("_src", "_stop", "encode", "held", "index", "kind", "known", "run")
 
     def __init__(self, src: Source, search: Search, kind: Kind, index: int = -1, encode: Encode | None = None) -> None:
         self._src, self._stop, self.kind, self.index, self.encode = src, search, kind, index, encode
-        self.visible = kind is TextDelta
-        self._told = 0  # how much of what is held was told before
         self.run: list[str] = []
-        self.held, self.search = "", search
+        self.held = ""
+        self.known = NOTHING
 
     def feed(self, text: str) -> list[Event] | None:
-        """The events of this text; None where the reader must look."""
-        text = self.held + text
-        end = self.reach(text)
+        """The events of this text, which begins with what is held; None where the reader must look."""
+        end = len(text) if self._stop(text) is None else self.reach(text)
         if end < 0:
             self.held = text
             return None
-        told, self.held = text[:end], text[end:]
-        self.search = ANY if self.held else self._stop
+        self.held = text[end:]
+        return self.tell(text[:end], text)
+
+    def tell(self, told: str, text: str = "") -> list[Event]:
+        """The events of what is told; the `text` of which it depends on that alone is remembered."""
         if not told:
             return []
         self.run.append(told)
         if len(self.run) > MOST:
             self.settle()
-        return [CallDelta(self.index, told if self.encode is None else self.encode(told)[1:-1])]
+        event: Any  # loose until it is whole
+        if self.kind is CallDelta:
+            event = LooseCall()
+            event.index, event.json = self.index, told if self.encode is None else self.encode(told)[1:-1]
+        elif self.kind is TextDelta:
+            event = LooseText()
+            event.text, event.doubt = told, 0
+        else:
+            event = LooseReasoning()
+            event.text = told
+        event.__class__ = self.kind
+        if text and len(text) <= SHORT:
+            if len(self.known) >= KNOWN:
+                self.known.clear()
+            self.known[text] = event, told, self.held
+        return [event]
 
     def leave(self) -> str:
         """Note all that was told; returns what was taken and not told.  The lane has ended."""
         if self.run:
             self.settle()
-        return self.held[self._told :]
+        return self.held
 
     def settle(self) -> None:
         """Note what was told."""
@@ -95,46 +120,75 @@ class Lane:
 
 
 class TextLane(Lane):
-    """Visible text, or reasoning, up to what begins a marker where it stands."""
+    """Visible text, or reasoning, up to what begins a marker where it stands.
 
-    __slots__ = ("_stops", "_teller")
+    `_before` is what was told already of the line's beginning, where the lane began there.
+    """
 
-    def __init__(self, src: Source, teller: Teller, table: Table) -> None:
+    __slots__ = ("_before", "_fences", "_heads", "_stops", "_teller", "_words")
+
+    def __init__(self, src: Source, teller: Teller, table: Table, names: Declared) -> None:
         self._teller, self._stops = teller, table.stops
-        super().__init__(src, table.stop_lead.search, ReasoningDelta if teller.reasoning else TextDelta)
+        self._heads, self._words = names.heads, names.first_words
+        self._fences = table.passing
+        super().__init__(src, table.stops.search, TextDelta)
+
+    def begin(self) -> Lane:
+        """The reader waits here: take what follows in its place."""
+        teller = self._teller
+        self.kind = ReasoningDelta if teller.reasoning else TextDelta
+        self.held = ""
         if teller.line_start(""):
-            self.held, self._told, self.search = "\n", 1, ANY
+            self._before, self.known = "\n", NOTHING
+        else:
+            self._go()
+        return self
+
+    def _go(self) -> None:
+        """Behind a line's beginning what may be told depends on the text alone."""
+        self._before = ""
+        self.known = _steps((self._stops, self.kind, self._words))
 
     def feed(self, text: str) -> list[Event] | None:
-        """The events of this text; None where the reader must look.  In one frame: one token in four comes here."""
-        held = self.held
-        if held:
-            text = held + text
-        lead, end = self._stop, len(text)
-        found = lead(text)
-        if found is not None and not held and not found.start() and glued(self._last, text[0]):
-            found = lead(text, 1)
+        """The events of this text, which begins with what is held; None where the reader must look."""
+        before, search, heads, words = self._before, self._stop, self._heads, self._words
+        pure = text
+        if before:
+            text, pure = before + text, ""
+        found = search(text)
+        if found is not None and found.start() == 0 and not before and not self.held and text[0].isalpha():
+            pure = ""
+            if glued(self._last, text[0]):
+                found = search(text, 1)
+        end = len(text)
         while found is not None:
-            at = found.start()
-            begins = self._stops[text[at]]
-            if begins(text, at):
-                if end - at >= LONG or begins(text[at:] + END, 0):
-                    self.held = text
-                    return None
+            at, pos = found.span()
+            kind = found.lastgroup
+            if kind is None and pos == end and pos - at < LONG:
+                fate = Fate.WAITS
+            elif kind == "word" and found[kind].casefold()[:HEAD] not in words:
+                found = search(text, found.start(kind))
+                continue
+            elif kind == "line" and text[found.start(kind)] == self._fences.sign:
+                fate, pos = self._fences.fate(text, found.start(kind), heads), found.end(kind)
+            else:
+                fate, pos = self._stops.fate(found, text, heads), at + 1
+            if fate is Fate.WAITS:
                 end = at
                 break
-            found = lead(text, at + 1)
-        self.held = text[end:]
-        self.search = ANY if self.held else lead
-        told = text[self._told : end]
-        if end:
-            self._told = 0
-        if not told:
+            if fate is Fate.STOPS:
+                self.held = text[len(before) :]
+                return None
+            found = search(text, pos)
+        if not before:
+            self.held = text[end:]
+            return self.tell(text[:end], pure)
+        if not end:  # the line's beginning is still open
+            self.held = text[len(before) :]
             return []
-        self.run.append(told)
-        if len(self.run) > MOST:
-            self.settle()
-        return [ReasoningDelta(told) if self.kind is ReasoningDelta else TextDelta(told)]
+        self._go()
+        self.held = text[end:]
+        return self.tell(text[len(before) : end])
 
     @property
     def _last(self) -> str:
@@ -155,6 +209,7 @@ class StringLane(Lane):
     def __init__(self, src: Source, draft: Draft, search: Search, run: Run) -> None:
         self._draft, self._match = draft, run
         super().__init__(src, search, CallDelta, draft.index)
+        self.known = _steps((search, CallDelta, draft.index)) if draft.index < FEW else {}
 
     def reach(self, text: str) -> int:
         """How much of the text may be told; -1 where the reader must look."""
@@ -179,6 +234,7 @@ class RawLane(Lane):
         self._draft = draft
         search = _raw_stop(tap.search.__self__.pattern)  # type: ignore[attr-defined]
         super().__init__(src, search, CallDelta, draft.index, encode_basestring)
+        self.known = _steps((search, CallDelta, draft.index)) if draft.index < FEW else {}
 
     def reach(self, text: str) -> int:
         """How much of the text may be told; -1 where the reader must look."""
@@ -200,12 +256,12 @@ class PlainLane(Lane):
 
     def __init__(self, src: Source, teller: Teller, tap: Tap) -> None:
         super().__init__(src, ANY, TextDelta)
-        self.visible = False
         self._teller, self._tapped, self._sink = teller, tap.search, tap.sink
 
     def feed(self, text: str) -> list[Event] | None:
         """The events of this text; None where the reader must look."""
         if not text or self._tapped(text) is not None:
+            self.held = text
             return None
         self._src.passed(text)
         self._sink(text)
@@ -219,31 +275,52 @@ class NoLane(Lane):
 
     def __init__(self) -> None:
         super().__init__(Source(), ANY, TextDelta)
-        self.visible = False
 
 
 NO_LANE = NoLane()
 
 
-def lane_at(src: Source, teller: Teller, table: Table) -> Lane:
-    """The lane for the run in which the reader waits."""
-    tap = src.tap
-    if tap is None or src.pos != len(src.buf):
-        return NO_LANE
-    owner: object = getattr(tap.sink, "__self__", None)
-    if owner is teller:
-        if table.stops.signs and not teller.queue and tap.sink == teller.say:
-            return TextLane(src, teller, table)
+class Lanes:
+    """The lanes of one message."""
+
+    __slots__ = ("_names", "_src", "_teller", "_texts")
+
+    def __init__(self, src: Source, teller: Teller, names: Declared) -> None:
+        self._src, self._teller, self._names = src, teller, names
+        self._texts: dict[int, TextLane] = {}  # by the table, which the lane keeps
+
+    def here(self, table: Table) -> Lane:
+        """The lane for the run in which the reader waits."""
+        src, teller = self._src, self._teller
+        tap = src.tap
+        if tap is None or src.pos != len(src.buf):
+            return NO_LANE
+        owner: object = getattr(tap.sink, "__self__", None)
+        if owner is teller:
+            if not (table.stops.every_word or teller.queue) and tap.sink == teller.say:
+                return self._text(table).begin()
+            return PlainLane(src, teller, tap)
+        live = teller.live
+        if live is None:
+            return PlainLane(src, teller, tap)
+        if owner is live:
+            return StringLane(src, live, tap.search, tap.run) if tap.run is not None else PlainLane(src, teller, tap)
+        arguments = getattr(through(tap.sink), "__self__", None)
+        if isinstance(arguments, RawArguments) and arguments.draft is live:
+            return RawLane(src, live, tap)
         return PlainLane(src, teller, tap)
-    live = teller.live
-    if live is None:
-        return PlainLane(src, teller, tap)
-    if owner is live:
-        return StringLane(src, live, tap.search, tap.run) if tap.run is not None else PlainLane(src, teller, tap)
-    arguments = getattr(through(tap.sink), "__self__", None)
-    if isinstance(arguments, RawArguments) and arguments.draft is live:
-        return RawLane(src, live, tap)
-    return PlainLane(src, teller, tap)
+
+    def _text(self, table: Table) -> TextLane:
+        found = self._texts.get(id(table))
+        if found is None:
+            found = self._texts[id(table)] = TextLane(self._src, self._teller, table, self._names)
+        return found
+
+
+@lru_cache(maxsize=KINDS)
+def _steps(kind: Hashable) -> Steps:
+    """What is remembered of runs of one kind."""
+    return {}
 
 
 @lru_cache(maxsize=256)

@@ -6,11 +6,11 @@ Knows rows and marker spellings; does not read text, and no tool.  Tables are ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from ...late import late
 from ...lenient.source import prefixes_of
@@ -19,7 +19,9 @@ from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Place, Route, Segments, Strength
+from .passing import Passing
 from .search import Anchored, anchored, either
+from .stops import Stops
 
 THINK: dict[str, tuple[str, ...]] = {
     "<think>": ("</think>",),
@@ -62,10 +64,6 @@ LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_resu
 
 NONE: frozenset[str] = frozenset()
 
-Match: TypeAlias = Callable[[str, int], re.Match[str] | None]
-"""A pattern's own `match`."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Marks:
     """What markers mean; all are case-folded.
@@ -104,41 +102,12 @@ class Marks:
         return frozenset().union(self.rows, self.think, self.finals, *listed)
 
 
-class Stops(dict[str, Match]):
-    """For each character that may begin a marker behind the first of a line: does it, as far as the text goes?
-
-    Each is prepared when it is first asked for: most texts hold few of these characters.
-    """
-
-    def __init__(self, anywhere: list[str], first: str) -> None:
-        super().__init__()
-        self._patterns: dict[str, str] = {}
-        for pattern in anywhere:
-            if pattern[0] in "[(":  # any word may begin one
-                self._patterns = {}
-                return
-            sign = pattern[1] if pattern[0] == "\\" else pattern[0]
-            self._patterns[sign] = f"{self._patterns[sign]}|{pattern}" if sign in self._patterns else pattern
-        if first:
-            self._patterns["\n"] = _line_stop(first)
-
-    def __missing__(self, sign: str) -> Match:
-        found = self[sign] = re.compile(self._patterns[sign]).match
-        return found
-
-    @property
-    def signs(self) -> str:
-        """The characters; none where any word may begin a marker."""
-        return "".join(sorted(self._patterns))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Table(Marks):
     """What the scanner needs, for one set of dialects.
 
     `lead` finds a character that begins a marker, or may, `line_lead` a line that begins with one that begins a `line` marker,
-    `any_lead` either character anywhere.  Behind the first character of a line, `stop_lead` finds one that may matter,
-    and `stops`, by that character, whether it does as far as the text goes; it has no signs where any word may matter.
+    `any_lead` either character anywhere; `stops` finds both in running text.
     """
 
     lead: re.Pattern[str]
@@ -146,12 +115,8 @@ class Table(Marks):
     any_lead: re.Pattern[str]
     calm_source: str
     run_source: str
-    stop_source: str
     named_first: tuple[Form, ...]
     named_inline: tuple[Form, ...]
-    stop_marks: frozenset[str]
-    stop_named: tuple[str, ...]
-    stop_first: str
     marker: re.Pattern[str]
     prefixes: frozenset[str]
     longest: int
@@ -175,19 +140,23 @@ class Table(Marks):
         return re.compile(self.calm_source)
 
     @cached_property
+    def passing(self) -> Passing:
+        """The fences that are text."""
+        return Passing(self.rows, self.fences, self.marker, self.stops)
+
+    @cached_property
     def run_lead(self) -> re.Pattern[str]:
         """Finds what `lead` finds, and lines' ends."""
         return re.compile(self.run_source)
 
     @cached_property
-    def stop_lead(self) -> re.Pattern[str]:
-        """Finds what may begin a marker behind the first character of a line."""
-        return re.compile(self.stop_source)
-
-    @cached_property
     def stops(self) -> Stops:
-        """Does what `stop_lead` finds matter?  Made when a stream first asks: whole texts never do."""
-        return Stops([*_begun(self.stop_marks, WAIT), *self.stop_named], self.stop_first)
+        """Finds both in running text.  Made when a stream first asks: whole texts never do."""
+        every = self.every()
+        inline, line = every - self.line, every & self.line
+        begun = _begun(inline, taken=True), _begun(inline, WAIT, taken=True), _begun(line, taken=True)
+        return Stops(*begun, frozenset(self.forms), self.inline)
+
 
 
 _TABLES: dict[tuple[int, bool, bool, str], tuple[tuple[Dialect, ...], Table]] = {}
@@ -332,10 +301,6 @@ def _build(marks: Marks) -> Table:
         run_source="|".join((*anywhere, r"\n")),
         named_first=tuple(marks.forms),
         named_inline=tuple(f for f in marks.forms if f in marks.inline),
-        stop_source="|".join((*anywhere, *([_line_stop(first)] if first else []))) or r"(?!)",
-        stop_marks=every - marks.line,
-        stop_named=tuple(named),
-        stop_first=first,
         marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
         prefixes=prefixes_of(ordered),
         longest=max(map(len, ordered), default=1),
@@ -361,11 +326,6 @@ def _plain_fence(every: frozenset[str], first: str) -> str:
     words = "".join(re.escape(sign) for sign in PLAIN if sign not in begun)
     tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
     return rf"```(?!(?i:{tags or '`'}))[\w+#.-]{{0,120}}+[ \t]{{0,40}}+\r?\n\s*+(?:(?=[\w{words}])(?!{first})|```[\w-]*+[ \t]*+\n\s*+[^\[{{\s])"
-
-
-def _line_stop(first: str) -> str:
-    """A pattern for the end of a line before one that begins with `first`, or may."""
-    return rf"\n[ \t\r]*(?:\Z|(?={first}))"
 
 
 def openings(t: Table) -> re.Pattern[str]:
@@ -394,8 +354,10 @@ CUT = r"|\Z"
 """A marker may end where the text does."""
 
 
-def _begun(markers: frozenset[str], look: int = LOOK) -> list[str]:
+def _begun(markers: frozenset[str], look: int = LOOK, *, taken: bool = False) -> list[str]:
     """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast.
+
+    What is looked at behind it is `taken` into what is found, or not.
 
     A letter does so only where a word begins (`glued`): else half of all words would hold one.
     """
@@ -403,7 +365,7 @@ def _begun(markers: frozenset[str], look: int = LOOK) -> list[str]:
     for marker in markers:
         for first in {marker[0], marker[0].upper()}:
             rests.setdefault(first, set()).add(marker[1:look])
-    return [re.escape(first) + _alone(first) + _ahead(_so_far(rest)) for first, rest in sorted(rests.items())]
+    return [re.escape(first) + _alone(first) + _ahead(_so_far(rest), taken=taken) for first, rest in sorted(rests.items())]
 
 
 LETTERS, CAPITALS = "A-Za-z", "A-Z"
@@ -421,8 +383,8 @@ def glued(before: str, first: str) -> bool:
     return GLUED.match(before + first) is not None
 
 
-def _ahead(pattern: str) -> str:
-    return f"(?={pattern})" if pattern else ""
+def _ahead(pattern: str, *, taken: bool) -> str:
+    return pattern if taken or not pattern else f"(?={pattern})"
 
 
 def _so_far(rests: set[str], cut: str = CUT) -> str:

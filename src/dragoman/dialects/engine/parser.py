@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import UsageError
-from ...events import CallDelta, Event, LooseCall, LooseReasoning, LooseText, Reclassified, TextDelta
+from ...events import Event, Reclassified
 from ...lenient.source import Need, Source
 from ...types import IssueKind, Tool
 from ..judge.declared import NO_TOOLS, Declared, declared
@@ -31,7 +31,7 @@ from .budget import Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
 from .fences import Fences
-from .lanes import MOST, NO_LANE, Lane, lane_at
+from .lanes import MOST, NO_LANE, Lane, Lanes
 from .markers import FENCE, FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table, table
 from .overlooked import NAME_KEYS
 from .parsed import Parsed, fold
@@ -106,6 +106,7 @@ class Parser:
         self._reasoned = False
         self._closed, self._looks = False, True
         self._lane: Lane = NO_LANE
+        self._lanes = Lanes(self._src, self._teller, self._names)
         self._begin(prefix)
         self._reader = self._message()
 
@@ -113,38 +114,27 @@ class Parser:
         """Take more text; returns the events it settles.  Never raises on content; UsageError for what is no text."""
         lane = self._lane
         try:
-            runs_on = lane.search(text) is None
+            told = lane.held + text
         except TypeError:
             raise no_text(text) from None
-        if runs_on and text:
+        step = lane.known.get(told)
+        if step is not None:
+            event, piece, lane.held = step
             run = lane.run
-            run.append(text)
+            run.append(piece)
             if len(run) > MOST:
                 lane.settle()
-            event: Any  # made in this frame, loose until it is whole
-            kind = lane.kind
-            if kind is CallDelta:
-                event = LooseCall()
-                event.index, event.json = lane.index, text if lane.encode is None else lane.encode(text)[1:-1]
-            elif kind is TextDelta:
-                event = LooseText()
-                event.text, event.doubt = text, 0
-            else:
-                event = LooseReasoning()
-                event.text = text
-            event.__class__ = kind
             return [event]
         if lane is not NO_LANE:
-            events = lane.feed(text)
+            events = lane.feed(told)
             if events is not None:
                 return events
-            text = lane.leave() or text
+            told = lane.leave()
         src = self._src
-        src.feed(text)
+        src.feed(told)
         next(self._reader, None)
-        events = self._teller.drain()
-        self._lane = lane_at(src, self._teller, self._scanner.table)
-        return events
+        self._lane = self._lanes.here(self._scanner.table)
+        return self._teller.drain()
 
     def close(self, finish_reason: str | None = None) -> list[Event]:
         """The text has ended (because of `finish_reason`); returns the rest of the events."""

@@ -25,6 +25,8 @@ NAMESPACES = (
 )
 """Namespace prefixes of several wires, stripped without guessing (judge-rules.md 4; malformations.md §6)."""
 BEGUN_NAMESPACES = frozenset(space[:size] for space in NAMESPACES for size in range(len(space) + 1))
+PRINT = "print"
+"""Calls may be printed: `print(read_file(…))`."""
 COUNT = late(r":\d*\Z")
 ODD = late(r"[^A-Za-z0-9_-]")
 """A sign that OpenAI's and Anthropic's wires forbid in a name."""
@@ -32,6 +34,12 @@ MAX_WORD = 256
 """No name is longer as written."""
 WORD = late(rf"[\w$@][\w.\-:/$@\\]{{0,{MAX_WORD - 1}}}")
 """A name as it is written where no markup delimits it."""
+HEAD = 3
+"""Characters of a name by which most words are told from it."""
+WHOLE = "\0"
+"""Stands behind a shorter name."""
+SHORT_TAILS = tuple(first + second for first in ".:/" for second in ("", *".:/0123456789"))
+"""What may be written behind a name that ends no word (`_clean`, and the end of a sentence)."""
 SETS = 64
 MANY = 20_000
 """So many sets of tools, and tools in them, are remembered."""
@@ -126,12 +134,30 @@ class Declared(Mapping[str, Tool]):
         clean = _clean(written)
         return clean in BEGUN_NAMESPACES or any(self._begins(part.casefold()) for part in (clean, *_unspaced(clean)))
 
+    @cached_property
+    def heads(self) -> frozenset[str]:
+        """The first characters, folded, up to `HEAD`, of all that `spelt` or `meant` finds."""
+        return _heads((*self._folded, *map(str.casefold, self._tails), *NAMESPACES)) if self._given else frozenset()
+
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """The same of the words that a call may begin with which is written as a line of a program."""
+        return self.heads | _heads((PRINT,)) if self._given else self.heads
+
     def _begins(self, folded: str) -> bool:
         at = bisect_left(self._sorted, folded)
         return at < len(self._sorted) and self._sorted[at].startswith(folded)
 
 
 NO_TOOLS = Declared({})
+
+
+def _heads(names: Iterable[str]) -> frozenset[str]:
+    """The first characters of names, and of shorter ones with what may be written behind them, `WHOLE` at their end."""
+    short = {name for name in names if 0 < len(name) < HEAD}
+    tailed = {name + tail for name in short for tail in SHORT_TAILS}
+    begun = {name[:size] for name in (*names, *tailed) for size in range(1, HEAD + 1)}
+    return frozenset((*begun, *(name + WHOLE for name in (*short, *tailed))))
 
 
 def _clean(written: str) -> str:

@@ -29,6 +29,8 @@ from .strays import HINT, Behind, CallMarks, Strays
 WRONG = late(r"\s*</(?P<name>[\w:.-]{1,64})>")
 THINKS = late(r"think|reason|thought", re.IGNORECASE)
 CALL_NAME = late(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
+CALL_NAME_BEGUN = late(r"(?:[\"'`]?(?:[A-Za-z_$][\w\\.\-:]*[\"'`]?\s*)?)\Z")
+"""Text that may go on as one."""
 MORE = late(r"\s*[,;]\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
 SWALLOWED = late(r"[\"'][\s)\]}]*[,;]\s*([A-Za-z_$][\w.\-:]*)\(")
 OPERATOR = late(r"\s*\+\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
@@ -299,7 +301,7 @@ class Attempt(MarkedName):
         yield from src.space()
         if (yield from src.literal((",", ";"))):
             yield from src.space()
-        return (yield from src.match(CALL_NAME, MAX_NAME)) is not None
+        return (yield from src.match(CALL_NAME, MAX_NAME, CALL_NAME_BEGUN)) is not None
 
     def _is_end(self, ahead: int) -> Need[bool]:
         """Does the section's closer stand there rather than another call (`</x>` against `<`)?"""

@@ -10,7 +10,7 @@ from ...lenient.reader import PYTHON, Broken, Cut, Form, Relaxed
 from ...lenient.source import Need, Source
 from ..spec import BraceArgs, Listing
 from .arguments_object import members_of
-from .call import CALL_NAME, MAX_NAME, Attempt, Mismatch
+from .call import CALL_NAME, CALL_NAME_BEGUN, MAX_NAME, Attempt, Mismatch
 
 QUOTED_CALL = late(r"[\"'`](?=[A-Za-z_$][\w\\.\-:]*\()")
 """A string that holds a call."""
@@ -37,7 +37,8 @@ def keyword_args(attempt: Attempt) -> Need[None]:
             yield from _perhaps_quoted(attempt, lambda: _quoted_call(attempt, c))
         return
     draft = attempt.new()
-    found = yield from src.match(CALL_NAME, MAX_NAME)
+    # in a list the text may end in any declared name, however it is spelt
+    found = yield from src.match(CALL_NAME, MAX_NAME, None if attempt.items else CALL_NAME_BEGUN)
     if found is None:
         raise Cut if _breaks_off(attempt) else Mismatch
     name = found["name"].replace("\\", "")

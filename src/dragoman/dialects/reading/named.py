@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...late import late
 from ...lenient.source import Need, Source, same
-from ..judge.declared import MAX_WORD, WORD, Declared
+from ..judge.declared import HEAD, MAX_WORD, PRINT, WORD, Declared
 from .compiled import Form, Row
 
 LINE_END = late(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
@@ -23,8 +23,6 @@ LINE_END = late(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
 BLANKS = {"(": re.compile(""), "{": re.compile(r"[ \t]*+")}
 BRACKETS = frozenset("({")
 """Behind a name they begin its arguments, and are no part of the opener."""
-PRINT = "print"
-"""Calls may be printed: `print(read_file(…))`."""
 PRINTED = re.compile(rf"(?:{PRINT}\()*+")
 TAIL = ".:/"
 """Signs of a name that may also end it: `name:` on a line of its own, `<name/>`."""
@@ -145,15 +143,19 @@ def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Sour
 
 
 @lru_cache(maxsize=256)
-def leads(forms: tuple[Form, ...], *, line: bool) -> tuple[str, ...]:
-    """Patterns of one character each that may begin one of these forms; on a `line` of its own, or anywhere."""
+def leads(forms: tuple[Form, ...], *, line: bool, taken: bool = False) -> tuple[str, ...]:
+    """Patterns of one character each that may begin one of these forms; on a `line` of its own, or anywhere.
+
+    Of a name, `HEAD` characters may be `taken`.
+    """
     found = [_begins(before) for before in sorted({before for before, _ in forms if before})]
     behind = sorted({b for before, b in forms if not before})
     if behind:
         tails = "|".join(_tail(b) for b in behind)
         soon = "".join(sorted({c for b in behind for c in ((b[0], b[0].swapcase()) if b else "\r\n")}))
         behind_word = rf"[\w.\-:/$@\\]{{0,{MAX_WORD}}}+"
-        word = rf"[{SIGNS}](?={behind_word}[ \t]*+(?:[{re.escape(soon)}]|\Z))(?={behind_word}(?:{tails}|\Z))"
+        begun = rf"[\w.\-:/$@]{{0,{HEAD - 1}}}+" if taken else ""
+        word = rf"[{SIGNS}]{begun}(?={behind_word}[ \t]*+(?:[{re.escape(soon)}]|\Z))(?={behind_word}(?:{tails}|\Z))"
         found.append(word if line else rf"(?<![\w.\-:/$@\\]){word}")
     return tuple(found)
 

@@ -1,0 +1,63 @@
+"""Fences that are text: in which nothing stands that a call could begin with, so that nobody has to read them.
+
+Knows the rows that a fence opens and what begins a call; nothing of where a fence stands.
+Contract: a fence that passes is one that `fences.py` would find to be text, and no row would try.  It costs no patience
+(`budget.py`), as none does that could be passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..reading.compiled import Row
+from ..spec import JsonCall, Listing
+from .lookahead import Look, unlike
+from .stops import Fate, Stops
+
+MAX_INFO = 200
+"""A fence's info line is not longer."""
+LINES = re.compile(r"(`{3,})([^`\n]*)(?:(\n)[ \t\r\n\f\v\u00a0\ufeff]*)?")
+"""A fence's first line, and the white space behind it."""
+SIGN, RUN = "`", 3
+"""The sign of fences that may pass, and how many make one."""
+ENOUGH = 64
+"""So much text tells of the rows that a fence opens by itself whether one was meant."""
+
+
+class Passing:
+    """Asked of the fences of one table: its `rows` by marker, which `marker` finds, and how `fences` are written."""
+
+    __slots__ = ("_looks", "_marker", "_stops", "sign")
+
+    def __init__(
+        self, rows: Mapping[str, tuple[Row, ...]], fences: frozenset[str], marker: re.Pattern[str], stops: Stops
+    ) -> None:
+        self._marker, self._stops = marker, stops
+        looks = [_unlike(row) for row in rows.get(SIGN * RUN, ())]
+        self._looks = [look for look in looks if look]
+        self.sign = SIGN if SIGN * RUN in fences and None not in looks else ""
+
+    def fate(self, text: str, pos: int, heads: frozenset[str]) -> Fate:
+        """What becomes of the fence that opens, or closes, here; its sign may stand alone."""
+        line, size = LINES.match(text, pos), len(text)
+        if line is None:
+            return Fate.WAITS if size - pos < RUN and text[pos:] == text[pos] * (size - pos) else Fate.STOPS
+        run, end, behind = line[1], line.end(2), line.end()
+        if behind == size or line[3] is None:  # more of it is to come, or a backtick stands in the line
+            return Fate.WAITS if behind == size and size - pos <= MAX_INFO else Fate.STOPS
+        marker = self._marker.match(text, pos)
+        if marker is None or marker.end() > pos + RUN or end - pos > MAX_INFO:
+            return Fate.STOPS
+        if not all(look(text, pos) for look in self._looks):
+            return Fate.WAITS if size - pos < ENOUGH else Fate.STOPS
+        rest = text[behind : behind + len(run)]
+        if run.startswith(rest):
+            return Fate.PASSES if rest == run else Fate.WAITS
+        return self._stops.opens(text, behind, heads)
+
+
+def _unlike(row: Row) -> Look | None:
+    """What tells that a row that proves little was not meant; None where only its reader can."""
+    single = isinstance(row.dialect.args, JsonCall) and row.dialect.listing is Listing.REPEAT
+    return unlike(row) if single and not row.strong else None
