@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,9 @@ from table import machine, publish, table
 from dragoman import Parser, Tool
 
 SIZES = (1_000, 4_000, 16_000, 64_000)
+PAGES = Path(__file__).parents[1] / "docs"
+"""Texts that do not repeat a few lines, as the others do: what a parser remembers of pieces helps least here."""
+NO_WORD = re.compile(r"[^A-Za-z0-9,.;:()' \n-]")
 STRING = {"type": "string"}
 TOOLS = [Tool(name="write_file", parameters={"type": "object", "properties": {"path": STRING, "content": STRING}})]
 
@@ -54,6 +58,11 @@ def _xml(size: int) -> str:
     return f"<tool_call>\n<function=write_file>\n{inside}\n</function>\n</tool_call>"
 
 
+def _words() -> str:
+    """All pages, without the signs that anything but prose has."""
+    return NO_WORD.sub("", "".join(page.read_text(encoding="utf-8") for page in sorted(PAGES.glob("*.md"))))
+
+
 KINDS: Mapping[str, Kind] = {
     "Hermes call": Kind(_json("<tool_call>\n{}\n</tool_call>"), 1),
     "fenced call": Kind(_json("~~~tool_call\n{}\n~~~"), 1),
@@ -61,6 +70,8 @@ KINDS: Mapping[str, Kind] = {
     "plain prose": Kind(lambda size: repeated(PLAIN, size)),
     "prose with signs": Kind(lambda size: repeated(PROSE, size)),
     "dense markdown": Kind(lambda size: repeated(MARKDOWN, size)),
+    "a page of ours": Kind(lambda size: repeated((PAGES / "design.md").read_text(encoding="utf-8"), size)),
+    "words of our pages": Kind(lambda size: repeated(_words(), size)),
     "reasoning": Kind(lambda size: f"<think>\n{repeated(THOUGHT, size)}\n</think>\n\nDone."),
 }
 

@@ -27,7 +27,7 @@ from .emitter import Teller
 from .markers import Table, glued
 from .stops import LONG, Fate
 
-KNOWN, SHORT = 2048, 16
+KNOWN, SHORT = 4096, 16
 """So many pieces are remembered of one kind of run, and none that is longer."""
 KINDS = 16
 """So many kinds of runs are remembered."""
