@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .late import late_names
+from .late import late_names, names_shown
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -142,4 +142,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*" ".join(_FACE.values()).split(), *_TABLES, "__version__"})
+    return names_shown((*_TABLES, "__version__"), _FACE)

@@ -90,12 +90,15 @@ class UnknownName(UsageError, KeyError):
     `kind` is what was looked up ("dialect"), `name` what was asked, `near` the closest known names.
     """
 
+    kind: str
+    name: str
+
     def __init__(self, kind: str, name: str, known: Iterable[str], listing: str = "") -> None:
         self.kind, self.name = kind, name
-        self.near = nearest(name, known)
+        self.near: Sequence[str] = nearest(name, known)
         hint = f"; did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
         where = listing or f"dragoman list {kind}s"
-        self.message = f"unknown {kind} {name!r}{hint} (see: {where})"
+        self.message: str = f"unknown {kind} {name!r}{hint} (see: {where})"
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -112,6 +115,9 @@ class CodecError(DragomanError):
     `path` is where, as a JSON path (`$.messages[2].content`); `api` the codec's name.
     """
 
+    api: str
+    path: str
+
     def __init__(self, message: str, path: str = "$", api: str = "") -> None:
         self.path, self.api = path, api
         super().__init__(f"{message} (at {path})" if path else message)
@@ -124,13 +130,16 @@ class ExtractError(DragomanError):
     """
 
     def __init__(self, issues: Sequence[Issue]) -> None:
-        self.issues = tuple(issues)
+        self.issues: tuple[Issue, ...] = tuple(issues)
         messages = "; ".join(i.message for i in self.issues)
         super().__init__(f"no usable call in the response: {messages}; send the corrections in .issues and ask again")
 
 
 class ToolError(DragomanError):
     """Raised by a tool that fails on purpose: a code for the model to act on and a sentence for it to read."""
+
+    code: str
+    message: str
 
     def __init__(self, code: str = ErrorCode.UNKNOWN_ERROR, message: str = "") -> None:
         self.code, self.message = str(code), message
@@ -169,6 +178,12 @@ class ProviderError(DragomanError):
     `retry_after` seconds to wait when the peer said so, `body` the peer's body with secrets removed.  Where it ended a
     run, `run` is that run (`dragoman.Run`): its messages, and the answer as far as it came.
     """
+
+    code: str
+    kind: ErrorKind
+    status: int
+    body: str
+    retry_after: float | None
 
     run: Any = None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, cast
 
@@ -53,6 +53,11 @@ def late_names(package: str, face: Mapping[str, str]) -> Callable[[str], Any]:
         return found
 
     return find
+
+
+def names_shown(here: Iterable[str], face: Mapping[str, str]) -> list[str]:
+    """A package's `__dir__`: the names that are `here` and those still to be loaded, for who completes them."""
+    return sorted({*here, *" ".join(face.values()).split()})
 
 
 def missing(what: str, error: ModuleNotFoundError) -> ModuleNotFoundError:

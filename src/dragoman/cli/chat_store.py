@@ -41,6 +41,9 @@ def latest() -> Path:
 class Chat:
     """A conversation and its file."""
 
+    messages: tuple[Message, ...]
+    path: Path
+
     def __init__(self, path: Path, messages: Sequence[Message] = ()) -> None:
         self.path, self.messages = path, tuple(messages)
 

@@ -32,7 +32,7 @@ class Workshop:
     """Three tools and the folder they work in."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
+        self.folder: Path = folder.resolve()
         self._tools: Mapping[str, Callable[..., str]] = {
             "read_file": self.read_file,
             "calculate": self.calculate,

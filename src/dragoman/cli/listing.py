@@ -77,7 +77,7 @@ TABLES: Mapping[str, Callable[[], Rows]] = {
     "providers": _providers,
     "errors": _errors,
 }
-SHOWN = {
+SHOWN: dict[str, tuple[str, ...]] = {
     "dialects": ("name", "aliases", "strength", "source"),
     "codecs": ("name", "path", "frames"),
     "providers": ("name", "codec", "base_url", "key", "tools", "rests_on"),

@@ -94,7 +94,7 @@ class Operations:
         rules = rules or Rules()
         self._rules = rules if rules.chance is not None else replace(rules, chance=random.random)
         self._learned = Capabilities()
-        self.health = health or Health()
+        self.health: Health = health or Health()
 
     def run(
         self,

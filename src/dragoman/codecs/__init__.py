@@ -113,7 +113,7 @@ class Decoded(list[ToolCall]):
 
     def __init__(self, calls: Iterable[ToolCall], issues: Iterable[Issue]) -> None:
         super().__init__(calls)
-        self.issues = tuple(issues)
+        self.issues: tuple[Issue, ...] = tuple(issues)
 
 
 _UNUSABLE = frozenset({IssueKind.MALFORMED, IssueKind.DUPLICATE_KEYS, IssueKind.TRUNCATED, IssueKind.INVALID_ARGUMENTS})

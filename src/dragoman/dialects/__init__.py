@@ -5,9 +5,9 @@ The package is itself the mapping of its rows: `dialects["hermes"]`.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..late import late_names, names_shown
 from ..tabular import tabulate
 from .engine.parsed import Parsed as Parsed
 from .engine.parser import Parser as Parser
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from .learning.outputs import learn_from_outputs as learn_from_outputs
     from .learning.outputs import samples_of as samples_of
 
-_LEARNING = {"learn": ".learning", "learn_from_outputs": ".learning.outputs", "samples_of": ".learning.outputs"}
+_LATE = {".learning": "learn", ".learning.outputs": "learn_from_outputs samples_of"}
 """Loaded when first used: whoever parses learns nothing, and need not wait for what does."""
 
 tabulate(__name__, DIALECTS)
+_find = late_names(__name__, _LATE)
 
 
 def __getattr__(name: str) -> Any:
-    module = _LEARNING.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(module, __name__), name)
-    return found
+    return _find(name)
+
+
+def __dir__() -> list[str]:
+    return names_shown(globals(), _LATE)

@@ -74,7 +74,7 @@ class ChainError(ProviderError):
     """
 
     def __init__(self, failures: Sequence[RouteFailed], rest: float | None) -> None:
-        self.failures = tuple(failures)
+        self.failures: tuple[RouteFailed, ...] = tuple(failures)
         worst = next((f.error for f in failures if f.error.retryable), failures[-1].error)
         listed = ", ".join(f"{f.place}: {f.error.message.rpartition('; ')[0] or f.error.message}" for f in failures)
         when = f"; the first of them is asked again in {rest:.0f} s" if rest else ""

@@ -7,9 +7,9 @@ is first used: who reads settings needs no server.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..late import late_names
+from ..late import late_names, names_shown
 
 if TYPE_CHECKING:
     from .app import create_app as create_app
@@ -25,4 +25,12 @@ _FACE = {
     ".config.model": "Access GatewayConfig Limits",
     ".discovery": "Found discover",
 }
-__getattr__ = late_names(__name__, _FACE)
+_find = late_names(__name__, _FACE)
+
+
+def __getattr__(name: str) -> Any:
+    return _find(name)
+
+
+def __dir__() -> list[str]:
+    return names_shown(globals(), _FACE)

@@ -104,6 +104,11 @@ class Upstreams(Protocol):
 class Gateway:
     """What all endpoints share: the configuration, the connections, and what was learnt about models."""
 
+    observers: tuple[Observer, ...]
+    upstreams: Upstreams
+    drain_seconds: float
+    draining: bool
+
     def __init__(
         self,
         config: GatewayConfig,
@@ -116,12 +121,12 @@ class Gateway:
     ) -> None:
         self.held = held or HeldBytes()
         self.upstreams, self.observers, self.draining = upstreams, tuple(observers), draining
-        self.stores = stores or StateStores()
-        self.health = Health()
-        self.access_control = AccessControl(time.monotonic, self.stores.quota)
-        self.known_bodies = KnownBodies(config.known_bytes)
-        self.background = Background(self.stores.responses, self.access_control, self._count)
-        self.events = Events(self.stores.responses, self.background, lambda: self.config.keep_alive)
+        self.stores: StateStores = stores or StateStores()
+        self.health: Health = Health()
+        self.access_control: AccessControl = AccessControl(time.monotonic, self.stores.quota)
+        self.known_bodies: KnownBodies = KnownBodies(config.known_bytes)
+        self.background: Background = Background(self.stores.responses, self.access_control, self._count)
+        self.events: Events = Events(self.stores.responses, self.background, lambda: self.config.keep_alive)
         self.drain_seconds = self._drained = 0.0
         self._mcp_tools: McpTools | None = None
         self._open = False
@@ -135,7 +140,7 @@ class Gateway:
         self.config = config
         self.known_bodies.limit = config.known_bytes
         self.held.limit = config.limits.upstream_bytes
-        self.services = ExchangeServices(
+        self.services: ExchangeServices = ExchangeServices(
             config=config,
             learned=self.stores.learned,
             health=self.health,

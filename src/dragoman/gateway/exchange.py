@@ -114,6 +114,8 @@ class Exchange:
     `committed` is whether the head has been sent, `pings` whether comments may be sent while the provider is silent.
     """
 
+    committed: bool
+
     def __init__(
         self,
         front: Front,

@@ -20,7 +20,7 @@ from .observers import log_as, observers
 from .reload import Watched
 from .state.stores import open_stores
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 
 def from_file(path: Path) -> ASGIApp:

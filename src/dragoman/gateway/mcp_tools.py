@@ -24,7 +24,7 @@ from ..types import NOTHING
 from .config.model import Attachment, Mcp
 from .exchange import Attached, Missing
 
-log = logging.getLogger("dragoman.gateway.mcp")
+log: logging.Logger = logging.getLogger("dragoman.gateway.mcp")
 
 READY = 10.0
 """Seconds servers get before requests are taken; those that need one that is not ready wait for it."""

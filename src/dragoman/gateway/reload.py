@@ -22,7 +22,7 @@ from ..errors import DragomanError
 from .config.load import Server, Settings, load
 from .config.model import GatewayConfig
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 EVERY = 1.0
 """Seconds between two looks at the file; it is read when two of them found the same."""

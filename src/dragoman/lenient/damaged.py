@@ -35,6 +35,8 @@ Accept: TypeAlias = Callable[[int], bool]
 class Damaged:
     """One text with a damaged string in it, read from there on.  `accept` says whether all may be over at a place."""
 
+    steps: int
+
     def __init__(self, text: str, accept: Accept, *, pairs: bool) -> None:
         self._text, self._accept, self._pairs = text, accept, pairs
         self._dead: set[tuple[int, str]] = set()

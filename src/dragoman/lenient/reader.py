@@ -52,6 +52,8 @@ class Relaxed(WordReader):
     `outer` how many keys lead to the object whose values are arguments.
     """
 
+    flags: bool
+
     def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
         super().__init__(src, form, stops)
         self.repeated = False
@@ -179,7 +181,7 @@ class Relaxed(WordReader):
             self.note("flag", key)
         elif c in ":=：":
             self.src.pos += 1
-            self.colons = self.colons or (c == ":" and form.python)
+            self.colons: bool = self.colons or (c == ":" and form.python)
             if (yield from self.src.peek()) == ">" and c == "=":
                 self.src.pos += 1
             self.note("pair", c, form.pair[0])

@@ -43,10 +43,15 @@ class Source:
     """
 
     __slots__ = ("_holds", "_kept", "_last_held", "base", "buf", "eof", "last", "pos", "reread", "tap")
+    buf: str
+    pos: int
+    eof: bool
+    base: int
+    last: str
 
     def __init__(self) -> None:
         self.buf, self.pos, self.base, self.eof = "", 0, 0, False
-        self.reread = 0
+        self.reread: int = 0
         self.last = self._last_held = ""
         self._holds: list[int] = []
         self._kept: list[str] = []

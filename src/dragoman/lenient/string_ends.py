@@ -81,6 +81,10 @@ class StringEnds:
     its strings goes past one that stands directly behind a quote.
     """
 
+    form: Form
+    src: Source
+    stops: tuple[str, ...]
+
     def __init__(self, src: Source, form: Form = JSON, stops: tuple[str, ...] = ()) -> None:
         self.src, self.form, self.stops = src, form, stops
         self.closers: list[str] = []

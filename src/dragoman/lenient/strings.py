@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeAlias
 
 from ..late import late
 from ..records import dataclass
@@ -370,6 +372,8 @@ def escaped(text: str) -> str:
         text = SURROGATE.sub("\ufffd", text)
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
+Matching: TypeAlias = Callable[..., re.Match[str] | None]
+
 
 class Inside:
     """Patterns for the inside of a string, by its opening quote.
@@ -380,12 +384,17 @@ class Inside:
     """
 
     __slots__ = ("closers", "plain", "raw", "run", "search", "stop")
+    search: Matching
+    stop: Matching
+    run: Matching
+    raw: Matching
+    plain: Matching
 
     def __init__(self, closers: str) -> None:
         ends = re.escape(closers)
         quotes = ends if '"' in closers else ends + '"'
         fit = f"[^{quotes}\\\\\\x00-\\x1f\ud800-\udfff]"
-        self.closers = closers
+        self.closers: str = closers
         self.search = re.compile(fit.replace("^", "", 1)).search
         escape = r"[\"/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}"
         self.run = re.compile(rf"{fit}*+(?:\\(?:\\|{escape}){fit}*+)*+").match
@@ -403,7 +412,7 @@ class First(Inside):
         self.raw, self.plain = re.compile("[\\x00-\\x1f]+").match, re.compile('"+').match
 
 
-FIRST = First()
+FIRST: First = First()
 
 
 @lru_cache(maxsize=64)

@@ -26,7 +26,9 @@ SINGLE_END = late(r"(?:[^']|'')*'(?!')")
 COMMENT = late(r"(?:^|\s)#.*$")
 INTEGER = late(r"[-+]?(?:0|[1-9]\d*)")
 NUMBER = late(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "Null": None, "~": None, "": None}
+WORDS: dict[str, bool | None] = {
+    "true": True, "True": True, "false": False, "False": False, "null": None, "Null": None, "~": None, "": None,
+}  # fmt: skip
 _TEXT = frozenset({"string"})
 ESCAPES = {
     "n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", '"': '"',

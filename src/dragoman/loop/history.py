@@ -21,7 +21,7 @@ class History:
     """The messages so far, and the results of the calls of the last one."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        self.messages = list(messages)
+        self.messages: list[Message] = list(messages)
         self.results: dict[str, ToolResult] = {}
         self._pending: tuple[ToolCall, ...] = ()
 

@@ -17,6 +17,8 @@ from ..types import Text, ToolCall, ToolResult
 class Guard:
     """Counts turns in a row that brought nothing new."""
 
+    stale: int
+
     def __init__(self) -> None:
         self._seen: set[tuple[str, str]] = set()
         self.stale = 0

@@ -16,7 +16,7 @@ from ..dialects.spec import Dialect
 from ..effects import Machine
 from ..jsontext import dumps
 from ..schema.validation import Fault
-from ..tools import ToolSet
+from ..tools import Runnable, ToolSet
 from ..types import Issue, IssueKind, Message, Request, Response, ToolCall, Usage
 from .call_errors import CallError
 from .check_calls import Checker
@@ -52,18 +52,25 @@ class RunCounts:
 class State:
     """One run, as far as it has come."""
 
+    checker: Checker
+    output: Output | None
+    own: ToolSet
+    policy: Policy
+    request: Request
+    run_id: str
+
     def __init__(self, request: Request, tools: ToolSet, policy: Policy, output: Output | None, run_id: str) -> None:
         self.request, self.own, self.policy, self.output, self.run_id = request, tools, policy, output, run_id
-        self.history = History(request.messages)
-        self.archive = Archive(policy.result_limit, taken=tools)
-        self.taker = output.runnable(tools) if output is not None and output.by_tool else None
+        self.history: History = History(request.messages)
+        self.archive: Archive = Archive(policy.result_limit, taken=tools)
+        self.taker: Runnable | None = output.runnable(tools) if output is not None and output.by_tool else None
         self.checker = Checker({})
-        self.guard = Guard()
-        self.counts = RunCounts()
-        self.deadline = Deadline(policy.timeout)
-        self.usage = Usage()
+        self.guard: Guard = Guard()
+        self.counts: RunCounts = RunCounts()
+        self.deadline: Deadline = Deadline(policy.timeout)
+        self.usage: Usage = Usage()
         self.issues: list[Issue] = []
-        self.log = EventLog()
+        self.log: EventLog = EventLog()
         self.response: Response | None = None
         self.value: Any = None
         self.text: list[str] = []

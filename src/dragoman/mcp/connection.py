@@ -66,6 +66,9 @@ Report = Callable[[str], None]
 class McpConnection:
     """A server of a configuration, connected while it is open."""
 
+    fault: str
+    instructions: str
+
     def __init__(
         self, spec: ServerSpec, callbacks: ClientCallbacks = NO_CALLBACKS, changed: Callable[[], None] | None = None
     ) -> None:
@@ -144,6 +147,9 @@ class McpConnection:
 
 class CallFailed(Exception):
     """A call that has no result: the error of the protocol, and the HTTP status it came with (0 for none)."""
+
+    error: Any
+    status: int
 
     def __init__(self, error: MCPError, status: int = 0) -> None:
         self.error, self.status = error, status
@@ -253,7 +259,7 @@ class _Life:
             ) as client:
                 # A result that does not fit the server's own output schema is still what the tool answered.
                 client.session.validate_tool_result = _anything  # type: ignore[method-assign, assignment]
-                self.instructions = client.instructions or ""
+                self.instructions = str(client.instructions or "")
                 await self._list(client)
                 self._client = client
                 limit.deadline = math.inf

@@ -27,7 +27,7 @@ class Portal:
         self._ready.wait()
 
     async def _live(self) -> None:
-        self.loop = asyncio.get_running_loop()
+        self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
         self._ready.set()
         await self._stop.wait()
         if left := asyncio.all_tasks() - {asyncio.current_task()}:

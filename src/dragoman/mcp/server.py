@@ -34,7 +34,7 @@ from ..types import ToolCall, ToolResult
 from ..version import __version__
 from .results import written
 
-log = logging.getLogger("dragoman.mcp")
+log: logging.Logger = logging.getLogger("dragoman.mcp")
 
 PATH = "/mcp"
 """The path of the HTTP endpoint, as in the SDK's own servers."""

@@ -59,7 +59,7 @@ class McpServers:
         missing: Missing = "raise",
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self.specs = _chosen(read_servers(config, environ), only)
+        self.specs: tuple[ServerSpec, ...] = _chosen(read_servers(config, environ), only)
         self._callbacks, self._naming, self._missing = callbacks, naming, missing
         self._connections: tuple[McpConnection, ...] = ()
         self._failures: dict[str, str] = {}

@@ -53,6 +53,9 @@ class Journal:
 class Refusal(Exception):
     """A request this server does not take: the HTTP status and the sentence that goes back."""
 
+    message: str
+    status: int
+
     def __init__(self, status: int, message: str) -> None:
         self.status, self.message = status, message
         super().__init__(message)

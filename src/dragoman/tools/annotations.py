@@ -32,7 +32,7 @@ class Forms:
     """The forms of all types that stand in one schema; they share its `$defs`."""
 
     def __init__(self) -> None:
-        self.definitions = Definitions()
+        self.definitions: Definitions = Definitions()
 
     def form(self, annotation: Any) -> JsonForm:
         """The form of `annotation`, its references open (`finished_schema` closes them)."""

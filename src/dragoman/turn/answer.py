@@ -60,6 +60,9 @@ READ_HERE = "the provider could not read its model's answer ({raw!r}) and gave i
 class AnswerStream:
     """One answer as it is emitted: what was noticed of the request, then what `handle` makes of each event."""
 
+    begun: bool
+    spoke: bool
+
     def __init__(self, noticed: Iterable[Issue], handling: Handling) -> None:
         self._noticed = [IssueReported(issue) for issue in noticed]
         self._handle = handling

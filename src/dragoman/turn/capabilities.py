@@ -71,11 +71,11 @@ class Capabilities:
         support: ToolSupport | None = None,
     ) -> None:
         self._models: dict[tuple[str, str], Refusals] = {}
-        self.reasoning = ReasoningStore() if reasoning is None else reasoning
-        self.habits = Habits() if habits is None else habits
-        self.support = ToolSupport() if support is None else support
+        self.reasoning: ReasoningStore = ReasoningStore() if reasoning is None else reasoning
+        self.habits: Habits = Habits() if habits is None else habits
+        self.support: ToolSupport = ToolSupport() if support is None else support
         self.owner = ""
-        self.tokens = Tokens()
+        self.tokens: Tokens = Tokens()
 
     def of(self, owner: str) -> Capabilities:
         """The same, for answers to `owner`: what models must get back comes back only into conversations of his."""

@@ -50,6 +50,10 @@ class AnswerComposer:
     `form`: text is withheld;  `whole_calls` False: calls of a streamed answer go out as they come.
     """
 
+    spoke: bool
+    emitted: int
+    apart: bool
+
     def __init__(self, *, form: bool = False, whole_calls: bool = True) -> None:
         self.calls: list[ToolCall] = []  # for the end
         self.spoke = self.apart = False  # did text go out, and does the next stand apart from it?

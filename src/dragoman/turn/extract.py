@@ -63,7 +63,7 @@ class Calls(list[ToolCall]):
 
     def __init__(self, calls: Iterable[ToolCall] = (), issues: Iterable[Issue] = ()) -> None:
         super().__init__(calls)
-        self.issues = tuple(issues)
+        self.issues: tuple[Issue, ...] = tuple(issues)
 
 
 def extract(

@@ -329,7 +329,7 @@ class GoodAnswer(AnswerComposer):
                 continue
             name = repr(error.issue.name) if error.issue.name else "a tool"
             said = HONEST.format(name=name, why=why)
-            self.apart = self.spoke
+            self.apart: bool = self.spoke
             raw = error.issue.raw
             shown = "" if written_in_protocol(raw, [error.issue.name], told=True) else f"\n{raw}"
             yield from self.emit_text(f"{said}{shown}")

@@ -80,6 +80,8 @@ class AnswerSource(Protocol):
 class Streamed:
     """An answer in frames."""
 
+    is_open: bool
+
     def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
         self._reader = readers[codec.frames]()
         self._decoder = codec.decode_stream(ids)

@@ -77,6 +77,8 @@ class _Heard:
 class AnswerCrossing:
     """Feed it the events of one answer; it gives them back for clients of wire `api`."""
 
+    others: bool
+
     def __init__(self, api: str) -> None:
         self._api = api
         self._heard = _Heard()

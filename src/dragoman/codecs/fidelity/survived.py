@@ -137,7 +137,7 @@ class ReadBack:
         self._results: list[ToolResult] = []
         self._shown: list[Media] = []
         self._blocks: list[JsonObject] = []
-        self.fields = Fields()
+        self.fields: Fields = Fields()
         for message in messages:
             self.fields.add(message.metadata)
             for part in message.parts:

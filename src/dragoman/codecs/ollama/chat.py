@@ -7,9 +7,9 @@ Sources: Ollama's api.md; wire-quirks.md ("Ollama's … compatibility layers"); 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from ...errors import CodecError
 from ...events import CallDelta, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, WireEvent, assemble
@@ -53,11 +53,11 @@ class Decoder(AnswerDecoder):
     """Lines → events.  Every line is an answer of its own; calls come whole, in any line."""
 
     api = NAME
-    stops = _STOPS
-    plain_words = frozenset({"stop", "length"})
+    stops: ClassVar[Mapping[str, Stop]] = _STOPS
+    plain_words: ClassVar[Collection[str]] = frozenset({"stop", "length"})
     unfinished = "the stream ended without `done`; the answer may be cut short"
-    terminator = None
-    noise = ("created_at",)
+    terminator: ClassVar[str | None] = None
+    noise: ClassVar[tuple[str, ...]] = ("created_at",)
 
     def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
@@ -164,6 +164,8 @@ def write_done(stop: Stop | None, usage: Usage | None, calls: int, left: Mapping
 class LineEncoder(Encoder):
     """Events → lines.  Arguments are objects here, so calls are always whole; all of them stand in one line, before the
     last (clients give calls of separate lines the same place)."""
+
+    model: str
 
     def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
         super().__init__(stamp, request, whole_calls=True)

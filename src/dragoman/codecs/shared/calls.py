@@ -61,6 +61,8 @@ class _Call:
 class CallBook:
     """The calls of one answer.  Fragments are filed under keys the codec chooses; `given` counts calls handed out."""
 
+    given: int
+
     def __init__(self, ids: Ids | None = None) -> None:
         self._ids = ids or numbered
         self._used: set[str] = set()

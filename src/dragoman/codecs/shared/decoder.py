@@ -30,11 +30,13 @@ class Repeat:
     """A frame, and where the string stands by which the next frames may differ from it."""
 
     __slots__ = ("_body", "_event", "_holder", "_key", "_steps", "emit", "joins", "noise")
+    noise: tuple[str, ...]
+    emit: Emit
 
     def __init__(self, body: dict[str, Any], event: str, noise: tuple[str, ...], emit: Emit, path: Path) -> None:
         self._body, self._event, self.noise, self.emit = body, event, noise, emit
         *self._steps, self._key = path
-        self.joins = False
+        self.joins: bool = False
         self._holder = self._find(body)
 
     def _find(self, body: Any) -> Any:

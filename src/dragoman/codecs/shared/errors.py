@@ -302,6 +302,12 @@ OVERFLOW = "context_length_exceeded"
 class ErrorReply:
     """An error as every API needs it: HTTP status, meaning, sentence, the peer's word, and where in the request."""
 
+    param: str
+    code: str
+    kind: ErrorKind
+    message: str
+    status: int
+
     def __init__(self, error: Exception) -> None:
         self.kind, self.code, self.param = ErrorKind.SERVER, "", ""
         self.details: JsonObject = NOTHING

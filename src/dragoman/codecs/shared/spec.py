@@ -43,8 +43,8 @@ class WireFields(dict[str, Any]):
 
     def __init__(self, api: str, fields: Mapping[str, Any], origin: str = "") -> None:
         super().__init__(fields)
-        self.api = api
-        self.origin = origin
+        self.api: str = api
+        self.origin: str = origin
 
 
 TYPED, TOOLSET = "typed", "toolset"

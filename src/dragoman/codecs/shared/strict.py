@@ -93,6 +93,10 @@ class Growing:
     alone complete what was emitted.  `done` when the object is complete, `broken` when the text is not strict JSON.
     """
 
+    members: bool
+    done: bool
+    broken: bool
+
     def __init__(self) -> None:
         self.done = self.broken = False
         self.members = False

@@ -123,7 +123,7 @@ class WrittenTools(list[Any]):
 
     def __init__(self, listed: Sequence[Any], json: bytes) -> None:
         super().__init__(listed)
-        self.json = json
+        self.json: bytes = json
 
 
 @memoize(TOOLS)

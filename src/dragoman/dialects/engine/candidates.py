@@ -51,6 +51,13 @@ depend on how much had come)."""
 class Trial:
     """Tries candidates in one message.  `finish` is the stop reason, as soon as it is known."""
 
+    invented: bool
+    judge: Judge
+    src: Source
+    teller: Teller
+    finish: str
+    table: Table
+
     def __init__(
         self, src: Source, table: Table, judge: Judge, teller: Teller, patience: Patience, *, strict: bool
     ) -> None:

@@ -59,6 +59,9 @@ MOST = 1000
 class Teller(Waiting):
     """Collects the events of one message."""
 
+    count: int
+    seen_call: bool
+
     def __init__(self, judge: Judge, ids: Callable[[int], str]) -> None:
         super().__init__(judge)
         self._ids = ids
@@ -90,7 +93,7 @@ class Teller(Waiting):
 
     def forget(self) -> None:
         """What was told so far was reasoning."""
-        self.context = Context()
+        self.context: Context = Context()
         self._fresh, self.seen_call, self._ran, self._made = True, False, [], {}
         self._doubts, self._fates, self._visible = [], [], VisibleText()
 

@@ -56,6 +56,9 @@ def longest_first(marks: Sequence[str]) -> list[str]:
     return sorted({m for m in marks if m}, key=len, reverse=True)
 
 
+LeadKind: TypeAlias = tuple[str, str, tuple[str, ...], int, str, tuple[str, ...]]
+
+
 class Unlike:
     """Tells of a text and an opener's place in it that no row of these kind was meant there."""
 
@@ -71,7 +74,7 @@ class Unlike:
         word: str = "",
         ends: Sequence[str] = (),
     ) -> None:
-        self.kind = (head, cut, tuple(marks), reach, word, tuple(ends))
+        self.kind: LeadKind = (head, cut, tuple(marks), reach, word, tuple(ends))
         self._head = re.compile(head).match
         self._soon = re.compile(cut).match
         self._marks, self._reach, self._ends = _shortest(marks), reach, _shortest(ends)

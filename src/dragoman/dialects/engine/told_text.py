@@ -23,6 +23,8 @@ APART = frozenset(" \t\r\n\"'`“„«(/[{,*_")
 class ToldText:
     """What was told of one message, `queue` what waits to be, and where in it we stand."""
 
+    context: Context
+
     def __init__(self) -> None:
         self.context = Context()
         self.out: list[Event] = []

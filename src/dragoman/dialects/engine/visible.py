@@ -25,6 +25,7 @@ class VisibleText:
     """Whoever appends to `pieces` counts the characters in `size`, and calls `cut` beyond `MOST_VISIBLE`."""
 
     __slots__ = ("_base", "_before", "pieces", "size")
+    size: int
 
     def __init__(self) -> None:
         self.pieces: list[str] = []

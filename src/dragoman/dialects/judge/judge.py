@@ -19,7 +19,7 @@ from ...lenient.reader import Broken, Repeated
 from ...schema.validation import ANYTHING, Fault, Shape, faults, shape
 from ...types import Edit, Issue, IssueKind, Tool
 from .candidate import Draft
-from .declared import NAMESPACES, NO_TOOLS, Tools, declared
+from .declared import NAMESPACES, NO_TOOLS, Declared, Tools, declared
 from .provenance import CopyOf, Provenance
 from .rules import Decision, Outcome
 
@@ -67,13 +67,20 @@ class Judge:
     confirmed (`evidence.habit_of`).
     """
 
+    asked_by_name: bool
+    protocol: bool
+    strict: bool
+    doubt: str
+    habits: Collection[str]
+    native: bool
+
     def __init__(
         self, tools: Tools, *, shown: Provenance | None = None, strict: bool = False,
         asked_by_name: bool = False, asked: Collection[str] = (), native: bool = False, doubt: str = "ask",
         protocol: bool = False, habits: Collection[str] = (),
     ) -> None:
-        self.tools = declared(tools)
-        self.declared = self.tools if self.tools is not None else NO_TOOLS
+        self.tools: Declared | None = declared(tools)
+        self.declared: Declared = self.tools if self.tools is not None else NO_TOOLS
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
         self._asked, self.native, self.doubt, self.habits = asked, native, doubt, habits
         self._shown = shown

@@ -245,15 +245,18 @@ REACH = 2000
 class Wanted:
     """A call that is looked for: its name, its value, and what must stand in a text that holds it."""
 
+    key: str
+    name: str
+
     def __init__(self, name: str, arguments: Mapping[str, Any]) -> None:
         self.name, self.key = name, _key(arguments)
-        self.leaves = [leaf for leaf in _leaves(arguments) if leaf.strip()]
+        self.leaves: list[str] = [leaf for leaf in _leaves(arguments) if leaf.strip()]
         parts = {part for leaf in self.leaves for part in PARTS.split(UNSEEN.sub("", leaf)) if part}
         self._parts = sorted(parts, key=len, reverse=True)[:MOST_PARTS]
         self._words = [word.casefold() for word in WORDS.findall(name)]
         signs = [re.escape(c) for c in name if c.isalnum()] or [re.escape(name)]
-        self.written = re.compile(r"[\s._\-/:\\]*".join(signs), re.IGNORECASE)
-        self.reach = REACH + 2 * sum(map(len, self.leaves))
+        self.written: re.Pattern[str] = re.compile(r"[\s._\-/:\\]*".join(signs), re.IGNORECASE)
+        self.reach: int = REACH + 2 * sum(map(len, self.leaves))
 
     def is_it(self, call: ReadCall) -> bool:
         """Is this the call?"""

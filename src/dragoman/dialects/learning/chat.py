@@ -41,6 +41,8 @@ MANNERS = tuple(
 class ChatTemplate:
     """A Jinja chat template, asked for turns in the manner it understands.  A `Voice`."""
 
+    manner: Manner
+
     def __init__(
         self, source: str, tools: Iterable[Sequence[Tool]], tokens: Mapping[str, str], probe: Sequence[ToolCall]
     ) -> None:
@@ -49,13 +51,13 @@ class ChatTemplate:
         self._tokens = tokens
         self.manner = Manner()
         self._prompt = self._shown(tools)
-        self.opening = self._after_prompt([_user()], add_generation_prompt=True)
+        self.opening: str = self._after_prompt([_user()], add_generation_prompt=True)
         self._find_manner(probe)
         said, called = self._said(), self.turn(probe)
-        self.header = prefix(called, said) if said else prefix(called, self.opening)
-        self.asker = self._asker()
-        self.role = self._role()
-        self.trailer = suffix(said[len(self.header) :], called[len(self.header) :]) if said else ""
+        self.header: str = prefix(called, said) if said else prefix(called, self.opening)
+        self.asker: str = self._asker()
+        self.role: str = self._role()
+        self.trailer: str = suffix(said[len(self.header) :], called[len(self.header) :]) if said else ""
 
     def _shown(self, tools: Iterable[Sequence[Tool]]) -> str:
         """The prompt with the first of these that the template can write."""
@@ -180,6 +182,9 @@ class ChatTemplate:
 
 class NoCalls(Exception):
     """No manner of telling a call made the template write it; `prompt` is what it says of tools."""
+
+    prompt: str
+    reasons: tuple[str, ...]
 
     def __init__(self, reasons: Iterable[str], prompt: str) -> None:
         self.reasons, self.prompt = tuple(reasons), prompt

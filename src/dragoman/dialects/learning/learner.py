@@ -328,4 +328,4 @@ class LearningDialects(Dialects):
     learn = staticmethod(learn)
 
 
-dialects = LearningDialects(ALL)
+dialects: LearningDialects = LearningDialects(ALL)

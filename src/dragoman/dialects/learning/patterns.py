@@ -24,6 +24,10 @@ class Filler:
                  alternatives, and what only the last call ends with as an option; None: every place is alike
     """
 
+    captures: Mapping[str, str]
+    first: bool | None
+    last: bool | None
+
     def __init__(self, captures: Mapping[str, str], *, first: bool | None = None, last: bool | None = None) -> None:
         self.captures, self.first, self.last = captures, first, last
 

@@ -42,8 +42,9 @@ class ResponseTemplate:
         check(template)
         self.fields: Mapping[str, Mapping[str, Any]] = template["fields"]
         self.chained = chained
-        self.thinking = next((self.fields[k] for k in REASONING_KEYS if k in self.fields), None)
-        self.opening = self._anchor(template, "start_anchor", {})
+        thinking = (self.fields[key] for key in REASONING_KEYS if key in self.fields)
+        self.thinking: Mapping[str, Any] | None = next(thinking, None)
+        self.opening: str = self._anchor(template, "start_anchor", {})
 
     @property
     def calls(self) -> Mapping[str, Any]:

@@ -45,6 +45,8 @@ class Spent(Exception):
 class Meter:
     """What a rendering has spent."""
 
+    spent: int
+
     def __init__(self) -> None:
         self.spent = 0
 

@@ -21,7 +21,7 @@ class LearnError(UsageError):
     """A template that could not be turned into a row; `what` is what was not understood."""
 
     def __init__(self, what: str) -> None:
-        self.what = what.rstrip(".")
+        self.what: str = what.rstrip(".")
         super().__init__(f"{self.what}; name a built-in dialect instead (dragoman list dialects)")
 
 

@@ -103,6 +103,8 @@ class RawArguments:
     always may.
     """
 
+    draft: Draft
+
     def __init__(self, draft: Draft, *, typing: Typing, repeats: bool = False) -> None:
         self.draft, self._typing, self._repeats = draft, typing, repeats
         self.given: dict[str, str] = {}

@@ -46,6 +46,13 @@ JOINTS = frozenset({",", ";"})
 class Attempt(MarkedName):
     """One dialect tried at one place."""
 
+    closed: bool
+    judge: Judge
+    opener: str
+    row: Row
+    called: str
+    ended: bool
+
     def __init__(
         self, src: Source, row: Row, judge: Judge, begun: Callable[[Draft], None], readers: Mapping[type, Reader]
     ) -> None:

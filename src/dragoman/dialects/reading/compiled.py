@@ -17,6 +17,10 @@ NAME = "{name}"
 """In a spelling of `Dialect.call`: each declared tool's name."""
 Form: TypeAlias = tuple[str, str]
 """An opener with a declared name in it: what stands before the name, and what behind."""
+Marks: TypeAlias = tuple[str, ...]
+"""The spellings of one mark, the first the one that is written."""
+NO_TAGS = TaggedArgs(key=Span(), value=Span())
+NAMED = ' name="'
 MINE = frozenset({Strength.OWN, Strength.ASKED})
 
 
@@ -29,32 +33,41 @@ class Row:
     openers   what begins it                               forms   what begins it with a declared tool's name in it
     """
 
+    dialect: Dialect
+    section_close: Marks
+    section_open: Marks
+    tool_close: Marks
+    tool_open: Marks
+    body_close: Marks
+    body_open: Marks
+
     def __init__(self, dialect: Dialect, *, asked: bool = False) -> None:
         d = self.dialect = dialect
         mine = asked and d.strength in MINE
-        self.strong = d.strength is Strength.STRONG or mine
+        self.strong: bool = d.strength is Strength.STRONG or mine
         self.addressed = False  # to the reader, by the segment that it stands in
-        self.place = Place.INLINE if mine or (asked and d.place is Place.LAST) else d.place
+        self.place: Place = Place.INLINE if mine or (asked and d.place is Place.LAST) else d.place
         self.section_open, self.section_close = _bare(d.section.open), _bare(d.section.close)
         opens = _bare(d.call.open)
         self.forms: tuple[Form, ...] = tuple(_form(o) for o in (*opens, *d.lead) if NAME in o)
-        self.call_open = _plain(opens)
-        self.call_close = _plain(_bare(d.call.close))
-        self.headed = d.segments is not None and bool(set(self.call_open) & set(d.segments.open))
+        self.call_open: Marks = _plain(opens)
+        self.call_close: Marks = _plain(_bare(d.call.close))
+        self.headed: bool = d.segments is not None and bool(set(self.call_open) & set(d.segments.open))
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
-        self.between = _bare(d.between)
-        self.preface = re.compile(d.preface, re.DOTALL) if d.preface else None
-        self.pair_close = tuple(c for c in (s.lstrip(">") for s in self.call_close) if c.startswith("</"))
-        self.closer_needed = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
+        self.between: Marks = _bare(d.between)
+        self.preface: re.Pattern[str] | None = re.compile(d.preface, re.DOTALL) if d.preface else None
+        closers = (close.lstrip(">") for close in self.call_close)
+        self.pair_close: Marks = tuple(close for close in closers if close.startswith("</"))
+        self.closer_needed: bool = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
         self._variants: dict[str, Row] = {}
         self._base: Row | None = None
         self._tags()
-        self.openers = self._openers()
+        self.openers: Marks = self._openers()
         # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
-        self.sure = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
-        self.special = bool(self.openers) and all(any(c in "|｜‖" for c in o) for o in self.openers)
-        self.again = self.call_open or self.tool_open or self._first()
+        self.sure: bool = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
+        self.special: bool = bool(self.openers) and all(any(c in "|｜‖" for c in o) for o in self.openers)
+        self.again: Marks = self.call_open or self.tool_open or self._first()
 
     def suffixed(self, suffix: str) -> Row:
         """This row with `:suffix` in every tag."""
@@ -84,24 +97,24 @@ class Row:
     def _tags(self) -> None:
         args = self.dialect.args
         tagged = isinstance(args, TaggedArgs)
-        self.key_open = _bare(args.key.open) if isinstance(args, TaggedArgs) else ()
-        flags = args.raw_flag + args.json_flag if isinstance(args, TaggedArgs) else ()
-        self.key_close = _once(_bare(args.key.close, newline=True) + flags) if isinstance(args, TaggedArgs) else ()
-        self.type_open = _bare(args.type.open) if isinstance(args, TaggedArgs) else ()
-        self.type_close = _bare(args.type.close) if isinstance(args, TaggedArgs) else ()
-        self.value_open = _bare(args.value.open) if isinstance(args, TaggedArgs) else ()
-        self.value_close = _bare(args.value.close) if isinstance(args, TaggedArgs) else ()
-        self.ends = _once(self.body_close + self.call_close + self.section_close)
-        self.key_heads = _once(tuple(o.removesuffix(' name="') for o in self.key_open if o.endswith(' name="')))
-        self.after_value = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()
-        self.after_body = _once(self.ends + self.call_open + self.tool_open + self.section_open)
-        self.nesting = Nesting(
+        of = args if isinstance(args, TaggedArgs) else NO_TAGS
+        self.key_open: Marks = _bare(of.key.open)
+        self.key_close: Marks = _once(_bare(of.key.close, newline=True) + of.raw_flag + of.json_flag)
+        self.type_open: Marks = _bare(of.type.open)
+        self.type_close: Marks = _bare(of.type.close)
+        self.value_open: Marks = _bare(of.value.open)
+        self.value_close: Marks = _bare(of.value.close)
+        self.ends: Marks = _once(self.body_close + self.call_close + self.section_close)
+        self.key_heads: Marks = _once(tuple(o[: -len(NAMED)] for o in self.key_open if o.endswith(NAMED)))
+        self.after_value: Marks = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()
+        self.after_body: Marks = _once(self.ends + self.call_open + self.tool_open + self.section_open)
+        self.nesting: Nesting = Nesting(
             (self.value_open or self.key_open, self.value_close),
             (self.tool_open, self.body_close or self.call_close),
             (self.call_open, self.call_close),
             (self.section_open, self.section_close),
         )
-        self.value_marks = _once(self.nesting.marks + self.key_open) if tagged else ()
+        self.value_marks: Marks = _once(self.nesting.marks + self.key_open) if tagged else ()
 
     def _first(self) -> tuple[str, ...]:
         return ("{",) if isinstance(self.dialect.args, JsonCall) else ()

@@ -40,7 +40,8 @@ def _refuse(value: object) -> Any:
 
 
 _scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
-compact, _spaced = _encoder(",", ":"), _encoder(", ", ": ")
+compact: Callable[[Any], str] = _encoder(",", ":")
+_spaced = _encoder(", ", ": ")
 _compact_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
@@ -116,16 +117,17 @@ class Wanted:
     """What one tool's arguments must be to be taken as they are."""
 
     __slots__ = ("_free", "_keys", "_plain", "_taken", "shape", "texts", "tool")
+    shape: Shape
 
     def __init__(self, tool: Tool | None) -> None:
-        self.tool = tool
+        self.tool: Tool | None = tool
         self.shape = wanted = ANYTHING if tool is None else shape(tool.parameters)
         self._keys = frozenset(wanted.keys)
         self._free = not self._keys and wanted.open
         self._taken = frozenset() if tool is None else WRAPPERS | ECHO | {tool.name}
         self._plain: dict[tuple[str, type], bool] = {}
         shapes = {key: wanted.property(key) for key in wanted.keys}
-        self.texts = frozenset(k for k, s in shapes.items() if s.kinds == TEXT and not s.enum)
+        self.texts: frozenset[str] = frozenset(k for k, s in shapes.items() if s.kinds == TEXT and not s.enum)
 
     def fit(self, arguments: dict[str, Any]) -> bool:
         """Would neither a key nor a value be changed?"""

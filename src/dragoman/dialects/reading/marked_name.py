@@ -29,6 +29,9 @@ class Mismatch(Exception):
 class MarkedName:
     """Reads the name at the source's place; `called` is one that the opener held."""
 
+    row: Row
+    src: Source
+
     def __init__(self, src: Source, row: Row) -> None:
         self.src, self.row = src, row
         self.spec: Dialect = row.dialect

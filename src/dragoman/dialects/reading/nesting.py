@@ -31,10 +31,10 @@ class Nesting:
     def __init__(self, arguments: Pair, *around: Pair) -> None:
         self.opens: dict[str, str] = {}
         self.closes: dict[str, str] = {}
-        self.values = self._level("0", *arguments)
+        self.values: frozenset[str] = self._level("0", *arguments)
         for i, pair in enumerate(around, 1):
             self._level(f"{i}", *pair)
-        self.marks = tuple(dict.fromkeys((*self.closes, *self.opens)))
+        self.marks: tuple[str, ...] = tuple(dict.fromkeys((*self.closes, *self.opens)))
 
     def _level(self, level: str, openers: Iterable[str], closers: Iterable[str]) -> frozenset[str]:
         kinds = set()

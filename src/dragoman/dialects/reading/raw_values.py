@@ -79,6 +79,8 @@ class RawValue:
     `guessed` says that no true closer came, and `ended` by what it ended then.
     """
 
+    guessed: bool
+
     def __init__(
         self, src: Source, marks: Marks, sink: Sink, values: Container[str], own: Collection[str]
     ) -> None:

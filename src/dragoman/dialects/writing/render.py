@@ -54,6 +54,9 @@ LOST_TYPE = "its schema would not give it back its type"
 class Unrenderable(UsageError):
     """This dialect has no spelling for that call.  `dialect` is the row's name, `what` the part that does not fit."""
 
+    dialect: str
+    what: str
+
     def __init__(self, dialect: str, what: str, why: str) -> None:
         self.dialect, self.what = dialect, what
         super().__init__(

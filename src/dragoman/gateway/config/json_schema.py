@@ -36,7 +36,10 @@ NO_TOOL = "no tool of an MCP server; write server.tool"
 NO_DIGEST = "no SHA-256; write the 64 hexadecimal digits of sha256sum"
 NO_SIZE = 'no size; write a number of bytes, or a text like "32MB"'
 SIZE = r"^\s*\d+\s*[kKmMgG]?[bB]?\s*$"
-TOOLS = {"enum": [tools.value for tools in Tools], "description": "Way tools travel: native, text, or found by trial."}
+TOOLS: dict[str, Any] = {
+    "enum": [tools.value for tools in Tools],
+    "description": "Way tools travel: native, text, or found by trial.",
+}
 KEY = _text("Key, as a reference to the environment: ${NAME}.")
 
 SERVER = _object(
@@ -140,7 +143,7 @@ PROVIDER = _object(
     }
 )
 ROUTE = _text("Provider and model: ollama/qwen3:8b.", minLength=1)
-PATTERNS = {"type": "array", "items": {"type": "string"}}
+PATTERNS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
 ATTACHMENT = _object(
     {
         "server": _text("Name of the server in mcpServers.", minLength=1),

@@ -25,7 +25,7 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 AT_ONCE = 0.05
 """Seconds for which nobody asks whether the client is still there: most refusals, and answers of a model near by."""

@@ -30,7 +30,7 @@ from .asgi import run_exchange
 from .keys import AccessControl
 from .shelved import Shelved
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 LOOK = 0.5
 """Seconds between two looks whether one is to be stopped, or may begin."""

@@ -24,6 +24,9 @@ def boundary_of(content_type: str) -> str:
 class FieldFinder:
     """Looks for the field `name` in a form that comes in pieces; `begun` is what has come so far."""
 
+    ended: bool
+    begun: bytearray
+
     def __init__(self, boundary: str, name: str) -> None:
         self._delimiter, self._name = b"\r\n--" + boundary.encode("latin-1", "replace"), name.encode()
         self._first = self._delimiter[2:]

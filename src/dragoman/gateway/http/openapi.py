@@ -44,8 +44,8 @@ def _tools(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 NAMED = _some("name", name=NAME)
 STREAM = _or_null(FLAG)
-CONTENT = {"anyOf": [TEXT, _list(OBJECT), {"type": "null"}]}
-WORDS = {"anyOf": [TEXT, _list({"anyOf": [TEXT, OBJECT]}), {"type": "null"}]}
+CONTENT: dict[str, Any] = {"anyOf": [TEXT, _list(OBJECT), {"type": "null"}]}
+WORDS: dict[str, Any] = {"anyOf": [TEXT, _list({"anyOf": [TEXT, OBJECT]}), {"type": "null"}]}
 """Content of OpenAI's messages, of which some clients write the parts as bare strings."""
 
 
@@ -54,7 +54,7 @@ def _messages(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 CHAT = _some("messages", model=_or_null(TEXT), messages=_messages(CONTENT), tools=_tools(OBJECT), stream=STREAM)
-INPUT = {"anyOf": [TEXT, _list(OBJECT), {"type": "null"}]}
+INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(OBJECT), {"type": "null"}]}
 CONTENTS = _list(_some(role=_or_null(TEXT), parts={"anyOf": [_list(OBJECT), OBJECT, {"type": "null"}]}))
 MOST_TOKENS = _or_null({"type": "integer"})
 NAMED_OR_OWN = {"anyOf": [NAMED, _some("type", type={"not": {"enum": ["function", "custom"]}})]}

@@ -138,6 +138,10 @@ async def read_body_of(scope: Scope, receive: Receive, config: GatewayConfig) ->
 class Passing:
     """Serves one endpoint; see the module."""
 
+    gateway: Any
+    passage: Passage
+    tokens: Tokens
+
     def __init__(self, passage: Passage, gateway: Any) -> None:
         self.passage, self.gateway, self.tokens = passage, gateway, Tokens()
 

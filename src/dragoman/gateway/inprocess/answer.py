@@ -41,7 +41,7 @@ class Answer:
     """One answer; `signal` wakes its reader, `loop` is where it is written."""
 
     def __init__(self, signal: Signal, loop: asyncio.AbstractEventLoop) -> None:
-        self.gone = asyncio.Event()
+        self.gone: asyncio.Event = asyncio.Event()
         self._signal, self._loop = signal, loop
         self._lock = threading.Lock()
         self._drained = asyncio.Event()

@@ -19,7 +19,7 @@ from ..http.asgi import Message, Scope
 from ..http.endpoints import problem
 from .answer import Answer, AnswerHead
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 FAILED = "the gateway failed here, which is a mistake of ours; its log says where"
 CUT = "the gateway ended before the answer did"

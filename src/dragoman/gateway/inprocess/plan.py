@@ -43,7 +43,7 @@ START_ONE = "{error}; start one, or say where it is: upstream=URL"
 KEY = "DRAGOMAN_UPSTREAM_KEY"
 HERE = "config"
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 _BLOTTED = Blotted()
 logging.getLogger(ROOT).addHandler(logging.NullHandler())  # who logs nothing sees nothing on stderr
 for _name in OURS:

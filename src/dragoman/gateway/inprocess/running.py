@@ -29,7 +29,7 @@ from .answer import Answer
 from .call import CUT, Call
 from .signals import Signal, Wait
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 GRACE = 5.0
 """Seconds that calls get which still run when the gateway is ended: their clients are gone, so they take none."""
@@ -41,6 +41,10 @@ Make = Callable[[], Awaitable[ASGIApp]]
 
 class Running:
     """One life of a gateway."""
+
+    is_over: bool
+    is_open: bool
+    loop: asyncio.AbstractEventLoop
 
     def __init__(self, make: Make) -> None:
         self._make = make

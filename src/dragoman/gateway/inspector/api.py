@@ -35,7 +35,7 @@ from .recording import Body, Hop, Recording
 from .replay_request import reading
 from .view import row, whole, wire
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 STATIC = Path(__file__).parent / "static"
 PAGE = "inspect.html"

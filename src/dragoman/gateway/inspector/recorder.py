@@ -55,6 +55,13 @@ class Upstreams(Protocol):
 class Recorder:
     """Keeps the latest exchanges: an observer, and the wrappers that hand it bytes."""
 
+    most: int
+    most_bytes: int
+    dropped: int
+    version: int
+    size: int
+    count: int
+
     def __init__(
         self,
         *,

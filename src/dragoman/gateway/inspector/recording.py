@@ -32,6 +32,7 @@ class Body:
     """The bytes of one body, and when each piece of them came (seconds since the exchange began, and its end)."""
 
     __slots__ = ("_most", "_pieces", "pieces", "size")
+    size: int
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -23,7 +23,7 @@ from .view import folded, judged, plain
 NO_ANSWER = "the provider gave no answer here; choose a step that has one"
 AS_IT_WAS = "as it was"
 AS_IT_CAME = "as it came"
-TEXTS = {"text": str, "prefix": str, "strict": bool}
+TEXTS: dict[str, type] = {"text": str, "prefix": str, "strict": bool}
 
 
 def reading(recording: Recording, hop: Hop, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -238,7 +238,7 @@ def _attempt(attempt: UpstreamAttempt) -> dict[str, Any]:
     }
 
 
-NO_ATTEMPT = {"place": "", "attempt": 1, "reask": 0, "besides": "", "failure": None}
+NO_ATTEMPT: dict[str, Any] = {"place": "", "attempt": 1, "reask": 0, "besides": "", "failure": None}
 
 
 def _ran(call: ToolCall, result: ToolResult) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 TOLD = "the process that minds this worker is gone; it takes nothing new, finishes what runs, and ends"
 
 

@@ -22,7 +22,7 @@ try:
 except ImportError:  # a system that counts otherwise
     resource = None  # type: ignore[assignment]
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 ENOUGH = 65_536
 """Files; nobody needs more, and some systems have no limit."""
 OTHERS = 32

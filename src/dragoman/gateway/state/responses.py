@@ -77,6 +77,9 @@ class Opening:
 class Responses:
     """All of it; `items` are those that clients may refer to one by one, `runs` are the responses in the background."""
 
+    conversations: Conversations
+    runs: Runs
+
     def __init__(
         self, shelf: Shelf, items: Items, contents: Contents, conversations: Conversations, runs: Runs
     ) -> None:

@@ -29,7 +29,7 @@ try:
 except ImportError:  # a system without such locks: there every process counts for itself
     fcntl = None  # type: ignore[assignment]
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 FILE = "limits-1"
 """Its name; the number is that of its form."""

@@ -25,7 +25,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 FILE = "kept-1.sqlite"
 """Its name; the number is that of its form, so that two versions never read each other's."""

@@ -32,7 +32,7 @@ from .shared_quota import SharedQuota
 from .shelf import Shelf
 from .sqlite_cache import FILE, Drawer, Store
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 EVERY = 600.0
 """Seconds between two looks for what is too old."""
@@ -50,18 +50,20 @@ class StateStores:
         items: Backing[str] | None = None if store is None else Drawer(store, "item", str, str)
         turns: Backing[Turns] | None = None if store is None else Drawer(store, "turns", encode, _read_turns)
         calls: Backing[ReplayState] | None = None if store is None else Drawer(store, "call", _write_call, _read_call)
-        self.items = Items(behind=items)
+        self.items: Items = Items(behind=items)
         contents: Backing[str] | None = None if store is None else Drawer(store, "content", str, str)
         kept = Contents(contents)
         conversations = Conversations(Shelf("conversation", store), kept)
         runs = Runs(Shelf("run", store))
-        self.responses = Responses(Shelf("response", store), self.items, kept, conversations, runs)
-        self.owned = Owned(Shelf("owned", store))
-        self.memory = Memory(behind=turns)
+        self.responses: Responses = Responses(Shelf("response", store), self.items, kept, conversations, runs)
+        self.owned: Owned = Owned(Shelf("owned", store))
+        self.memory: Memory = Memory(behind=turns)
         habits: Backing[Written] | None = None if store is None else Drawer(store, "habit", json.dumps, _read_habits)
         tools: Backing[Finding] | None = None if store is None else Drawer(store, "support", json.dumps, _read_finding)
-        self.learned = Capabilities(ReasoningStore(calls), Habits(habits), ToolSupport(tools))
-        self.quota = Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
+        self.learned: Capabilities = Capabilities(ReasoningStore(calls), Habits(habits), ToolSupport(tools))
+        self.quota: Quota | SharedQuota = (
+            Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
+        )
 
     async def tidy(self, every: float = EVERY) -> None:
         """Wipe what is too old, and write what had to wait, for ever."""

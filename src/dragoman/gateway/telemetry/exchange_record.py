@@ -23,7 +23,7 @@ from ...turn.reask import Ask
 from ...types import NOTHING, IssueKind, Report, Request, Response, ToolCall, ToolResult
 from ..config.model import GatewayConfig
 
-log = logging.getLogger("dragoman.gateway")
+log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 GONE = 499
 """The status of an exchange whose client went away: nginx's word for it, which log readers know."""

@@ -29,7 +29,7 @@ OURS = (ACCESS, "dragoman.gateway", "dragoman.gateway.mcp", "dragoman.mcp")
 MOST = 200
 """Characters of anything a client or a provider chose."""
 
-log = logging.getLogger(ACCESS)
+log: logging.Logger = logging.getLogger(ACCESS)
 
 
 class Logs:

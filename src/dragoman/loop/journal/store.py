@@ -64,7 +64,7 @@ class JournalStore:
 
     def __init__(self, path: str | os.PathLike[str], *, new: bool) -> None:
         """Open the journal at `path`; `new` for one that is to begin.  Raises JournalError."""
-        self.path = os.fspath(path)
+        self.path: str = os.fspath(path)
         self._lock = threading.Lock()
         _there(self.path, new=new)
         self._database = sqlite3.connect(self.path, timeout=0, isolation_level=None, check_same_thread=False)

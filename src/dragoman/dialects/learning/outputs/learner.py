@@ -66,7 +66,7 @@ class AlreadyRead(NothingLearned):
     """Built-in rows read every sample; `dialects` are their names."""
 
     def __init__(self, dialects: Sequence[str]) -> None:
-        self.dialects = tuple(dialects)
+        self.dialects: tuple[str, ...] = tuple(dialects)
         told = " and ".join(map(repr, self.dialects))
         super().__init__(f"the built-in dialect {told} reads every sample: nothing to learn; use it by that name")
 
