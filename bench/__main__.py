@@ -29,6 +29,8 @@ PROGRAMS = {
     "chaos": ("-m", "bench.chaos"),
     "chaos_memory": ("-m", "bench.chaos", "--memory"),
     "soak": ("-m", "bench.soak"),
+    "request": ("-m", "bench.request"),
+    "transport": ("-m", "bench.transport"),
 }
 """Table → how it is renewed; those that another writes along are in `ALONG`."""
 ALONG = {"hostile": "dialects", "peers": "dialects", "sglang": "dialects"}

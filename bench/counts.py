@@ -74,7 +74,7 @@ def counted(work: Callable[[], object], warm: int = 2) -> int:
 
 def streams() -> Iterator[tuple[str, Callable[[], float]]]:
     """A token of each class of text, in pieces of four characters."""
-    from parse_stream import KINDS, TOKEN, fours, ours
+    from bench.parse_stream import KINDS, TOKEN, fours, ours
 
     for name, kind in KINDS.items():
         pieces = fours(kind.make(2000 * TOKEN))
@@ -83,8 +83,7 @@ def streams() -> Iterator[tuple[str, Callable[[], float]]]:
 
 def wholes() -> Iterator[tuple[str, Callable[[], float]]]:
     """Whole texts of three sizes: prose with signs and Markdown, then a call."""
-    from parse_stream import MARKDOWN, PROSE, TOOLS
-
+    from bench.parse_stream import MARKDOWN, PROSE, TOOLS
     from dragoman import parse
 
     call = '<tool_call>\n{"name": "write_file", "arguments": {"path": "a.py", "content": "x = 1\\n"}}\n</tool_call>'
@@ -95,8 +94,7 @@ def wholes() -> Iterator[tuple[str, Callable[[], float]]]:
 
 def codecs() -> Iterator[tuple[str, Callable[[], float]]]:
     """A request of ten tools and forty messages encoded and decoded, by each API's codec."""
-    from codecs_material import request
-
+    from bench.codecs_material import request
     from dragoman.codecs import CODECS
 
     whole = request(tools=10, messages=40)
@@ -179,7 +177,7 @@ def _answer(native: bool, chunks: int) -> Any:
     else:
         text = 'I will look.\n~~~tool_call\n{"name": "look", "arguments": {"at": "sky"}}\n~~~'
         message, ended = {"role": "assistant", "content": text}, "stop"
-    about = {"id": "a", "created": 1, "model": "m"}
+    about: dict[str, Any] = {"id": "a", "created": 1, "model": "m"}
     if not chunks:
         choice = {"index": 0, "message": message, "finish_reason": ended}
         body = {**about, "object": "chat.completion", "choices": [choice]}

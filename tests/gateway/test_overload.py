@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.gateway.process.overload import LEAST, OTHERS, Room, accepting
+from dragoman.gateway.process.overload import LEAST, OTHERS, TOLD, Room, accepting
 from dragoman.sim import running
 from tests.support.clocks import LONG
 
@@ -68,7 +68,7 @@ def test_one_line_a_second_says_what_was_done(caplog: pytest.LogCaptureFixture) 
             assert not here.make_room(busy)
         clock[0] = 1.5
         assert not here.make_room(busy)
-    assert [record.args for record in caplog.records] == [(72, 0, 1), (72, 0, 500)]
+    assert [record.getMessage() for record in caplog.records] == [TOLD % (72, 0, 1), TOLD % (72, 0, 500)]
     assert "ulimit -n" in caplog.text
 
 

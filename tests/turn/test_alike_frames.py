@@ -92,7 +92,8 @@ def test_a_recorded_stream_cut_anywhere_says_the_same(data: st.DataObject) -> No
     _, api, bodies = data.draw(st.sampled_from(STREAMS))
     stream = _written(api, bodies, data.draw(st.sampled_from([b"\n", b"\r\n"])))
     sizes = data.draw(st.sampled_from([[1], [7], [64], [333], [1500, 3], [4096], [10**9]]))
-    chunks, at = [], 0
+    chunks: list[bytes] = []
+    at = 0
     while at < len(stream):
         size = sizes[len(chunks) % len(sizes)]
         chunks.append(stream[at : at + size])
@@ -116,7 +117,12 @@ def _chunk(text: str, **more: Any) -> bytes:
 def test_most_frames_of_a_stream_are_read_by_likeness(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[Any] = []
     one = Streamed._one
-    monkeypatch.setattr(Streamed, "_one", lambda self, given: parsed.append(given) or one(self, given))
+
+    def watched(self: Streamed, given: str | bytes) -> Any:
+        parsed.append(given)
+        return one(self, given)
+
+    monkeypatch.setattr(Streamed, "_one", watched)
     frames = [_chunk(f"word{n} é\n\"{{<", usage={"prompt_tokens": 9, "completion_tokens": n}) for n in range(200)]
     for chunks in (frames, [b"".join(frames)], list(pieces(b"".join(frames), 1000))):
         parsed.clear()
