@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 import pytest
 
@@ -73,7 +73,7 @@ def test_fence_without_a_call_is_told_without_the_reader() -> None:
     parser.feed(SAID)
     reader, resumes = parser._reader, 0
 
-    def counted() -> Iterator[None]:
+    def counted() -> Generator[None, None, None]:
         nonlocal resumes
         for _ in reader:
             resumes += 1

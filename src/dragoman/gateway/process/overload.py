@@ -98,7 +98,7 @@ class Room:
         self._refused += refused
         now = self._clock()
         if now - self._told_at >= 1.0:
-            log.warning(TOLD, self._files, self._shed, self._refused)
+            log.warning(TOLD, self._files or self._ask(), self._shed, self._refused)
             self._told_at, self._shed, self._refused = now, 0, 0
 
 
@@ -115,7 +115,7 @@ def accepting(room: Room = ROOM) -> Iterator[None]:
     def handle(running: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in FULL and "accept" in context.get("message", ""):
-            room.tell(refused=1)
+            room.tell()  # uncounted: the loop tries a failed accept again at once, two thousand times
         elif before is not None:
             before(running, context)
         else:
