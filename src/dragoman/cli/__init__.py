@@ -1,4 +1,4 @@
-"""The command line: `dragoman demo | serve | parse | render | prompt | learn | convert | list`.
+"""The command line: `dragoman demo | serve | parse | render | prompt | learn | convert | list …`.
 
 stdout carries data, stderr everything else; exit codes are 0 (done), 1 (failed), 2 (called wrongly), 130 (interrupted).
 A command's module is imported when the command is called, so that `dragoman --version` costs nothing.
@@ -34,6 +34,7 @@ COMMANDS = MappingProxyType(
         "check": ("check", "Check a dragoman.toml, and show where each model goes."),
         "connect": ("connect", "Show or write the settings that make a client program use the gateway."),
         "doctor": ("doctor", "Probe a deployment: what can it really do, and what would help it?"),
+        "completion": ("completion", "Print the completion script of bash, zsh or fish."),
         "list": ("listing", "List the dialects, codecs, providers or errors there are."),
     }
 )
