@@ -157,6 +157,10 @@ LIMITS: Mapping[str, Explained] = {
     "repeats": Explained(
         "the model made the same calls with the same results", "say in the prompt what to do when a tool does not help"
     ),
+    "writes": Explained(
+        "the model went on to call tools that change something, after `max_writes` of them",
+        "look at what it did; raise `Policy.max_writes`, or say in the prompt when it is enough",
+    ),
     "length": Explained("the answer was cut at the model's own limit", "raise `max_tokens`, or `Policy.continuations`"),
     "empty": Explained("the model says nothing, also when asked again", "ask another model, or with fewer tools"),
 }

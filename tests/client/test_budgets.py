@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.errors import ErrorCode, UsageError
-from dragoman.loop import Answered, Policy
+from dragoman.loop import Answered, Bound, Limit, Policy
 from tests.support.scenes import calling, play, text_reply
 
 LOOK = ("look", {"at": "sky"})
@@ -37,6 +37,30 @@ def test_a_run_changes_things_as_often_as_it_may() -> None:
 def test_a_run_that_may_change_nothing_can_read() -> None:
     got = play(calling(write("a"), LOOK), text_reply("I only looked."), policy=Policy(max_writes=0))
     assert [name for name, _ in got.shop.ran] == ["look"]
+
+
+def test_a_run_that_only_wants_to_change_more_ends_with_that_limit() -> None:
+    answers = [calling(write(name)) for name in "abcdefgh"]
+    got = play(*answers, policy=Policy(max_writes=3))
+    assert [given["path"] for _, given in got.shop.ran] == ["a", "b", "c"]
+    assert got.run.end == Limit(Bound.WRITES, 3)
+    assert got.run.turns == 6
+
+
+def test_reading_in_between_goes_on() -> None:
+    answers = [calling(write("a")), *[calling(write(name), ("look", {"at": name})) for name in "bcdef"], text_reply("Ok.")]
+    got = play(*answers, policy=Policy(max_writes=1))
+    assert got.run.end == Answered()
+
+
+def test_without_a_word_a_run_may_do_what_is_sane() -> None:
+    """A model that makes everything at once, and one that never stops."""
+    flood = play(calling(*[write(str(n)) for n in range(600)]), text_reply("Done."), policy=Policy())
+    assert len(flood.shop.ran) == Policy().max_calls == 100
+    answers = [calling(*[write(f"{turn}-{n}") for n in range(90)]) for turn in range(10)]
+    endless = play(*answers, policy=Policy())
+    assert len(endless.shop.ran) == Policy().max_writes == 200
+    assert endless.run.end == Limit(Bound.WRITES, 200)
 
 
 @pytest.mark.parametrize("given", [{"max_calls": 0}, {"max_writes": -1}])

@@ -69,6 +69,9 @@ def test_recorded_refusals_are_understood(row: dict[str, Any]) -> None:
         ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, {}, None),
         ({}, {"error": {"details": [{"@type": "RetryInfo", "retryDelay": "30s"}]}}, 30.0),
         ({"retry-after": "-1"}, {}, None),
+        ({"retry-after": "315360000"}, {}, 86400.0),
+        ({"retry-after": "nan"}, {}, None),
+        ({"retry-after": "1e400"}, {}, None),
     ],
 )
 def test_the_peer_says_when_to_come_back(headers: dict[str, str], body: Any, seconds: float | None) -> None:

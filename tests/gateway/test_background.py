@@ -394,10 +394,11 @@ def test_what_runs_counts_as_a_request_of_its_key(world: World) -> None:
 
 
 def test_the_longest_time_of_an_answer_holds(world: World) -> None:
-    client = world.client(limits=Limits(timeout=0.2))
+    client = world.client(limits=Limits(timeout=0.1, background_timeout=0.2))
     last = ended(client, client.responses.create(model="m", input="hold", background=True).id)
     assert (last.status, last.error.code) == ("failed", "server_error")
     assert "0.2 s" in last.error.message
+    assert "limits.background_timeout" in last.error.message
 
 
 def test_what_is_in_the_background_is_counted(world: World) -> None:

@@ -36,6 +36,7 @@ from tests.support.gateways import (
     held,
     message_of,
     row,
+    slow_app,
 )
 from tests.support.upstreams import model, refusal, text_reply
 
@@ -314,6 +315,36 @@ def test_a_late_answer_is_given_up_in_its_middle(front: str) -> None:
     assert reply.status == 200
     assert b"limits.timeout" in reply.body
     assert reply.ended
+
+
+SIGN_OF_LIFE = {
+    "comments": b": still here\n\n",
+    "empty deltas": b'data: {"choices":[{"index":0,"delta":{"content":""}}]}\n\n',
+    "more and more text": PIECE,
+}
+
+
+@pytest.mark.parametrize("sign", SIGN_OF_LIFE.values(), ids=SIGN_OF_LIFE)
+def test_a_stream_of_signs_of_life_ends_after_half_an_hour_by_itself(sign: bytes) -> None:
+    """Without a word in the settings; each sign comes long before the provider has been silent for too long."""
+
+    async def go() -> tuple[Reply, float]:
+        slow, clock = Slow(), asyncio.get_running_loop().time
+        slow.pieces.put_nowait(PIECE)
+
+        async def script(_: Client) -> None:
+            while not slow.closed.is_set():
+                slow.pieces.put_nowait(sign)
+                await asyncio.sleep(20.0)
+
+        begun = clock()
+        client = Client(slow_app(slow), *asking("openai_chat", stream=True))
+        reply, _ = await asyncio.gather(client.run(), script(client))
+        return reply, clock() - begun
+
+    reply, took = run_virtually(go())
+    assert Limits().timeout <= took <= Limits().timeout + 30
+    assert b"raise limits.timeout" in reply.body
 
 
 @every_front

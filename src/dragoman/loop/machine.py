@@ -44,6 +44,9 @@ ACCEPTED = "Accepted."
 QUESTIONS = 2
 """Questions about the calls in doubt of one answer: the second where the answer to the first leaves one open."""
 
+TOLD_OF_WRITES = 2
+"""Answers in a row that make only more writing calls than may run: the model is told so, and then the run ends."""
+
 
 def loop(  # noqa: PLR0917 - the order is that of the contract with clients
     request: Request, ask: Ask, tools: ToolSet, policy: Policy = PLAIN, output: Output | None = None, run_id: str = ""
@@ -156,6 +159,9 @@ class _Loop:
         history.close()
         if end is not None:
             return end
+        state.counts.unwritten = state.counts.unwritten + 1 if runner.unwritten and not runner.taken else 0
+        if state.counts.unwritten > TOLD_OF_WRITES:
+            return Limit(Bound.WRITES, state.policy.max_writes or 0)
         return (yield from self._go_on(transcript, errors, ran, pairs))
 
     def _go_on(

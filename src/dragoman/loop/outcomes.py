@@ -46,6 +46,7 @@ class Bound(StrEnum):
     SECONDS = "seconds"  # wall time
     TOKENS = "tokens"  # tokens, in and out, of all turns
     REPEATS = "repeats"  # turns in a row that brought nothing new: calls made before, with the results they had then
+    WRITES = "writes"  # calls that change something; it made only more of them, twice after it was told
     LENGTH = "length"  # the answer was cut at the model's length limit
     EMPTY = "empty"  # the model says nothing, also when asked again
 

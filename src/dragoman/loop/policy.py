@@ -77,8 +77,9 @@ class Policy:
                        so far
     max_stalled_turns  turns in a row that bring nothing new (calls made before, with the results they had) until the
                        model is told so; the next one ends the run
-    max_calls      calls of one answer that run; the others get a result that says so.  None: all
-    max_writes     calls of tools that are not read-only that run in the whole run; the same.  None: all
+    max_calls          calls of one answer that run; the others get a result that says so.  None: all
+    max_writes         calls of tools that are not read-only that run in the whole run; the same, and a model that goes
+                       on with nothing else ends it.  None: all
     timeout            seconds of wall time of the whole run; None: no limit
     tokens             tokens in and out of all turns; None: no limit
     max_parallel       tools that run at the same time
@@ -98,8 +99,8 @@ class Policy:
     nudges: int = 2
     continuations: int = 0
     max_stalled_turns: int = 3
-    max_calls: int | None = None
-    max_writes: int | None = None
+    max_calls: int | None = 100
+    max_writes: int | None = 200
     timeout: float | None = None
     tokens: int | None = None
     max_parallel: int = 8

@@ -72,6 +72,7 @@ class CallRunner:
     written: int = 0
     count: int = 0
     taken: int = 0
+    unwritten: int = 0  # calls that were not run since too much was written
 
     def check(self, calls: Iterable[ToolCall], transcript: Transcript) -> tuple[list[ReadyCall], dict[str, CallError]]:
         """Those of `calls` that may run, and what is wrong with the others, by their ids."""
@@ -113,6 +114,7 @@ class CallRunner:
                 why = MANY_CALLS.format(most=policy.max_calls)
             elif policy.max_writes is not None and not each.runnable.read_only and self.written >= policy.max_writes:
                 why = MANY_WRITES.format(most=policy.max_writes)
+                self.unwritten += 1
             if why:
                 yield from self._answer([(each.call, not_run(each.call, why))])
                 continue

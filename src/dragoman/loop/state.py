@@ -37,12 +37,14 @@ from .transcript import EventLog
 class RunCounts:
     """Counts from turn to turn.
 
-    `written` are calls of tools that write, `streak` corrections in a row, `nudged` answers asked for again since it
-    last tried to call, `continued` answers that were continued; `called`: was a tool called, as the request may demand?
+    `written` are calls of tools that write, `unwritten` answers in a row that made only more of them than may run,
+    `streak` corrections in a row, `nudged` answers asked for again since it last tried to call, `continued` answers
+    that were continued; `called`: was a tool called, as the request may demand?
     """
 
     turns: int = 0
     written: int = 0
+    unwritten: int = 0
     streak: int = 0
     nudged: int = 0
     continued: int = 0

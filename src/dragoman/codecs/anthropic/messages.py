@@ -30,7 +30,7 @@ from ...events import (
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
+from ..shared.body import an_array, an_object, count, counts, items, mapping, present, rest, string
 from ..shared.claude_blocks import Counts, uncached
 from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, final_stop
@@ -135,7 +135,7 @@ class _Decoder(BlockDecoder):
     def _begin_message(self, message: JsonObject) -> list[Event]:
         self._extra |= present(message, _BODY)
         self._usage |= present(mapping(message.get("usage")))
-        extra = {**self._extra, "usage": dict(self._usage) or None}
+        extra = {**self._extra, "usage": counts(self._usage) or None}
         return self._start(string(message.get("model")), string(message.get("id")), extra)
 
     def _on_message_delta(self, body: JsonObject) -> list[Event]:

@@ -16,7 +16,7 @@ from ...events import CallDelta, CallStarted, Ended, Event, ReasoningDelta, Star
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import an_object, count, items, mapping, present, rest, string
+from ..shared.body import an_object, count, counts, items, mapping, present, rest, string
 from ..shared.decoder import AnswerDecoder
 from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, framed, raise_error
@@ -99,14 +99,14 @@ class Decoder(AnswerDecoder):
         if body.get("done") is True:
             return []
         images = mapping(body.get("message")).get("images")
-        said = {**rest(body, _BODY), **({"message": {"images": images}} if images else {})}
+        said = {**_timed(rest(body, _BODY)), **({"message": {"images": images}} if images else {})}
         new = {key: one for key, one in said.items() if one and self._extra.get(key) != one}
         return [self._beside("line", new)] if new else []
 
     def _gather(self, body: JsonObject, message: JsonObject) -> None:
         self._message |= present(message, _MESSAGE)
         before = items(self._extra.get("logprobs"))
-        self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, 0)}
+        self._extra |= {key: value for key, value in _timed(rest(body, _BODY)).items() if value not in (None, 0)}
         if before and body.get("logprobs"):
             self._extra["logprobs"] = [*before, *items(body["logprobs"])]
         self._usage |= {key: body[key] for key in _COUNTS if body.get(key) is not None}
@@ -129,6 +129,11 @@ class Decoder(AnswerDecoder):
 
     def _leftover(self) -> JsonObject:
         return wire_fields(NAME, {**self._extra, "done_reason": self._own_word, "message": self._message or None})
+
+
+def _timed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """`fields`, with nanoseconds that are some."""
+    return {**fields, **counts({key: value for key, value in fields.items() if key.endswith("_duration")})}
 
 
 # ── writing ─────────────────────────────────────────────────────────

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...events import Event, PartAdded, PartEnded, ReasoningDelta, TextDelta, assemble
 from ...types import NOTHING, JsonObject, Opaque, Response, Stop, Text, Usage
-from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
+from ..shared.body import an_array, an_object, count, counts, items, mapping, present, rest, string
 from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
 from ..shared.frames import FrameKind
@@ -358,7 +358,7 @@ class _Decoder(AnswerDecoder):
         return read_usage(mapping(self._response.get("usage")))
 
     def _leftover(self) -> JsonObject:
-        usage = mapping(self._response.get("usage"))
+        usage = counts(mapping(self._response.get("usage")))
         known = read_usage(usage)
         plain = not usage or (known is not None and write_usage(known) == usage)
         return wire_fields(NAME, {**_shown(self._response), "usage": None if plain else usage})

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from ...events import Ended, Event, IssueReported, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta, WireEvent
 from ...types import NOTHING, JsonObject, Media, Opaque, Stop, Usage
+from .body import counts
 from .calls import CallBook
 from .encoder import final_stop
 from .frames import Frame
@@ -251,7 +252,8 @@ class AnswerDecoder(ABC):
     @property
     def _own_usage(self) -> JsonObject | None:
         """The wire's token counts, where ours would not come out as they are; known at the end."""
-        return self._usage if self._usage and self._usage != self._write_usage(self._counted) else None
+        usage = counts(self._usage)
+        return usage if usage and usage != self._write_usage(self._counted) else None
 
 
 class RunDecoder(AnswerDecoder):

@@ -233,7 +233,17 @@ def _by_status(status: int) -> ErrorKind | None:
 
 
 def _retry_after(parsed: JsonObject, headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: the headers `retry-after-ms` and `retry-after`, or Gemini's RetryInfo.
+    """Seconds to wait, `LONGEST` at most; None where the peer says nothing of it."""
+    seconds = _seconds_asked(parsed, headers)
+    return min(seconds, LONGEST) if seconds is not None else None
+
+
+LONGEST = 86_400.0
+"""Seconds a peer may ask for, a day: longer is waited for by nobody, and clients believe what they hear."""
+
+
+def _seconds_asked(parsed: JsonObject, headers: Mapping[str, str]) -> float | None:
+    """By the headers `retry-after-ms` and `retry-after`, or Gemini's RetryInfo.
 
     A date counts from the peer's own `date`: its clock need not be ours.
     """
@@ -272,7 +282,7 @@ def _seconds(value: str) -> float | None:
         seconds = float(value)
     except ValueError:
         return None
-    return seconds if 0 <= seconds < 1e9 else None
+    return seconds if 0 <= seconds < float("inf") else None
 
 
 # ── reporting to a client ────────────────────────────────────────────────────

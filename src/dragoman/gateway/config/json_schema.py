@@ -92,6 +92,7 @@ LIMITS = _object(
         "tools": _number("Tools in a request.", 1),
         "max_concurrent": _number("Requests in flight; more get 429.", 1),
         "timeout": _number("Seconds of one request, all attempts together; 0: no limit.", 0, "number"),
+        "background_timeout": _number("Seconds of a response in the background; 0: no limit.", 0, "number"),
         "body_timeout": _number("Seconds a client may take to send its request.", 0.01, "number"),
         "background": _number("Responses of a key answered in the background at a time; more wait.", 1),
         "background_queue": _number("Responses of a key that wait for that; more get 429."),
@@ -158,6 +159,8 @@ MCP = _object(
     {
         "max_turns": _number("Answers with calls of server tools, for one request.", 1),
         "max_corrections": _number("Corrections of wrong calls in a row."),
+        "max_calls": _number("Calls of server tools that one answer may make; the others are not run.", 1),
+        "max_writes": _number("Calls of server tools that are not read-only, for one request."),
         "timeout": _number("Seconds of all of it.", 0.01, "number"),
         "tool_timeout": _number("Seconds of one call.", 0.01, "number"),
         "result_limit": _number("Characters of a result the model gets at once.", 200),

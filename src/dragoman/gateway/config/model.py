@@ -34,7 +34,9 @@ class Limits:
     max_json_values  JSON values in it, all names and leaves counted: the largest of known clients have a tenth of it
     tools            tools in it; no API takes more than a tenth of it
     max_concurrent   requests served at the same time; more are refused with 429 and come again
-    timeout          seconds one request may take, all its attempts together; 0 for no limit
+    timeout          seconds one request may take, all its attempts together; 0 for no limit.  Three times the longest
+                     silence of a provider (600), so that one that hangs is asked again; clients' own limits are shorter
+    background_timeout  the same for a response in the background, where nobody waits
     upstream_bytes   bytes of answers that one process holds at a time, those of all requests together; 0 for no limit
     body_timeout     seconds a client may take to send its request
     background       responses that one key has answered in the background at the same time; more wait
@@ -46,7 +48,8 @@ class Limits:
     tools: int = 10_000
     max_concurrent: int = 1024
     upstream_bytes: int = 512 * 1024 * 1024
-    timeout: float = 0.0
+    timeout: float = 1800.0
+    background_timeout: float = 7200.0
     body_timeout: float = 30.0
     background: int = 16
     background_queue: int = 1000

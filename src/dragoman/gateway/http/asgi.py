@@ -31,7 +31,8 @@ AT_ONCE = 0.05
 """Seconds for which nobody asks whether the client is still there: most refusals, and answers of a model near by."""
 BEHIND = "dragoman.behind"
 """In the scope of a request: what goes on behind its answer, until it is done (a future)."""
-TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise limits.timeout"
+TOO_LONG = "the answer took longer than the {seconds:g} s this gateway allows; ask for less, or raise {setting}"
+TIMEOUT = "limits.timeout"
 
 
 async def answer(send: Send, head: Head, body: bytes) -> None:
@@ -50,11 +51,12 @@ async def run_exchange(
     *,
     keep_alive: float,
     seconds: float = 0.0,
+    setting: str = TIMEOUT,
     size: int = 0,
 ) -> None:
     """Serve `exchange` to the client behind `receive` and `send`; it takes at most `seconds`, 0 for no limit.
 
-    `size`: bytes of its request.
+    `setting` says so in a configuration; `size`: bytes of its request.
     """
     out = _Out(send)
     watch = _Watch(exchange, receive, out, keep_alive, seconds)
@@ -69,13 +71,18 @@ async def run_exchange(
     else:
         watch.ended_it()
     if watch.late:
-        await _give_up(exchange, out, seconds)
+        await _give_up(exchange, out, too_long(seconds, setting))
 
 
-async def _give_up(exchange: Exchange, out: _Out, seconds: float) -> None:
+def too_long(seconds: float, setting: str = TIMEOUT) -> ProviderError:
+    """The error of an answer that takes longer than `seconds`."""
+    message = TOO_LONG.format(seconds=seconds, setting=setting)
+    return ProviderError(message, status=504, kind=ErrorKind.TIMEOUT, code="timeout")
+
+
+async def _give_up(exchange: Exchange, out: _Out, error: ProviderError) -> None:
     """Answer an exchange that took too long, and was ended."""
-    message = TOO_LONG.format(seconds=seconds)
-    for step in exchange.fail(ProviderError(message, status=504, kind=ErrorKind.TIMEOUT, code="timeout")):
+    for step in exchange.fail(error):
         await out.write(step)
     await out.end()
 

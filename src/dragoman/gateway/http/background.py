@@ -170,7 +170,8 @@ class Background:
                     limits = job.config.limits
                     await run_exchange(
                         job.exchange, job.perform, one.out.receive, one.out.send,
-                        keep_alive=SELDOM, seconds=limits.timeout, size=job.size,
+                        keep_alive=SELDOM, seconds=limits.background_timeout,
+                        setting="limits.background_timeout", size=job.size,
                     )  # fmt: skip
         except asyncio.CancelledError:
             pass

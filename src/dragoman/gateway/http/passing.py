@@ -31,7 +31,7 @@ from ..fronts import FRONTS, VERSIONS, Front
 from ..state.owned import Owned
 from ..telemetry.exchange_record import GONE, ExchangeRecord
 from ..telemetry.trace_context import with_headers
-from .asgi import Receive, Scope, Send, answer, until_gone
+from .asgi import Receive, Scope, Send, answer, too_long, until_gone
 from .form_data import FieldFinder, boundary_of
 from .request_body import Gone, Refused, header, pieces_of, read_request
 
@@ -160,7 +160,8 @@ class Passing:
                 request = _Request(
                     passing=self, scope=scope, body=body, config=config, access=access, record=record
                 )
-                await _unless_gone(request.serve(send), receive, record, uploading=body.more is not None)
+                seconds = config.limits.timeout
+                await _unless_gone(request.serve(send), receive, record, seconds, uploading=body.more is not None)
         except Gone:
             record.status = GONE
         except Refused as error:
@@ -352,17 +353,25 @@ async def _start(send: Send, head: Head) -> None:
     await send({"type": "http.response.start", "status": head.status, "headers": headers})
 
 
-async def _unless_gone(work: Any, receive: Receive, record: ExchangeRecord, *, uploading: bool) -> None:
-    """Do it, unless the client goes away; while its body is still read, that is where it is noticed."""
+async def _unless_gone(
+    work: Any, receive: Receive, record: ExchangeRecord, seconds: float, *, uploading: bool
+) -> None:
+    """Do it, unless the client goes away; while its body is still read, that is where it is noticed.
+
+    Raises ProviderError where it takes longer than `seconds` (0: no limit).
+    """
     job = asyncio.ensure_future(work)
     watch = asyncio.ensure_future(asyncio.Event().wait() if uploading else until_gone(receive))
     try:
-        await asyncio.wait({job, watch}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({job, watch}, timeout=seconds or None, return_when=asyncio.FIRST_COMPLETED)
+        late = not (job.done() or watch.done())
         if not job.done():
             job.cancel()
             record.status = GONE
         with contextlib.suppress(asyncio.CancelledError):
             await job
+        if late:
+            raise too_long(seconds)
     finally:
         watch.cancel()
         job.cancel()
