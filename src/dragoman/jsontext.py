@@ -77,9 +77,9 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def quoted(text: str) -> str:
-    """`text` as `to_json` writes it."""
-    return encode_basestring_ascii(text)
+quoted: Callable[[str], str] = encode_basestring_ascii
+"""A text as `to_json` writes it."""
+
 
 
 def _encoding() -> Callable[[Any], str]:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from ...effects import Machine, relay
 from ...errors import DragomanError, ProviderError
+from ...events import EVENTS
 from ...fallback import Place, RouteAsked, RouteFailed
 from ...loop.steps import ToolEnded, ToolStarted
 from ...server_tools.machine import ServerToolsRan
@@ -208,15 +209,21 @@ class ExchangeRecord:
             nonlocal count
             reask, count = count - len(self.server_tools), count + 1
             try:
-                return (yield from self._watch_chain(ask(request), request, reask))
+                response = yield from relay(ask(request), on_step=self._noted(request, reask))
             except ProviderError:
                 count -= 1  # it is asked again for what failed, not for what was wrong with an answer
                 raise
+            self._end(self.attempts[-1], response)
+            return response
 
         return asked
 
-    def _watch_chain(self, steps: Machine[Response], request: Request, reask: int) -> Machine[Response]:
+    def _noted(self, request: Request, reask: int) -> Callable[[Any], tuple[Any, ...]]:
+        """What writes down the steps of a chain that are about attempts, and gives the others."""
+
         def on_step(step: Any) -> tuple[Any, ...]:
+            if type(step) in EVENTS:
+                return (step,)
             if isinstance(step, RouteAsked):
                 self._begin(UpstreamAttempt(step.place, request, step.attempt, reask))
             elif isinstance(step, RouteFailed):
@@ -231,9 +238,7 @@ class ExchangeRecord:
                 return (step,)
             return ()
 
-        response = yield from relay(steps, on_step=on_step)
-        self._end(self.attempts[-1], response)
-        return response
+        return on_step
 
     def ask(self, place: Place, request: Request, operation: str) -> None:
         """A place is asked for something that is no chat."""
