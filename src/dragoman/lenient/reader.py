@@ -21,11 +21,13 @@ from ..late import late
 from ..schema.validation import ANYTHING, Shape, coerce, read_text
 from ..types import Edit
 from .bare_words import NULL, QUOTED_NULL
-from .notation import BLANK, INNER_PYTHON, JSON, PYTHON, Broken, Cut, Form, Repeated
+from .blanks import BlankReader
+from .notation import INNER_PYTHON, JSON, PYTHON, Broken, Cut, Form, Repeated
 from .source import Need, Sink, Source
 from .string_ends import KEPT, MAX_KEY
 from .strings import escaped, quoted
-from .unquoted import STRING, WordReader
+from .unquoted import STRING
+from .whole_values import as_text, check_repeated, may_be_text
 
 MAX_DEPTH = 96
 """Deeper nesting is refused: json_repair dies of it (peers.md §1), `json` itself at about 1,000."""
@@ -37,14 +39,13 @@ KEYED = late(
 )
 """A key and what stands between it and its value, or what may still become that."""
 KEY_CHARS = late(r"[^\s,\[\]{}()\"'`:=<>|]*")
-LINE_ENDS = ("\n", "\r")
 PLAIN_ITEM = late(rf'("{KEPT}*+")[ \t\r\n]*+,[ \t\r\n]*+')
 PLAIN_ITEMS = late(rf'(?:{PLAIN_ITEM.pattern}(?="))++')
 Member = Callable[[str], Need[None]]
 Unnamed = Callable[[], Need[None]]
 
 
-class Relaxed(WordReader):
+class Relaxed(BlankReader):
     """A reader of relaxed literals over a source.
 
     Callers that read the outer object themselves through `members` get the stack of open brackets kept for them.
@@ -59,48 +60,6 @@ class Relaxed(WordReader):
         self.repeated = False
         self.may_end: Callable[[], bool] | None = None
         self.outer = 0
-
-    # ── white space, comments ────────────────────────────────────────────────
-
-    def blank(self) -> Need[str]:
-        """Skip white space and comments; returns the next character, "" at the end."""
-        src = self.src
-        while True:
-            buf, pos, size = src.buf, src.pos, len(src.buf)
-            while pos < size and buf[pos] in BLANK:
-                pos += 1
-            src.pos = pos
-            if pos < size:
-                c = buf[pos]
-                if c not in "/#\\":
-                    return c
-                if not (yield from self._comment(c) if c != "\\" else self._written_blank()):
-                    return c
-            elif src.eof:
-                return ""
-            else:
-                yield
-
-    def _written_blank(self) -> Need[bool]:
-        """White space written as its escape between tokens: a backslash and an `n`."""
-        if (yield from self.src.peek(2)) not in ("\\n", "\\t", "\\r"):
-            return False
-        self.src.pos += 2
-        self.note("escaped_blank")
-        return True
-
-    def _comment(self, c: str) -> Need[bool]:
-        two = yield from self.src.peek(2)
-        ends = {"//": LINE_ENDS, "/*": ("*/",)}.get(two) if c == "/" else LINE_ENDS
-        if ends is None:
-            return False
-        self.src.hold()
-        if not (yield from self.src.until(ends, _drop)) and self.closers:
-            self.src.rewind()  # nothing after it could close what is open: it is no comment, but damage
-            return False
-        self.src.release()
-        self.note("comment")
-        return True
 
     # ── objects ──────────────────────────────────────────────────────────────
 
@@ -456,24 +415,6 @@ def _inner(form: Form) -> Form:
     return form if form.open == "{" else INNER_PYTHON if form.python else Form(quotes=form.quotes, bare=form.bare)
 
 
-SCHEMA_WORDS = frozenset(
-    {"type", "description", "enum", "default", "items", "properties", "required", "title", "format"}
-)
-"""Keys of a value's schema."""
-
-
-def may_be_text(value: Any) -> bool:
-    """Is this a list or an object, and not the schema of the value that should stand here?"""
-    if isinstance(value, dict):
-        return "type" not in value or not SCHEMA_WORDS.issuperset(value)
-    return isinstance(value, list)
-
-
-def as_text(value: Any) -> tuple[str, list[Edit]]:
-    """A list or an object as its JSON text, for a tool that wants a string and reads JSON out of it."""
-    return json.dumps(value, ensure_ascii=False), [Edit("json_text")]
-
-
 def _within(text: str, shape: Shape) -> tuple[Any, list[Edit]] | None:
     """The object or array spelt inside a string where the schema wants one, if it can be read."""
     try:
@@ -510,20 +451,6 @@ def decoded(text: str, shape: Shape = ANYTHING) -> tuple[Any, list[Edit]]:
     if any(e.kind == "triple_quotes" for e in edits):
         raise Broken("triple quotes inside a string leave two readings")
     return value, edits
-
-
-def check_repeated(written: str) -> Any:
-    """The value of strict JSON; `Repeated` where an object in it gives one key two values (judge-rules.md, head)."""
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in items:
-            if key in found and found[key] != value:
-                raise Repeated(f"the key {key[:40]!r} is given twice with different values")
-            found[key] = value
-        return found
-
-    return json.loads(written, object_pairs_hook=pairs)
 
 
 def _run(reader: Need[object]) -> None:
