@@ -8,7 +8,7 @@ write strict JSON or raise.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from json.encoder import encode_basestring_ascii
 from math import isfinite
@@ -53,21 +53,26 @@ def _as_dict(value: Any) -> Any:
     raise TypeError
 
 
+_FINITE = frozenset({str, int, bool, type(None)})
+
+
 def _is_finite(value: Any) -> bool:
     """Are all numbers in what was written finite?  So every null in it is a None."""
-    waiting = [value]
+    waiting: list[Iterable[Any]] = [(value,)]
     while waiting:
-        one = waiting.pop()
-        kind = type(one)
-        if kind is dict:
-            waiting += one.values()
-        elif kind is list or kind is tuple:
-            waiting += one
-        elif kind is float:
-            if not isfinite(one):
-                return False
-        elif isinstance(one, Mapping):
-            waiting += one.values()
+        for one in waiting.pop():
+            kind = type(one)
+            if kind in _FINITE:
+                continue
+            if kind is dict:
+                waiting.append(one.values())
+            elif kind is list or kind is tuple:
+                waiting.append(one)
+            elif kind is float:
+                if not isfinite(one):
+                    return False
+            elif isinstance(one, Mapping):
+                waiting.append(one.values())
     return True
 
 
