@@ -38,13 +38,14 @@ from .further_choices import FurtherChoices
 from .native_calls import NativeCalls
 from .overlooked_text import OverlookedText
 from .plan import Plan
-from .prepare import renamed_back, wants_thinking
+from .prepare import wants_thinking
 from .protocol import ProtocolAnswer
 from .rejections import calls_written
 from .response_reader import SHOWN_GARBAGE
 from .running import handle_all
 from .several import asks_several
 from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextParser
+from .tool_names import renamed_back
 
 Mint: TypeAlias = Callable[[str], Ids]
 """Ids for the calls of one answer: `mint("x")(0)`; the letter keeps those of two sources apart."""

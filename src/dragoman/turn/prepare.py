@@ -3,7 +3,7 @@
 Knows requests, what is demanded (`conversation/requirements.py`) and what a model's family needs
 (`providers/families.py`); performs nothing.
 Contract of `prepare`: deterministic; the request it gives is taken by the wire as far as the rows know it; whatever was
-changed so that the caller should know is an `Issue`; `renamed_back` gives the answer's events the caller's names.
+changed so that the caller should know is an `Issue`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from ..codecs.typed.table import as_functions, checked_here
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
 from ..conversation.grown import by_growth, changed, same
 from ..conversation.history import identify, in_turns, one_by_one, without_system
-from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled, Spelling, respell
+from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled
 from ..conversation.requirements import MISTRAL_IDS, Turns, WireRequirements
-from ..events import CallDoubted, CallStarted, Event, IssueReported
-from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize, names_of
+from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
 from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit, alike, origin
 from ..providers.spec import Provider
 from ..schema.api_rules import BARE, BEDROCK, BEDROCK_CLAUDE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
@@ -31,17 +30,15 @@ from ..types import (
     Issue,
     IssueKind,
     Message,
-    Part,
     Reasoning,
     Request,
     Tool,
-    ToolCall,
     ToolChoice,
-    ToolResult,
 )
 from .instructions import choice_instruction
 from .seals import of_another, with_dummies, without_refused
 from .thinking import with_thinking
+from .tool_names import renamed, respelled_names, respelling_issue
 
 WEAKER = {"named": "required", "required": "auto"}
 LAX = (OPEN, OPENAI, LLAMACPP)
@@ -58,19 +55,6 @@ class Prepared:
     tools: tuple[Tool, ...] = ()
     names: Respelled = UNCHANGED
     issues: tuple[Issue, ...] = ()
-
-
-def renamed_back(event: Event, names: Respelled) -> Event:
-    """`event` with the tool's name as the caller knows it."""
-    match event:
-        case CallStarted(name=name) if name in names.back:
-            return replace(event, name=names.original(name))
-        case CallDoubted(call) if call.name in names.back:
-            return replace(event, call=replace(call, name=names.original(call.name)))
-        case IssueReported(issue) if issue.name in names.back:
-            return IssueReported(replace(issue, name=names.original(issue.name)))
-        case _:
-            return event
 
 
 def requirements_of(provider: Provider, profile: Profile, *, text: bool = False) -> WireRequirements:
@@ -227,13 +211,13 @@ def _native(
     offered = bool(request.tools)
     request = request if provider.typed else as_functions(request)
     request = _declared(request, requirements, profile)
-    names = _respelled_names(request, requirements.names)
-    request = _renamed(request, names)
+    names = respelled_names(request, requirements.names)
+    request = renamed(request, names)
     tools = checked_here(provider.codec, request.tools) if offered else ()
     messages, changed = _conversation(request.messages, requirements, profile, text=False)
     narrowed, cut = _narrowed(request.tools, requirements.schema, frozenset(map(names.spelled, schemaless)) or NONE)
     request, form = _output(replace(request, messages=messages, tools=narrowed), requirements)
-    respelled = [_respelled(names, requirements.names)] if names.forth else []
+    respelled = [respelling_issue(names, requirements.names)] if names.forth else []
     cut = [replace(issue, name=names.original(issue.name)) for issue in cut]
     found = (*changed, *respelled, *issues, *cut, *form)
     return Prepared(_marked(request, provider, profile), quirks_of(provider, profile), tools, names, found)
@@ -347,59 +331,6 @@ def _called(messages: Sequence[Message]) -> list[Tool]:
     """The tools that the history calls, declared so that it is taken; their arguments are anybody's guess."""
     names = dict.fromkeys(call.name for message in messages for call in message.calls)
     return [Tool(name=name, parameters=EMPTY_OBJECT_SCHEMA) for name in names]
-
-
-# ── names ────────────────────────────────────────────────────────────────────
-
-
-def _respelled_names(request: Request, spelling: Spelling) -> Respelled:
-    chosen = request.tool_choice.name if request.tool_choice is not None else ""
-    others = frozenset((*_names_in(request.messages), *([chosen] if chosen else ())))
-    if _are_allowed(request.tools, spelling) and all(map(spelling.allows, others)):
-        return UNCHANGED
-    return respell(names_of(request.tools) | others, spelling)
-
-
-@memoize(TOOLS)
-def _are_allowed(tools: Sequence[Tool], spelling: Spelling) -> bool:
-    return all(map(spelling.allows, names_of(tools)))
-
-
-@by_growth
-def _names_in(messages: Sequence[Message], start: int, known: frozenset[str] | None) -> frozenset[str]:
-    """The names of the tools that were called."""
-    calls = (call.name for message in messages[start:] for call in message.calls)
-    results = (result.name for message in messages[start:] for result in message.results)
-    return frozenset((*calls, *results)).union(known or ())
-
-
-def _renamed(request: Request, names: Respelled) -> Request:
-    if not names.forth:
-        return request
-    tools = tuple(replace(tool, name=names.spelled(tool.name)) for tool in request.tools)
-    choice = request.tool_choice and replace(request.tool_choice, name=names.spelled(request.tool_choice.name))
-    messages = tuple(_renamed_message(message, names) for message in request.messages)
-    return replace(request, tools=tools, tool_choice=choice, messages=messages)
-
-
-def _renamed_message(message: Message, names: Respelled) -> Message:
-    if not any(isinstance(part, ToolCall | ToolResult) and part.name in names.forth for part in message.parts):
-        return message
-    return message.with_parts([_renamed_part(part, names) for part in message.parts])
-
-
-def _renamed_part(part: Part, names: Respelled) -> Part:
-    match part:
-        case ToolCall() | ToolResult():
-            return replace(part, name=names.spelled(part.name))
-        case _:
-            return part
-
-
-def _respelled(names: Respelled, spelling: Spelling) -> Issue:
-    pairs = ", ".join(f"{name!r} is {wire!r}" for name, wire in sorted(names.forth.items()))
-    why = f"this wire takes names of {spelling.letters or 'any letters'}, at most {spelling.longest}"
-    return Issue(kind=IssueKind.UNSUPPORTED, message=f"{why}: {pairs}; the answer comes back in your names")
 
 
 # ── tools and what is demanded of the answer ─────────────────────────────────
