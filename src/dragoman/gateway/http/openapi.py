@@ -56,8 +56,8 @@ def _messages(content: Mapping[str, Any]) -> dict[str, Any]:
 CHAT = _some("messages", model=_or_null(TEXT), messages=_messages(CONTENT), tools=_tools(OBJECT), stream=STREAM)
 INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(OBJECT), {"type": "null"}]}
 _SAID = _some(role=_or_null(TEXT), parts={"anyOf": [_list(OBJECT), OBJECT, {"type": "null"}]})
-CONTENTS = {"anyOf": [_list(_SAID), _SAID]}
-"""One may stand alone, as in Google's own SDKs."""
+CONTENTS = {"anyOf": [_list(_SAID), _SAID, TEXT]}
+"""One may stand alone, and so may its text, as Google's own SDKs take them."""
 MOST_TOKENS = _or_null({"type": "integer"})
 NAMED_OR_OWN = {"anyOf": [NAMED, _some("type", type={"not": {"enum": ["function", "custom"]}})]}
 """A function, or a tool of the API itself."""
