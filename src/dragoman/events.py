@@ -207,18 +207,23 @@ class _OpenCall:
     pieces: list[str] = field(default_factory=list)
 
 
+_STARTED, _ENDED = Started(), Ended()
+
+
 class Assembler:
-    """Folds events into a response; `response()` may be asked at any time and gives the part there is so far."""
+    """Folds events into a response; `response()` may be asked at any time and gives the part there is so far.
+
+    `issues` and `doubtful` are those of the events so far.
+    """
 
     def __init__(self) -> None:
         self._parts: list[Part | None] = []
         self._run: list[str] = []
         self._kind: type[Text] | type[Reasoning] | None = None
         self._calls: dict[int, _OpenCall] = {}
-        self._issues: list[Issue] = []
-        self._doubtful: list[ToolCall] = []
-        self._started = Started()
-        self._ended = Ended()
+        self.issues: list[Issue] = []
+        self.doubtful: list[ToolCall] = []
+        self._started, self._ended = _STARTED, _ENDED
 
     def add(self, event: Event) -> None:
         """Take one event."""
@@ -240,10 +245,10 @@ class Assembler:
         self._add_text(Reasoning, event.text)
 
     def _notice(self, event: IssueReported) -> None:
-        self._issues.append(event.issue)
+        self.issues.append(event.issue)
 
     def _doubt(self, event: CallDoubted) -> None:
-        self._doubtful.append(event.call)
+        self.doubtful.append(event.call)
 
     def _add_part(self, event: PartAdded) -> None:
         self._close_part()
@@ -266,22 +271,26 @@ class Assembler:
         if made is None:
             return
         if call.place == _NOWHERE:
-            self._issues.append(_in_reasoning(made))
+            self.issues.append(_in_reasoning(made))
         else:
             self._parts[call.place] = made
 
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the message as far as they are known; calls still open are left out."""
+        self._close_part()
+        return tuple([p for p in self._parts if p is not None])
+
     def response(self) -> Response:
         """The response as far as it is known; calls still open are left out."""
-        self._close_part()
-        message = Message("assistant", [p for p in self._parts if p is not None])
+        message = Message("assistant", self.parts())
         return Response(
             message=message,
             stop=self._ended.stop,
             usage=self._ended.usage,
             model=self._started.model,
             id=self._started.id,
-            issues=tuple(self._issues),
-            doubtful=tuple(self._doubtful),
+            issues=tuple(self.issues),
+            doubtful=tuple(self.doubtful),
             extra=_both(self._started.extra, self._ended.extra),
         )
 
@@ -290,9 +299,9 @@ class Assembler:
         if event.answer:
             self._parts = [p for p in self._parts if not isinstance(p, Reasoning)]
             return
-        self._doubtful.clear()
+        self.doubtful.clear()
         texts = [p for p in self._parts if isinstance(p, Text | Reasoning)]
-        self._issues += [_in_reasoning(p) for p in self._parts if isinstance(p, ToolCall)]
+        self.issues += [_in_reasoning(p) for p in self._parts if isinstance(p, ToolCall)]
         for call in self._calls.values():
             call.place = _NOWHERE
         joined = "".join(p.text for p in texts)

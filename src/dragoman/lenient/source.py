@@ -159,9 +159,10 @@ class Source:
 
     def literal(self, options: tuple[str, ...]) -> Need[str]:
         """Consume the longest of `options` that stands here, in any case; returns it, "" when none does."""
-        size, best = yield from self._option(0, options)
-        self.pos += size
-        return best
+        while (found := self._stands(0, options)) is None:
+            yield
+        self.pos += found[0]
+        return found[1]
 
     def match(
         self, pattern: re.Pattern[str], limit: int, begun: re.Pattern[str] | None = None
@@ -211,12 +212,21 @@ class Source:
 
         Nothing is consumed.  (0, "") when none of `options` stands there.
         """
-        ahead = yield from self._over_space(0)
+        ahead = 0
+        while True:
+            end = SPACE.match(self.buf, self.pos + ahead).end()  # type: ignore[union-attr]
+            ahead = end - self.pos
+            if end < len(self.buf) or self.eof:
+                break
+            yield
         if between:
-            size, mark = yield from self._option(ahead, between)
-            if mark:
-                ahead = yield from self._over_space(size)
-        return (yield from self._option(ahead, options))
+            while (found := self._stands(ahead, between)) is None:
+                yield
+            if found[1]:
+                ahead = yield from self._over_space(found[0])
+        while (found := self._stands(ahead, options)) is None:
+            yield
+        return found
 
     def ends_within(self, marks: tuple[str, ...], ahead: int = 0) -> bool:
         """Has the text ended, with nothing `ahead` of here but the beginning of one of `marks`, if anything?
@@ -238,14 +248,22 @@ class Source:
             yield
 
     def _option(self, ahead: int, options: tuple[str, ...]) -> Need[tuple[int, str]]:
-        pattern, spelt, longest = chooser(options)
-        while True:
-            begin = self.pos + ahead
-            found = pattern.match(self.buf, begin)
-            best = "" if found is None else found.group()
-            if self.eof or len(self.buf) - begin >= longest or not _more(self.buf[begin:], best, options):
-                return (ahead + len(best), spelt[best.casefold()]) if best else (0, "")
+        while (found := self._stands(ahead, options)) is None:
             yield
+        return found
+
+    def _stands(self, ahead: int, options: tuple[str, ...]) -> tuple[int, str] | None:
+        """How far the end of the option is that stands so far ahead, and which; None where more text must tell."""
+        pattern, spelt, longest = chooser(options)
+        begin = self.pos + ahead
+        found = pattern.match(self.buf, begin)
+        best = "" if found is None else found.group()
+        if self.eof or len(self.buf) - begin >= longest or not _more(self.buf[begin:], best, options):
+            return (ahead + len(best), spelt[best.casefold()]) if best else _NONE
+        return None
+
+
+_NONE = 0, ""
 
 
 def _more(rest: str, best: str, options: tuple[str, ...]) -> bool:

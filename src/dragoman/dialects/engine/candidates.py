@@ -199,8 +199,9 @@ class Trial:
 
     def _any_fits(self, rows: tuple[Row, ...], at: int) -> Need[bool]:
         """May one of them be tried, if nothing quotes it?  How the place stands is dear to ask, and most hold none."""
-        if any(row.strong for row in rows):
-            return True
+        for row in rows:
+            if row.strong:
+                return True
         fitting = [row for row in rows if self._fits(row, at)]
         src = self.src
         look = FENCE_LOOK if src.buf[src.pos] in FENCE_SIGNS else 0
@@ -312,10 +313,11 @@ class Trial:
 
     def _count(self, attempt: Attempt) -> None:
         """Calls that were read and will not run are counted with those that could not be read."""
-        refused = sum(draft.refusal is not None for draft in attempt.drafts)
+        drafts = attempt.drafts
+        refused = len([draft for draft in drafts if draft.refusal is not None])
         for _ in range(refused):
             self._patience.broke()
-        if attempt.drafts and not refused:
+        if drafts and not refused:
             self._patience.ran()
 
     def _refuse_cut(self, attempt: Attempt) -> None:

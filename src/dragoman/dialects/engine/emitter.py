@@ -153,8 +153,9 @@ class Teller(Waiting):
         draft.ended = self.seen_call = True
         self.context.interrupt()
         self._prose_since_call, self._since_left = False, None
-        self._fates.append((draft.name, decision.outcome))
-        runs = decision.outcome is Outcome.RUN
+        outcome = decision.rule.outcome
+        self._fates.append((draft.name, outcome))
+        runs = outcome is Outcome.RUN
         if runs and not draft.started:
             self._start(draft, self.out)
         if draft.started:
@@ -163,7 +164,7 @@ class Teller(Waiting):
             self.out.append(IssueReported(located(draft, raw or draft.text())))
             return
         self._ran.append(draft)
-        unclosed = draft.strong and any(e.kind == "unclosed" for e in draft.edits)
+        unclosed = draft.strong and bool(draft.edits) and any(e.kind == "unclosed" for e in draft.edits)
         self._unclosed = _call_of(draft) if unclosed else None
 
     def _end_started(self, draft: Draft, decision: Decision) -> None:
@@ -208,11 +209,13 @@ class Teller(Waiting):
         tails = hints.behind(behind, pending.before) if behind else ()
         self._spoken_of = bool(pending.hints) or not pending.strong or not hints.POINTS_BACK.isdisjoint(tails)
         seen = Seen(place, box, thought, (*pending.hints, *tails), goes_on and pending.inline, ends)
-        decided = {id(d): self._decide(d, pending, seen) for d in pending.drafts}
-        if decided and all(self._stays(d, decided[id(d)]) for d in pending.drafts):
+        drafts = pending.drafts
+        decided = {id(d): self._decide(d, pending, seen) for d in drafts}
+        staying = {id(d) for d in drafts if self._stays(d, decided[id(d)])}
+        if decided and len(staying) == len(decided):
             doubt = self._doubt_of(*decided.values())
             self._release(pending, doubt)
-            for draft in pending.drafts:
+            for draft in drafts:
                 self._note_left(draft, pending.raws[id(draft)], decided[id(draft)], doubt)
             self.new_line()
             return
@@ -221,17 +224,18 @@ class Teller(Waiting):
                 self.out.append(item)
                 continue
             written = pending.raw if len(pending.raws) == 1 else pending.raws[id(item)]
-            if self._stays(item, decided[id(item)]) or decided[id(item)].outcome is Outcome.TEXT:
-                self._leave(item, written, decided[id(item)])
+            decision = decided[id(item)]
+            if id(item) in staying or decision.rule.outcome is Outcome.TEXT:
+                self._leave(item, written, decision)
             else:
-                self.end(item, written, decided[id(item)])
+                self.end(item, written, decision)
         self.new_line()
 
     def _decide(self, draft: Draft, pending: Pending, seen: Seen) -> Decision:
         """The rule that holds for one call."""
         draft.data = not self.judge.settle(draft)
         mark = Mark.FENCE if pending.fenced and not pending.strong else pending.mark
-        marked = not pending.fenced and MIDLINE_FENCE.search(pending.before[-hints.REACH :]) is not None
+        marked = not pending.fenced and _opens_midline(pending.before[-hints.REACH :])
         habit = "" if marked else habit_of(draft.dialect, mark, seen.place, ends=seen.ends)
         evidence = Evidence(
             mark=mark,
@@ -255,11 +259,12 @@ class Teller(Waiting):
 
     def _stays(self, draft: Draft, decision: Decision) -> bool:
         """Does the candidate stay in the visible text?  What proves little does, whatever is wrong with it."""
-        if decision.outcome is Outcome.REFUSE:
+        outcome = decision.rule.outcome
+        if outcome is Outcome.REFUSE:
             return not (draft.strong or decision.evidence.asked or decision.evidence.place is Place.ALONE)
-        if decision.outcome is Outcome.TEXT:
+        if outcome is Outcome.TEXT:
             return draft.data or not self._is_echo(draft)
-        return draft.data or decision.outcome is Outcome.ASK
+        return draft.data or outcome is Outcome.ASK
 
     def _leave(self, draft: Draft, written: str, decision: Decision) -> None:
         """A candidate that is no call stands as text; the same call begun once more is told of, not shown."""
@@ -339,9 +344,8 @@ class Teller(Waiting):
 
     def settle_doubts(self) -> None:
         """Tell the calls that stayed in doubt, and of those that ran without the others they were made with."""
-        made = self._calls_made()
         for draft, written, decision, doubt in self._doubts:
-            if _call_of(draft) in made:
+            if _call_of(draft) in self._calls_made():
                 continue
             self._fates.append((draft.name, Outcome.ASK))
             if not draft.started:
@@ -357,9 +361,11 @@ class Teller(Waiting):
         judge = self.judge
         if not judge.tools or judge.asked_by_name or judge.strict or len(self.decisions) >= MOST:
             return
-        known = {_call_of(draft) for draft, _ in self.decisions if draft.done}
         text, context = self._visible.end()
+        known: set[tuple[str, str]] | None = None  # spelt out only where there is something to compare with
         for found in overlooked(text, judge.declared, read, context):
+            if known is None:
+                known = {_call_of(draft) for draft, _ in self.decisions if draft.done}
             if (found.name, dumps(found.arguments, sort_keys=True)) not in known:
                 self._tell_overlooked(found, text[found.start : found.end])
 
@@ -385,11 +391,21 @@ class Teller(Waiting):
     def _tell_partial(self) -> None:
         """A part of the calls of a message never runs in silence (F)."""
         fates, self._fates = self._fates, []
+        if len(fates) < 2:
+            return
         ran = [name for name, fate in fates if fate is Outcome.RUN]
         others = [f"{f'the call of {name!r}' if name else 'one'} {TOLD[fate]}" for name, fate in fates if fate in TOLD]
         if ran and others:
             message = f"{len(ran)} of {len(fates)} calls run: {'; '.join(others[:8])}"
             self.out.append(IssueReported(Issue(kind=IssueKind.PARTIAL, message=message)))
+
+
+def _opens_midline(text: str) -> bool:
+    """Does `text` end in a fence that opens behind words on its line?  Only its last line with words may hold one."""
+    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
+    if text.find("```", begin) < 0 and text.find("~~~", begin) < 0:
+        return False
+    return MIDLINE_FENCE.search(text, begin) is not None
 
 
 FENCED = "a fenced block"
@@ -400,7 +416,7 @@ SAME_LINE = re.compile(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 
 
 def _kinds(draft: Draft) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(edit.kind for edit in draft.edits))
+    return tuple(dict.fromkeys(edit.kind for edit in draft.edits)) if draft.edits else ()
 
 
 def _box(pending: Pending) -> str:

@@ -15,6 +15,8 @@ from ...types import (
     Issue,
     IssueKind,
     Part,
+    Reasoning,
+    Text,
     ToolCall,
     Verdict,
     doubt_pieces,
@@ -72,13 +74,23 @@ def fold(events: Iterable[Event], source: str = "") -> Parsed:
     assembler = Assembler()
     for event in events:
         assembler.add(event)
-    response = assembler.response()
+    parts = assembler.parts()
+    calls: list[ToolCall] = []
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            calls.append(part)
+        elif isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Reasoning):
+            thoughts.append(part.text)
     return Parsed(
-        calls=response.calls,
-        text=response.text,
-        reasoning=response.reasoning,
-        issues=response.issues,
-        parts=response.message.parts,
-        doubtful=response.doubtful,
+        calls=tuple(calls),
+        text="".join(texts),
+        reasoning="".join(thoughts),
+        issues=tuple(assembler.issues),
+        parts=parts,
+        doubtful=tuple(assembler.doubtful),
         source=source,
     )

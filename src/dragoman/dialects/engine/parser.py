@@ -86,9 +86,9 @@ class Parser:
         rows = resolve(dialects)
         named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
         self._table = table(rows, calls=known is None or bool(known), asked=named, spoken=prompted_dialect)
-        protocol = all(row.is_protocol for row in rows)
+        protocol = named and all(row.is_protocol for row in rows)
         asked = frozenset(row.name for row in resolve(prompted_dialect)) if prompted_dialect else frozenset[str]()
-        given = Provenance(shown, reads(known), known)
+        given = None if shown == () else Provenance(shown, reads(known), known)
         judge = Judge(
             known, shown=given, strict=strict, asked_by_name=named, asked=asked, native=native, doubt=_wish(doubt),
             protocol=protocol, habits=frozenset(confirmed),

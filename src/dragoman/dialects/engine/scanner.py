@@ -12,7 +12,7 @@ import re
 from ...lenient.source import Need, Source, Tap
 from ..judge.declared import Declared
 from ..reading.compiled import Row
-from ..reading.named import UNDECIDED, forms_at, opener
+from ..reading.named import UNDECIDED, forms_at, opened
 from .emitter import Teller
 from .markers import Table, glued
 from .search import FEW, Lead
@@ -102,7 +102,7 @@ class Scanner:
         buf, eof = self._src.buf, self._src.eof
         self.named, marker = (), ""
         for form in forms_at(self._names, t.named_first if first else t.named_inline, buf, at, eof=eof):
-            found = opener(self._names, (form,), buf, at, eof=eof)
+            found = opened(form, self._names, buf, at, eof=eof)
             if found is UNDECIDED:
                 return None
             if found is not None:

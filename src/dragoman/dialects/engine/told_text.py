@@ -118,11 +118,15 @@ class ToldText:
     @property
     def waits(self) -> bool:
         """Is a candidate pending that more than words may decide?"""
+        if not self.queue:
+            return False
         return any(isinstance(item, Pending) and item.awaits is not Awaits.WORDS for item in self.queue)
 
     @property
     def before(self) -> str:
         """The last words before this place, those that wait behind a candidate too."""
+        if not self.queue:
+            return self.context.before
         waiting: list[str] = []
         for item in reversed(self.queue):
             if isinstance(item, Pending):
@@ -153,7 +157,7 @@ class ToldText:
     @property
     def waiting_words(self) -> bool:
         """Do words wait behind a candidate?"""
-        return any(isinstance(item, TextDelta) and not item.text.isspace() for item in self.queue)
+        return bool(self.queue) and any(isinstance(item, TextDelta) and not item.text.isspace() for item in self.queue)
 
     def new_line(self) -> None:
         """A call was taken out of the text: what follows begins afresh."""
@@ -173,6 +177,13 @@ class ToldText:
 
 def joined(events: list[Event]) -> list[Event]:
     """Neighbouring deltas of one kind made one; text in doubt stays apart."""
+    last: type | None = None
+    for event in events:
+        if type(event) is last and (last is TextDelta or last is ReasoningDelta):
+            break
+        last = type(event)
+    else:
+        return events
     out: list[Event] = []
     for (kind, doubt), run in groupby(events, key=lambda event: (type(event), getattr(event, "doubt", 0))):
         if kind is TextDelta:

@@ -72,7 +72,10 @@ class Waiting(ToldText):
 
     def _head(self) -> Pending | None:
         """The first candidate that awaits its verdict."""
-        return next((q for q in self.queue if isinstance(q, Pending)), None)
+        for item in self.queue:
+            if isinstance(item, Pending):
+                return item
+        return None
 
     def _go_on(self) -> None:
         """The message does not end behind the candidates that waited for it: more words follow."""

@@ -31,7 +31,7 @@ class Draft:
     it will not run; `spelt_out` says that markup of its own holds the name, whatever characters it is made of;
     `settled` that the judge has looked at the arguments, `data` that they are none (a definition of the tool, say),
     `shown` that it stays in the visible text; `written` is the text of one to which no mark led, whose place is not
-    known.
+    known; `read` the value of so many pieces.
     """
 
     dialect: str
@@ -56,6 +56,7 @@ class Draft:
     shown: bool = False
     written: str = ""
     end: int = 0
+    read: tuple[int, Any] | None = field(default=None, repr=False, compare=False)
 
     def write(self, text: str) -> None:
         """More of the arguments, as strict JSON."""
@@ -63,11 +64,14 @@ class Draft:
 
     def text(self) -> str:
         """The arguments so far."""
-        return "".join(self.pieces)
+        return self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces)
 
     def arguments(self) -> Any:
-        """The arguments, once done."""
-        return json.loads(self.text() or "{}")
+        """The arguments, once done: to be looked at, not changed, for whoever asks next is given the same value."""
+        size = len(self.pieces)
+        if self.read is None or self.read[0] != size:
+            self.read = size, json.loads(self.text() or "{}")
+        return self.read[1]
 
     def refuse(self, kind: IssueKind, message: str, correction: str = "") -> None:
         """This call will not run; the first reason stands."""

@@ -126,6 +126,8 @@ class Declared(Mapping[str, Tool]):
     def meant(self, written: str) -> str:
         """The declared name that is written so, perhaps under a namespace or with markdown's escapes."""
         clean = _clean(written)
+        if clean is written and not written.startswith(NAMESPACES):
+            return self.exact(written) or self._tails.get(written, "")
         found = next((name for n in (written, clean, *_unspaced(clean)) if (name := self.exact(n))), "")
         return found or self._tails.get(clean, "")
 
@@ -226,12 +228,12 @@ _READ: Recent[int, tuple[object, Declared]] = Recent(MANY)
 
 def declared(tools: Tools) -> Declared | None:
     """The tools by name; None where they are not known.  Raises `UsageError` as `definitions.tools` does."""
-    if tools is None or isinstance(tools, Declared):
+    if tools is None or type(tools) is Declared:  # asking a class of mappings costs more than all the rest
         return tools
     if type(tools) is FrozenTools:
         return _frozen(tools)
     if type(tools) is not list and type(tools) is not tuple:
-        return _read(tools)
+        return tools if isinstance(tools, Declared) else _read(tools)
     key = tuple(map(id, tools))
     found = _GIVEN.get(key) if key else None
     if found is not None and found.is_as_it_was():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import Any
 
 from ...records import dataclass
 from ...types import Issue, JsonObject
@@ -83,12 +84,20 @@ class Evidence:
 
     def words(self) -> JsonObject:
         """The evidence as it stands in `Report.evidence`."""
-        return dict(self._words())
+        found: dict[str, Any] = {"mark": self.mark.value, "strong": self.strong, "place": self.place.value}
+        if self.usual:
+            return found
+        found.update(self._words())
+        return found
+
+    @property
+    def usual(self) -> bool:
+        """Does nothing but the mark and the place bear on it?"""
+        told = self.told and self.thought is Thought.NONE and self.refusal is None and self.copy is None
+        flags = self.asked or self.confirmed or self.native or self.repeats or self.word
+        return told and self.strong and not (flags or self.box or self.edits or self.hints)
 
     def _words(self) -> Iterator[tuple[str, object]]:
-        yield "mark", str(self.mark)
-        yield "strong", self.strong
-        yield "place", str(self.place)
         for name in ("asked", "confirmed", "native", "repeats", "word"):
             if getattr(self, name):
                 yield name, True
@@ -115,7 +124,10 @@ def habit_of(dialect: str, mark: Mark, place: Place, *, ends: bool) -> str:
     The place belongs to it: a model that ends its answers in a call has said nothing of objects amid a report.
     """
     where = "ends" if ends else "opens" if place is Place.FIRST else "between"
-    return f"{dialect}:{mark.name.lower()}:{where}"
+    return f"{dialect}:{_SPELT[mark]}:{where}"
+
+
+_SPELT = {mark: mark.name.lower() for mark in Mark}
 
 
 FENCES = ("```", "~~~")

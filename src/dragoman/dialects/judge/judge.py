@@ -123,6 +123,10 @@ class Judge:
     def name(self, draft: Draft, written: str) -> None:
         """Settle the draft's name, tool and shape; raises `Unknown`, or `Broken` for what is no name at all."""
         draft.name = written
+        exact = self.tools.exact(written) if self.tools is not None else ""
+        if exact:
+            self._settle(draft, exact, self.declared[exact])
+            return
         clean = _clean(written)
         if self.tools is None:
             if not (draft.spelt_out or PLAIN_NAME.fullmatch(clean)):
@@ -160,10 +164,9 @@ class Judge:
         return self._folded.get(folded, [])
 
     def _settle(self, draft: Draft, name: str, tool: Tool | None) -> None:
-        if tool is not None and name == self.declared.shortened(draft.name):
-            draft.edits.append(Edit("namespace", "", draft.name[:80], name))
-        elif name != draft.name:
-            draft.edits.append(Edit("name", "", draft.name[:80], name))
+        if name != draft.name:
+            shortened = tool is not None and name == self.declared.shortened(draft.name)
+            draft.edits.append(Edit("namespace" if shortened else "name", "", draft.name[:80], name))
         draft.name, draft.tool = name, tool
         draft.shape = ANYTHING if tool is None else shape(tool.parameters)
 

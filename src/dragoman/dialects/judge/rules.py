@@ -7,13 +7,15 @@ Source: judge-rules.md, second edition; each row names its principle.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from ...records import dataclass
 from ...types import IssueKind
-from .evidence import Evidence, Place, Thought
+from .evidence import Evidence, Mark, Place, Thought
 
 
 class Outcome(StrEnum):
@@ -209,6 +211,23 @@ OVERLOOKED = (
 
 def decide(evidence: Evidence, rules: Sequence[Rule] = RULES) -> Decision:
     """The first rule that holds."""
-    rule = next(rule for rule in rules if rule.when(evidence))
+    for rule in rules:
+        if rule.when(evidence):
+            return Decision(rule, _reason(rule, evidence), evidence)
+    raise AssertionError("the last rule holds always")
+
+
+def _reason(rule: Rule, evidence: Evidence) -> str:
+    if rule.reason in _OF_MARK:
+        return _of_mark(rule.reason, evidence.mark)
     fields = {name: getattr(evidence, name) for name in ("mark", "box", "copy", "refusal", "hints")}
-    return Decision(rule, rule.reason.format(**fields), evidence)
+    return rule.reason.format(**fields)
+
+
+_OF_MARK = frozenset(rule.reason for rule in RULES if set(re.findall(r"\{[^}]*\}", rule.reason)) <= {"{mark}"})
+"""Reasons that tell nothing of the evidence but the mark: a few dozen sentences in all."""
+
+
+@lru_cache(maxsize=256)
+def _of_mark(reason: str, mark: Mark) -> str:
+    return reason.format(mark=mark)

@@ -36,9 +36,12 @@ def clean_call(attempt: Attempt, args: JsonCall) -> bool:
     """Read the call object that stands here, if all of it has come and it needs nothing."""
     src, head = attempt.src, _head(args)
     found = head.match(src.buf, src.pos) if head is not None else None
-    if found is None or not attempt.judge.known(found[1]):
+    if found is None:
         return False
-    tool = attempt.judge.declared[attempt.judge.declared.exact(found[1])]
+    name = attempt.judge.declared.exact(found[1])
+    if not name:
+        return False
+    tool = attempt.judge.declared[name]
     held = object_at(src.buf, found.end())
     if held is None or not wanted(tool).fit(held[0]) or not all(map(_is_plain, held[0])):
         return False
@@ -48,6 +51,7 @@ def clean_call(attempt: Attempt, args: JsonCall) -> bool:
     draft = attempt.new()
     attempt.begin(draft, found[1])
     draft.write(held[1])
+    draft.read = 1, held[0]
     src.pos = end.end()
     attempt.finish(draft)
     return True

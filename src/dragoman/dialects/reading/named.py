@@ -46,7 +46,7 @@ def opener(
     """The first of `forms` that stands at this place with a declared name; `UNDECIDED` where more text may tell."""
     undecided = None
     for form in forms:
-        found = _of(form, names, buf, at, eof)
+        found = opened(form, names, buf, at, eof=eof)
         if found is UNDECIDED:
             undecided = found
         elif found is not None:
@@ -54,7 +54,8 @@ def opener(
     return undecided
 
 
-def _of(form: Form, names: Declared, buf: str, at: int, eof: bool) -> Opener | None:
+def opened(form: Form, names: Declared, buf: str, at: int, *, eof: bool) -> Opener | None:
+    """The opener of this form that stands at this place with a declared name; `UNDECIDED` where more text may tell."""
     before, behind = form
     if not buf.startswith(before, at):
         return UNDECIDED if not eof and before.startswith(buf[at:]) else None
