@@ -7,10 +7,10 @@ This module does not know about objects, schemas or tools; `reader.py` reads val
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from json.encoder import encode_basestring
 from typing import TypeAlias
 
 from ..late import late
@@ -370,7 +370,7 @@ def escaped(text: str) -> str:
     """`text` as the inside of a JSON string; surrogates become U+FFFD."""
     if SURROGATE.search(text):
         text = SURROGATE.sub("\ufffd", text)
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return encode_basestring(text)[1:-1]
 
 Matching: TypeAlias = Callable[..., re.Match[str] | None]
 

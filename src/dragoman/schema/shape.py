@@ -204,7 +204,7 @@ ANYTHING = Shape({}, {}, {})
 
 def shape(schema: JsonObject | None) -> Shape:
     """The shape of `schema`; `ANYTHING` for None and for what is not a schema.  Remembered per schema object."""
-    return _remembered(schema) if isinstance(schema, Mapping) and schema else ANYTHING
+    return _remembered(schema) if schema and (type(schema) is dict or isinstance(schema, Mapping)) else ANYTHING
 
 
 @per_object

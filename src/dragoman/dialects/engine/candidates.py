@@ -238,7 +238,8 @@ class Trial:
     def _begun(self, draft: Draft) -> None:
         """A reader knows a name.  If the call stands live, its start is told at once."""
         live, src = self.teller.live, self.src
-        self.teller.end_live(src.behind(src.at - live.start)[: live.end - live.start] if live is not None else "")
+        if live is not None:
+            self.teller.end_live(src.behind(src.at - live.start)[: live.end - live.start])
         if self._may_tell and draft.refusal is None and not self.teller.repeats:
             self.teller.begin_live(draft)
 

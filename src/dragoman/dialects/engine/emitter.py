@@ -22,7 +22,7 @@ from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, mark_of
 from ..judge.judge import AS_TEXT, Judge
 from ..judge.lines import begins_turn
 from ..judge.quotation import Context
-from ..judge.rules import OVERLOOKED, Decision, Outcome, decide
+from ..judge.rules import OVERLOOKED, Decision, Outcome, decide, decide_usual
 from ..reading.compiled import Row
 from .overlooked import Overlooked, Read, overlooked
 from .pending import Pending
@@ -237,25 +237,36 @@ class Teller(Waiting):
         mark = Mark.FENCE if pending.fenced and not pending.strong else pending.mark
         marked = not pending.fenced and _opens_midline(pending.before[-hints.REACH :])
         habit = "" if marked else habit_of(draft.dialect, mark, seen.place, ends=seen.ends)
+        judge = self.judge
+        confirmed, told = habit in judge.habits, judge.tools is not None
+        box = seen.box or ("" if seen.place is Place.ALONE else _box(pending))
+        copy = judge.copy_of(draft) if judge.watches_copies else None
+        repeats = draft.done and self._recaps(draft)
+        word = seen.midline and _is_word(draft)
+        if (
+            pending.strong and told and seen.thought is Thought.NONE and draft.refusal is None and copy is None
+            and not (pending.asked or confirmed or judge.native or repeats or word or box or draft.edits or seen.hints)
+        ):  # as `Evidence.usual` has it
+            return judge.outcome(decide_usual(mark, seen.place, habit))
         evidence = Evidence(
             mark=mark,
             strong=pending.strong,
             asked=pending.asked,
             habit=habit,
-            confirmed=habit in self.judge.habits,
-            native=self.judge.native,
+            confirmed=confirmed,
+            native=judge.native,
             place=seen.place,
-            box=seen.box or ("" if seen.place is Place.ALONE else _box(pending)),
+            box=box,
             thought=seen.thought,
-            told=self.judge.tools is not None,
+            told=told,
             refusal=draft.refusal,
             edits=_kinds(draft),
-            copy=self.judge.copy_of(draft),
-            repeats=draft.done and self._recaps(draft),
+            copy=copy,
+            repeats=repeats,
             hints=seen.hints,
-            word=seen.midline and _is_word(draft),
+            word=word,
         )
-        return self.judge.outcome(decide(evidence))
+        return judge.outcome(decide(evidence))
 
     def _stays(self, draft: Draft, decision: Decision) -> bool:
         """Does the candidate stay in the visible text?  What proves little does, whatever is wrong with it."""

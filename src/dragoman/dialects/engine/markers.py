@@ -135,6 +135,11 @@ class Table(Marks):
         return anchored({sign: _so_far(rest, cut="") for sign, rest in rests.items()}, inside)
 
     @cached_property
+    def begun(self) -> tuple[str, ...]:
+        """What a message begins with whose header the prompt had begun."""
+        return tuple(s.begun for s in self.segments if s.begun)
+
+    @cached_property
     def calm_lead(self) -> re.Pattern[str]:
         """Finds what `line_lead` finds, but fences in which code stands, or nothing."""
         return re.compile(self.calm_source)

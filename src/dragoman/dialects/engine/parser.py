@@ -107,7 +107,8 @@ class Parser:
         self._closed, self._looks = False, True
         self._lane: Lane = NO_LANE
         self._lanes = Lanes(self._src, self._teller, self._names)
-        self._begin(prefix)
+        if prefix:
+            self._begin(prefix)
         self._reader = self._message()
 
     def feed(self, text: str) -> list[Event]:
@@ -143,8 +144,9 @@ class Parser:
         self._closed = True
         if finish_reason is not None:
             self._trial.finish = finish_reason
-        self._src.feed(self._lane.leave())
-        self._lane = NO_LANE
+        if self._lane is not NO_LANE:
+            self._src.feed(self._lane.leave())
+            self._lane = NO_LANE
         self._src.eof = True
         next(self._reader, None)
         self._teller.settle_end(self._trial.finish)
@@ -227,7 +229,7 @@ class Parser:
         """Act on the marker that stands here.  False: it is text."""
         t, folded = self._scanner.table, marker.casefold()
         teller = self._teller
-        if teller.waiting_words:
+        if teller.queue and teller.waiting_words:
             teller.settle_words()  # what quotes the place at hand may stand among them
         if teller.reasoning and folded in t.unthink and not (yield from self._is_ticked(marker)):
             if folded not in self._table.headers:
@@ -349,9 +351,10 @@ class Parser:
     def _opening(self) -> Need[None]:
         """The message may begin in the middle of a header, when the prompt had written its beginning."""
         t, src = self._table, self._src
-        options = tuple(s.begun for s in t.segments if s.begun)
-        _, mark = yield from src.glance(options)
-        found = [s for s in t.segments if mark and s.begun == mark]
+        _, mark = yield from src.glance(t.begun)
+        if not mark:
+            return
+        found = [s for s in t.segments if s.begun == mark]
         if found and not (yield from self._trial.candidate(segments.rows_of(t.rows, found))):
             yield from self._segment(opened=False)
             if self._teller.reasoning:
@@ -410,8 +413,6 @@ class Parser:
 
     def _begin(self, prefix: str) -> None:
         """Reasoning, a segment, or a call."""
-        if not prefix:
-            return
         head = segments.begun(prefix, self._table.segments)
         if head:
             for _ in self._follow(segments.route(head, self._table.segments)):

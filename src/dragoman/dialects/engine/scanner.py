@@ -18,6 +18,8 @@ from .markers import Table, glued
 from .search import FEW, Lead
 from .torn import TornMarks
 
+NOWHERE = Lead(re.compile(r"(?!)"), one=True)
+"""Before the first table is known."""
 BLANK = re.compile(r"[ \t\r]*")
 
 
@@ -31,7 +33,7 @@ class Scanner:
         self._leads_of: Table | None = None
         self._calm = False
         self._leads: dict[int, tuple[Lead, dict[bool, Lead]]] = {}  # by table
-        self._inline = self._at_line = Lead(table.lead, one=True)
+        self._inline = self._at_line = NOWHERE
 
     def scan(self) -> Need[str]:
         """Tell text up to the next marker; the source stands at it.  "" at the end."""
@@ -91,10 +93,10 @@ class Scanner:
         self._leads_of, self._calm, key = t, calm, id(t)
         if key not in self._leads:
             inline = Lead(t.lead, one=True, signs=t.lead_signs)
-            self._leads[key] = inline, {False: Lead(t.line_lead, one=False)}
+            self._leads[key] = inline, {}
         self._inline, lines = self._leads[key]
-        if calm and calm not in lines:
-            lines[calm] = Lead(t.calm_lead, one=False)
+        if calm not in lines:
+            lines[calm] = Lead(t.calm_lead if calm else t.line_lead, one=False)
         self._at_line = lines[calm]
 
     def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:

@@ -70,7 +70,10 @@ class TornMarks:
     def mark(self, t: Table, start: int) -> int:
         """Where a mark begins in which the message ends, and that no sentence ends in; else the text's end."""
         buf, size, teller = self._src.buf, len(self._src.buf), self._teller
-        for at in range(max(start, size - t.longest + 1), size - 1):
+        first = max(start, size - t.longest + 1)
+        if not teller.reasoning and buf.find("<", first) < 0:  # the only sign of `CONTROL` there is
+            return size
+        for at in range(first, size - 1):
             begun = buf[at:].casefold()
             if begun not in t.prefixes:
                 continue

@@ -98,7 +98,7 @@ class Waiting(ToldText):
 
     def settle_words(self) -> None:
         """Decide on the candidate that waits for words behind it, by those that have come."""
-        head = self._head()
+        head = self._head() if self.queue else None
         if head is None or head.awaits is not Awaits.WORDS:
             return
         queue, self.queue = self.queue, []
@@ -192,7 +192,7 @@ class Waiting(ToldText):
 
     def _settle_last(self, pending: Pending, rest: list[Event | Pending], finish: str) -> None:
         """Decide on a candidate behind which the message ends, with `rest` after it."""
-        after = "".join(e.text for e in rest if isinstance(e, TextDelta))
+        after = "".join([e.text for e in rest if isinstance(e, TextDelta)])
         if pending.reasoning:
             self.accept(pending, thought=Thought.CUT if finish == Stop.LENGTH else Thought.OPEN)
         elif pending.standing is not None:

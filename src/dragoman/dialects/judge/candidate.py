@@ -86,7 +86,7 @@ class Draft:
 
     def report(self, tier: Tier, decision: Decision) -> Report:
         """The audit trail of what was decided."""
-        verdict = VERDICTS[decision.outcome]
+        verdict = VERDICTS[decision.rule.outcome]
         if self.edits and verdict is Verdict.ACCEPTED:
             verdict = Verdict.MENDED
         return Report(

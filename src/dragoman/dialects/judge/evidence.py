@@ -84,7 +84,7 @@ class Evidence:
 
     def words(self) -> JsonObject:
         """The evidence as it stands in `Report.evidence`."""
-        found: dict[str, Any] = {"mark": self.mark.value, "strong": self.strong, "place": self.place.value}
+        found: dict[str, Any] = {"mark": str(self.mark), "strong": self.strong, "place": str(self.place)}
         if self.usual:
             return found
         found.update(self._words())

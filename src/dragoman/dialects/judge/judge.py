@@ -102,7 +102,7 @@ class Judge:
 
     def outcome(self, decision: Decision) -> Decision:
         """The decision, with what the caller wants of doubt."""
-        if decision.outcome is not Outcome.ASK or self.doubt == "ask":
+        if self.doubt == "ask" or decision.outcome is not Outcome.ASK:
             return decision
         return decision._replace(rule=replace(decision.rule, **DOUBT[self.doubt]))
 

@@ -53,8 +53,9 @@ class Lines:
 
     def is_code(self, indent: int) -> bool:
         """Is a line with this indentation part of an indented block, rather than of a list item?"""
-        base = max((column for column in self._items if column <= indent), default=0)
-        return indent - base >= 4 and (self._blank or self._code)
+        if indent < 4 or not (self._blank or self._code):
+            return False
+        return indent - max((column for column in self._items if column <= indent), default=0) >= 4
 
     def standing(self, head: str, indent: int) -> Standing:
         """How the place behind `head`, the present line so far, stands."""

@@ -22,6 +22,9 @@ from .paragraphs import Paragraphs, Passed
 PENDING = 300_000
 """Text is looked at when asked, or when this much has gathered: where no marker comes, nobody asks."""
 
+FEW = 160
+"""So little text is read sooner than it is asked whether it may be passed over."""
+
 KEPT = 600
 """Characters kept for the words before a candidate."""
 
@@ -212,7 +215,7 @@ class Context:
 
     def _read_marks(self, text: str) -> None:
         pos, size, paragraphs = 1, len(text), Paragraphs(text)
-        retry = size if self._depth else 1
+        retry = size if self._depth or size <= FEW else 1
         while pos < size:
             if pos >= retry and self._blank and text[pos - 1] == "\n" and not self._goes_on():
                 passed = paragraphs.passable(pos)

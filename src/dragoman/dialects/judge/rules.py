@@ -217,6 +217,12 @@ def decide(evidence: Evidence, rules: Sequence[Rule] = RULES) -> Decision:
     raise AssertionError("the last rule holds always")
 
 
+@lru_cache(maxsize=1024)
+def decide_usual(mark: Mark, place: Place, habit: str) -> Decision:
+    """The first rule that holds of a strong mark of which nothing else is to be said (`Evidence.usual`)."""
+    return decide(Evidence(mark=mark, strong=True, place=place, habit=habit))
+
+
 def _reason(rule: Rule, evidence: Evidence) -> str:
     if rule.reason in _OF_MARK:
         return _of_mark(rule.reason, evidence.mark)

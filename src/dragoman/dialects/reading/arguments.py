@@ -109,7 +109,6 @@ class RawArguments:
         self.draft, self._typing, self._repeats = draft, typing, repeats
         self.given: dict[str, str] = {}
         self._later: dict[str, list[Any]] = {}
-        self._wrappers = wrappers(draft)
         self._begun = False
 
     def key(self, written: str) -> str:
@@ -135,9 +134,13 @@ class RawArguments:
     def _waits(self, key: str) -> bool:
         """May more of this argument come, or is it perhaps a wrapper around all of them?"""
         kinds = self.shape(key).kinds
-        if not self.given and key in self._wrappers:
+        if not self.given and self._is_wrapper(key):
             return True
         return "array" in kinds or (self._repeats and not kinds)
+
+    def _is_wrapper(self, key: str) -> bool:
+        """Is it one of `wrappers`?  Few keys are: to gather them all costs more than the rest of a short call."""
+        return (key in WRAPPERS or key == self.draft.name) and key in wrappers(self.draft)
 
     def begin_text(self, key: str) -> None:
         """Write a text's key and opening quote; its characters follow through `text`, then `end_text`."""
@@ -211,7 +214,7 @@ class RawArguments:
         if len(self.given) != 1 or len(self._later) != 1:
             return None
         [(key, values)] = self._later.items()
-        if key not in self._wrappers or len(values) != 1:
+        if not self._is_wrapper(key) or len(values) != 1:
             return None
         value = values[0].text if isinstance(values[0], _Raw) else values[0]
         return unwrapped(value, self.draft.shape)

@@ -83,7 +83,10 @@ class Attempt(MarkedName):
     @property
     def last(self) -> Draft | None:
         """The last call read so far."""
-        return next((i for i in reversed(self.items) if isinstance(i, Draft)), None)
+        for item in reversed(self.items):
+            if isinstance(item, Draft):
+                return item
+        return None
 
     def drafts_from(self, first: int) -> list[Draft]:
         """The calls among the items from number `first` on."""
@@ -297,7 +300,9 @@ class Attempt(MarkedName):
 
     def _joined(self) -> Need[bool]:
         """Where nothing holds the calls together: does a comma or semicolon?"""
-        marks = tuple(m for m in self.row.between if m in JOINTS)
+        marks = tuple([m for m in self.row.between if m in JOINTS])
+        if not marks:
+            return isinstance(self.spec.args, KeywordArgs) and (yield from self._operator())
         _, mark = yield from self.src.glance(marks)
         _, found = yield from self.another(marks)
         return bool(mark and found) or (isinstance(self.spec.args, KeywordArgs) and (yield from self._operator()))
@@ -345,7 +350,8 @@ class Attempt(MarkedName):
             yield from self._read()
         if self.ended:
             return
-        if self.call_close and not (yield from self.closing(self.call_close)):
+        closers = self.call_close
+        if closers and not (yield from self.closing(closers)):
             yield from self._strays()
         yield from self._doubt()
 
@@ -406,7 +412,7 @@ class Attempt(MarkedName):
     def _doubt(self) -> Need[None]:
         """Brackets were missing before the call's closer: what follows it must not look like the rest of a string."""
         draft = self.last
-        if draft is None or all(e.kind != "missing_bracket" for e in draft.edits):
+        if draft is None or not draft.edits or all(e.kind != "missing_bracket" for e in draft.edits):
             return
         following = yield from self.src.peek()
         if following and (following in "\"'},]" or following.isalnum()):
@@ -502,8 +508,9 @@ class Attempt(MarkedName):
             if reader.unfit:
                 self.judge.refuse_numbers(draft, reader.unfit)
         draft.done, draft.end = True, self.src.at
-        self._refuse_guesses(draft)
-        self._refuse_swallowed(draft)
+        if draft.edits:
+            self._refuse_guesses(draft)
+            self._refuse_swallowed(draft)
         self.draft = None
 
     def _refuse_guesses(self, draft: Draft) -> None:

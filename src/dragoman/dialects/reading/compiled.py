@@ -114,6 +114,8 @@ class Row:
             (self.call_open, self.call_close),
             (self.section_open, self.section_close),
         )
+        around = self.section_open + self.call_open + self.tool_open
+        self.opens_call: Marks = tuple(m for m in around if m not in self.key_open)
         self.value_marks: Marks = _once(self.nesting.marks + self.key_open) if tagged else ()
 
     def _first(self) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ Knows rows and a source; nothing of arguments, of tools or of where in the messa
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
 
 from ...late import late
 from ...lenient.reader import Broken, Cut
@@ -61,7 +63,7 @@ class MarkedName:
             if mark in row.ends and mark not in row.tool_close:
                 self.src.pos -= len(mark)
                 raise Broken("no arguments follow the tool's name")
-        split = re.fullmatch(d.tool_re, text.strip(), re.S)
+        split = _whole(d.tool_re)(text.strip())
         if split is None:
             raise Mismatch
         parts = split.groupdict()
@@ -106,6 +108,11 @@ class MarkedName:
             if src.eof:
                 raise Mismatch if PROSE.search(_before_any(marks, src.buf[src.pos :])) else Cut
             yield
+
+
+@lru_cache(maxsize=256)
+def _whole(pattern: str) -> Callable[[str], re.Match[str] | None]:
+    return re.compile(pattern, re.S).fullmatch
 
 
 def _before_any(marks: tuple[str, ...], text: str) -> str:

@@ -10,7 +10,7 @@ place costs what was read since, and is not done without end.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Container, Generator
 from enum import Enum, auto
 from typing import Protocol
@@ -85,7 +85,7 @@ class RawValue:
         self, src: Source, marks: Marks, sink: Sink, values: Container[str], own: Collection[str]
     ) -> None:
         self._src, self._marks, self._sink, self._values, self._own = src, marks, sink, values, own
-        self._depth: Counter[str] = Counter()
+        self._depth: defaultdict[str, int] = defaultdict(int)
         self._held: list[str] | None = None
         self._first_own: _End | None = None
         self._first_guess: _End | None = None

@@ -204,7 +204,9 @@ class _Tags:
     def _type(self) -> Need[Typing | None]:
         """What the text itself says of the value's type."""
         src, row = self.a.src, self.a.row
-        size, found = yield from src.glance(row.type_open) if row.type_open else src.glance(())
+        if not row.type_open:
+            return None
+        size, found = yield from src.glance(row.type_open)
         if not found:
             return None
         src.pos += size
@@ -298,10 +300,11 @@ class _ValueMarks:
     def goes_on(self, seen: Seen) -> Need[bool]:
         """Does the value go on behind the closer that stands here?"""
         row = self.a.row
-        named = tuple(before + name + behind for before, behind in row.forms for name in self.a.judge.declared)
-        opens = (m for m in row.section_open + row.call_open + row.tool_open if m not in row.key_open)
-        marks = CallMarks(row.value_close, row.ends, (*opens, *named))
-        return (yield from self.a.goes_on(seen.size, marks, text=self.text))
+        opens = row.opens_call
+        if row.forms:
+            names = self.a.judge.declared
+            opens += tuple(before + name + behind for before, behind in row.forms for name in names)
+        return (yield from self.a.goes_on(seen.size, CallMarks(row.value_close, row.ends, opens), text=self.text))
 
     def _behind(self, size: int, marks: tuple[str, ...]) -> Need[tuple[bool, bool]]:
         """Does one of `marks` stand behind so many characters, or the text's end; and does it open a known argument?"""
@@ -320,12 +323,12 @@ class _ValueMarks:
     def _ends_well(self, size: int) -> Need[bool]:
         """If what closes the call's inside stands behind so many characters: does what must follow that, too?"""
         src, row = self.a.src, self.a.row
-        inner = [m for m in row.ends if m not in (row.section_close or row.call_close)]
+        outer = row.section_close or row.call_close
         src.hold()
         src.pos += size
         ahead, found = yield from src.glance(row.after_value)
         src.pos += ahead
-        well = found not in inner or bool((yield from src.glance(row.after_body))[1])
+        well = found not in row.ends or found in outer or bool((yield from src.glance(row.after_body))[1])
         well = well or (yield from _at_end(self.a, row.after_body))
         src.rewind()
         return well
