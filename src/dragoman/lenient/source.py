@@ -98,7 +98,7 @@ class Source:
         """From here on remember what is read, for `held` and `rewind`.  Returns the number of holds."""
         if not self._holds:
             self._last_held = self.buf[self.pos - 1] if self.pos else self.last
-        self._holds.append(self.at)
+        self._holds.append(self.base + self.pos)
         return len(self._holds)
 
     def unwind(self, depth: int) -> None:

@@ -160,9 +160,12 @@ class Shape:
 
     def has(self, key: str) -> bool:
         """Is `key` a declared property?"""
-        return key in self.keys or any(
-            _matches(pattern, key) for parts in self._branches for part in parts for pattern in _patterns(part)
-        )
+        return key in self.keys or (bool(self._named_so) and any(_matches(pattern, key) for pattern in self._named_so))
+
+    @cached_property
+    def _named_so(self) -> tuple[str, ...]:
+        """Patterns of names of declared properties."""
+        return tuple(pattern for parts in self._branches for part in parts for pattern in _patterns(part))
 
     def narrowed(self, value: Mapping[str, Any]) -> Shape:
         """The branches of a union that an object's own `const` and `enum` properties leave open; self when none."""

@@ -282,9 +282,10 @@ class Trial:
         if len(items) < len(attempt.items) and attempt.drafts and not attempt.drafts[-1].ended:
             raw = raws[id(attempt.drafts[-1])]
         pending = self._pending(items, row, raw, raws, attempt.hints)
-        for draft in pending.drafts:
+        drafts = pending.drafts
+        for draft in drafts:
             self.judge.settle(draft)
-        self._count(attempt)
+        self._count(attempt.drafts if len(items) < len(attempt.items) else drafts)
         if standing.awaited:
             pending.standing, pending.awaits = standing, Awaits.CLOSER
         elif teller.reasoning or (pending.whole and not row.strong):
@@ -312,9 +313,8 @@ class Trial:
             hints=() if teller.reasoning else (*self._hints(), *hints), box=box_of(row, raw),
         )  # fmt: skip
 
-    def _count(self, attempt: Attempt) -> None:
+    def _count(self, drafts: list[Draft]) -> None:
         """Calls that were read and will not run are counted with those that could not be read."""
-        drafts = attempt.drafts
         refused = len([draft for draft in drafts if draft.refusal is not None])
         for _ in range(refused):
             self._patience.broke()

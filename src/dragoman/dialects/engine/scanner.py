@@ -49,7 +49,8 @@ class Scanner:
             if src.eof and not marker and (torn := self._torn.mark(t, start)) < len(src.buf):
                 return self._torn.end_at_mark(t, start, torn)
             src.pos = cut
-            say(src.buf[start:cut])
+            if cut > start:
+                say(src.buf[start:cut])
             if marker or src.eof:
                 return marker
             src.tap = Tap((t.any_lead if self._teller.line_start("") else t.run_lead).search, say)
@@ -104,6 +105,8 @@ class Scanner:
         buf, eof = self._src.buf, self._src.eof
         self.named, marker = (), ""
         for form in forms_at(self._names, t.named_first if first else t.named_inline, buf, at, eof=eof):
+            if eof and not buf.startswith(form[0], at):
+                continue
             found = opened(form, self._names, buf, at, eof=eof)
             if found is UNDECIDED:
                 return None

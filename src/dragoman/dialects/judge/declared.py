@@ -121,13 +121,17 @@ class Declared(Mapping[str, Tool]):
 
     def spelt(self, written: str) -> str:
         """The declared name that is written so, in any case; "" where none is."""
-        return self.exact(written) or self._folded.get(written.casefold(), "")
+        if written in self._given:
+            return written
+        return self._spellings.get(written) or self._folded.get(written.casefold(), "")
 
     def meant(self, written: str) -> str:
         """The declared name that is written so, perhaps under a namespace or with markdown's escapes."""
+        if written in self._given:
+            return written
         clean = _clean(written)
         if clean is written and not written.startswith(NAMESPACES):
-            return self.exact(written) or self._tails.get(written, "")
+            return self._spellings.get(written) or self._tails.get(written, "")
         found = next((name for n in (written, clean, *_unspaced(clean)) if (name := self.exact(n))), "")
         return found or self._tails.get(clean, "")
 

@@ -156,7 +156,9 @@ class Context:
 
     def turned(self) -> bool:
         """Has another party's turn begun, in words?"""
-        return self.standing() is not None and self._lines.turned(self._head)
+        if self._stands is None:
+            self.standing()
+        return self._lines.turned(self._head)
 
     def standing(self) -> Standing:
         """How the present place stands."""

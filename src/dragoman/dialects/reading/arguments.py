@@ -66,9 +66,12 @@ def _fold(key: str) -> str:
 
 def wrappers(draft: Draft) -> frozenset[str]:
     """Keys that the arguments may be wrapped in once more: none that the tool declares (malformations.md 3)."""
-    if draft.tool is None:
-        return frozenset()
-    return frozenset(n for n in WRAPPERS | {draft.name} if not draft.shape.has(n))
+    return frozenset(n for n in WRAPPERS | {draft.name} if is_wrapper(draft, n))
+
+
+def is_wrapper(draft: Draft, key: str) -> bool:
+    """Is this key one of `wrappers`?  To gather them all costs more than the rest of a short call."""
+    return (key in WRAPPERS or key == draft.name) and draft.tool is not None and not draft.shape.has(key)
 
 
 def unwrapped(value: Any, shape: Shape) -> dict[str, Any] | None:
@@ -134,13 +137,9 @@ class RawArguments:
     def _waits(self, key: str) -> bool:
         """May more of this argument come, or is it perhaps a wrapper around all of them?"""
         kinds = self.shape(key).kinds
-        if not self.given and self._is_wrapper(key):
+        if not self.given and is_wrapper(self.draft, key):
             return True
         return "array" in kinds or (self._repeats and not kinds)
-
-    def _is_wrapper(self, key: str) -> bool:
-        """Is it one of `wrappers`?  Few keys are: to gather them all costs more than the rest of a short call."""
-        return (key in WRAPPERS or key == self.draft.name) and key in wrappers(self.draft)
 
     def begin_text(self, key: str) -> None:
         """Write a text's key and opening quote; its characters follow through `text`, then `end_text`."""
@@ -214,7 +213,7 @@ class RawArguments:
         if len(self.given) != 1 or len(self._later) != 1:
             return None
         [(key, values)] = self._later.items()
-        if not self._is_wrapper(key) or len(values) != 1:
+        if not is_wrapper(self.draft, key) or len(values) != 1:
             return None
         value = values[0].text if isinstance(values[0], _Raw) else values[0]
         return unwrapped(value, self.draft.shape)

@@ -14,7 +14,7 @@ from ...lenient.source import Need, Source
 from ...schema.validation import Shape
 from ...types import Edit
 from ..judge.candidate import Draft
-from .arguments import ECHO, TEXT, is_name, take_key, unwrapped, wrappers
+from .arguments import ECHO, TEXT, is_name, is_wrapper, take_key, unwrapped
 from .call import Attempt
 from .exact import object_at, wanted
 
@@ -55,7 +55,6 @@ class _Arguments:
         self.seen: set[str] = set()
         self.echo: dict[str, str] = {}
         self.whole, self.how, self.named = "", "", False
-        self.around = wrappers(draft)
 
     def read(self) -> Need[None]:
         """Read them all and close the object."""
@@ -85,7 +84,7 @@ class _Arguments:
         if key in ECHO and key not in seen and key not in self.echo and draft.tool is not None and not shape.has(key):
             self.echo[key] = yield from reader.captured()
             return
-        if key in self.around and not seen and (yield from self._wrapped(key)):
+        if is_wrapper(draft, key) and not seen and (yield from self._wrapped(key)):
             return
         if key in seen:
             reader.repeated = True

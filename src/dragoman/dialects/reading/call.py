@@ -100,8 +100,9 @@ class Attempt(MarkedName):
         if self.spec.suffix:
             yield from self._suffix()
         row = self.row
-        inside = yield from src.literal(row.section_open)
-        yield from src.space()
+        inside = (yield from src.literal(row.section_open)) if row.section_open else ""
+        if inside or not "!" <= src.buf[src.pos : src.pos + 1] <= "~":
+            yield from src.space()
         if self.spec.listing is Listing.ARRAY:
             yield from self._arrays(inside)
         else:

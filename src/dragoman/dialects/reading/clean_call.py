@@ -43,8 +43,11 @@ def clean_call(attempt: Attempt, args: JsonCall) -> bool:
         return False
     tool = attempt.judge.declared[name]
     held = object_at(src.buf, found.end())
-    if held is None or not wanted(tool).fit(held[0]) or not all(map(_is_plain, held[0])):
+    if held is None or not wanted(tool).fit(held[0]):
         return False
+    for key in held[0]:
+        if NO_KEY.search(key) is not None:
+            return False
     end = END.match(src.buf, held[2])
     if end is None or not _is_over(src, end.end()):
         return False
@@ -55,10 +58,6 @@ def clean_call(attempt: Attempt, args: JsonCall) -> bool:
     src.pos = end.end()
     attempt.finish(draft)
     return True
-
-
-def _is_plain(key: str) -> bool:
-    return NO_KEY.search(key) is None
 
 
 def _is_over(src: Source, pos: int) -> bool:

@@ -18,7 +18,7 @@ from ...types import Edit, IssueKind
 from ..judge.candidate import Draft
 from ..judge.judge import BENIGN
 from ..spec import JsonCall, Listing
-from .arguments import unwrapped, wrappers
+from .arguments import is_wrapper, unwrapped
 from .arguments_object import arguments_object, present, with_texts
 from .call import MAX_NAME, Attempt, Mismatch
 from .clean_call import clean_call
@@ -52,7 +52,7 @@ def json_call(attempt: Attempt) -> Need[None]:
     if c and c in "(\"'" and attempt.spec.listing is Listing.ARRAY and (yield from _pair(attempt)):
         return
     while True:
-        if (yield from src.peek()) != "{":
+        if c != "{" and (yield from src.peek()) != "{":
             if not (yield from _quoted_object(attempt)):
                 raise Mismatch
         elif not clean_call(attempt, args):
@@ -63,6 +63,7 @@ def json_call(attempt: Attempt) -> Need[None]:
         if not found:
             return
         src.pos += size - 1
+        c = "{"
 
 
 def _pair(attempt: Attempt) -> Need[bool]:
@@ -351,7 +352,7 @@ def _unwrap_late(value: dict[str, Any], draft: Draft) -> dict[str, Any] | None:
     if len(value) != 1:
         return None
     [(key, inner)] = value.items()
-    if key not in wrappers(draft) or not isinstance(inner, dict | str):
+    if not is_wrapper(draft, key) or not isinstance(inner, dict | str):
         return None
     return unwrapped(inner, draft.shape)
 
