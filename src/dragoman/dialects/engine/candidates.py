@@ -163,10 +163,13 @@ class Trial:
     def _is_other(self, row: Row) -> bool:
         """Does what follows the opener show that this row was not meant?
 
-        How far a weak one reads is noted; one that wants an object reads nothing where there is none.
+        How far a weak one reads is noted; one that wants an object reads nothing where there is none, and a bare list
+        of Python calls nothing but its bracket.
         """
-        single = isinstance(row.dialect.args, JsonCall) and row.dialect.listing is Listing.REPEAT
-        told = unlike(row) if row.strong or single else None
+        args, listing = row.dialect.args, row.dialect.listing
+        single = isinstance(args, JsonCall) and listing is Listing.REPEAT
+        bare = isinstance(args, KeywordArgs) and listing is Listing.ARRAY and not (row.section_open or row.call_open)
+        told = unlike(row) if row.strong or single or bare else None
         return told is not None and told(self.src.buf, self.src.pos)
 
     def closes(self, standing: Standing) -> Need[bool]:

@@ -125,14 +125,15 @@ class Table(Marks):
     @cached_property
     def lead_signs(self) -> tuple[Anchored, ...]:
         """Searches that find together what `lead` finds in a text that has ended; none where any word may begin one."""
-        if self.inline:
+        if any(before or not behind for before, behind in self.inline):
             return ()
+        words = [Anchored(re.compile(f"(?i:{re.escape(b)})").search, word=True) for _, b in sorted(self.inline)]
         marks = self.every() - self.line
         inside = {mark for mark in marks if LETTER.match(mark) or ("<" in mark[1:LOOK] and mark[0] != "<")}
         rests: dict[str, set[str]] = {}
         for mark in marks - inside:
             rests.setdefault(mark[0], set()).add(mark[1:LOOK])
-        return anchored({sign: _so_far(rest, cut="") for sign, rest in rests.items()}, inside)
+        return (*anchored({sign: _so_far(rest, cut="") for sign, rest in rests.items()}, inside), *words)
 
     @cached_property
     def begun(self) -> tuple[str, ...]:

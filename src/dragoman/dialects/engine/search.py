@@ -23,6 +23,7 @@ class Anchored(NamedTuple):
 
     search: Search
     before: tuple[int, ...] = ()
+    word: bool = False  # it stands behind a word that the place begins with
 
 
 class Lead:
@@ -76,10 +77,24 @@ def _place(sign: Anchored, buf: str, start: int) -> int:
     found = sign.search(buf, start)
     while found is not None:
         at = found.start() - (sign.before[found.lastindex - 1] if found.lastindex else 0)
+        if sign.word:
+            at = _word_before(buf, at)
         if at >= start:
             return at
         found = sign.search(buf, found.end())
     return len(buf)
+
+
+WORD_SIGNS = frozenset(".-:/$@\\_")
+
+
+def _word_before(buf: str, at: int) -> int:
+    """Where the word begins that stands before this place, perhaps with blanks between."""
+    while at and buf[at - 1] in " \t":
+        at -= 1
+    while at and (buf[at - 1].isalnum() or buf[at - 1] in WORD_SIGNS):
+        at -= 1
+    return at
 
 
 RARE = "<[:{>'"
