@@ -12,7 +12,7 @@ from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.explain.findings import Finding, verdicts
 from dragoman.dialects.judge.evidence import Evidence, Mark, Place, Thought, habit_of
 from dragoman.dialects.judge.provenance import CopyOf, ShownText
-from dragoman.dialects.judge.rules import OVERLOOKED, RULES
+from dragoman.dialects.judge.rules import OVERLOOKED, RULES, decide, decide_usual
 from dragoman.report_words import SAID, edit_words, evidence_words, habit_words
 from dragoman.types import Issue, IssueKind, Verdict
 
@@ -122,3 +122,22 @@ def test_a_habit_does_not_reach_into_a_fence_that_opens_behind_words() -> None:
     for written, runs in ((bare, 1), (text, 0)):
         parser = Parser(tools=tools, confirmed=["bare_json:object:between"])
         assert len(fold([*parser.feed(written), *parser.close()]).calls) == runs
+
+
+UNUSUAL: dict[str, Any] = {
+    "strong": False, "asked": True, "confirmed": True, "native": True, "box": "a code span", "thought": Thought.OPEN,
+    "told": False, "refusal": Issue(kind=IssueKind.UNKNOWN_TOOL, message=""), "edits": ("comma",),
+    "copy": CopyOf(0, "tool", 0, "hermes", "", name="", excerpt=""), "repeats": True, "hints": ("denied",), "word": True,
+}  # fmt: skip
+
+
+def test_evidence_is_usual_only_while_nothing_but_mark_place_and_habit_is_to_be_said() -> None:
+    assert {f.name for f in fields(Evidence)} == UNUSUAL.keys() | {"mark", "place", "habit"}
+    for mark in Mark:
+        for place in Place:
+            plain = Evidence(mark=mark, strong=True, place=place, habit="x")
+            assert plain.usual
+            assert decide_usual(mark, place, "x") == decide(plain)
+            assert plain.words() == {"mark": str(mark), "strong": True, "place": str(place)}
+    for name, value in UNUSUAL.items():
+        assert not Evidence(**{"mark": Mark.TAG, "strong": True, name: value}).usual

@@ -162,7 +162,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
         if isinstance(args, JsonCall):
             return rf"{opened}(?:\{{|\[{SP}(?:[\[\]{{(\"']|\Z))", longest
         if isinstance(args, KeywordArgs):
-            return rf"{opened}\[{SP}(?:[\]\[\"'`]|{CALL_NAME.pattern}|[^(]{{0,{MAX_NAME}}}\Z)", longest
+            return rf"{opened}\[{SP}(?:[\]\[{{\"'`]|{CALL_NAME.pattern}|[^(]{{0,{MAX_NAME}}}\Z)", longest
         return None
     if isinstance(args, JsonCall):
         fenced = FENCED if row.call_open or row.section_open else ""

@@ -1,0 +1,51 @@
+"""Where a marker may begin in a text that is all there: by one sign at a time, or by all of them at once."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dragoman import dialects
+from dragoman.dialects.engine.markers import Table, table
+from dragoman.dialects.engine.search import Lead
+from dragoman.dialects.rows.table import resolve
+from dragoman.lenient.source import Source
+
+PIECES = (
+    "look", "_a.b", "f/g", "x:y", "[ARGS]", "[args]", " [ARGS]", "\t[ARGS]", "[TOOL_CALLS]", "<tool_call>", "</x>", "[",
+    "]", "(", "{", '{"name"', "\n", " ", "  ", "word ", "ſ", "İ", "-", ".", "$v", "@at", "日本", "<|", "<|tool|>", "'",
+)  # fmt: skip
+LONG = "plain words " * 40 + "."
+
+
+def _places(lead: Lead, text: str) -> list[int]:
+    src = Source()
+    src.feed(text)
+    src.eof = True
+    found, at = [], lead.next(src, 0)
+    while at < len(text):
+        found.append(at)
+        at = lead.next(src, at + 1)
+    return found
+
+
+def _table(name: str) -> Table:
+    return table(resolve(name), calls=True, asked=True)
+
+
+SEARCHED = [name for name in dialects if _table(name).lead_signs]
+
+
+def test_forms_that_may_stand_anywhere_are_searched_by_their_marks() -> None:
+    assert _table("mistral").inline
+    assert "mistral" in SEARCHED
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_single_signs_find_every_place_that_the_whole_pattern_finds(name: str) -> None:
+    marks, rng = _table(name), random.Random(name)
+    for _ in range(12):
+        text = LONG + "".join(rng.choice(PIECES) for _ in range(60)) + LONG
+        by_signs = Lead(marks.lead, one=True, signs=marks.lead_signs)
+        assert _places(by_signs, text) == _places(Lead(marks.lead, one=True), text)
