@@ -95,3 +95,27 @@ def test_plain_fences_tell_the_same_in_pieces(head: str, fence: str) -> None:
 def test_endless_printing_raises_nothing(depth: int) -> None:
     text = "print(" * depth + 'ping(host="a")' + ")" * depth
     assert len(parse(text, tools=TOOLS).calls) == (depth <= 16)
+
+
+@pytest.mark.parametrize("text", [
+    "<|tool_call_start|>[{'ping(host=\"a\")'}]<|tool_call_end|>",
+    "<|python_start|>[{'ping(host=\"a\")'}]<|python_end|>",
+    "[{'ping(host=\"a\")'}]",
+    "[ {ping(host=\"a\")} ]",
+])  # fmt: skip
+def test_calls_in_braces_in_a_list_are_read_whole_as_in_pieces(text: str) -> None:
+    parser = Parser(tools=TOOLS)
+    pieces = fold([event for sign in text for event in parser.feed(sign)] + parser.close())
+    whole = parse(text, tools=TOOLS)
+    assert [call.arguments for call in whole.calls] == [{"host": "a"}]
+    assert (pieces.calls, pieces.text, pieces.issues) == (whole.calls, whole.text, whole.issues)
+
+
+def test_a_short_call_takes_few_steps() -> None:
+    assert steps(CALL) < 300
+    assert steps("I will look at it now.\n\n" + CALL) < 340
+
+
+def test_a_long_line_before_a_call_is_looked_at_no_oftener_than_a_short_one() -> None:
+    words = "I will look at the file, as you asked; "
+    assert steps(words * 50 + "\n\n" + CALL) < steps(words + "\n\n" + CALL) + 60
