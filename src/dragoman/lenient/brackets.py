@@ -11,6 +11,7 @@ from ..late import late
 
 BRACKETS = {"{": "}", "[": "]", "(": ")"}
 TOKEN = late(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{}\[\]()]", re.DOTALL)
+NESTING = late(r"[\[\]{}]")
 
 
 def closing(text: str, start: int) -> int:
@@ -25,3 +26,13 @@ def closing(text: str, start: int) -> int:
         if not stack:
             return token.end()
     return 0
+
+
+def depth(text: str) -> int:
+    """How deep the brackets of `text` are nested, those in its strings too."""
+    deepest = now = 0
+    for bracket in NESTING.findall(text):
+        now += 1 if bracket in "[{" else -1
+        deepest = max(deepest, now)
+    return deepest
+

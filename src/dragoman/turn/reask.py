@@ -21,6 +21,8 @@ from ..effects import Machine, relay
 from ..errors import ErrorKind, ProviderError
 from ..events import Ended, Event, IssueReported
 from ..lenient.answers import Fitting
+from ..lenient.brackets import depth
+from ..lenient.reader import MAX_DEPTH
 from ..types import (
     NOTHING,
     Issue,
@@ -54,6 +56,8 @@ LOST = frozenset({
 UNPROCESSABLE = 422
 """The status where a demand was not met: SDKs repeat a 5xx by themselves, and this was asked often enough."""
 MOST_CORRECTIONS = 6
+SHOWN = 80
+"""Characters that are shown of what is nested without end."""
 NEARLY = 0.9
 """Of a limit: servers do not all count their own marks."""
 
@@ -95,7 +99,9 @@ def reask(request: Request, ask: Ask, reasks: int | Budget = 2, *, whole_calls: 
     response = yield from relay(ask(request), on_step=answer.stream)
     yield from answer.take_first(response)
     asked = request
-    while answer.errors and not _is_excused(request, response) and budget.take():
+    while answer.errors and not _is_excused(request, response):
+        if (asked is not request and all(map(_is_endless, answer.errors))) or not budget.take():
+            break  # a model that was told so, and nests as deep again, will not do otherwise
         asked = _again(asked, response, answer.errors, answer.calls)
         try:
             response = yield from relay(ask(asked), on_step=_unheard)
@@ -116,6 +122,16 @@ def _is_excused(request: Request, response: Response) -> bool:
     """Did the answer end for a reason that leaves nothing to ask again, or where the client wanted it to?"""
     own_limit = response.stop is Stop.LENGTH and _reached(request.sampling.max_tokens, response)
     return response.stop in FINAL_STOPS or own_limit
+
+
+def _is_endless(error: AnswerError) -> bool:
+    """Is what was written nested deeper than anything that is read?"""
+    return depth(error.issue.raw) > MAX_DEPTH
+
+
+def _shortened(raw: str) -> str:
+    """`raw`, of which the beginning says all where it is brackets in brackets without end; the issue has the whole."""
+    return raw if len(raw) <= SHOWN or depth(raw) <= MAX_DEPTH else f"{raw[:SHOWN]}… ({len(raw)} characters)"
 
 
 def _reached(limit: int | None, response: Response) -> bool:
@@ -157,7 +173,7 @@ def _again(asked: Request, response: Response, errors: Sequence[AnswerError], ma
 
     The model's words go back as text: a native call must be answered by a result, and there is none.
     """
-    raws = [error.written or error.issue.raw for error in errors]
+    raws = [_shortened(error.written or error.issue.raw) for error in errors]
     wrote = "\n".join(filter(None, (response.text.strip(), *raws)))
     sentences = list(dict.fromkeys(error.correction for error in errors))[:MOST_CORRECTIONS]
     if made:
@@ -331,5 +347,5 @@ class GoodAnswer(AnswerComposer):
             said = HONEST.format(name=name, why=why)
             self.apart: bool = self.spoke
             raw = error.issue.raw
-            shown = "" if written_in_protocol(raw, [error.issue.name], told=True) else f"\n{raw}"
+            shown = "" if written_in_protocol(raw, [error.issue.name], told=True) else f"\n{_shortened(raw)}"
             yield from self.emit_text(f"{said}{shown}")
