@@ -74,7 +74,7 @@ def counted(work: Callable[[], object], warm: int = 2) -> int:
 
 def streams() -> Iterator[tuple[str, Callable[[], float]]]:
     """A token of each class of text, in pieces of four characters."""
-    from bench.parse_stream import KINDS, TOKEN, fours, ours
+    from parse_stream import KINDS, TOKEN, fours, ours
 
     for name, kind in KINDS.items():
         pieces = fours(kind.make(2000 * TOKEN))
@@ -83,7 +83,8 @@ def streams() -> Iterator[tuple[str, Callable[[], float]]]:
 
 def wholes() -> Iterator[tuple[str, Callable[[], float]]]:
     """Whole texts of three sizes: prose with signs and Markdown, then a call."""
-    from bench.parse_stream import MARKDOWN, PROSE, TOOLS
+    from parse_stream import MARKDOWN, PROSE, TOOLS
+
     from dragoman import parse
 
     call = '<tool_call>\n{"name": "write_file", "arguments": {"path": "a.py", "content": "x = 1\\n"}}\n</tool_call>'
@@ -94,7 +95,8 @@ def wholes() -> Iterator[tuple[str, Callable[[], float]]]:
 
 def codecs() -> Iterator[tuple[str, Callable[[], float]]]:
     """A request of ten tools and forty messages encoded and decoded, by each API's codec."""
-    from bench.codecs_material import request
+    from codecs_material import request
+
     from dragoman.codecs import CODECS
 
     whole = request(tools=10, messages=40)
@@ -187,7 +189,7 @@ def _answer(native: bool, chunks: int) -> Any:
         deltas.append({"tool_calls": [{"index": 0, **call}]})
     else:
         deltas.append({"content": "\n" + message["content"]})
-    frames = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    frames: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     frames.append({"index": 0, "delta": {}, "finish_reason": ended})
     told = [{**about, "object": "chat.completion.chunk", "choices": [frame]} for frame in frames]
     pieces = [f"data: {json.dumps(one)}\n\n".encode() for one in told]

@@ -279,7 +279,7 @@ class Trial:
         raw = src.held()
         src.release()
         self._refuse_cut(attempt)
-        teller.live = None
+        teller.let_go()
         raws = written_as(attempt, raw, at)
         items = [item for item in attempt.items if not (isinstance(item, Draft) and item.ended)]
         if len(items) < len(attempt.items) and attempt.drafts and not attempt.drafts[-1].ended:

@@ -110,6 +110,12 @@ class Teller(Waiting):
         self._start(draft, self.out)
         self.live = draft
 
+    def let_go(self) -> None:
+        """The live call, if there is one, is read whole: all of it is told, and its end waits for the verdict."""
+        live, self.live = self.live, None
+        if live is not None and live.told < len(live.pieces):
+            self._tell_pieces(live, self.out)
+
     def end_live(self, raw: str) -> None:
         """The live call, written as `raw`, is complete, and another follows it."""
         if self.live is not None:
