@@ -113,7 +113,7 @@ class Teller(Waiting):
     def let_go(self) -> None:
         """The live call, if there is one, is read whole: all of it is told, and its end waits for the verdict."""
         live, self.live = self.live, None
-        if live is not None and live.told < len(live.pieces):
+        if live is not None:
             self._tell_pieces(live, self.out)
 
     def end_live(self, raw: str) -> None:
@@ -146,6 +146,8 @@ class Teller(Waiting):
     def _tell_pieces(draft: Draft, out: list[Event]) -> None:
         pieces = draft.pieces
         size = len(pieces)
+        if draft.told == size:
+            return
         out.append(CallDelta(draft.index, pieces[-1] if size == draft.told + 1 else "".join(pieces[draft.told :])))
         draft.told = size
 
@@ -174,8 +176,7 @@ class Teller(Waiting):
         self._unclosed = _call_of(draft) if unclosed else None
 
     def _end_started(self, draft: Draft, decision: Decision) -> None:
-        if draft.told < len(draft.pieces):
-            self._tell_pieces(draft, self.out)
+        self._tell_pieces(draft, self.out)
         tier = Tier.TAGGED if draft.strong else Tier.RAW_JSON
         self.out.append(CallEnded(draft.index, draft.report(tier, decision)))
 

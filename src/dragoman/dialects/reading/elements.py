@@ -366,7 +366,7 @@ class _ElementMarks:
         """Does the value go on behind the closer that stands here?"""
         reader = self.reader
         called, row = reader.a.called, reader.a.row
-        closers, opens = reader.closers, row.section_open + row.call_open + row.tool_open
+        closers, opens = reader.closers, row.opens_call
         if called:
             closers, opens = (f"{reader.lead}/{called}>", *closers), (f"{reader.lead}{called}", *opens)
         marks = CallMarks((f"{reader.lead}/{self.key}>",), closers, opens)

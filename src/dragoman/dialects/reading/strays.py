@@ -19,7 +19,6 @@ from ...lenient.source import Need, Source
 
 HINT = "closers of its own stand once more behind it"
 
-
 Another: TypeAlias = Callable[[], Need[tuple[int, str]]]
 
 

@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol
 
@@ -71,16 +72,18 @@ class Room:
 
     def __init__(self, files: Callable[[], int] = raise_limit, clock: Callable[[], float] = time.monotonic) -> None:
         self._ask, self._clock = files, clock
-        self._files = 0
         self._shed = self._refused = 0
         self._told_at = float("-inf")
 
-    @property
+    @cached_property
+    def files(self) -> int:
+        """Files the process may open; the limit is raised when this is first asked."""
+        return self._ask()
+
+    @cached_property
     def most(self) -> int:
         """Connections there may be."""
-        if not self._files:
-            self._files = self._ask()
-        return max(LEAST, (self._files - OTHERS) // 2)
+        return max(LEAST, (self.files - OTHERS) // 2)
 
     def make_room(self, connections: set[Any]) -> bool:
         """May the newest of these stay?  Idle ones are closed where there are too many."""
@@ -98,7 +101,7 @@ class Room:
         self._refused += refused
         now = self._clock()
         if now - self._told_at >= 1.0:
-            log.warning(TOLD, self._files or self._ask(), self._shed, self._refused)
+            log.warning(TOLD, self.files, self._shed, self._refused)
             self._told_at, self._shed, self._refused = now, 0, 0
 
 
