@@ -26,15 +26,17 @@ FLOORS: tuple[str, ...] = (
     "doctor fallback loop sim",  # runs, routes, probes, the scripted model
     "client mcp plugins server_tools",  # what programs are made of
     "gateway",
+    "batch",  # corpora: may read what a gateway recorded
     "cli",
     "__main__",
 )
 """The house: every room right below `dragoman`, by floor.  A room knows the floors below it and nobody beside it."""
 
-LOOSE, ROOMS = 14, 19
+LOOSE, ROOMS = 14, 20
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 
 INNER: dict[str, tuple[str, ...]] = {
+    "batch": ("codes options row row_json", "result", "formats", "judging", "arrow", "running"),
     "codecs": ("shared", "crossing typed", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
@@ -44,7 +46,8 @@ INNER: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Rooms inside rooms, by the same law."""
 
-WORLD = frozenset({"io", "sim", "client", "mcp", "plugins", "gateway", "cli", "__main__", "loop.journal"})
+WORLD = frozenset({"io", "sim", "client", "mcp", "plugins", "gateway", "cli", "__main__", "loop.journal",
+                   "batch.arrow", "batch.row_json", "batch.running"})  # fmt: skip
 """Rooms that may touch clocks, randomness, files and the network; the others are told, or ask by an effect."""
 SHOWN = FLOOR["gateway"]  # the public face shows type checkers this floor and those below it
 

@@ -31,6 +31,7 @@ COMMANDS = MappingProxyType(
         "prompt": ("prompt", "Write the prompt that explains tools to a model without them."),
         "learn": ("learn", "Learn how a model writes tool calls from its chat template."),
         "convert": ("convert", "Convert a request, a response or a stream from one API to another."),
+        "batch": ("batch", "Inspect, judge, clean, convert and score corpora of tool calls."),
         "check": ("check", "Check a dragoman.toml, and show where each model goes."),
         "connect": ("connect", "Show or write the settings that make a client program use the gateway."),
         "doctor": ("doctor", "Probe a deployment: what can it really do, and what would help it?"),

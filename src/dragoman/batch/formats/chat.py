@@ -1,0 +1,409 @@
+"""Formats in which a row is `messages` and `tools` of the chat API: OpenAI, TRL, Axolotl, Mistral, ms-swift, batches.
+
+Knows the chat API's messages; nothing of other shapes.
+Sources: OpenAI fine-tuning guide; TRL dataset formats; Axolotl docs; ms-swift docs "Agent support"; Mistral fine-tuning;
+OpenAI batch API; vLLM `run-batch`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..row_json import BadRow, dumps, loads, text
+from .chat_row import TRAIN, Chat, ChatRow, a_list, a_text, an_object, call, paired, said
+from .spec import Demands, Format
+
+TOOL_KEYS = ("tools", "functions", "available_tools", "functions_list")
+SETTINGS = ("parallel_tool_calls", "tool_choice", "function_call")
+WEIGHTS = ("weight", "train", "loss")
+ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "bot": "assistant", "ai": "assistant"}
+BRANCHES = {
+    "chosen": "chosen", "rejected": "rejected", "preferred_output": "chosen", "non_preferred_output": "rejected",
+    "completion": "completion",
+}  # fmt: skip
+"""Columns of answers that continue the prompt, and what we call them."""
+LABELS = ("label", "reward", "split", "score", "finish_reason", "reward_info", "resolved", "exit_status")
+METADATA = (
+    "id", "uuid", "model", "source", "task_id", "trial", "trajectory_id", "category", "task", "license", "domain",
+    "dataset", "instance_id", "language", "custom_id", "request_id", "trace_id", "session_id",
+)  # fmt: skip
+
+
+# ── reading ──────────────────────────────────────────────────────────────────
+
+
+def sorted_fields(row: ChatRow, rest: Mapping[str, Any]) -> ChatRow:
+    """`row` with the other columns of it where they belong."""
+    for key, value in rest.items():
+        place = row.labels if key in LABELS else row.metadata if key in METADATA else row.extra
+        place[key] = value
+    return row
+
+
+def tools_of(obj: Mapping[str, Any], keys: Iterable[str] = TOOL_KEYS) -> list[Any] | None:
+    """The tools of a row: a list, or JSON in a string; None where nothing is said of them."""
+    for key in keys:
+        if obj.get(key) is not None:
+            return listed_tools(obj[key], f"$.{key}")
+    return None
+
+
+def listed_tools(value: Any, path: str) -> list[Any]:
+    """Tools in a list, in a JSON string, or each in a string of its own (datasets' `Json()`)."""
+    if isinstance(value, str):
+        value = from_text(value, path) if value.strip() else []
+    if isinstance(value, dict):
+        value = value.get("tools", [value])
+    return [from_text(one, f"{path}[{i}]") if isinstance(one, str) else one for i, one in enumerate(a_list(value, path))]
+
+
+def from_text(value: str, path: str) -> Any:
+    """The JSON in a string.  Raises `BadRow`."""
+    try:
+        return loads(value.encode("utf-8", "surrogatepass"))
+    except BadRow as why:
+        raise BadRow("bad_tools" if "tools" in path else "unreadable", f"the JSON in a string: {why}", path) from None
+
+
+def flagged(message: Chat) -> Chat:
+    """A message with the one word for what is learnt from."""
+    key = next((key for key in WEIGHTS if message.get(key) is not None), None)
+    if key is None:
+        return message
+    value = message[key]
+    left = {name: one for name, one in message.items() if name not in WEIGHTS}
+    return {**left, TRAIN: bool(value)} if isinstance(value, bool | int | float) else message
+
+
+def chats(value: Any, path: str) -> list[Chat]:
+    """Messages of the chat API, their keys without a value left out."""
+    made = []
+    for i, one in enumerate(a_list(value, path)):
+        message = from_text(one, f"{path}[{i}]") if isinstance(one, str) else one
+        message = {key: part for key, part in an_object(message, f"{path}[{i}]").items() if part is not None}
+        role = message.get("role")
+        if not isinstance(role, str):
+            raise BadRow("unreadable", "a message without a role", f"{path}[{i}]")
+        if role in ROLES:
+            message["role"] = ROLES[role]
+        if isinstance(message.get("tool_calls"), str):
+            message["tool_calls"] = from_text(message["tool_calls"], f"{path}[{i}].tool_calls")
+        made.append(flagged(message))
+    return made
+
+
+def read_chat(obj: dict[str, Any]) -> ChatRow:
+    """A row of messages, or of a prompt and the answers that continue it."""
+    rest = dict(obj)
+    if "messages" in rest:
+        messages = chats(rest.pop("messages"), "$.messages")
+    else:
+        messages = _prompt(rest)
+    row = ChatRow(messages=paired(messages), tools=tools_of(rest))
+    for key in [key for key in TOOL_KEYS if key in rest]:
+        del rest[key]
+    for key, name in BRANCHES.items():
+        if isinstance(rest.get(key), list):
+            row.branches[name] = chats(rest.pop(key), f"$.{key}")
+    for key in SETTINGS:
+        if rest.get(key) is not None:
+            row.labels[key] = rest.pop(key)
+    return sorted_fields(row, rest)
+
+
+def _prompt(rest: dict[str, Any]) -> list[Chat]:
+    if isinstance(given := rest.get("input"), dict) and "messages" in given:  # OpenAI's preferences
+        del rest["input"]
+        for key in ("tools", *SETTINGS):
+            if key in given:
+                rest.setdefault(key, given[key])
+        return chats(given["messages"], "$.input.messages")
+    prompt = rest.pop("prompt", [])
+    return [said("user", prompt)] if isinstance(prompt, str) else chats(prompt, "$.prompt")
+
+
+def _fits_chat(obj: Mapping[str, Any]) -> bool:
+    listed = obj.get("messages")
+    if isinstance(listed, list):
+        return not listed or (isinstance(listed[0], dict) and "role" in listed[0]) or isinstance(listed[0], str)
+    given = obj.get("input")
+    if isinstance(given, dict) and "messages" in given:
+        return True
+    prompt = obj.get("prompt")
+    return isinstance(prompt, list) and any(isinstance(obj.get(key), list) for key in BRANCHES)
+
+
+def _is_object_form(obj: Mapping[str, Any]) -> bool:
+    """Does the first call have arguments as an object?"""
+    for message in _all_messages(obj):
+        for one in message.get("tool_calls") or ():
+            function = one.get("function") if isinstance(one, dict) else None
+            return isinstance(function, dict) and isinstance(function.get("arguments"), dict)
+    return False
+
+
+def _all_messages(obj: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for key in ("messages", "prompt", *BRANCHES):
+        listed = obj.get(key)
+        for one in listed if isinstance(listed, list) else ():
+            if isinstance(one, dict) and isinstance(one.get("tool_calls") or (), list | tuple):
+                yield one
+
+
+def _fits_trl(obj: Mapping[str, Any]) -> bool:
+    return _fits_chat(obj) and ("prompt" in obj or isinstance(obj.get("tools"), str) or _is_object_form(obj))
+
+
+def _fits_axolotl(obj: Mapping[str, Any]) -> bool:
+    return _fits_chat(obj) and any("train" in m or "train_detail" in m for m in _all_messages(obj))
+
+
+def _fits_mistral(obj: Mapping[str, Any]) -> bool:
+    ids = [one.get("id") for m in _all_messages(obj) for one in m.get("tool_calls") or () if isinstance(one, dict)]
+    nine = all(isinstance(one, str) and len(one) == 9 and one.isalnum() for one in ids)
+    return bool(ids) and nine and _fits_chat(obj) and not _is_object_form(obj)
+
+
+# ── writing ──────────────────────────────────────────────────────────────────
+
+
+def written_messages(messages: Iterable[Chat], demands: Demands) -> list[Chat]:
+    """Messages as the target wants them."""
+    made = [_written(message, demands) for message in messages]
+    return [one for each in made for one in _apart(each)] if demands.parallel != "list" else made
+
+
+def _written(message: Chat, demands: Demands) -> Chat:
+    made = {key: value for key, value in message.items() if key != TRAIN}
+    if TRAIN in message and demands.train:
+        flag: Any = message[TRAIN]
+        made[demands.train] = int(flag) if demands.train == "weight" else flag
+    if made.get("tool_calls"):
+        made["tool_calls"] = [written_call(one, demands) for one in made["tool_calls"]]
+        made.setdefault("content", None)
+    if "tool_call_id" in made:
+        made["tool_call_id"] = an_id(made["tool_call_id"], demands)
+    return made
+
+
+def written_call(one: Chat, demands: Demands) -> Chat:
+    """A call with its arguments and its id in the form the target wants."""
+    function = one.get("function")
+    if not isinstance(function, dict):
+        return one
+    arguments = in_form(function.get("arguments"), demands)
+    made = {**one, "function": {**function, "arguments": arguments}}
+    if isinstance(made.get("id"), str):
+        made["id"] = an_id(made["id"], demands)
+    return made
+
+
+def in_form(arguments: Any, demands: Demands) -> Any:
+    """Arguments as an object or as a string; what is no JSON stays as it is."""
+    if demands.arguments == "string":
+        return arguments if isinstance(arguments, str) else text({} if arguments is None else arguments)
+    if not isinstance(arguments, str):
+        return {} if arguments is None else arguments
+    try:
+        value = loads(arguments.encode()) if arguments.strip() else {}
+    except (BadRow, UnicodeEncodeError):
+        return arguments
+    return value if isinstance(value, dict) else arguments
+
+
+def an_id(given: str, demands: Demands) -> str:
+    """An id in the target's alphabet: as it is where that fits, else made of it, the same one every time."""
+    if demands.ids != "nine" or (len(given) == 9 and given.isascii() and given.isalnum()):
+        return given
+    number = int.from_bytes(hashlib.sha256(given.encode("utf-8", "replace")).digest()[:8], "big")
+    return "".join(ALPHABET[number // 62**place % 62] for place in range(9))
+
+
+def _apart(message: Chat) -> Iterator[Chat]:
+    """One message for each call."""
+    calls = message.get("tool_calls") or ()
+    if len(calls) < 2:
+        yield message
+        return
+    for number, one in enumerate(calls):
+        first = message if not number else {"role": message["role"], "content": None}
+        yield {**first, "tool_calls": [one]}
+
+
+def written_tools(tools: list[Any] | None, demands: Demands) -> dict[str, Any]:
+    """The column of tools; without one where the row says nothing of tools."""
+    if tools is None or demands.tools in ("none", "text"):
+        return {}
+    return {"tools": text(tools) if demands.tools == "string" else tools}
+
+
+def others(row: ChatRow) -> dict[str, Any]:
+    """The columns besides."""
+    return {**row.metadata, **row.labels, **row.extra}
+
+
+def write_chat(row: ChatRow, demands: Demands) -> dict[str, Any]:
+    """A row of messages and tools; branches as TRL has them."""
+    branches = {name: written_messages(one, demands) for name, one in row.branches.items()}
+    head = {"prompt" if branches else "messages": written_messages(row.messages, demands)}
+    return {**head, **branches, **written_tools(row.tools, demands), **others(row)}
+
+
+def write_openai(row: ChatRow, demands: Demands) -> dict[str, Any]:
+    """The same, branches as OpenAI's preference tuning has them."""
+    if not row.branches:
+        return write_chat(row, demands)
+    words = {ours: theirs for theirs, ours in BRANCHES.items() if theirs.endswith("_output")}
+    branches = {words.get(name, name): written_messages(one, demands) for name, one in row.branches.items()}
+    given = {"messages": written_messages(row.messages, demands), **written_tools(row.tools, demands)}
+    return {"input": given, **branches, **others(row)}
+
+
+# ── ms-swift: a message for each call ────────────────────────────────────────
+
+SWIFT_ROLES = ("tool_call", "tool_response")
+
+
+def _fits_swift(obj: Mapping[str, Any]) -> bool:
+    return isinstance(obj.get("messages"), list) and any(
+        isinstance(m, dict) and m.get("role") in SWIFT_ROLES for m in obj["messages"]
+    )
+
+
+def _read_swift(obj: dict[str, Any]) -> ChatRow:
+    made: list[Chat] = []
+    before = ""
+    for i, one in enumerate(a_list(obj["messages"], "$.messages")):
+        message = flagged(an_object(one, f"$.messages[{i}]"))
+        role = message.get("role")
+        if role == "tool_call":
+            calls = a_call(message.get("content"), f"$.messages[{i}].content")
+            left = {key: value for key, value in message.items() if key not in ("role", "content")}
+            if made and before in ("assistant", "tool_call"):
+                made[-1] = {**made[-1], **left, "tool_calls": [*made[-1].get("tool_calls", ()), *calls]}
+            else:
+                made.append({"role": "assistant", "content": None, **left, "tool_calls": calls})
+        else:
+            made.append({**message, "role": "tool"} if role == "tool_response" else message)
+        before = str(role)
+    rest = {key: value for key, value in obj.items() if key not in ("messages", *TOOL_KEYS)}
+    return sorted_fields(ChatRow(messages=paired(made), tools=tools_of(obj)), rest)
+
+
+def a_call(content: Any, path: str) -> list[Chat]:
+    """The call, or the list of calls, that stands in a text as JSON."""
+    value = content
+    if isinstance(content, str):
+        try:
+            value = loads(content.encode("utf-8", "surrogatepass"))
+        except BadRow as why:
+            raise BadRow("malformed", f"the call is not JSON: {why}", path) from None
+    made = []
+    for one in value if isinstance(value, list) else [value]:
+        given = one if isinstance(one, dict) else {}
+        if isinstance(given.get("function"), dict):
+            given = given["function"]
+        if not isinstance(given.get("name"), str):
+            raise BadRow("malformed", "a call without a name", path)
+        made.append(call(given["name"], given.get("arguments", given.get("parameters", {}))))
+    return made
+
+
+def _write_swift(row: ChatRow, demands: Demands) -> dict[str, Any]:
+    if row.branches:
+        raise BadRow("unwritable", "ms-swift has no place for several answers; convert to trl", "$")
+    made: list[Chat] = []
+    for message in written_messages(row.messages, Demands(arguments="object", train=demands.train)):
+        calls = message.pop("tool_calls", None)
+        if message["role"] == "tool":
+            made.append({"role": "tool_response", "content": a_text(message.get("content"), "$")})
+            continue
+        if not calls or message.get("content"):
+            made.append(message)
+        for one in calls or ():
+            function = one["function"]
+            told = {"name": function["name"], "arguments": function["arguments"]}
+            flag = {demands.train: message[demands.train]} if demands.train in message else {}
+            made.append({"role": "tool_call", "content": text(told), **flag})
+    return {**written_tools(row.tools, demands), "messages": made, **others(row)}
+
+
+# ── batches ──────────────────────────────────────────────────────────────────
+
+
+def _fits_batch(obj: Mapping[str, Any]) -> bool:
+    return "custom_id" in obj and (isinstance(obj.get("body"), dict) or "response" in obj)
+
+
+def _read_batch(obj: dict[str, Any]) -> ChatRow:
+    rest = {key: value for key, value in obj.items() if key not in ("body", "response")}
+    body = obj.get("body")
+    if isinstance(body, dict):
+        row = ChatRow(messages=paired(chats(body.get("messages", []), "$.body.messages")), tools=tools_of(body))
+        row.extra["body"] = {k: v for k, v in body.items() if k not in ("messages", "tools")}
+        return sorted_fields(row, rest)
+    response = an_object(obj.get("response"), "$.response")
+    answer = response.get("body", response)  # vLLM once wrote no `body` level
+    row = ChatRow(messages=_answers(an_object(answer, "$.response.body")))
+    row.extra["response"] = response
+    return sorted_fields(row, rest)
+
+
+def _answers(body: Mapping[str, Any]) -> list[Chat]:
+    choices = a_list(body.get("choices", []), "$.response.body.choices")
+    path = "$.response.body.choices[0].message"
+    return chats([choices[0].get("message")], path) if choices and isinstance(choices[0], dict) else []
+
+
+def _write_batch(row: ChatRow, demands: Demands) -> dict[str, Any]:
+    """A request for each row: the conversation up to the model's last turns is what is asked."""
+    body = row.extra.get("body")
+    model = body if isinstance(body, dict) else {"model": str(row.metadata.get("model", ""))}
+    asked = {**model, "messages": written_messages(row.messages, demands), **written_tools(row.tools, demands)}
+    name = row.metadata.get("custom_id", row.metadata.get("id"))
+    key = hashlib.sha256(dumps(asked)).hexdigest()[:16]
+    return {
+        "custom_id": str(name) if name is not None else f"row-{key}",
+        "method": row.extra.get("method", "POST"), "url": row.extra.get("url", "/v1/chat/completions"), "body": asked,
+    }  # fmt: skip
+
+
+# ── the rows ─────────────────────────────────────────────────────────────────
+
+_TOOLS = '"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}}]'
+_SAMPLE = '{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"%s","type":"function","function":{"name":"f","arguments":%s}}]},{"role":"tool","tool_call_id":"%s","content":"7"},{"role":"assistant","content":"Seven."%s}],' + _TOOLS + "}"
+
+BATCH = Format(
+    name="batch", fits=_fits_batch, read=_read_batch, write=_write_batch,
+    sample='{"custom_id":"r1","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[{"role":"user","content":"hi"}]}}',
+    source="https://platform.openai.com/docs/guides/batch",
+)  # fmt: skip
+SWIFT = Format(
+    name="swift", fits=_fits_swift, read=_read_swift, write=_write_swift,
+    demands=Demands(parallel="consecutive", ids="none", tools="string", train="loss"),
+    sample='{"tools":"[{\\"name\\":\\"f\\"}]","messages":[{"role":"user","content":"hi"},{"role":"tool_call","content":"{\\"name\\":\\"f\\",\\"arguments\\":{\\"a\\":1}}"},{"role":"tool_response","content":"7"},{"role":"assistant","content":"Seven."}]}',
+    source="https://swift.readthedocs.io/en/latest/Instruction/Agent-support.html",
+)  # fmt: skip
+AXOLOTL = Format(
+    name="axolotl", fits=_fits_axolotl, read=read_chat, write=write_chat,
+    demands=Demands(train="train"), sample=_SAMPLE % ("c1", '"{\\"a\\":1}"', "c1", ',"train":true'),
+    source="https://docs.axolotl.ai/docs/dataset-formats/conversation.html",
+)  # fmt: skip
+TRL = Format(
+    name="trl", fits=_fits_trl, read=read_chat, write=write_chat,
+    demands=Demands(arguments="object"), sample=_SAMPLE % ("c1", '{"a":1}', "c1", ""),
+    source="https://huggingface.co/docs/trl/dataset_formats",
+)  # fmt: skip
+MISTRAL = Format(
+    name="mistral", fits=_fits_mistral, read=read_chat, write=write_chat,
+    demands=Demands(ids="nine", train="weight"), sample=_SAMPLE % ("abcDEF123", '"{\\"a\\":1}"', "abcDEF123", ""),
+    source="https://docs.mistral.ai/capabilities/finetuning/",
+)  # fmt: skip
+OPENAI = Format(
+    name="openai", fits=_fits_chat, read=read_chat, write=write_openai,
+    demands=Demands(train="weight"), sample=_SAMPLE % ("call_1", '"{\\"a\\":1}"', "call_1", ""),
+    source="https://platform.openai.com/docs/guides/fine-tuning",
+)  # fmt: skip

@@ -1,0 +1,37 @@
+"""The bytes of a row → the row, whatever its format.
+
+Knows the table of formats; nothing of files or verdicts.  Contract: `BadRow` is all that is ever raised.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..options import Options
+from ..row_json import BadRow, loads
+from .chat_row import ChatRow
+from .spec import Format
+from .table import FORMATS, format_of
+
+
+def parsed(original: bytes, options: Options) -> dict[str, Any]:
+    """The object that the bytes of a row hold, its columns renamed.  Raises `BadRow`."""
+    if len(original) > options.max_row:
+        raise BadRow("too_long", f"it has {len(original)} bytes, --max-row is {options.max_row}")
+    obj = loads(original)
+    if not isinstance(obj, dict):
+        raise BadRow("not_an_object", f"a row must be a JSON object, not {type(obj).__name__}", "$")
+    if options.columns:
+        names = {old: new for new, old in options.columns}
+        obj = {names.get(key, key): value for key, value in obj.items()}
+    return obj
+
+
+def read(obj: dict[str, Any], options: Options) -> tuple[Format, ChatRow]:
+    """The format of a row, and what it holds.  Raises `BadRow`."""
+    form = FORMATS[options.format] if options.format else format_of(obj)
+    try:
+        return form, form.read(obj)
+    except (KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        why = f"it looks like {form.name} and is not: {type(error).__name__} {error}"
+        raise BadRow("unreadable", why, "$") from error

@@ -1,0 +1,115 @@
+"""Calls in what a model wrote as text, read by the engine against the row's own tools.
+
+Knows the parser and toolsets; nothing of messages beside the text.
+Contract: a call is taken out of a text only where the engine says that it runs; each has a repair whose `before` is the
+stretch it stood in.  A text that holds no call comes back as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...dialects.engine.parsed import Parsed
+from ...dialects.engine.parser import parse
+from ...jsontext import dumps
+from ...types import Issue, IssueKind, Report, ToolCall, Verdict
+from ..options import Options
+from ..result import Finding, JudgedCall, Repair
+from .toolset import Toolset
+
+PLAIN = re.compile(r"[^<>{}\[\]()|`@~=_*#\\\u2581\uff5c]*")
+"""A text without any sign by which a call could begin or be written."""
+HEADED = re.compile(r"(?:^|\n)[ \t]*(?:action|tool|function|call|name|arguments|final|thought|json)\b", re.IGNORECASE)
+
+
+class Spoken(NamedTuple):
+    """The text without its calls, the reasoning, the calls, and what is to be said."""
+
+    text: str
+    reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    judged: tuple[JudgedCall, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def is_plain(text: str, tools: Toolset) -> bool:
+    """Is this provably prose: no sign of any markup, and no tool's name in it?"""
+    if PLAIN.fullmatch(text) is None or HEADED.search(text):
+        return False
+    folded = text.casefold()
+    return not any(word in folded for word in tools.words)
+
+
+def read_text(
+    text: str, message: int, path: str, tools: Toolset, options: Options, *,
+    dialect: str = "", shown: Sequence[str] = (), finish: str | None = None,
+) -> Spoken:  # fmt: skip
+    """What a model wrote; `dialect` is how this corpus writes calls, `shown` the results it was shown."""
+    parsed = parse(
+        text, tools=tools.tools, doubt=options.doubt, prompted_dialect=dialect, shown=shown, finish_reason=finish
+    )
+    findings = [_finding(issue, path) for issue in parsed.issues]
+    judged = [_refused(issue, message) for issue in parsed.issues if issue.kind in REFUSALS]
+    for call in parsed.doubtful:
+        findings.append(Finding("in_doubt", path, f"a call of {call.name!r} that was perhaps not meant"))
+    if not parsed.calls:
+        return Spoken(text, "", (), tuple(judged), (), tuple(findings))
+    taken = [(_judged(call, message, text), _repair(call, path, text, dialect)) for call in parsed.calls]
+    repairs = [repair for _, repair in taken if repair is not None]
+    judged = [*(call for call, _ in taken), *judged]
+    return Spoken(_left(parsed), parsed.reasoning, parsed.calls, tuple(judged), tuple(repairs), tuple(findings))
+
+
+REFUSALS = frozenset({
+    IssueKind.MALFORMED, IssueKind.INVALID_ARGUMENTS, IssueKind.UNKNOWN_TOOL, IssueKind.TRUNCATED,
+    IssueKind.DUPLICATE_KEYS, IssueKind.NOT_ALLOWED,
+})  # fmt: skip
+"""Issues of a call that was meant and does not run."""
+
+
+def _finding(issue: Issue, path: str) -> Finding:
+    return Finding(str(issue.kind), path, issue.message)
+
+
+def _left(parsed: Parsed) -> str:
+    """The text around the calls; blanks that only kept them apart go with them."""
+    return parsed.text if parsed.text.strip() else ""
+
+
+def _judged(call: ToolCall, message: int, text: str) -> JudgedCall:
+    report = call.report or Report()
+    exact = report.verdict is Verdict.ACCEPTED and not report.edits
+    return JudgedCall(
+        message=message, id="", name=call.name, arguments=call.arguments, raw=_stretch(report, text), native=False,
+        dialect=report.dialect, verdict=report.verdict, json_before=exact, valid_before=exact,
+    )  # fmt: skip
+
+
+def _refused(issue: Issue, message: int) -> JudgedCall:
+    return JudgedCall(
+        message=message, id="", name=issue.name, arguments=None, raw=issue.raw, native=False, verdict=Verdict.REFUSED,
+        declared=issue.kind is not IssueKind.UNKNOWN_TOOL, json_before=issue.kind in _READABLE, valid_before=False,
+        valid_after=False, faults=(issue.message,),
+    )  # fmt: skip
+
+
+_READABLE = frozenset({IssueKind.INVALID_ARGUMENTS, IssueKind.UNKNOWN_TOOL, IssueKind.NOT_ALLOWED})
+
+
+def _repair(call: ToolCall, path: str, text: str, dialect: str) -> Repair | None:
+    """The repair that a call is; None where the corpus writes its calls so, and it is written well."""
+    report = call.report or Report()
+    mends = tuple(dict.fromkeys(edit.kind for edit in report.edits))
+    if dialect and not mends:
+        return None
+    code = "mended_call" if mends else "call_in_text"
+    after = dumps({"name": call.name, "arguments": call.arguments})
+    return Repair(code, path, report.span or (0, len(text)), _stretch(report, text), after, mends)
+
+
+def _stretch(report: Report, text: str) -> str:
+    start, end = report.span or (0, len(text))
+    return text[start:end]

@@ -1,0 +1,351 @@
+"""Files of rows, cut into units of work that anybody can do alone, in any order, on any machine that sees the files.
+
+JSON lines are cut into ranges of bytes: a unit owns the lines that *start* in it.  A packed file and a JSON document
+are one unit each, Parquet is cut by row groups.  What a file is, is told by its first bytes and not by its name.
+Knows files; nothing of what rows mean.  Contract: the same files and sizes give the same units, and the rows of all
+units are all rows of the files, each once; memory is bounded by the longest row that is allowed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from ...errors import UsageError
+from ..arrow import NO_ARROW
+from ..row_json import BadRow, dumps, loads
+
+UNIT = 16 << 20
+"""Bytes of a unit of JSON lines."""
+CHUNK = 4 << 20
+LEAST = 64 << 10
+HEAD = 1 << 20
+"""Bytes by which it is told what a file is."""
+LARGEST_DOCUMENT = 1 << 30
+ROWS_AT_ONCE = 512
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".parquet", ".traj")
+GZIP, ZSTD, PARQUET, BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit: its number, the file, what of it, and how it is packed.
+
+    `kind` is "lines" (bytes `start` to `end`), "document" (a JSON value of the whole file) or "groups" (the Parquet row
+    groups `start` to `end`, of which the first row has the number `first`); `most` is how many rows of it are wanted.
+    """
+
+    index: int
+    source: str
+    kind: str = "lines"
+    packing: str = ""
+    start: int = 0
+    end: int = 0
+    first: int = 0
+    most: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The unit as plain data."""
+        return asdict(self)
+
+
+class Raw(NamedTuple):
+    """The bytes of a row, and where it begins; `size` is more than their number where it is too long to be held."""
+
+    offset: int
+    data: bytes
+    size: int
+    digest: str = ""
+
+
+# ── planning ─────────────────────────────────────────────────────────────────
+
+
+def files_of(inputs: Iterable[str | Path]) -> list[Path]:
+    """The files among `inputs`; of a folder all that look like rows, by name.  Raises `UsageError` for none."""
+    found: list[Path] = []
+    for given in map(Path, inputs):
+        if given.is_dir():
+            inside = sorted(p for p in given.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file())
+            if not inside:
+                raise UsageError(f"{given} holds no file that ends in {', '.join(SUFFIXES)}; name the files")
+            found += inside
+        elif given.is_file():
+            found.append(given)
+        else:
+            raise UsageError(f"there is no file {given}; check the path")
+    return found
+
+
+def plan(files: Sequence[Path], size: int = UNIT, limit: int | None = None) -> list[Unit]:
+    """The units of `files`, in order; with a `limit`, those that hold the first so many rows."""
+    units = [unit for file in files for unit in _units(file, max(1, size))]
+    numbered = [replace(unit, index=i) for i, unit in enumerate(units)]
+    return numbered if limit is None else list(_limited(numbered, limit))
+
+
+def _units(file: Path, size: int) -> Iterator[Unit]:
+    kind, packing = kind_of(file)
+    if kind == "groups":
+        yield from _groups(file)
+    elif kind == "document" or packing:
+        yield Unit(0, str(file), kind, packing, 0, file.stat().st_size)
+    else:
+        whole = file.stat().st_size
+        for start in range(0, whole, size):
+            yield Unit(0, str(file), "lines", "", start, min(start + size, whole))
+
+
+def kind_of(file: Path) -> tuple[str, str]:
+    """What a file holds, and how it is packed."""
+    with file.open("rb") as raw:
+        head = raw.read(4)
+    if head == PARQUET:
+        return "groups", ""
+    packing = "gzip" if head.startswith(GZIP) else "zstd" if head == ZSTD else ""
+    with unpacked(file, packing) as stream:
+        start = stream.read(HEAD)
+    text = start.removeprefix(BOM).lstrip()
+    if text[:1] == b"[":
+        return "document", packing
+    line, newline, _ = text.partition(b"\n")
+    if text[:1] == b"{" and newline and _is_part(line) and _is_document(file, packing):
+        return "document", packing
+    return "lines", packing
+
+
+def _is_part(line: bytes) -> bool:
+    """Is this line not JSON by itself, as the first one of a document on several lines is not?"""
+    try:
+        loads(line)
+    except BadRow as why:
+        return why.code == "not_json"
+    return False
+
+
+def _is_document(file: Path, packing: str) -> bool:
+    if file.stat().st_size > LARGEST_DOCUMENT:
+        return False
+    try:
+        with unpacked(file, packing) as stream:
+            loads(stream.read())
+    except (BadRow, OSError, EOFError):
+        return False
+    return True
+
+
+def _groups(file: Path) -> Iterator[Unit]:
+    parquet = _parquet(str(file))
+    first = 0
+    for number in range(parquet.num_row_groups):
+        yield Unit(0, str(file), "groups", "", number, number + 1, first)
+        first += parquet.metadata.row_group(number).num_rows
+
+
+def _limited(units: Iterable[Unit], limit: int) -> Iterator[Unit]:
+    for unit in units:
+        if limit <= 0:
+            return
+        count = sum(1 for _ in rows(unit, 1 << 40, most=limit))
+        yield replace(unit, most=min(count, limit))
+        limit -= count
+
+
+# ── opening ──────────────────────────────────────────────────────────────────
+
+
+def unpacked(file: str | Path, packing: str) -> IO[bytes]:
+    """The bytes of a file, unpacked; packed ones may be several, one behind another."""
+    if packing == "gzip":
+        stream: Any = gzip.open(file, "rb")  # noqa: SIM115  the caller closes it
+        return stream  # type: ignore[no-any-return]
+    if packing == "zstd":
+        return _zstd(file)
+    return open(file, "rb")
+
+
+def _zstd(file: str | Path) -> IO[bytes]:
+    try:
+        import zstandard  # noqa: PLC0415  an extra
+    except ImportError as error:
+        raise UsageError(f"{file} is packed with zstd; {NO_ARROW}") from error
+    stream: IO[bytes] = zstandard.open(file, "rb")
+    return stream
+
+
+def _parquet(source: str) -> Any:
+    try:
+        import pyarrow.parquet as pq  # noqa: PLC0415  an extra
+    except ImportError as error:
+        raise UsageError(f"{source} is Parquet; {NO_ARROW}") from error
+    return pq.ParquetFile(source)
+
+
+# ── rows ─────────────────────────────────────────────────────────────────────
+
+
+def rows(unit: Unit, max_row: int, most: int | None = None) -> Iterator[Raw]:
+    """The rows of a unit, in order; a row longer than `max_row` bytes comes without its bytes."""
+    most = unit.most if most is None else most
+    made = _KINDS[unit.kind](unit, max_row)
+    if most is None:
+        yield from made
+        return
+    for _, row in zip(range(most), made, strict=False):
+        yield row
+
+
+def _lines(unit: Unit, max_row: int) -> Iterator[Raw]:
+    with unpacked(unit.source, unit.packing) as stream:
+        if unit.packing:
+            yield from split(stream, 0, None, max_row)
+            return
+        start = _first_line(stream, unit.start, unit.end)
+        stream.seek(start)
+        yield from split(stream, start, unit.end, max_row)
+
+
+def _first_line(stream: IO[bytes], start: int, end: int) -> int:
+    """Where the first line starts that starts in the range; its end where none does."""
+    if not start:
+        return 0
+    at = start - 1
+    stream.seek(at)
+    while at < end:
+        chunk = stream.read(min(LEAST, end - at))
+        if not chunk:
+            return end
+        found = chunk.find(b"\n")
+        if found >= 0:
+            return at + found + 1
+        at += len(chunk)
+    return end
+
+
+def split(stream: IO[bytes], offset: int, end: int | None, max_row: int) -> Iterator[Raw]:
+    """The lines of a stream whose first byte, here, has this offset, as far as they start before `end`."""
+    begin, carry, reach = offset, b"", offset  # where the open line begins, what of it was read, where reading is
+    skipped: Skipped | None = None
+    while end is None or begin < end:
+        wanted = CHUNK if end is None else min(CHUNK, max(LEAST, end - reach))
+        chunk = stream.read(wanted)
+        if not chunk:
+            break
+        reach += len(chunk)
+        *whole, rest = chunk.split(b"\n")
+        if not whole:
+            if skipped is not None:
+                skipped.add(rest)
+            else:
+                carry += rest
+                if len(carry) > max_row:
+                    skipped, carry = Skipped(carry), b""
+            continue
+        for number, piece in enumerate(whole):
+            if end is not None and begin >= end:
+                return
+            if not number and skipped is not None:
+                skipped.add(piece)
+                yield skipped.row(begin)
+                begin, skipped = begin + skipped.size + 1, None
+                continue
+            line = carry + piece if not number else piece
+            yield from _row(begin, line, max_row)
+            begin += len(line) + 1
+        carry = rest
+    if end is None or begin < end:
+        if skipped is not None:
+            yield skipped.row(begin)
+        else:
+            yield from _row(begin, carry, max_row)
+
+
+class Skipped:
+    """A line that is too long to be held: its size and its hash go on."""
+
+    def __init__(self, data: bytes) -> None:
+        self.size = 0
+        self._hash = hashlib.sha256()
+        self._head = data[:200]
+        self.add(data)
+
+    def add(self, data: bytes) -> None:
+        """More of the line."""
+        self.size += len(data)
+        self._hash.update(data)
+
+    def row(self, offset: int) -> Raw:
+        """The row that it is."""
+        return Raw(offset, self._head, self.size, self._hash.hexdigest())
+
+
+def _row(offset: int, line: bytes, max_row: int) -> Iterator[Raw]:
+    if not offset:
+        line = line.removeprefix(BOM)
+    if line and not line.isspace():
+        if len(line) > max_row:
+            yield Skipped(line).row(offset)
+        else:
+            yield Raw(offset, line, len(line))
+
+
+def _document(unit: Unit, max_row: int) -> Iterator[Raw]:
+    size = os.stat(unit.source).st_size
+    if size > LARGEST_DOCUMENT:
+        raise UsageError(f"{unit.source} is one JSON value of {size >> 20} MB; write it as JSON lines, a row each")
+    with unpacked(unit.source, unit.packing) as stream:
+        data = stream.read().removeprefix(BOM)
+    try:
+        value = loads(data)
+    except BadRow:
+        yield from split(io.BytesIO(data), 0, None, max_row)  # lines after all, or one row that says what is wrong
+        return
+    for number, one in enumerate(elements(value)):
+        line = dumps(one)
+        yield from (raw._replace(offset=number) for raw in _row(number + 1, line, max_row))
+
+
+def elements(value: Any) -> list[Any]:
+    """The rows that a JSON document holds: those of a list, the runs of a file of runs, or itself."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        for key in ("simulations", "data", "rows", "train", "conversations_list"):
+            if isinstance(value.get(key), list) and "messages" not in value:
+                about = {k: v for k, v in value.items() if k in ("info",)}
+                return [{**about, **one} if isinstance(one, dict) else one for one in value[key]]
+    return [value]
+
+
+def _from_groups(unit: Unit, max_row: int) -> Iterator[Raw]:
+    parquet = _parquet(unit.source)
+    number = unit.first
+    for batch in parquet.iter_batches(ROWS_AT_ONCE, row_groups=list(range(unit.start, unit.end))):
+        for row in batch.to_pylist():
+            line = _as_line(row)
+            yield from (raw._replace(offset=number) for raw in _row(number + 1, line, max_row))
+            number += 1
+
+
+def _as_line(row: dict[str, Any]) -> bytes:
+    """A row of a table as JSON; of judged rows the row they were."""
+    if isinstance(row.get("orig"), bytes) and "row_id" in row:
+        return bytes(row["orig"])
+    return dumps({key: _plain(value) for key, value in row.items()})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+_KINDS = {"lines": _lines, "document": _document, "groups": _from_groups}

@@ -1,0 +1,102 @@
+"""`dragoman batch inspect`: what a corpus is, told by a sample of its rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ...batch.codes import CODES
+from ...batch.judging.row_judge import Outcome, judge
+from ...batch.options import Options
+from ...batch.result import RowVerdict
+from ...batch.running.units import Unit, files_of, plan, rows
+from ..outputs import print_json, print_table
+from ..progress import one_line
+from .common import options_of, row_options
+
+SAMPLE = 1000
+SHOWN_ROWS = 5
+BAD = frozenset({RowVerdict.BROKEN, RowVerdict.REFUSED})
+
+
+@click.command(name="inspect")
+@click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option("--sample", default=SAMPLE, show_default=True, metavar="N", help="Rows that are looked at.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@row_options
+def command(inputs: tuple[str, ...], *, sample: int, as_json: bool, **asked: Any) -> None:
+    """Say what the rows of INPUTS (files or folders) are.
+
+    The rows are taken from the beginning, the middle and the end of what is there.
+    """
+    options = options_of(asked)
+    files = files_of(inputs)
+    units = plan(files, size=1 << 20)
+    outcomes = [judge_raw(raw, unit.source, options) for unit, raw in _sampled(units, sample)]
+    told = summary(files, outcomes)
+    if as_json:
+        print_json(told)
+    else:
+        _show(told)
+
+
+def judge_raw(raw: Any, source: str, options: Options) -> Outcome:
+    """The judgment of a row of a file."""
+    return judge(raw.data, options, (source, raw.offset))
+
+
+def _sampled(units: list[Unit], sample: int) -> Iterator[tuple[Unit, Any]]:
+    chosen = units if len(units) <= 16 else [units[i * (len(units) - 1) // 15] for i in range(16)]
+    share = -(-sample // max(1, len(chosen)))
+    left = sample
+    for unit in chosen:
+        for raw in islice(rows(unit, 1 << 26), min(share, left)):
+            left -= 1
+            yield unit, raw
+
+
+def summary(files: list[Path], outcomes: list[Outcome]) -> dict[str, Any]:
+    """What is told of a sample, as plain data."""
+    bad = [one for one in outcomes if one.verdict in BAD]
+    return {
+        "files": len(files), "bytes": sum(file.stat().st_size for file in files), "rows": len(outcomes),
+        "formats": dict(Counter(one.form.name if one.form else "unknown" for one in outcomes).most_common()),
+        "verdicts": dict(Counter(str(one.verdict) for one in outcomes).most_common()),
+        "calls": sum(len(one.calls) for one in outcomes),
+        "tools": len({name for one in outcomes for name in _names(one)}),
+        "dialects": dict(Counter(c.dialect for one in outcomes for c in one.calls if c.dialect).most_common()),
+        "codes": dict(Counter(code for one in outcomes for code in one.codes).most_common()),
+        "bad": [_shown(one) for one in bad[:SHOWN_ROWS]],
+    }  # fmt: skip
+
+
+def _names(one: Outcome) -> set[str]:
+    return {call.name for call in one.calls if call.declared}
+
+
+def _shown(one: Outcome) -> dict[str, Any]:
+    finding = one.findings[0] if one.findings else None
+    return {
+        "row_id": one.id, "source": one.source, "offset": one.offset, "verdict": str(one.verdict),
+        "codes": list(one.codes),
+        "path": finding.path if finding else "", "message": finding.message if finding else "",
+    }  # fmt: skip
+
+
+def _show(told: dict[str, Any]) -> None:
+    click.echo(f"{told['rows']:,} rows of {told['files']} files ({told['bytes']:,} bytes) were looked at")
+    for name in ("formats", "verdicts", "dialects"):
+        if told[name]:
+            click.echo(f"{name:<9} " + ", ".join(f"{key} {count:,}" for key, count in told[name].items()))
+    click.echo(f"calls     {told['calls']:,} of {told['tools']:,} tools")
+    if told["codes"]:
+        lines = [(code, f"{count:,}", CODES[code].means) for code, count in told["codes"].items()]
+        print_table(("code", "rows", "means"), lines)
+    for row in told["bad"]:
+        click.secho(f"{row['verdict']}  {row['source']} at {row['offset']}", fg="red", nl=False)
+        click.echo(f"  {', '.join(row['codes'])}: {row['path']} {one_line(row['message'])}")

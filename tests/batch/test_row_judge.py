@@ -1,0 +1,119 @@
+"""One row judged: what each kind of damage costs, and that nothing else does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.batch.codes import CODES
+from dragoman.batch.formats.table import ROWS
+from dragoman.batch.judging.row_judge import judge, judge_row
+from dragoman.batch.options import Options
+from dragoman.batch.result import RowVerdict
+from dragoman.types import ToolCall
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"type": ["string", "null"]}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    },
+}
+USER = {"role": "user", "content": "hi"}
+
+
+def native(name: Any = "get_weather", arguments: Any = '{"city":"Oslo"}', **more: Any) -> dict[str, Any]:
+    return {"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+
+
+def row(*messages: Any, tools: Any = (TOOL,), **more: Any) -> bytes:
+    return json.dumps({"messages": [USER, *messages], "tools": list(tools), **more}).encode()
+
+
+def calling(*calls: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": None, "tool_calls": list(calls)}
+
+
+def saying(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+# (what the row is, its bytes, the verdict, codes that must be said)
+JUDGED: list[tuple[str, bytes, str, set[str]]] = [
+    ("a sound call", row(calling(native())), "ok", set()),
+    ("a sound call as an object", row(calling(native(arguments={"city": "Oslo"}))), "ok", set()),
+    ("plain words", row(saying("It rains.")), "none", set()),
+    ("an unknown tool", row(calling(native("get_time", "{}"))), "refused", {"unknown_tool"}),
+    ("an undeclared argument", row(calling(native(arguments='{"city":"Oslo","lang":"no"}'))), "refused", {"unknown_param"}),
+    ("a missing argument", row(calling(native(arguments='{"days":3}'))), "refused", {"missing_required"}),
+    ("arguments cut short", row(calling(native(arguments='{"city":"Os'))), "refused", {"malformed"}),
+    ("single quotes", row(calling(native(arguments="{'city':'Oslo'}"))), "repaired", {"mended_arguments"}),
+    ("a number in a string", row(calling(native(arguments='{"city":"Oslo","days":"3"}'))), "repaired", {"mended_arguments"}),
+    ("encoded twice", row(calling(native(arguments='"{\\"city\\":\\"Oslo\\"}"'))), "repaired", {"double_encoded"}),
+    ("Arrow's padding", row(calling(native(arguments={"city": "Oslo", "q": None}))), "repaired", {"null_padding"}),
+    ("a null that may be one", row(calling(native(arguments={"city": "Oslo", "unit": None}))), "ok", {"null_ambiguous"}),
+    ("a call that is null", row(calling(None)), "refused", {"wrong_shape"}),
+    ("a call in the text", row(saying('<tool_call>{"name":"get_weather","arguments":{"city":"Oslo"}}</tool_call>')),
+     "repaired", {"call_in_text"}),
+    ("a mended call in the text", row(saying("<tool_call>{'name':'get_weather','arguments':{'city':'Oslo'}}</tool_call>")),
+     "repaired", {"mended_call"}),
+    ("a call that is quoted", row(saying('Write `<tool_call>{"name":"get_weather","arguments":{"city":"O"}}</tool_call>`.')),
+     "none", {"quoted"}),
+    ("a result of nothing", row(calling(native()), {"role": "tool", "tool_call_id": "x", "content": "7"}), "refused",
+     {"orphan_result"}),
+    ("no tools", row(calling(native()), tools=()).replace(b'"tools": []', b'"x": 1'), "ok", {"calls_without_tools"}),
+    ("tools that are none", row(calling(native()), tools=({"x": 1},)), "refused", {"bad_tools"}),
+    ("not JSON", b'{"messages": [', "broken", {"not_json"}),
+    ("not UTF-8", b'{"messages": ["\xff"]}', "broken", {"not_utf8"}),
+    ("NaN", b'{"messages": [], "x": NaN}', "broken", {"not_finite"}),
+    ("half a character", b'{"messages": [], "x": "\\ud800"}', "broken", {"half_character"}),
+    ("deep nesting", b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "broken", {"too_deep"}),
+    ("a key twice", b'{"messages": [], "x": 1, "x": 2}', "broken", {"duplicate_keys"}),
+    ("no object", b"[1]", "broken", {"not_an_object"}),
+    ("an unknown shape", b'{"a": 1}', "broken", {"unknown_format"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("original", "verdict", "codes"), [r[1:] for r in JUDGED], ids=[r[0] for r in JUDGED])
+def test_a_row_gets_its_verdict_and_says_why(original: bytes, verdict: str, codes: set[str]) -> None:
+    found = judge(original)
+    assert str(found.verdict) == verdict, found.findings
+    assert codes <= set(found.codes) if codes else not found.codes
+    assert set(found.codes) <= set(CODES)
+
+
+@pytest.mark.parametrize("form", ROWS, ids=lambda form: form.name)
+def test_the_sample_of_each_format_is_found_by_its_shape(form: Any) -> None:
+    found = judge(form.sample.encode())
+    assert found.form is form
+    assert found.verdict in (RowVerdict.OK, RowVerdict.NONE), found.findings
+
+
+def test_long_integers_keep_their_digits() -> None:
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}
+    original = row(calling(native("f", {"n": 123456789012345678901234567890})), tools=(tool,))
+    found = judge_row(original)
+    assert found.verdict is RowVerdict.OK
+    [called] = [p for m in found.row.messages for p in m.parts if isinstance(p, ToolCall)]
+    assert called.arguments == {"n": 123456789012345678901234567890}
+
+
+def test_a_repair_says_what_stood_there_and_where() -> None:
+    text = "So. <tool_call>{'name':'get_weather','arguments':{'city':'Oslo'}}</tool_call>"
+    found = judge_row(row(saying(text)))
+    [repair] = found.repairs
+    assert text[slice(*repair.span)] == repair.before
+    assert json.loads(repair.after) == {"name": "get_weather", "arguments": {"city": "Oslo"}}
+    assert found.row.original == row(saying(text))
+    assert [c.name for m in found.row.messages for c in m.calls] == ["get_weather"]
+
+
+def test_nothing_is_mended_where_nothing_may_be() -> None:
+    assert judge(row(calling(native(arguments="{'city':'Oslo'}"))), Options(repair=False)).verdict is RowVerdict.REFUSED
