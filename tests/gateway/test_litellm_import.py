@@ -60,7 +60,7 @@ def test_a_whole_file_is_served_as_it_was_meant(file: Path) -> None:
 def test_settings_left_behind_are_listed_without_their_keys() -> None:
     imported = convert(FILE)
     notices = "\n".join(imported.notices)
-    for word in ("rpm", "tpm", "routing_strategy", "drop_params", "database_url", "'nobody'", "embedding", "GPT_KEY"):
+    for word in ("rpm", "tpm", "drop_params", "database_url", "'nobody'", "embedding", "GPT_KEY"):
         assert word in notices
     assert LITERAL not in notices + imported.toml + repr(imported)
     assert imported.environ == {"TEAM": "red", "GPT_KEY": LITERAL}
@@ -147,7 +147,7 @@ VALUES = st.recursive(
 ROWS = st.fixed_dictionaries(
     {"model_name": TEXTS.filter(bool), "litellm_params": st.fixed_dictionaries(
         {"model": st.sampled_from(["openai/x", "gpt-5", "ollama/a/b", "xai/y", "vllm/z"])},
-        optional={"api_key": TEXTS, "api_base": st.sampled_from(["http://a.test/v1", "http://b.test"]), "timeout": VALUES},
+        optional={"weight": VALUES, "rpm": VALUES, "order": VALUES, "api_key": TEXTS, "api_base": st.sampled_from(["http://a.test/v1", "http://b.test"]), "timeout": VALUES},
     )}, optional={"model_info": VALUES},
 )  # fmt: skip
 
@@ -199,10 +199,71 @@ def test_other_names_of_models_are_models_too() -> None:
         router_settings={"model_group_alias": aliases, "fallbacks": {"a": ["b"]}},
     )
     assert notices.data["models"]["small"] == {"routes": ["ollama/a", "ollama/b"]}
-    assert notices.data["models"]["both"] == {"routes": ["ollama/a", "ollama/b"]}
+    assert notices.data["models"]["both"] == {"routes": ["ollama/a", "ollama/b"]}  # one deployment, then the others
     assert notices.data["models"]["hidden"] == {"route": "ollama/b"}
     assert "none" not in notices.data["models"]
     assert len([notice for notice in notices.notices if "model_group_alias" in notice]) == 2
+
+
+HOSTS = ("openai/a", "openai/b", "openai/c")
+# (what, parameters of three deployments of one name, settings of the router, balance, route → weight)
+SHARED: list[tuple[str, list[dict[str, Any]], dict[str, Any], str, dict[str, float]]] = [
+    ("alike", [{}, {}, {}], {}, "weighted", {"a": 1, "b": 1, "c": 1}),
+    ("by weight", [{"weight": 9, "rpm": 1}, {"weight": 1}, {"weight": 2}], {}, "weighted", {"a": 9, "b": 1, "c": 2}),
+    ("by requests a minute", [{"rpm": 900, "tpm": 1}, {"rpm": 10}, {}], {}, "weighted", {"a": 900, "b": 10, "c": 0}),
+    ("by tokens a minute", [{"tpm": 1e5}, {"tpm": 3e5}, {"tpm": 1e5}], {}, "weighted", {"a": 1e5, "b": 3e5, "c": 1e5}),
+    ("huge numbers", [{"tpm": 1e9}, {"tpm": 3e9}, {"tpm": 3e9}], {}, "weighted", {"a": 1e6 / 3, "b": 1e6, "c": 1e6}),
+    ("all the same", [{"rpm": 6}, {"rpm": 6}, {"rpm": 6}], {}, "weighted", {"a": 1, "b": 1, "c": 1}),
+    ("in an order", [{"order": 2}, {"order": 1, "weight": 3}, {"order": 1, "weight": 1}], {}, "weighted",
+     {"b": 3, "c": 1, "a": 0}),
+    ("the least busy", [{"weight": 9}, {"rpm": 5}, {}], {"routing_strategy": "least-busy"}, "least_in_flight",
+     {"a": 1, "b": 1, "c": 1}),
+    ("the cheapest, which is not known here", [{}, {}, {}], {"routing_strategy": "cost-based-routing"}, "weighted",
+     {"a": 1, "b": 1, "c": 1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("params", "router", "balance", "weights"), [each[1:] for each in SHARED], ids=[each[0] for each in SHARED]
+)
+def test_deployments_of_one_name_share_its_requests(
+    params: list[dict[str, Any]], router: dict[str, Any], balance: str, weights: dict[str, float]
+) -> None:
+    rows = [row("gpt", host, **one) for host, one in zip(HOSTS, params, strict=True)]
+    imported = listed(*rows, router_settings=router)
+    assert tomllib.loads(imported.toml) == imported.data
+    config = read(imported.data, {"OPENAI_API_KEY": "k" * 12}).config
+    found, _ = config.balance("gpt")
+    assert found is not None
+    assert (str(found.sharing), found.affinity) == (balance, True)
+    assert {to.model: to.weight for to in config.routes("gpt")} == pytest.approx(weights)
+    assert [to.model for to in config.routes("gpt")] == list(weights)
+
+
+def test_fallbacks_are_asked_after_those_that_share() -> None:
+    rows = [row("gpt", "openai/a", weight=2), row("gpt", "openai/b", weight=1), row("big", "openai/c")]
+    aliases = {"model_group_alias": {"other": "gpt"}, "fallbacks": [{"gpt": ["big"]}]}
+    models = listed(*rows, router_settings=aliases).data["models"]
+    assert models["gpt"]["routes"] == [
+        {"route": "openai/a", "weight": 2},
+        {"route": "openai/b", "weight": 1},
+        {"route": "openai/c", "weight": 0},
+    ]
+    assert models["other"] == models["gpt"]
+    assert models["big"] == {"route": "openai/c"}
+
+
+def test_one_deployment_twice_has_both_its_weights() -> None:
+    rows = [row("gpt", "openai/a", weight=2), row("gpt", "openai/a", weight=1), row("gpt", "openai/b", weight=1)]
+    assert [one["weight"] for one in listed(*rows).data["models"]["gpt"]["routes"]] == [3, 1]
+
+
+def test_checks_that_keep_conversations_need_no_words() -> None:
+    checks = {"optional_pre_call_checks": ["session_affinity", "enforce_model_rate_limits"]}
+    imported = listed(row("gpt", "openai/a"), router_settings=checks)
+    assert imported.notices == [
+        "router_settings.optional_pre_call_checks: enforce_model_rate_limits is not carried over"
+    ]
 
 
 def test_two_deployments_of_one_provider_are_both_asked() -> None:

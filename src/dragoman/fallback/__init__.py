@@ -1,9 +1,14 @@
 """Several routes to an answer: which to ask, when to ask again, when to go elsewhere, and what was learnt of each.
 
 In reading order: `failure_policy` (what each kind of failure means for the next attempt), `health` (which routes
-failed lately), `chain` (the machine).  Performs nothing; the clock is an effect and chance an argument.
+failed lately), `balance` (how routes share requests), `chain` (the machine).  Performs nothing; the clock is an effect
+and chance an argument.
 """
 
+from .balance import Balance as Balance
+from .balance import Balancer as Balancer
+from .balance import Sharing as Sharing
+from .balance import Spread as Spread
 from .chain import ChainError as ChainError
 from .chain import RouteAsked as RouteAsked
 from .chain import RouteFailed as RouteFailed

@@ -23,6 +23,7 @@ from ..turn.capabilities import Capabilities, Refusals
 from ..turn.machine import turn
 from ..turn.question import asked_about
 from ..types import Issue, IssueKind, Request, Response
+from .balance import Spread
 from .failure_policy import TREATMENTS, Cooling, Rules
 from .health import Health, Place, place
 
@@ -92,21 +93,29 @@ def chain(
     rules: Rules = Rules(),  # noqa: B008
     *,
     answered: Callable[[Route], object] | None = None,
+    spread: Spread | None = None,
 ) -> Machine[Response]:
     """Ask `routes` in order; yields the steps of this module and the events of the answer, returns it whole.
 
-    `answered` is told which of them gave it.  Raises ProviderError (`ChainError` where several routes failed), also
-    after events; UsageError for no routes, or for one that cannot be asked.
+    `answered` is told which of them gave it; `spread` puts those that do not rest into another order.
+    Raises ProviderError (`ChainError` where several routes failed), also after events; UsageError for no routes, or for
+    one that cannot be asked.
     """
     if not routes:
         raise UsageError(NO_ROUTES)
-    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules)
+    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules, spread)
     now: float = yield Now()
     queue, skipped = attempts.queue(routes, now)
     yield from skipped
     while queue:
         route = queue.pop(0)
-        answer = yield from attempts.ask(route, now, alone=not queue)
+        alone = not queue
+        asked = (
+            attempts.ask(route, now, alone=alone)
+            if spread is None
+            else attempts.ask_counted(spread, route, now, alone=alone)
+        )
+        answer = yield from asked
         if isinstance(answer, Response):
             if answered is not None:
                 answered(route)
@@ -122,6 +131,7 @@ def chaining(
     health: Health | None = None,
     learned: Capabilities | None = None,
     rules: Rules = Rules(),  # noqa: B008
+    spread: Spread | None = None,
 ) -> Callable[[Request], Machine[Response]]:
     """`chain` for one conversation: a question about an answer is put to the route that gave it, and to no other.
 
@@ -134,7 +144,7 @@ def chaining(
 
     def ask(request: Request) -> Machine[Response]:
         to = last if last and asked_about(request) else routes
-        return chain(request, tuple(to), health, learned, rules, answered=answered)
+        return chain(request, tuple(to), health, learned, rules, answered=answered, spread=spread)
 
     return ask
 
@@ -142,8 +152,11 @@ def chaining(
 class _Attempts:
     """The attempts at one request."""
 
-    def __init__(self, request: Request, health: Health, learned: Capabilities, rules: Rules) -> None:
+    def __init__(
+        self, request: Request, health: Health, learned: Capabilities, rules: Rules, spread: Spread | None = None
+    ) -> None:
         self._request, self._health, self._learned, self._rules = request, health, learned, rules
+        self._spread = spread
         self._failures: list[RouteFailed] = []
         self._places: list[Place] = []
         self._last: Route
@@ -161,6 +174,8 @@ class _Attempts:
         rests = [(self._health.rests(self._place(route), now), self._native(route)) for route in fit]
         resting = sorted((each for each in rests if each[0]), key=lambda each: each[0])
         rested = [route for rest, route in rests if not rest]
+        if self._spread is not None:
+            rested = self._spread.order(rested)
         return rested + [route for _, route in resting[:1]], unfit + [self._skip(*each) for each in resting[1:]]
 
     def _fit(self, routes: Sequence[Route]) -> list[Route]:
@@ -210,6 +225,16 @@ class _Attempts:
         return replace(route, tools=Tools.NATIVE) if forbidden else route
 
     # ── one route ────────────────────────────────────────────────────────────
+
+    def ask_counted(
+        self, spread: Spread, route: Route, began: float, *, alone: bool
+    ) -> Machine[Response | RouteFailed]:
+        """As `ask`; meanwhile the request is in flight there."""
+        ticket = spread.enter(route)
+        try:
+            return (yield from self.ask(route, began, alone=alone))
+        finally:
+            ticket.leave()
 
     def ask(self, route: Route, began: float, *, alone: bool) -> Machine[Response | RouteFailed]:
         """Ask `route`, again where that helps; a failure before anything was said is returned, a later one raised.

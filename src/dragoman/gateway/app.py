@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from ..effects import PerformAsync, arun
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError
-from ..fallback import Health, place
+from ..fallback import Balancer, Health, place
 from ..io.aio import AsyncPool
 from ..io.held_bytes import HeldBytes
 from ..io.ids import mint
@@ -123,6 +123,7 @@ class Gateway:
         self.upstreams, self.observers, self.draining = upstreams, tuple(observers), draining
         self.stores: StateStores = stores or StateStores()
         self.health: Health = Health()
+        self.balancer: Balancer = Balancer()
         self.access_control: AccessControl = AccessControl(time.monotonic, self.stores.quota)
         self.known_bodies: KnownBodies = KnownBodies(config.known_bytes)
         self.background: Background = Background(self.stores.responses, self.access_control, self._count)
@@ -144,6 +145,7 @@ class Gateway:
             config=config,
             learned=self.stores.learned,
             health=self.health,
+            balancer=self.balancer,
             responses=self.stores.responses,
             memory=self.stores.memory,
             attach=lambda model, kinds: self.attached(config, model, kinds),

@@ -22,7 +22,7 @@ from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import Effect, Machine, NewId, Now, Read, Sleep, relay
 from ..errors import CodecError, DragomanError, ErrorKind, ProviderError, without_frames
 from ..events import EVENTS, IssueReported
-from ..fallback import Health, chaining
+from ..fallback import Balancer, Health, Spread, chaining
 from ..jsontext import to_json
 from ..loop.policy import Policy
 from ..memo import names_of
@@ -87,7 +87,7 @@ ALONE = Attached()
 class ExchangeServices:
     """What the exchanges under one configuration share.
 
-    learned  what models refused before;  health  of places, where several are asked
+    learned  what models refused before;  health  of places, where several are asked;  balancer  of those that share
     responses  what clients may come back to;  memory  what server tools did for answers before
     attach   the tools a model gets besides its client's
     """
@@ -95,6 +95,7 @@ class ExchangeServices:
     config: GatewayConfig
     learned: Capabilities | None = None
     health: Health | None = None
+    balancer: Balancer | None = None
     responses: Responses | None = None
     memory: Memory | None = None
     attach: Callable[[str, Collection[str]], Attached] = lambda _, kinds: ALONE
@@ -182,7 +183,7 @@ class Exchange:
     def _admitted(self) -> tuple[Request, Sequence[Route]]:
         """The request, and where it goes."""
         request = self._accepted[0] if self._accepted is not None else self._request()
-        self._record.model, self._record.stream = request.model, request.stream
+        self._record.model, self._record.stream, self._record.asked = request.model, request.stream, request
         routes = self._routes(request.model)
         if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
@@ -206,7 +207,7 @@ class Exchange:
         self._renamed = _taken(request, attached)
         request = self._for_one(_offering(request, attached.offered), attached)
         budget = Budget(self._config.reasks)
-        sure = asking(self._ask_of(routes), budget)
+        sure = asking(self._ask_of(request.model, routes), budget)
         ask = self._with_tools(sure, attached, demand)
         steps = reask(request, ask, budget, whole_calls=self._whole_calls)
         try:
@@ -249,12 +250,21 @@ class Exchange:
             self._options.access.check(model)
         return self._config.routes(model)
 
-    def _ask_of(self, routes: Sequence[Route]) -> Ask:
+    def _ask_of(self, model: str, routes: Sequence[Route]) -> Ask:
         """A chain of them.  Of a route that stands alone no health is kept: it is asked whatever it did before."""
         services = self._services
         learned = services.learned.of(self._record.key) if services.learned is not None else None
         health = services.health if len(routes) > 1 else None
-        return self._record.watch(chaining(routes, health, learned, self._config.rules))
+        spread = self._spread(model) if len(routes) > 1 else None
+        return self._record.watch(chaining(routes, health, learned, self._config.rules, spread))
+
+    def _spread(self, model: str) -> Spread | None:
+        """How the routes of `model` share its requests; None where they are asked in order."""
+        balance, name = self._config.balance(model)
+        if balance is None or self._services.balancer is None:
+            return None
+        session = self._record.session
+        return self._services.balancer.spread(balance, name, session.key if session is not None else "")
 
     def _with_tools(self, ask: Ask, attached: Attached, demand: str) -> Ask:
         """`ask`, with the server tools; what they did is written into the record."""
@@ -269,6 +279,7 @@ class Exchange:
         codec, body = self._front.codec, self._body
         if self._responses is not None:
             self._opening = self._responses.opening(body, self._record.key)
+            self._record.conversation = self._opening.conversation
             body = self._opening.body
         self._body = NOTHING  # a stream may be open for long, and what it was asked is held as a request
         request, altered = opened(codec.decode_request(body), self._record.key)

@@ -61,6 +61,7 @@ class Route:
                     does
     stream          True: always stream from the provider; None: as the caller asked
     timeouts        seconds to wait for a connection, and for a sign of life
+    weight          its share of a model's requests, where its routes share them; 0: asked after all others
     """
 
     provider: Provider
@@ -83,6 +84,7 @@ class Route:
     prefix: str = ""
     stream: bool | None = None
     timeouts: Timeouts = DEFAULT_TIMEOUTS
+    weight: float = 1.0
 
     @property
     def mode(self) -> Tools:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...fallback import Sharing
 from ...providers.endpoints import ENDPOINTS
 from ...providers.rows import COMPATIBLE
 from ...providers.spec import Tools
@@ -144,6 +145,19 @@ PROVIDER = _object(
     }
 )
 ROUTE = _text("Provider and model: ollama/qwen3:8b.", minLength=1)
+ORDERED = "ordered"
+WEIGHED = _object(
+    {
+        "route": ROUTE,
+        "weight": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1e9,
+            "description": "Share of the requests, with a balance. Default: 1. 0: asked only after all others.",
+        },
+    },
+    "route",
+)
 PATTERNS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
 ATTACHMENT = _object(
     {
@@ -170,7 +184,17 @@ MCP = _object(
 )
 _MODEL = {
     "route": ROUTE,
-    "routes": {"type": "array", "items": ROUTE, "minItems": 1, "description": "Routes, in the order they are asked."},
+    "routes": {
+        "type": "array",
+        "items": {"anyOf": [ROUTE, WEIGHED]},
+        "minItems": 1,
+        "description": "Routes, in the order they are asked; with a balance also tables: {route, weight}.",
+    },
+    "balance": {
+        "enum": [ORDERED, *Sharing],
+        "description": "How routes share requests: in order (the next where one fails), by weight, or by load.",
+    },
+    "affinity": _flag("Keep a conversation to one route, whose prompt cache knows it. Default with a balance: true."),
     "dialect": _text("Dialect of prompt and text, or a row's .json file. Default: the family's, and all are parsed."),
     "prompt_dialect": _text("Dialect of the prompt and replayed history. Default: dialect."),
     "tools": TOOLS,

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import UsageError
+from ...fallback import Sharing
 from ...jsontext import dumps
 from ...providers.rows import PROVIDERS
+from .litellm_sharing import AFFINITIES, STRATEGIES, USUAL, Deployment, deployment, shared
 
 FROM_ENVIRONMENT = re.compile(r"os\.environ/(\w+)")
 BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -41,13 +43,12 @@ OTHER_MODES = frozenset(
     {"embedding", "image_generation", "audio_transcription", "audio_speech", "rerank", "moderation"}
 )
 
-CARRIED = frozenset({"model", "api_base", "base_url", "api_key", "timeout", "stream_timeout"})
+CARRIED = frozenset({"model", "api_base", "base_url", "api_key", "timeout", "stream_timeout", "weight", "order"})
 SHORTEST = 0.01
 """Seconds; our form takes no shorter silence for a failure."""
 UNHEEDED = {
-    "rpm": "limits per deployment are not kept here; give limits to keys ([[keys]] per_minute)",
-    "tpm": "limits of tokens are not kept here",
-    "weight": "deployments are asked in order, not by weight",
+    "rpm": "it counts as the weight where there is none; limits are kept for keys ([[keys]] per_minute)",
+    "tpm": "it counts as the weight where there is neither that nor rpm; limits are kept for keys ([[keys]])",
     "api_version": "set the variable that dragoman list providers names",
     "aws_region_name": "set AWS_REGION",
     "vertex_project": "set GOOGLE_CLOUD_PROJECT",
@@ -92,11 +93,12 @@ class _Import:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
-        self._groups: dict[str, list[str]] = {}
+        self._groups: dict[str, list[Deployment]] = {}
         self._timeouts: dict[str, float] = {}
         self._providers: dict[str, dict[str, Any]] = {}
         self._plain: dict[str, dict[str, str]] = {}
-        self._default: list[str] = []
+        self._default: list[Deployment] = []
+        self._sharing = Sharing.WEIGHTED
         self._out = Imported({})
 
     def done(self) -> Imported:
@@ -107,13 +109,14 @@ class _Import:
         for place, row in enumerate(self._data["model_list"]):
             self._deployment(f"model_list[{place}]", row)
         fallbacks = self._fallbacks()
+        settings = self._fallback_settings()
         data = self._out.data
         sections: dict[str, Any] = {
-            "fallback": self._fallback_settings(),
+            "fallback": settings,
             "keys": self._keys(),
             "providers": self._providers,
             "models": {name: self._routes_of([name], fallbacks) for name in self._groups} | self._aliases(fallbacks),
-            "default": {"routes": self._default} if self._default else {},
+            "default": shared(self._default, (), self._sharing) if self._default else {},
         }
         data.update({name: value for name, value in sections.items() if value})
         for name in sorted(set(self._data) - KEPT):
@@ -133,10 +136,12 @@ class _Import:
             self._notice(f"{path} ({name}): {mode} is not served here")
             return
         found = self._route(f"{path} ({name})", name, params)
-        if found and name in ANY:
-            self._default.append(found)
-        elif found:
-            self._groups.setdefault(name, []).append(found)
+        if not found:
+            return
+        if name in ANY:
+            self._default.append(deployment(found, params, _mapping(row, "model_info")))
+        else:
+            self._groups.setdefault(name, []).append(deployment(found, params, _mapping(row, "model_info")))
             timeout = params.get("stream_timeout", params.get("timeout"))
             if _is_number(timeout) and timeout > 0:
                 self._timeouts[name] = max(float(timeout), SHORTEST, self._timeouts.get(name, 0.0))
@@ -234,16 +239,14 @@ class _Import:
         return fallbacks
 
     def _routes_of(self, names: Sequence[str], fallbacks: Mapping[str, list[str]]) -> dict[str, Any]:
-        """The row that asks these models, in order, and then their fallbacks."""
-        routes = [route for name in names for route in self._groups[name]]
+        """The row whose requests the deployments of the first share; the others and the fallbacks are asked after."""
+        after = [each.route for name in names[1:] for each in self._groups[name]]
         for name in names:
             for other in (*fallbacks.get(name, ()), *fallbacks.get("*", ())):
                 if other not in self._groups:
                     self._notice(f"the fallback {other!r} of {name!r} is no model of the list; it is left out")
-                routes += self._groups.get(other, ())
-        row: dict[str, Any] = {"routes": list(dict.fromkeys(routes))}
-        if len(row["routes"]) == 1:
-            row = {"route": row["routes"][0]}
+                after += [each.route for each in self._groups.get(other, ())]
+        row = shared(self._groups[names[0]], after, self._sharing)
         timeouts = [self._timeouts[name] for name in names if name in self._timeouts]
         return row | ({"timeout": max(timeouts)} if timeouts else {})
 
@@ -269,10 +272,19 @@ class _Import:
             if key in taken and _is_number(value) and value >= 0:
                 settings[taken[key]] = int(value) if key == "num_retries" else value
             elif key == "routing_strategy":
-                self._notice(f"{section}.routing_strategy: deployments are asked in the order of the file")
+                self._sharing = STRATEGIES.get(str(value), STRATEGIES[USUAL])
+                if str(value) not in STRATEGIES:
+                    self._notice(f"{section}.routing_strategy: {value}: requests are shared by weight instead")
+            elif key == "optional_pre_call_checks":
+                self._checks(f"{section}.{key}", value)
             elif key not in heeded:
                 self._notice(f"{section}.{key}: not carried over")
         return settings
+
+    def _checks(self, path: str, value: Any) -> None:
+        for check in value if isinstance(value, list) else [value]:
+            if str(check) not in AFFINITIES:
+                self._notice(f"{path}: {check} is not carried over")
 
 
 def _named(path: str, row: Any) -> tuple[str, Mapping[str, Any]]:

@@ -27,7 +27,7 @@ from ...dialects.rows.record import from_json
 from ...dialects.spec import Dialect
 from ...effects import Timeouts
 from ...errors import DragomanError, UsageError, nearest
-from ...fallback import Rules
+from ...fallback import Balance, Rules, Sharing
 from ...io.environment import route_to
 from ...providers.route import Route
 from ...providers.rows import COMPATIBLE, PROVIDERS, ROWS, Providers
@@ -36,6 +36,7 @@ from ...schema.shape import child
 from ...server_tools.machine import DEFAULT_POLICY
 from .environment import overlaid
 from .errors import Complaint, complaints, shown
+from .json_schema import ORDERED
 from .litellm import Imported, convert
 from .model import PATIENCE, Access, Attachment, GatewayConfig, Limits, Mcp
 from .words import FILE, MCP, YAML
@@ -61,6 +62,8 @@ NO_DIRECTORY = "{path} is no directory; name one, or a path where one can be mad
 NO_MODEL = 'no model is served; write [default] and, below it, route = "provider/model" (or [models.NAME])'
 NO_SERVER = "no MCP server is named {name!r}; name one of mcpServers: {known}"
 MODELS = "$.models"
+NO_SHARING = 'weights count where requests are shared; write balance = "weighted" (or "least_in_flight")'
+NO_WEIGHT = "no route has a weight above 0, so none would get a request; give one to a route at least"
 HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"), re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 SIZES = {"body", "upstream_bytes"}
 """Settings of `[limits]` that are bytes."""
@@ -170,6 +173,7 @@ class _Reader:
             rules=Rules(chance=random.random, **self._data.get("fallback", {})),
             mcp=self._mcp(),
             cors_origins=tuple(server.get("cors_origins", ())),
+            balances=dict(self._balances()),
             **{key: server[key] for key in SAME_NAMES if key in server},
         )
         idle = set(self._data.get("mcpServers", ())) - set(config.mcp.servers)
@@ -316,10 +320,29 @@ class _Reader:
 
     def _routes(self, row: Mapping[str, Any], path: str) -> tuple[Route, ...]:
         given = row.get("routes", row.get("route"))
-        names = [given] if isinstance(given, str) else list(given or ())
+        listed = given if isinstance(given, list) else [given] if given else []
+        named = [{"route": each} if isinstance(each, str) else each for each in listed]
         fields = self._fields(row, path)
-        found = [self._route(name, fields, path) for name in names]
+        found = [
+            self._route(each["route"], {**fields, **({"weight": each["weight"]} if "weight" in each else {})}, path)
+            for each in named
+        ]
+        shared = row.get("balance", ORDERED) != ORDERED
+        if not shared and any("weight" in each for each in named):
+            self._complain(f"{path}.routes", NO_SHARING)
+        if shared and not any(each.get("weight", 1) for each in named):
+            self._complain(f"{path}.routes", NO_WEIGHT)
         return tuple(route for route in found if route is not None)
+
+    def _balances(self) -> Iterator[tuple[str | None, Balance]]:
+        """How the routes of models share requests, where they do."""
+        rows: dict[str | None, Mapping[str, Any]] = {
+            **self._data.get("models", {}),
+            None: self._data.get("default", {}),
+        }
+        for name, row in rows.items():
+            if row.get("balance", ORDERED) != ORDERED:
+                yield name, Balance(sharing=Sharing(row["balance"]), affinity=row.get("affinity", True))
 
     def _fields(self, row: Mapping[str, Any], path: str) -> dict[str, Any]:
         """What a model's row says of all its routes."""

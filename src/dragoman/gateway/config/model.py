@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from ...errors import ErrorKind, ProviderError
-from ...fallback import Rules
+from ...fallback import Balance, Rules
 from ...loop.policy import Policy
 from ...providers.route import Route
 from ...server_tools.machine import DEFAULT_POLICY
@@ -141,6 +141,7 @@ class GatewayConfig:
     mcp               the MCP servers whose tools models get
     known_bytes       bytes for the beginnings of conversations and the tools that clients send again and again: they
                       are read and written once; 0 for none
+    balances          model name (None: the default) → how its routes share the requests; the others are asked in order
     cors_origins      of web pages that may use it, besides those of this machine; `*` in one stands for anything
     """
 
@@ -155,6 +156,7 @@ class GatewayConfig:
     mcp: Mcp = NO_SERVERS
     known_bytes: int = KNOWN_BYTES
     cors_origins: tuple[str, ...] = ()
+    balances: Mapping[str | None, Balance] = field(default_factory=dict)
 
     def all_routes(self) -> tuple[Route, ...]:
         """Every place this gateway may ask."""
@@ -177,6 +179,13 @@ class GatewayConfig:
             raise ProviderError(message, status=404, kind=ErrorKind.NOT_FOUND, code="model_not_found")
         routes = (found,) if isinstance(found, Route) else tuple(found)
         return tuple(_filled(route, stars) for route in routes) if stars else routes
+
+    def balance(self, model: str) -> tuple[Balance | None, str]:
+        """How the routes of `model` share its requests, None: they are asked in order; and the name of its row."""
+        if not self.balances:
+            return None, ""
+        name, _ = self._row(model)
+        return self.balances.get(name), name or ""
 
     def _row(self, model: str) -> tuple[str | None, tuple[str, ...]]:
         """The name of the row that holds for `model`, None for the default, and what its stars stand for."""

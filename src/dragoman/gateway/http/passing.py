@@ -242,7 +242,12 @@ class _Request:
             raise CodecError(NO_MODEL, "model")
         record.stream = body.whole is not None and body.whole.get("stream") is True
         routes = self.passing.routes(self.config, self.access, model, self._known_place())
+        balance, name = self.config.balance(model) if model else (None, "")
+        spread = self.passing.gateway.balancer.spread(balance, name) if balance is not None else None
+        if spread is not None and len(routes) > 1:
+            routes = spread.order(routes)
         for left, route in zip(range(len(routes) - 1, -1, -1), routes, strict=True):
+            ticket = spread.enter(route) if spread is not None else None
             try:
                 await self._ask(route, model, send)
             except ProviderError as error:
@@ -250,6 +255,9 @@ class _Request:
                     raise
             else:
                 return
+            finally:
+                if ticket is not None:
+                    ticket.leave()
 
     def _known_place(self) -> str:
         """Where the thing is kept that the request names; refused where it is another key's."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ...conversation.session_key import Session, session_of
 from ...effects import Machine, relay
 from ...errors import DragomanError, ProviderError
 from ...events import EVENTS
@@ -92,6 +93,7 @@ class ExchangeRecord:
     front          the API the client speaks (a codec's name)
     key            the name of the client's key, "" where none is asked for
     model          what the client asked for;  `stream` whether streamed
+    asked          what it asked, once that was read;  `conversation` is the one its API names in the body, "" for none
     server_tools   calls and results of server tools, one entry for each answer of the model that called them
     attempts       every place asked, in order;  `response` the answer the client got
     status         of our answer; a failure inside a stream counts with the status it would have had
@@ -104,6 +106,8 @@ class ExchangeRecord:
     key: str = ""
     model: str = ""
     stream: bool = False
+    asked: Request | None = None
+    conversation: str = ""
     attempts: list[UpstreamAttempt] = field(default_factory=list)
     server_tools: list[tuple[tuple[ToolCall, ToolResult], ...]] = field(default_factory=list)
     response: Response | None = None
@@ -117,6 +121,7 @@ class ExchangeRecord:
     clock: Callable[[], float] = no_clock
     observers: Sequence[Observer] = ()
     note: Any = None
+    _session: Session | None = None
 
     # ── what is known of it ──────────────────────────────────────────────────
 
@@ -129,6 +134,13 @@ class ExchangeRecord:
     def route(self) -> str:
         """The same in words: `provider/model`; "" while nobody was asked."""
         return str(self.attempts[-1].place) if self.attempts else ""
+
+    @property
+    def session(self) -> Session | None:
+        """The session it belongs to; None while nobody knows what it asks."""
+        if self._session is None and self.asked is not None:
+            self._session = session_of(self.asked, self.headers, self.key, self.conversation)
+        return self._session
 
     @property
     def reasks(self) -> int:

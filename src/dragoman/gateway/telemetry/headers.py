@@ -29,6 +29,7 @@ HEADERS: Mapping[str, str] = {
     "x-dragoman-server-tools": "tools of MCP servers that the gateway executed for it",
     "x-dragoman-missing-servers": "optional MCP servers the model did without, since they could not be used",
     "x-dragoman-renamed-tools": "names of the client's tools that MCP tools have too; those got others",
+    "x-dragoman-session": "the request's: name of the conversation it belongs to; no answer carries it",
 }
 """Every header of ours, and what it says.  None stands in an answer it has nothing to say of."""
 
