@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from real_match import Call, fits_row
 from table import PAGE, machine, publish, table
 
 from dragoman import UsageError, parse
+from dragoman.batch.scores.possible import Call, Expectation, fits
 from dragoman.dialects import Parsed
 
 RECALL = PAGE.with_name("recall.md")
@@ -144,12 +144,16 @@ def judged(rows: Sequence[Row]) -> list[Reading]:
     for row in rows:
         reading = read(row)
         if row["expect"] != "none":
-            offline = row["category"].startswith("executable_offline")
-            checked = {**row, "category": "executable"} if offline else row
-            reading.fits = fits_row(reading.run, checked)
-            reading.fits_asked = reading.fits or fits_row([*reading.run, *reading.asked], checked)
+            reading.fits = _as_expected(reading.run, row)
+            reading.fits_asked = reading.fits or _as_expected([*reading.run, *reading.asked], row)
         found.append(reading)
     return found
+
+
+def _as_expected(calls: Sequence[Call], row: Row) -> bool:
+    expected = Expectation(tuple(row["expected_possible"]), row["category"], row["expect"] == "name_only")
+    parameters = {tool["name"]: tool.get("parameters", {}) for tool in row["tools"]}
+    return fits(calls, expected, parameters)
 
 
 def prompted(found: Sequence[Reading]) -> list[Reading]:

@@ -17,58 +17,6 @@ from tests.support.places import ROOT
 
 sys.path.append(str(ROOT / "bench"))  # the benches are programs, not a package
 real: Any = import_module("real")
-real_match: Any = import_module("real_match")
-
-FITS: list[tuple[Any, list[Any], bool]] = [
-    ("New York", ["new-york"], True),
-    ("Boston", ["New York", "Ulm"], False),
-    (5, [5.0], True),
-    (True, [1], False),
-    ("", ["a", ""], True),
-    ([1, 2], [[1, 2]], True),
-    ([1, 2], [[2, 1]], False),
-    ({"a": 1}, [{"a": [1, 2], "b": [""]}], True),
-    ({"a": 1, "c": 1}, [{"a": [1]}], False),
-    (None, [None], True),
-]
-
-
-@pytest.mark.parametrize(("value", "choices", "fits"), FITS)
-def test_a_value_fits_one_of_the_possible_ones(value: Any, choices: list[Any], fits: bool) -> None:
-    assert real_match.among(value, choices) is fits
-
-
-def row(category: str = "simple", **possible: Any) -> dict[str, Any]:
-    tool = {"name": "f", "parameters": {"type": "object", "properties": {k: {} for k in possible}, "required": ["a"]}}
-    return {"category": category, "expect": "calls", "tools": [tool], "expected_possible": [{"f": possible}]}
-
-
-ROWS: list[tuple[list[Any], dict[str, Any], bool]] = [
-    ([("f", {"a": 1})], row(a=[1], b=["", 2]), True),
-    ([("f", {"a": 1, "b": 3})], row(a=[1], b=["", 2]), False),
-    ([("f", {"b": 2})], row(a=[1], b=[2]), False),
-    ([("f", {"a": 1, "z": 1})], row(a=[1]), False),
-    ([("g", {"a": 1})], row(a=[1]), False),
-    ([("f", {"a": 1})] * 2, row(a=[1]), False),
-    ([("f", {"a": "new ArrayList<>(Arrays.asList(1, 2))"})], row("java", a=[[1, 2]]), True),
-    ([("f", {"a": "{x: 1, 'y': true}"})], row("javascript", a=[{"x": [1], "y": [True]}]), True),
-    ([("f", {"a": "x + 1"})], row("javascript", a=["x+2"]), False),
-    ([("f", {"a": 1})], row("executable_simple", a=[1]), True),
-    ([("f", {"a": 2})], row("executable_simple", a=[1]), False),
-]
-
-
-@pytest.mark.parametrize(("calls", "wanted", "fits"), ROWS)
-def test_calls_fit_what_a_row_expects(calls: list[Any], wanted: dict[str, Any], fits: bool) -> None:
-    assert real_match.fits_row(calls, wanted) is fits
-
-
-def test_several_calls_fit_in_any_order_each_its_own() -> None:
-    two = row(a=[1, 2])
-    two["expected_possible"] = [{"f": {"a": [1, 2]}}, {"f": {"a": [1]}}]
-    assert real_match.fits_row([("f", {"a": 1}), ("f", {"a": 2})], two)
-    assert not real_match.fits_row([("f", {"a": 2}), ("f", {"a": 2})], two)
-
 
 def corpus(folder: Path, name: str, rows: list[dict[str, Any]]) -> None:
     (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Corpora: read, judged, cleaned, converted and scored."""
