@@ -36,7 +36,7 @@ LOOSE, ROOMS = 14, 20
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 
 INNER: dict[str, tuple[str, ...]] = {
-    "batch": ("codes options row row_json", "result", "formats", "judging", "arrow", "running"),
+    "batch": ("codes options row row_json", "result", "scores", "formats report", "judging", "arrow", "running"),
     "codecs": ("shared", "crossing typed", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
@@ -47,7 +47,7 @@ INNER: dict[str, tuple[str, ...]] = {
 """Rooms inside rooms, by the same law."""
 
 WORLD = frozenset({"io", "sim", "client", "mcp", "plugins", "gateway", "cli", "__main__", "loop.journal",
-                   "batch.arrow", "batch.row_json", "batch.running"})  # fmt: skip
+                   "batch.arrow", "batch.report", "batch.row_json", "batch.running"})  # fmt: skip
 """Rooms that may touch clocks, randomness, files and the network; the others are told, or ask by an effect."""
 SHOWN = FLOOR["gateway"]  # the public face shows type checkers this floor and those below it
 

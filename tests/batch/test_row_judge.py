@@ -20,7 +20,11 @@ TOOL = {
         "name": "get_weather",
         "parameters": {
             "type": "object",
-            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"type": ["string", "null"]}},
+            "properties": {
+                "city": {"type": "string"},
+                "days": {"type": "integer"},
+                "unit": {"type": ["string", "null"]},
+            },
             "required": ["city"],
             "additionalProperties": False,
         },

@@ -57,7 +57,9 @@ def listed_tools(value: Any, path: str) -> list[Any]:
         value = from_text(value, path) if value.strip() else []
     if isinstance(value, dict):
         value = value.get("tools", [value])
-    return [from_text(one, f"{path}[{i}]") if isinstance(one, str) else one for i, one in enumerate(a_list(value, path))]
+    return [
+        from_text(one, f"{path}[{i}]") if isinstance(one, str) else one for i, one in enumerate(a_list(value, path))
+    ]
 
 
 def from_text(value: str, path: str) -> Any:
@@ -374,7 +376,11 @@ def _write_batch(row: ChatRow, demands: Demands) -> dict[str, Any]:
 # ── the rows ─────────────────────────────────────────────────────────────────
 
 _TOOLS = '"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}}]'
-_SAMPLE = '{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"%s","type":"function","function":{"name":"f","arguments":%s}}]},{"role":"tool","tool_call_id":"%s","content":"7"},{"role":"assistant","content":"Seven."%s}],' + _TOOLS + "}"
+_SAMPLE = (
+    '{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"%s","type":"function","function":{"name":"f","arguments":%s}}]},{"role":"tool","tool_call_id":"%s","content":"7"},{"role":"assistant","content":"Seven."%s}],'
+    + _TOOLS
+    + "}"
+)
 
 BATCH = Format(
     name="batch", fits=_fits_batch, read=_read_batch, write=_write_batch,

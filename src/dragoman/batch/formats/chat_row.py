@@ -139,5 +139,11 @@ def a_text(value: Any, path: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    names: Mapping[type, str] = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    names: Mapping[type, str] = {
+        dict: "an object",
+        list: "a list",
+        str: "a string",
+        bool: "a boolean",
+        type(None): "null",
+    }
     return names.get(type(value), "a number")

@@ -24,6 +24,7 @@ from ..result import Finding
 REMEMBERED = 4096
 SIGNS = re.compile(r"[^a-z0-9]+")
 
+
 class Toolset:
     """The tools of a row.
 
