@@ -27,6 +27,15 @@ def test_a_file_that_is_right_is_shown_model_by_model(tmp_path: Path, capsys: py
     assert json.loads(capsys.readouterr().out)[0]["asked"] == "1. ollama/qwen3:8b"
 
 
+def test_the_shares_of_routes_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "dragoman.toml"
+    routes = '["ollama/a", {route = "llamacpp/b", weight = 2.5}]'
+    file.write_text(f'[models.small]\nbalance = "weighted"\nroutes = {routes}\n')
+    assert main(["check", str(file), "--json"]) == 0
+    asked = [row["asked"] for row in json.loads(capsys.readouterr().out)]
+    assert asked == ["1. ollama/a, weight 1", "2. llamacpp/b, weight 2.5"]
+
+
 def test_a_wrong_file_is_refused_with_every_fault(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

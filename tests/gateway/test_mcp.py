@@ -475,6 +475,9 @@ def test_each_server_tool_is_a_span_below_its_exchange(web: dict[str, Any]) -> N
     assert ran.parent is not None
     assert ran.parent.span_id == exchange.context.span_id
     known = attributes(ran)
+    (took,) = recorder.points["gen_ai.execute_tool.duration"]
+    assert took.attributes["gen_ai.tool.name"] == "echo"
+    assert known["session.id"] == attributes(first)["session.id"]
     assert (known["gen_ai.operation.name"], known["gen_ai.tool.name"]) == ("execute_tool", "echo")
     assert json.loads(known["gen_ai.tool.call.arguments"]) == {"text": "blue"}
     assert known["gen_ai.tool.call.result"] == "blue"

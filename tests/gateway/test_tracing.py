@@ -11,12 +11,14 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanKind, StatusCode
 
 from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.telemetry.evaluations import evaluations
 from dragoman.gateway.telemetry.trace_context import trace_headers
 from dragoman.gateway.telemetry.tracing import CAPTURE, configured
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.types import Request, Response, Stop, Tool, ToolChoice
 from tests.support.asgi import Client
-from tests.support.gateways import DOWN, FENCE, PIECE, Slow, ask, asking, every_front
+from tests.support.gateways import DOWN, FENCE, PIECE, Slow, ask, asking, bearer, every_front, row
 from tests.support.spans import TracingRecorder, attributes
 from tests.support.upstreams import ScriptedReply, model, text_reply
 
@@ -172,6 +174,105 @@ def test_time_and_tokens_are_measured_by_the_conventions_names() -> None:
     assert took.count == 1
     used = {point.attributes["gen_ai.token.type"]: point.sum for point in points["gen_ai.client.token.usage"]}
     assert used == {"input": 7, "output": 5}
+
+
+def test_tokens_are_counted_in_the_conventions_buckets() -> None:
+    recorder = TracingRecorder()
+    ask(traced(model("openai_chat", text_reply("hi")), recorder), "openai_chat", stream=False)
+    assert recorder.points["gen_ai.client.token.usage"][0].explicit_bounds[:4] == (1, 4, 16, 64)
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_chunks_are_timed_where_the_answer_is_streamed(stream: bool) -> None:
+    recorder = TracingRecorder()
+    ask(traced(model("openai_chat", text_reply("It is blue.")), recorder), "openai_chat", stream=stream)
+    points = recorder.points
+    found = {name: points[f"gen_ai.client.operation.{name}"][0] for name in (
+        "time_to_first_chunk", "time_per_output_chunk") if f"gen_ai.client.operation.{name}" in points}  # fmt: skip
+    assert bool(found) is stream
+    if stream:
+        assert found["time_to_first_chunk"].count == 1
+        assert found["time_per_output_chunk"].count >= 3
+        assert found["time_to_first_chunk"].attributes["gen_ai.request.model"] == "m"
+
+
+# ── whose it is ──────────────────────────────────────────────────────────────
+
+
+def test_a_named_conversation_is_on_every_span() -> None:
+    recorder = TracingRecorder()
+    ask(traced(model("openai_chat", text_reply("hi")), recorder), "openai_chat", stream=False,
+        headers={"x-session-id": "s-1"})  # fmt: skip
+    for span in recorder.spans:
+        assert attributes(span)["gen_ai.conversation.id"] == attributes(span)["session.id"] == "s-1"
+        assert "user.id" not in attributes(span)
+
+
+def test_a_nameless_conversation_has_a_session_and_no_conversations_id() -> None:
+    recorder, memory = TracingRecorder(), model("openai_chat", text_reply("hi"))
+    for stream in (True, False):
+        ask(traced(memory, recorder), "openai_chat", stream=stream)
+    assert len({attributes(span)["session.id"] for span in recorder.spans}) == 1
+    assert not any("gen_ai.conversation.id" in attributes(span) for span in recorder.spans)
+
+
+def test_the_user_is_the_name_of_the_key() -> None:
+    recorder = TracingRecorder()
+    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+    config = GatewayConfig(default=to, access=(row(),))
+    gateway = create_app(config, model("openai_chat", text_reply("hi")), observers=[recorder.tracing])
+    ask(gateway, "openai_chat", stream=False, headers=bearer())
+    assert [attributes(span)["user.id"] for span in recorder.spans] == ["alice", "alice"]
+
+
+# ── verdicts ─────────────────────────────────────────────────────────────────
+
+CUT = FENCE[: FENCE.index("sky") + 2]
+QUOTED = f"Write it so:\n\n````\n{FENCE}\n````\n\nThat is all."
+JUDGED: list[tuple[str, list[str], list[tuple[str, float]]]] = [
+    ("as it should be", [FENCE], [("ran", 1.0)]),
+    ("two", [f"{FENCE}\n{FENCE.replace('sky', 'sea')}"], [("ran", 1.0), ("ran", 1.0)]),
+    ("mended", [FENCE.replace('"sky"}}', '"sky",}}')], [("mended", 0.5)]),
+    ("refused, then good", [FENCE.replace('"look"', '"lok_at_it"'), FENCE], [("refused", 0.0), ("ran", 1.0)]),
+    ("quoted", [QUOTED], [("quoted", 0.5)]),
+    ("nothing", ["It is blue."], []),
+]
+
+
+@pytest.mark.parametrize(("texts", "found"), [each[1:] for each in JUDGED], ids=[each[0] for each in JUDGED])
+def test_what_the_judge_said_is_an_event(texts: list[str], found: list[tuple[str, float]]) -> None:
+    recorder = TracingRecorder()
+    memory = model("openai_chat", *map(text_reply, texts))
+    ask(traced(memory, recorder, tools=Tools.TEXT), "openai_chat", stream=True)
+    events = [dict(event.attributes or {}) for event in recorder.events]
+    assert [(one["gen_ai.evaluation.score.label"], one["gen_ai.evaluation.score.value"]) for one in events] == found
+    assert {event.event_name for event in recorder.events} <= {"gen_ai.evaluation.result"}
+    assert {one["gen_ai.evaluation.name"] for one in events} <= {"dragoman.tool_call"}
+
+
+def test_an_event_stands_below_the_span_of_its_answer_and_says_why() -> None:
+    recorder = TracingRecorder()
+    slanted = FENCE.replace('"sky"}}', '"sky",}}')
+    ask(traced(model("openai_chat", text_reply(slanted)), recorder, tools=Tools.TEXT), "openai_chat", stream=False)
+    (event,), (_, asking) = recorder.events, recorder.spans
+    assert (event.trace_id, event.span_id) == (asking.context.trace_id, asking.context.span_id)
+    assert "trailing_comma" in event.attributes["gen_ai.evaluation.explanation"].split(",")
+    assert event.attributes["gen_ai.tool.name"] == "look"
+    assert event.attributes["gen_ai.response.id"] == "u1"
+    assert "sky" not in repr(event)
+    assert "blue" not in repr(event)
+
+
+LOOK = Tool(name="look")
+DEMANDS = [("required", True), ("named", True), ("auto", False), ("none", False)]
+
+
+@pytest.mark.parametrize(("mode", "due"), DEMANDS)
+def test_a_call_that_was_due_and_never_came_is_missing(mode: Any, due: bool) -> None:
+    request = Request(model="m", tools=(LOOK,), tool_choice=ToolChoice(mode, "look" if mode == "named" else ""))
+    for stop, counts in ((Stop.END, True), (Stop.LENGTH, False), (Stop.FILTERED, False)):
+        labels = [each.label for each in evaluations(request, Response(stop=stop))]
+        assert labels == (["missing"] if due and counts else [])
 
 
 def test_where_no_sdk_was_set_up_nobody_listens() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -20,11 +22,17 @@ class TracingRecorder:
         self._spans, self._reader = InMemorySpanExporter(), InMemoryMetricReader()
         provider = TracerProvider()
         provider.add_span_processor(SimpleSpanProcessor(self._spans))
-        self.tracing = Tracing(provider, MeterProvider([self._reader]), **more)
+        self._logs, loggers = InMemoryLogRecordExporter(), LoggerProvider()  # type: ignore[no-untyped-call]
+        loggers.add_log_record_processor(SimpleLogRecordProcessor(self._logs))
+        self.tracing = Tracing(provider, MeterProvider([self._reader]), loggers, **more)
 
     @property
     def spans(self) -> list[ReadableSpan]:
         return sorted(self._spans.get_finished_spans(), key=lambda span: span.start_time or 0)
+
+    @property
+    def events(self) -> list[Any]:
+        return [each.log_record for each in self._logs.get_finished_logs()]
 
     @property
     def points(self) -> dict[str, list[Any]]:

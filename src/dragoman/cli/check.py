@@ -50,16 +50,17 @@ def _rows(settings: Settings) -> Iterator[tuple[str, ...]]:
     names = [*settings.config.models, *(["(any other)"] if settings.config.default is not None else [])]
     for name in names:
         for number, route in enumerate(settings.config.routes(name), 1):
-            yield _row(name, number, route)
+            shared = settings.config.balance(name)[0] is not None
+            yield _row(name, number, route, f", weight {route.weight:g}" if shared else "")
 
 
-def _row(name: str, number: int, route: Route) -> tuple[str, ...]:
+def _row(name: str, number: int, route: Route, share: str = "") -> tuple[str, ...]:
     model = route.model or ("(as asked)" if name == "(any other)" else name)
     prompted = route.prompt_dialect_for(model).name
     parsed_for = "all" if route.dialects == "auto" else ", ".join(row.name for row in route.parser_dialects(model))
     known = profile(model).dialect
     dialect = f"{prompted}; parsed for: {parsed_for}" + (f"; taught: {known}" if known and known != prompted else "")
-    where = f"{number}. {route.provider.name}/{model}"
+    where = f"{number}. {route.provider.name}/{model}{share}"
     return name, where, route.provider.codec, str(route.mode), dialect, route.root()
 
 

@@ -67,6 +67,7 @@ from .process.shutdown import on_sigterm
 from .reload import Watched, keep_current, on_sighup
 from .state.responses import BACKGROUND
 from .state.stores import StateStores
+from .telemetry.chunk_times import with_chunk_times
 from .telemetry.exchange_record import GONE, ExchangeRecord, Observer
 from .telemetry.metrics import Metrics
 from .telemetry.trace_context import trace_headers, with_headers
@@ -129,6 +130,7 @@ class Gateway:
         self.background: Background = Background(self.stores.responses, self.access_control, self._count)
         self.events: Events = Events(self.stores.responses, self.background, lambda: self.config.keep_alive)
         self.drain_seconds = self._drained = 0.0
+        self.times_chunks: bool = any(getattr(observer, "times_chunks", False) for observer in self.observers)
         self._mcp_tools: McpTools | None = None
         self._open = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -452,6 +454,8 @@ class Serve:
 
     def _performer(self, record: ExchangeRecord) -> PerformAsync:
         perform = self._gateway.upstreams.performer()
+        if self._gateway.times_chunks:
+            perform = with_chunk_times(perform, record)
         return with_headers(perform, record.trace_headers) if record.trace_headers or record.observers else perform
 
     async def _body(

@@ -47,6 +47,7 @@ class UpstreamAttempt:
     """One request to one place: `number` counts from 1 at each place, `reask` is 0 for what the client itself asked.
 
     `begun` and `ended` are seconds of the record's clock; `note` is for observers to keep what is theirs;
+    `sent` is when its last request went out and `arrivals` when chunks of its answer came, if anybody wants that;
     `operation` is what was asked for, in one word; `besides` is why it was asked though no client asked it: whether the
     model reads the tools it is sent ("counts", "canary"), "" for all else.
     """
@@ -60,6 +61,8 @@ class UpstreamAttempt:
     response: Response | None = None
     failure: ProviderError | None = None
     note: Any = None
+    sent: float = 0.0
+    arrivals: list[float] = field(default_factory=list)
     operation: str = "chat"
     besides: str = ""
 
@@ -67,6 +70,7 @@ class UpstreamAttempt:
 class Observer(Protocol):
     """Is notified of exchanges.  What it raises is a bug of its own: it is logged, and the exchange goes on.
 
+    One whose `times_chunks` is true finds in each attempt when chunks of its answer came.
     One that has `tool_began(record, call)` and `tool_ended(record, call, result)` is notified of server tools, too.
     """
 

@@ -41,7 +41,9 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "questions": ("Counter", "Calls in doubt, by what the model said when asked.", ("model", "route", "said")),
     "reasks": ("Counter", "Re-asks for what was wrong with an answer.", ("model", "route")),
     "tool_checks": (
-        "Counter", "Upstream requests of our own, asking whether a model reads its tools.", ("model", "route", "kind"),
+        "Counter",
+        "Upstream requests of our own, asking whether a model reads its tools.",
+        ("model", "route", "kind"),
     ),
     "upstream_requests": ("Counter", "Upstream requests by outcome.", ("route", "outcome")),
     "upstream_duration_seconds": ("Histogram", "Seconds of one upstream request.", ("route",)),

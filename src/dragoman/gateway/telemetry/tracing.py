@@ -2,7 +2,8 @@
 
 One span per exchange, of kind SERVER and a child of the client's own (`traceparent`); below it one of kind CLIENT,
 `chat {model}`, for each upstream request, which the provider gets as its parent, and one `execute_tool {name}`
-for each tool that runs here (calls that run side by side end together).
+for each tool that runs here (calls that run side by side end together).  What the judge said of a call is an event
+`gen_ai.evaluation.result` below its chat span, by the Logs API.
 Knows exchange records and opentelemetry-api, imported with the first `Tracing`; nothing of the SDK: whoever runs the
 gateway configures that (`opentelemetry-instrument dragoman serve`).
 Contract: what was said is in no span unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
@@ -16,6 +17,7 @@ import os
 import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,17 +25,22 @@ from ...jsontext import dumps
 from ...types import Media, Message, Opaque, Part, Reasoning, Request, Response, Text, Tool, ToolCall, ToolResult
 from ...version import __version__
 from ..config.model import GatewayConfig
+from .evaluations import NAME as EVALUATED
+from .evaluations import Evaluation, evaluations
 from .exchange_record import ExchangeRecord, UpstreamAttempt, reports
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 CAPTURING = frozenset({"true", "1", "span_only", "span_and_event"})
 NAME = "dragoman"
+SCHEMA = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
+"""The conventions that the names are from (open-telemetry/semantic-conventions-genai); all of them *Development*."""
 
 PROVIDERS: Mapping[str, str] = {
     "openai": "openai", "openai-responses": "openai", "anthropic": "anthropic", "gemini": "gcp.gemini",
     "gemini-interactions": "gcp.gemini", "vertex": "gcp.vertex_ai", "bedrock": "aws.bedrock",
     "bedrock-invoke": "aws.bedrock", "azure": "azure.ai.openai", "azure-deployments": "azure.ai.openai",
-    "xai": "x_ai", "xai-responses": "x_ai", "mistral": "mistral_ai", "watsonx": "ibm.watsonx.ai",
+    "xai": "x_ai", "xai-responses": "x_ai", "mistral": "mistral_ai", "moonshot": "moonshot_ai",
+    "moonshot-anthropic": "moonshot_ai", "watsonx": "ibm.watsonx.ai",
 }  # fmt: skip
 """Our rows by the conventions' names (gen_ai.provider.name); the others go by their own."""
 
@@ -47,6 +54,14 @@ USED = {
 }  # fmt: skip
 FINISHES = {"end": "stop", "tool_calls": "tool_call", "filtered": "content_filter", "refused": "content_filter"}
 BUCKETS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+TOKEN_BUCKETS = tuple(4**power for power in range(14))
+DURATIONS: Mapping[str, str] = {
+    "gen_ai.client.operation.duration": "Duration of an upstream request",
+    "gen_ai.client.operation.time_to_first_chunk": "Seconds until the first chunk of a streamed answer",
+    "gen_ai.client.operation.time_per_output_chunk": "Seconds between two chunks of a streamed answer",
+    "gen_ai.execute_tool.duration": "Duration of a tool that runs here",
+}
+"""Metric of the conventions → what it measures, in seconds."""
 
 
 def configured() -> bool:
@@ -61,25 +76,31 @@ def installed() -> bool:
 
 
 class Tracing:
-    """Emits spans, and the two client metrics of the conventions; providers default to OpenTelemetry's global ones."""
+    """Emits spans, metrics and events of the conventions; providers default to OpenTelemetry's global ones."""
 
-    def __init__(self, tracers: Any = None, meters: Any = None, *, content: bool | None = None) -> None:
+    times_chunks = True
+
+    def __init__(
+        self, tracers: Any = None, meters: Any = None, loggers: Any = None, *, content: bool | None = None
+    ) -> None:
         self._trace: Any = importlib.import_module("opentelemetry.trace")
         metrics: Any = importlib.import_module("opentelemetry.metrics")
         tracecontext: Any = importlib.import_module("opentelemetry.trace.propagation.tracecontext")
         self._carrier = tracecontext.TraceContextTextMapPropagator()
-        self._tracer = self._trace.get_tracer(NAME, __version__, tracers)
-        meter = metrics.get_meter(NAME, __version__, meters)
-        self._took = meter.create_histogram(
-            "gen_ai.client.operation.duration",
-            "s",
-            "Duration of an upstream request",
-            explicit_bucket_boundaries_advisory=BUCKETS,
+        self._logs: Any = importlib.import_module("opentelemetry._logs")
+        self._tracer = self._trace.get_tracer(NAME, __version__, tracers, SCHEMA)
+        self._logger = self._logs.get_logger(NAME, __version__, loggers, SCHEMA)
+        meter = metrics.get_meter(NAME, __version__, meters, SCHEMA)
+        self._took, self._first, self._chunk, self._tool_took = (
+            meter.create_histogram(name, "s", what, explicit_bucket_boundaries_advisory=BUCKETS)
+            for name, what in DURATIONS.items()
         )
-        self._used = meter.create_histogram("gen_ai.client.token.usage", "{token}", "Tokens used")
+        self._used = meter.create_histogram(
+            "gen_ai.client.token.usage", "{token}", "Tokens used", explicit_bucket_boundaries_advisory=TOKEN_BUCKETS
+        )
         self._content = os.environ.get(CAPTURE, "").strip().lower() in CAPTURING if content is None else content
         self._spans: dict[ExchangeRecord | UpstreamAttempt, Any] = {}
-        self._tools: dict[tuple[ExchangeRecord, str], Any] = {}
+        self._tools: dict[tuple[ExchangeRecord, str], tuple[Any, float, str]] = {}
 
     def take(self, config: GatewayConfig) -> None:
         """Nothing of a span depends on it."""
@@ -101,7 +122,7 @@ class Tracing:
         if span is None:
             return
         if span.is_recording():
-            span.set_attributes(_exchange(record))
+            span.set_attributes({**_whose(record), **_exchange(record)})
             if record.error is not None:
                 self._fail(span, record.outcome)
         span.end()
@@ -110,7 +131,7 @@ class Tracing:
 
     def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """The span of an upstream request begins; the provider gets its headers."""
-        attributes = {**_named(attempt), **_request(attempt)}
+        attributes = {**_named(attempt), **_whose(record), **_request(attempt)}
         span = self._tracer.start_span(
             f"{attempt.operation} {attempt.place.model}", self._within(record), self._trace.SpanKind.CLIENT, attributes
         )
@@ -127,8 +148,13 @@ class Tracing:
         if response is not None and response.usage is not None:
             self._used.record(response.usage.input, {**named, "gen_ai.token.type": "input"})
             self._used.record(response.usage.output, {**named, "gen_ai.token.type": "output"})
+        self._measure_chunks(attempt, named)
         if span is None:
             return
+        if response is not None and not attempt.besides:
+            within = self._trace.set_span_in_context(span)
+            for evaluation in evaluations(attempt.request, response):
+                self._evaluate(evaluation, {**_named(attempt), **_whose(record)}, response, within)
         if span.is_recording():
             if response is not None:
                 span.set_attributes({**_answer(response), **_judged(response)})
@@ -137,6 +163,23 @@ class Tracing:
             if kind:
                 self._fail(span, kind)
         span.end()
+
+    def _measure_chunks(self, attempt: UpstreamAttempt, named: Mapping[str, Any]) -> None:
+        if attempt.request.stream and attempt.arrivals:
+            self._first.record(attempt.arrivals[0] - attempt.sent, named)
+            for before, after in pairwise(attempt.arrivals):
+                self._chunk.record(after - before, named)
+
+    def _evaluate(self, evaluation: Evaluation, named: Mapping[str, Any], response: Response, within: Any) -> None:
+        """Emit the event of one result, below the span of the answer."""
+        attributes = {**named, **_evaluation(evaluation), **_answered_as(response)}
+        record = self._logs.LogRecord(
+            event_name="gen_ai.evaluation.result",
+            context=within,
+            severity_number=self._logs.SeverityNumber.INFO,
+            attributes=attributes,
+        )
+        self._logger.emit(record)
 
     # ── one tool ─────────────────────────────────────────────────────────────
 
@@ -147,26 +190,32 @@ class Tracing:
             "gen_ai.tool.name": call.name,
             "gen_ai.tool.call.id": call.id,
             "gen_ai.tool.type": "extension",
+            **_whose(record),
         }
         if self._content:
             attributes["gen_ai.tool.call.arguments"] = dumps(call.arguments)
-        self._tools[record, call.id] = self._tracer.start_span(
+        span = self._tracer.start_span(
             f"execute_tool {call.name}", self._within(record), self._trace.SpanKind.INTERNAL, attributes
         )
+        self._tools[record, call.id] = span, record.clock(), call.name
 
     def tool_ended(self, record: ExchangeRecord, call: ToolCall, result: ToolResult) -> None:
         """It ends."""
         known = record, call.id
         if self._content and known in self._tools:
-            self._tools[known].set_attribute("gen_ai.tool.call.result", result.text)
+            self._tools[known][0].set_attribute("gen_ai.tool.call.result", result.text)
         self._end_tool(known, str(result.error_code or "tool_error") if result.is_error else "")
 
     def _end_tool(self, known: tuple[ExchangeRecord, str], failure: str) -> None:
-        span = self._tools.pop(known, None)  # a call that did not run ends without having begun
-        if span is not None:
-            if failure:
-                self._fail(span, failure)
-            span.end()
+        began = self._tools.pop(known, None)  # a call that did not run ends without having begun
+        if began is None:
+            return
+        span, at, name = began
+        named = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "extension"}
+        self._tool_took.record(known[0].clock() - at, {**named, "error.type": failure} if failure else named)
+        if failure:
+            self._fail(span, failure)
+        span.end()
 
     def _within(self, record: ExchangeRecord) -> Any:
         return self._trace.set_span_in_context(self._spans.get(record, self._trace.INVALID_SPAN))
@@ -186,6 +235,37 @@ def _named(attempt: UpstreamAttempt) -> dict[str, Any]:
         "gen_ai.provider.name": PROVIDERS.get(where.provider, where.provider),
         "gen_ai.request.model": where.model,
     }
+
+
+def _whose(record: ExchangeRecord) -> dict[str, Any]:
+    """Whose conversation it is; one that its client does not name has a session all the same, and no conversation's id.
+
+    The conventions want the id that is at hand, not one that is made up of what was said.
+    """
+    session = record.session
+    attributes = {
+        "gen_ai.conversation.id": session.name if session is not None else "",
+        "session.id": (session.name or session.key) if session is not None else "",
+        "user.id": record.key,
+    }
+    return {key: value for key, value in attributes.items() if value}
+
+
+def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
+        "gen_ai.evaluation.name": EVALUATED,
+        "gen_ai.evaluation.score.value": evaluation.score,
+        "gen_ai.evaluation.score.label": evaluation.label,
+    }
+    if evaluation.codes:
+        attributes["gen_ai.evaluation.explanation"] = ",".join(evaluation.codes)
+    if evaluation.call is not None:
+        attributes |= {"gen_ai.tool.name": evaluation.call.name, "gen_ai.tool.call.id": evaluation.call.id}
+    return attributes
+
+
+def _answered_as(response: Response) -> dict[str, Any]:
+    return {f"gen_ai.response.{key}": value for key in ("id", "model") if (value := getattr(response, key))}
 
 
 def _request(attempt: UpstreamAttempt) -> dict[str, Any]:
@@ -210,7 +290,7 @@ def _answer(response: Response) -> dict[str, Any]:
     attributes: dict[str, Any] = {}
     if response.stop is not None:
         attributes["gen_ai.response.finish_reasons"] = [FINISHES.get(response.stop, str(response.stop))]
-    attributes |= {f"gen_ai.response.{key}": value for key in ("id", "model") if (value := getattr(response, key))}
+    attributes |= _answered_as(response)
     for ours, theirs in USED.items() if response.usage is not None else ():
         if (count := getattr(response.usage, ours)) or ours in {"input", "output"}:
             attributes[f"gen_ai.usage.{theirs}"] = count
