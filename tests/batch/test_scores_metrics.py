@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.batch.result import JudgedCall
 from dragoman.batch.scores.compare import (
     Difference,
     changes,
@@ -22,23 +23,29 @@ from dragoman.batch.scores.interval import of_f1, of_mean, sign_test, wilson
 from dragoman.batch.scores.measure import Measure
 from dragoman.batch.scores.metrics import METRICS, tally
 from dragoman.batch.scores.possible import Expectation
-from dragoman.batch.scores.sample import Gold, Sample, WrittenCall
-from dragoman.types import Tool
+from dragoman.batch.scores.sample import Gold, Sample
+from dragoman.types import Tool, Verdict
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
 ANY = Tool(name="any", parameters={"type": "object", "additionalProperties": True})
 
-GOOD = WrittenCall("look", {"at": "sky"}, {"at": "sky"})
-MENDED = WrittenCall("look", None, {"at": "sky"})
-UNREADABLE = WrittenCall("look", None, None, runs=False)
-UNKNOWN = WrittenCall("seek", {"at": "sky"}, {"at": "sky"}, runs=False)
-WRONG_TYPE = WrittenCall("look", {"at": 5}, {"at": "5"})
-INVENTED = WrittenCall("look", {"at": "sky", "zoom": 2}, {"at": "sky", "zoom": 2})
-OPEN = WrittenCall("any", {"zoom": 2}, {"zoom": 2})
+
+def written(name: str, arguments: Any, verdict: Verdict = Verdict.ACCEPTED, **more: Any) -> JudgedCall:
+    return JudgedCall(message=1, id="c", name=name, arguments=arguments, verdict=verdict, **more)
+
+
+NEVER = {"valid_before": False, "valid_after": False}
+GOOD = written("look", {"at": "sky"})
+MENDED = written("look", {"at": "sky"}, Verdict.MENDED, json_before=False, valid_before=False)
+UNREADABLE = written("look", None, Verdict.REFUSED, json_before=False, **NEVER)
+UNKNOWN = written("seek", {"at": "sky"}, Verdict.REFUSED, declared=False, **NEVER)
+WRONG_TYPE = written("look", {"at": "5"}, Verdict.MENDED, valid_before=False)
+INVENTED = written("look", {"at": "sky", "zoom": 2})
+OPEN = written("any", {"zoom": 2})
 CALLS, NONE = Gold("calls"), Gold("none")
 
 
-def sample(*calls: WrittenCall, gold: Gold | None = None, id: str = "1", **more: Any) -> Sample:  # noqa: A002
+def sample(*calls: JudgedCall, gold: Gold | None = None, id: str = "1", **more: Any) -> Sample:  # noqa: A002
     return Sample(id, calls, (LOOK, ANY), gold, **more)
 
 
@@ -143,9 +150,9 @@ def test_the_ast_match_is_told_for_all_and_by_category() -> None:
     }
 
 
-written = st.sampled_from([GOOD, MENDED, UNREADABLE, UNKNOWN, WRONG_TYPE, INVENTED, OPEN])
+written_calls = st.sampled_from([GOOD, MENDED, UNREADABLE, UNKNOWN, WRONG_TYPE, INVENTED, OPEN])
 golds = st.sampled_from([CALLS, NONE, Gold(reply="tool_call"), Gold(reply="direct"), Gold()])
-samples = st.builds(lambda calls, gold: sample(*calls, gold=gold), st.lists(written, max_size=3), golds)
+samples = st.builds(lambda calls, gold: sample(*calls, gold=gold), st.lists(written_calls, max_size=3), golds)
 
 
 @given(st.lists(samples, max_size=12), st.integers(0, 12), st.sampled_from(sorted(METRICS)))

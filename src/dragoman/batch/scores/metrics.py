@@ -16,10 +16,11 @@ from math import comb
 from typing import TypeAlias, get_args
 
 from ...records import dataclass
+from ..result import JudgedCall
 from .interval import of_f1, of_mean
 from .measure import Measure, share
 from .possible import Strictness, fits
-from .sample import Reply, Sample, WrittenCall
+from .sample import Reply, Sample
 
 Tally: TypeAlias = Counter[str]
 Count: TypeAlias = Callable[[Sample, "Sample | None"], Iterator[str]]
@@ -119,17 +120,18 @@ def _f_scores(name: str, told: Mapping[str, int]) -> Sequence[Measure]:
 def _soundness(sample: Sample, _: Sample | None) -> Iterator[str]:
     for call in sample.calls:
         yield "calls"
-        yield from (f"{when}_json" for when, value in _sides(call) if value is not None)
-        yield from (f"{when}_valid" for when, value in _sides(call) if sample.is_valid(call.name, value))
+        yield from (word for word, holds in _soundness_of(call).items() if holds)
     if sample.calls:
         yield "answers"
-        for when in ("before", "after"):
-            if all(sample.is_valid(call.name, dict(_sides(call))[when]) for call in sample.calls):
-                yield f"{when}_answers"
+        yield from ["before_answers"] if all(call.valid_before for call in sample.calls) else []
+        yield from ["after_answers"] if all(call.valid_after for call in sample.calls) else []
 
 
-def _sides(call: WrittenCall) -> Sequence[tuple[str, Mapping[str, object] | None]]:
-    return ("before", call.written), ("after", call.arguments)
+def _soundness_of(call: JudgedCall) -> Mapping[str, bool]:
+    return {
+        "before_json": call.json_before, "after_json": call.arguments is not None,
+        "before_valid": call.valid_before, "after_valid": call.valid_after,
+    }  # fmt: skip
 
 
 def _sound(told: Mapping[str, int]) -> Sequence[Measure]:
@@ -146,13 +148,15 @@ def _sound(told: Mapping[str, int]) -> Sequence[Measure]:
 
 
 def _names(sample: Sample, _: Sample | None) -> Iterator[str]:
+    if sample.tools is None:
+        yield "excluded"
+        return
     for call in sample.calls:
+        invents = sample.invents(call)
         yield "calls"
-        if call.name not in sample.declared:
-            yield "unknown"
-        if sample.may_invent(call):
-            yield "told"
-            yield from ["invented"] if sample.invents(call) else []
+        yield from ["unknown"] if call.name not in sample.declared else []
+        yield from ["told"] if invents is not None else []
+        yield from ["invented"] if invents else []
 
 
 def _hallucinations(told: Mapping[str, int]) -> Sequence[Measure]:
@@ -235,7 +239,7 @@ def _vendor(sample: Sample, baseline: Sample | None) -> Iterator[str]:
     yield {(True, True): "tp", (True, False): "fp", (False, True): "fn", (False, False): "tn"}[called, wanted]
     if called:
         yield "called"
-        valid = bool(sample.calls) and all(sample.is_valid(call.name, call.written) for call in sample.calls)
+        valid = bool(sample.calls) and all(call.valid_before for call in sample.calls)
         yield from ["valid"] if valid else []
 
 
@@ -307,7 +311,8 @@ METRICS: Mapping[str, Metric] = {
         Metric(
             "names",
             "hallucinated_tool: calls of a name that is not declared / calls.  hallucinated_parameter: calls with a key"
-            " that is not declared / readable calls of declared tools whose additionalProperties is not true.",
+            " that is not declared / readable calls of declared tools whose additionalProperties is not true."
+            "  Answers to questions of which nobody said what tools there were are excluded.",
             _names, _hallucinations,
         ),
         Metric(

@@ -10,28 +10,17 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from ...records import dataclass
-from ...schema.validation import faults, shape
-from ...types import JsonObject, Tool
+from ...schema.validation import shape
+from ...types import JsonObject, Tool, Verdict
+from ..result import JudgedCall
 from .possible import Expectation
 
 Reply: TypeAlias = Literal["", "direct", "tool_call", "request_for_info", "cannot_answer"]
 """What an answer is, in the classes of the When2Call benchmark; "" where nobody said."""
+RUNS = frozenset({Verdict.ACCEPTED, Verdict.MENDED})
+"""Verdicts of calls that run."""
 Expects: TypeAlias = Literal["", "calls", "none"]
 """Does a question need calls?  "" where nobody said."""
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenCall:
-    """A call as it stands in an answer.
-
-    `written` are its arguments where they are a JSON object as they stand, `arguments` where they are one after
-    repair; None where not.  `runs` says whether the judge lets it run.
-    """
-
-    name: str
-    written: JsonObject | None
-    arguments: JsonObject | None
-    runs: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +35,16 @@ class Gold:
 class Sample:
     """An answer to be scored.
 
-    `id` joins it with the same question in another set; `task`, `trial` and `reward` are set where it is a trial of
-    a task; `failed` answers came of a broken machine, not of a model, and are counted nowhere but as excluded.
+    `id` joins it with the same question in another set; `task` and `reward` are set where it is a trial of a task;
+    `tools` are None where nobody said which there were; `failed` answers came of a broken machine, not of a model, and
+    are counted nowhere but as excluded.
     """
 
     def __init__(
         self,
         id: str,  # noqa: A002  the field's word
-        calls: tuple[WrittenCall, ...] = (),
-        tools: tuple[Tool, ...] = (),
+        calls: tuple[JudgedCall, ...] = (),
+        tools: tuple[Tool, ...] | None = (),
         gold: Gold | None = None,
         *,
         reply: Reply = "",
@@ -74,12 +64,13 @@ class Sample:
     @cached_property
     def declared(self) -> Mapping[str, Tool]:
         """The tools by name."""
-        return {tool.name: tool for tool in self.tools}
+        return {tool.name: tool for tool in self.tools or ()}
 
     @cached_property
     def running(self) -> tuple[tuple[str, JsonObject], ...]:
         """The calls that run, by name and arguments."""
-        return tuple((call.name, call.arguments) for call in self.calls if call.runs and call.arguments is not None)
+        running = (call for call in self.calls if call.verdict in RUNS)
+        return tuple((call.name, call.arguments) for call in running if call.arguments is not None)
 
     @property
     def reply(self) -> Reply:
@@ -90,19 +81,10 @@ class Sample:
         """The schemas of the tools by name."""
         return {name: tool.parameters for name, tool in self.declared.items()}
 
-    def is_valid(self, name: str, arguments: JsonObject | None) -> bool:
-        """Is this a call of a declared tool whose schema its arguments fit?"""
-        tool = self.declared.get(name)
-        return tool is not None and arguments is not None and not faults(tool.parameters, arguments)
-
-    def invents(self, call: WrittenCall) -> bool:
-        """Does a call of a declared tool give a parameter that is not declared?"""
-        keys = shape(self.declared[call.name].parameters).keys
-        return any(key not in keys for key in call.arguments or ())
-
-    def may_invent(self, call: WrittenCall) -> bool:
-        """Is it told for a call whether its parameters are declared: of a known tool that does not take any key?"""
+    def invents(self, call: JudgedCall) -> bool | None:
+        """Does a call give a parameter that is not declared?  None of an unknown tool, or one that takes any key."""
         tool = self.declared.get(call.name)
-        if tool is None or call.arguments is None:
-            return False
-        return tool.parameters.get("additionalProperties") is not True
+        if tool is None or call.arguments is None or tool.parameters.get("additionalProperties") is True:
+            return None
+        keys = shape(tool.parameters).keys
+        return any(key not in keys for key in call.arguments)
