@@ -28,3 +28,72 @@ def test_unknown_commands_and_formats_say_what_there_is(run: Run, tmp_path: Path
     assert "batch --help" in run("batch", "inspekt").err
     told = run("batch", "inspect", file, "--format", "opneai")
     assert (told.code, "openai" in told.err) == (2, True)
+
+
+def corpus(tmp_path: Path, *more: bytes) -> Path:
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(b"\n".join([*(form.sample.encode() for form in ROWS), *more]) + b"\n")
+    return file
+
+
+def test_clean_keeps_sets_aside_and_says_what_it_did(run: Run, tmp_path: Path) -> None:
+    file, out = corpus(tmp_path, b"{", b'{"a":NaN}', b""), tmp_path / "out.jsonl"
+    told = run("batch", "clean", file, "-o", out, "--dedup", "rows", "--json", "--workers", 1)
+    assert told.code == 0, told.err
+    totals = json.loads(told.out)["totals"]
+    assert totals["read"] == totals["kept"] + totals["aside"] + sum(totals["dropped"].values()) == len(ROWS) + 2
+    assert len(out.read_bytes().splitlines()) == totals["kept"]
+    aside = [json.loads(line) for line in (tmp_path / "out.aside.jsonl").read_bytes().splitlines()]
+    assert [(row["orig"], row["codes"]) for row in aside] == [("{", ["not_json"]), ('{"a":NaN}', ["not_finite"])]
+    notes = [json.loads(line) for line in (tmp_path / "out.notes.jsonl").read_bytes().splitlines()]
+    assert all(note["orig"] and (note["repairs"] or note["losses"]) for note in notes)
+    manifest = json.loads((tmp_path / "out.manifest.json").read_bytes())
+    assert manifest["outputs"]["out.jsonl"]["bytes"] == out.stat().st_size
+    assert not (tmp_path / "out.parts").exists()
+
+
+def test_an_output_that_is_there_is_not_written_over(run: Run, tmp_path: Path) -> None:
+    file, out = corpus(tmp_path), tmp_path / "out.jsonl"
+    assert run("batch", "clean", file, "-o", out, "--workers", 1).code == 0
+    again = run("batch", "clean", file, "-o", out, "--workers", 1)
+    assert (again.code, "--overwrite" in again.err) == (2, True)
+    assert run("batch", "clean", file, "-o", out, "--workers", 1, "--overwrite").code == 0
+    assert run("batch", "clean", file, "-o", file).code == 2
+
+
+def test_convert_writes_one_format_and_lists_what_it_cannot_hold(run: Run, tmp_path: Path) -> None:
+    file, out = corpus(tmp_path), tmp_path / "out.jsonl"
+    told = run("batch", "convert", file, "--to", "sharegpt", "-o", out, "--workers", 1)
+    assert told.code == 0, told.err
+    assert "$.ids" in told.out
+    assert all("conversations" in json.loads(line) for line in out.read_bytes().splitlines())
+    assert "did you mean" in run("batch", "convert", file, "--to", "sharegptt", "-o", out).err
+
+
+def test_lint_fails_on_what_it_is_told_to(run: Run, tmp_path: Path) -> None:
+    file = corpus(tmp_path, b"{")
+    assert run("batch", "lint", file, "--workers", 1).code == 0
+    assert run("batch", "lint", file, "--workers", 1, "--fail-on", "error").code == 1
+    assert run("batch", "lint", file, "--workers", 1, "--fail-on", "not_json").code == 1
+    assert run("batch", "lint", file, "--workers", 1, "--fail-on", "leak").code == 0
+    assert run("batch", "lint", file, "--fail-on", "nonsense").code == 2
+
+
+def test_stop_ends_at_the_first_row_set_aside(run: Run, tmp_path: Path) -> None:
+    told = run("batch", "clean", corpus(tmp_path, b"{"), "-o", tmp_path / "o.jsonl", "--on-error", "stop", "--workers", 1)
+    assert (told.code, "not_json" in told.err) == (1, True)
+
+
+def test_leaks_are_found_and_left_out(run: Run, tmp_path: Path) -> None:
+    question = {"role": "user", "content": "What is the weather in Oslo tomorrow?"}
+    calls = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}]
+    train, other = ({"messages": [question, {"role": "assistant", "tool_calls": c}]} for c in (calls, []))
+    hello = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hi."}]}
+    rows, held = tmp_path / "train.jsonl", tmp_path / "eval.jsonl"
+    rows.write_text("\n".join(map(json.dumps, (train, hello, other))))
+    held.write_text("\n".join(map(json.dumps, ({**train, "id": 3}, hello))))
+    told = run("batch", "leak", rows, "--against", held, "--json")
+    assert (told.code, json.loads(told.out)["leaks"]) == (1, 1)
+    out = tmp_path / "out.jsonl"
+    assert run("batch", "clean", rows, "-o", out, "--without", held, "--workers", 1).code == 0
+    assert len(out.read_text().splitlines()) == 2

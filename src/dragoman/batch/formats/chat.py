@@ -25,6 +25,7 @@ BRANCHES = {
     "completion": "completion",
 }  # fmt: skip
 """Columns of answers that continue the prompt, and what we call them."""
+GOLD = "gold"
 LABELS = ("label", "reward", "split", "score", "finish_reason", "reward_info", "resolved", "exit_status")
 METADATA = (
     "id", "uuid", "model", "source", "task_id", "trial", "trajectory_id", "category", "task", "license", "domain",
@@ -38,6 +39,9 @@ METADATA = (
 def sorted_fields(row: ChatRow, rest: Mapping[str, Any]) -> ChatRow:
     """`row` with the other columns of it where they belong."""
     for key, value in rest.items():
+        if key == GOLD and row.gold is None:
+            row.gold = value
+            continue
         place = row.labels if key in LABELS else row.metadata if key in METADATA else row.extra
         place[key] = value
     return row
@@ -110,10 +114,16 @@ def read_chat(obj: dict[str, Any]) -> ChatRow:
     for key, name in BRANCHES.items():
         if isinstance(rest.get(key), list):
             row.branches[name] = chats(rest.pop(key), f"$.{key}")
+    for key in [key for key, value in rest.items() if "prompt" in obj and _is_answer(value)]:
+        row.branches[key] = chats(rest.pop(key), f"$.{key}")
     for key in SETTINGS:
         if rest.get(key) is not None:
             row.labels[key] = rest.pop(key)
     return sorted_fields(row, rest)
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(m, dict) and "role" in m for m in value)
 
 
 def _prompt(rest: dict[str, Any]) -> list[Chat]:
@@ -133,9 +143,9 @@ def _fits_chat(obj: Mapping[str, Any]) -> bool:
         return not listed or (isinstance(listed[0], dict) and "role" in listed[0]) or isinstance(listed[0], str)
     given = obj.get("input")
     if isinstance(given, dict) and "messages" in given:
-        return True
+        return any(isinstance(obj.get(key), list) for key in BRANCHES)
     prompt = obj.get("prompt")
-    return isinstance(prompt, list) and any(isinstance(obj.get(key), list) for key in BRANCHES)
+    return isinstance(prompt, list) and any(key != "prompt" and _is_answer(value) for key, value in obj.items())
 
 
 def _is_object_form(obj: Mapping[str, Any]) -> bool:
@@ -244,7 +254,7 @@ def written_tools(tools: list[Any] | None, demands: Demands) -> dict[str, Any]:
 
 def others(row: ChatRow) -> dict[str, Any]:
     """The columns besides."""
-    return {**row.metadata, **row.labels, **row.extra}
+    return {**row.metadata, **row.labels, **row.extra, **({} if row.gold is None else {GOLD: row.gold})}
 
 
 def write_chat(row: ChatRow, demands: Demands) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ...schema.definitions import tools as read_tools
 from ...types import Message, Tool
 from ..result import Finding
 from ..row import CorpusRow
-from ..row_json import BadRow
+from ..row_json import BadRow, loads, text
 
 Chat = dict[str, Any]
 """A message of the chat API."""
@@ -113,6 +113,18 @@ def paired(messages: Iterable[Chat]) -> list[Chat]:
             waiting = []
         made.append(message)
     return made
+
+
+def results_apart(value: str, waiting: int) -> list[str]:
+    """The results in one turn of a tool: as many as calls wait, where it is a JSON list of as many, else the one."""
+    if waiting > 1 and value.lstrip()[:1] == "[":
+        try:
+            listed = loads(value.encode("utf-8", "surrogatepass"))
+        except BadRow:
+            return [value]
+        if isinstance(listed, list) and len(listed) == waiting:
+            return [one if isinstance(one, str) else text(one) for one in listed]
+    return [value]
 
 
 def an_object(value: Any, path: str) -> dict[str, Any]:

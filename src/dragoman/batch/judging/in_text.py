@@ -8,7 +8,8 @@ stretch it stood in.  A text that holds no call comes back as it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ...dialects.engine.parsed import Parsed
@@ -57,10 +58,25 @@ def read_text(
         findings.append(Finding("in_doubt", path, f"a call of {call.name!r} that was perhaps not meant"))
     if not parsed.calls:
         return Spoken(text, "", (), tuple(judged), (), tuple(findings))
-    taken = [(_judged(call, message, text), _repair(call, path, text, dialect)) for call in parsed.calls]
+    calls = [_as_usual(call, dialect) for call in parsed.calls]
+    taken = [(_judged(call, message, text), _repair(call, path, text, dialect)) for call in calls]
     repairs = [repair for _, repair in taken if repair is not None]
     judged = [*(call for call, _ in taken), *judged]
     return Spoken(_left(parsed), parsed.reasoning, parsed.calls, tuple(judged), tuple(repairs), tuple(findings))
+
+
+USUAL: Mapping[str, frozenset[str]] = {"pythonic": frozenset({"python_word", "quotes"})}
+"""What a notation has that is no damage where a corpus writes its calls so."""
+
+
+def _as_usual(call: ToolCall, dialect: str) -> ToolCall:
+    """The call; as written well where all that was mended is how this corpus writes."""
+    report = call.report
+    if report is None or not report.edits or report.dialect != dialect:
+        return call
+    if {edit.kind for edit in report.edits} <= USUAL.get(dialect, frozenset()):
+        return replace(call, report=replace(report, edits=(), verdict=Verdict.ACCEPTED))
+    return call
 
 
 REFUSALS = frozenset({
@@ -76,7 +92,7 @@ def _finding(issue: Issue, path: str) -> Finding:
 
 def _left(parsed: Parsed) -> str:
     """The text around the calls; blanks that only kept them apart go with them."""
-    return parsed.text if parsed.text.strip() else ""
+    return parsed.text.strip("\n") if parsed.text.strip() else ""
 
 
 def _judged(call: ToolCall, message: int, text: str) -> JudgedCall:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ...types import Verdict
-from ..formats.chat_row import Chat, ChatRow, call, canonical
+from ..formats.chat_row import Chat, ChatRow, call, canonical, results_apart
 from ..formats.reading import parsed, read
 from ..formats.spec import Format
 from ..options import DEFAULTS, Options
 from ..result import Finding, JudgedCall, JudgedRow, Repair, RowVerdict
 from ..row import CorpusRow, row_id
-from ..row_json import BadRow
+from ..row_json import BadRow, text
 from . import order
 from .in_text import is_plain, read_text
 from .native import judge_native
@@ -107,8 +107,8 @@ def judge_chat(form: Format, chat: ChatRow, original: bytes, options: Options, o
     if tools.tools is None and every:
         findings.append(Finding("calls_without_tools", "$", "the row calls tools and declares none"))
     if tools.padded:
-        chat.tools = tools.chat
-        work.repairs.append(Repair("null_padding", "$.tools", (0, 0), "", ""))
+        before, chat.tools = text(chat.tools), tools.chat
+        work.repairs.append(Repair("null_padding", "$.tools", (0, len(before)), before, text(tools.chat)))
     chat = chat.with_messages(messages)
     chat.branches = branches
     verdict = _verdict(findings, work.repairs, every)
@@ -150,7 +150,7 @@ class _Work:
 
     def messages(self, given: Sequence[Chat], path: str, before: Sequence[Chat] = ()) -> list[Chat]:
         """The messages, mended."""
-        shown = [text for m in before if (text := _result(m))]
+        shown = [told for m in before if (told := _result(m))]
         made: list[Chat] = []
         waiting: list[str] = []
         for i, message in enumerate(given):
@@ -159,9 +159,15 @@ class _Work:
                 message = self._assistant(message, i, f"{path}[{i}]", shown, self._finish if last else None)
                 waiting = [one["id"] for one in message.get("tool_calls", ()) if isinstance(one, dict) and "id" in one]
             elif message.get("role") == "tool":
-                if text := _result(message):
-                    shown.append(text)
+                told = _result(message)
+                shown += [told] if told else []
                 if "tool_call_id" not in message and waiting:  # its call stood in a text
+                    alone = i + 1 == len(given) or given[i + 1].get("role") != "tool"
+                    apart = results_apart(told, len(waiting)) if alone else [told]
+                    for content in apart if len(apart) > 1 else ():
+                        made.append({**message, "content": content, "tool_call_id": waiting.pop(0)})
+                    if len(apart) > 1:
+                        continue
                     message = {**message, "tool_call_id": waiting.pop(0)}
             made.append(message)
         return made

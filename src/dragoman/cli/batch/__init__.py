@@ -15,6 +15,10 @@ from ...errors import UnknownName
 COMMANDS = MappingProxyType(
     {
         "inspect": ("inspect", "Say what a corpus is: its formats, verdicts and worst rows, by a sample."),
+        "lint": ("lint", "Judge every row, and write nothing."),
+        "clean": ("clean", "Keep the rows that are right, or can be made right; set the others aside."),
+        "convert": ("convert", "Write every row in another format, and list what it cannot hold."),
+        "leak": ("leak", "Find rows of training data that stand in evaluation data."),
     }
 )
 """Command → (module of this package, one line of help)."""

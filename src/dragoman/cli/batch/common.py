@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
+from ...batch.codes import CODES
 from ...batch.formats.table import FORMATS, format_named
 from ...batch.options import Options
-from ..inputs import read_tools
+from ...batch.running.engine import Engine, Step, run
+from ...batch.running.job import Command as Doing
+from ...batch.running.job import Job
+from ...batch.running.leaks import evaluation
+from ...batch.running.work import Stopped
+from ..inputs import read_dialect, read_tools
+from ..interrupts import interruptible
+from ..outputs import print_json, print_table
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-ROW_OPTIONS = ("columns", "form", "tools", "doubt", "max_row", "no_recover", "no_repair")
 
 
 def row_options(command: Command) -> Command:
@@ -33,15 +52,146 @@ def row_options(command: Command) -> Command:
     return command
 
 
+def run_options(command: Command) -> Command:
+    """A command with the options that say how a run goes, and what is kept."""
+    for option in reversed((
+        click.option("--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="one a CPU",
+                     metavar="N", help="Processes that work."),
+        click.option("--ray", "ray", metavar="ADDRESS", is_flag=False, flag_value="local", default=None,
+                     help="Schedule the units on Ray: at ADDRESS, or here."),
+        click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N rows only."),
+        click.option("--sample", type=click.FloatRange(0, 1), default=1.0, metavar="SHARE",
+                     help="This share of the rows, the same ones each time."),
+        click.option("--seed", default=0, metavar="N", help="Another share of the same size."),
+        click.option("--unit", type=click.IntRange(1), default=16, show_default=True, metavar="MB",
+                     help="Size of a unit of work."),
+        click.option("--json", "as_json", is_flag=True, help="Print the manifest as JSON."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def output_options(command: Command) -> Command:
+    """A command with the options of what is written."""
+    for option in reversed((
+        click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(dir_okay=False),
+                     help="File of the rows that are kept: .jsonl, or .parquet for a table of the judged rows."),
+        click.option("--resume", is_flag=True, help="Go on with what a run of the same command left."),
+        click.option("--overwrite", is_flag=True, help="FILE may be there already."),
+        click.option("--arguments", type=click.Choice(["object", "string"]), help="Form of arguments."),
+        click.option("--parallel", type=click.Choice(["list", "consecutive", "none"]), help="Form of several calls."),
+        click.option("--dialect", metavar="NAME", help="Dialect of calls where the target has them in text."),
+        click.option("--re-id", is_flag=True, help="Give every call an id of its own."),
+        click.option("--redact", is_flag=True, help="Blot out what looks like a key."),
+        click.option("--dedup", type=click.Choice(["none", "rows", "calls", "questions"]), default="none",
+                     show_default=True, help="What makes two rows the same; the first one stays."),
+        click.option("--without", multiple=True, metavar="EVAL", type=click.Path(exists=True),
+                     help="Set aside what stands in this evaluation data (repeatable)."),
+        click.option("--on-error", type=click.Choice(["quarantine", "stop"]), default="quarantine", show_default=True,
+                     help="Fate of the run when a row is set aside."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
 def options_of(asked: Mapping[str, Any], **more: Any) -> Options:
     """The value that the options of a command make."""
     if asked.get("form"):
         format_named(asked["form"])
+    if asked.get("dialect"):
+        read_dialect(asked["dialect"])
     return Options(
         format=asked.get("form") or "", columns=tuple(map(_column, asked.get("columns", ()))),
         tools=read_tools(asked.get("tools")), doubt=asked.get("doubt", "ask"), max_row=asked.get("max_row", 64) << 20,
-        recover=not asked.get("no_recover"), repair=not asked.get("no_repair"), **more,
+        recover=not asked.get("no_recover"), repair=not asked.get("no_repair"),
+        arguments=asked.get("arguments") or "", parallel=asked.get("parallel") or "",
+        dialect=asked.get("dialect") or "", re_id=bool(asked.get("re_id")), redact=bool(asked.get("redact")), **more,
     )  # fmt: skip
+
+
+def job_of(command: Doing, asked: Mapping[str, Any], options: Options) -> Job:
+    """The job that the options of a command make."""
+    return Job(
+        command=command, options=options, output=str(asked.get("output") or ""), sample=asked["sample"],
+        seed=asked["seed"], dedup=asked.get("dedup", "none"), stop=asked.get("on_error") == "stop",
+        exclude=evaluation(asked["without"], options) if asked.get("without") else (),
+    )  # fmt: skip
+
+
+def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a job with a bar on stderr; an interrupt says how to go on."""
+    try:
+        with interruptible(), shown_progress() as on_step:
+            return run(
+                inputs, job, engine=engine_of(asked), workers=asked["workers"], resume=bool(asked.get("resume")),
+                overwrite=bool(asked.get("overwrite")), limit=asked["limit"], unit_bytes=asked["unit"] << 20,
+                on_step=on_step,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        if job.output:
+            click.echo(GO_ON.format(output=job.output), err=True)
+        raise
+    except Stopped as why:
+        raise click.ClickException(f"stopped at a row that would be set aside: {why}") from why
+
+
+GO_ON = "what was done is kept beside {output}; give the same command with --resume to go on"
+
+
+def engine_of(asked: Mapping[str, Any]) -> Engine | None:
+    """Who does the units, where it is not this machine."""
+    return None
+
+
+@contextmanager
+def shown_progress() -> Iterator[Callable[[Step], None] | None]:
+    """A bar with rate and time left, on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TransferSpeedColumn(),
+        TextColumn("{task.fields[rows]:,} rows"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("rows", total=None, rows=0)
+
+        def on_step(step: Step) -> None:
+            bar.update(
+                task, total=step.bytes_all, completed=step.bytes_done, rows=step.rows,
+                description=f"unit {step.done} of {step.units}",
+            )  # fmt: skip
+
+        yield on_step
+
+
+def tell(told: Mapping[str, Any], *, as_json: bool) -> None:
+    """What came of a run."""
+    if as_json:
+        print_json(told)
+        return
+    totals = told["totals"]
+    away = ", ".join(f"{count:,} dropped ({why})" for why, count in totals["dropped"].items())
+    counted = f"{totals['read']:,} rows read: {totals['kept']:,} kept, {totals['aside']:,} set aside"
+    click.echo(f"{counted}, {away}" if away else counted)
+    for name in ("formats", "verdicts", "dialects"):
+        if totals[name]:
+            click.echo(f"{name:<9} " + ", ".join(f"{key} {count:,}" for key, count in totals[name].items()))
+    if totals["calls"]:
+        calls = totals["calls"]
+        valid = f"{calls['valid_before']:,} valid, {calls['valid_after']:,} after repair"
+        click.echo(f"calls     {calls['all']:,}: {valid}")
+    if totals["codes"]:
+        print_table(("code", "rows", "means"), _coded(totals["codes"]))
+    if totals["losses"]:
+        print_table(("not held", "rows"), [(path, f"{n:,}") for path, n in totals["losses"].items()])
+    for name, file in told["outputs"].items():
+        click.echo(f"{name}  {file['bytes']:,} bytes  sha256 {file['sha256'][:16]}")
+
+
+def _coded(codes: Mapping[str, int]) -> list[tuple[str, str, str]]:
+    ordered = sorted(codes.items(), key=lambda each: (-each[1], each[0]))
+    return [(code, f"{count:,}", CODES[code].means) for code, count in ordered]
 
 
 def _column(given: str) -> tuple[str, str]:

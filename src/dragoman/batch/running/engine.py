@@ -1,0 +1,155 @@
+"""A job from its files to its manifest: planned, done by an engine, resumed where it was left, put together.
+
+Knows units, records and engines; nothing of rows.  Contract: what comes out depends on inputs and job alone, not on the
+engine, the number of processes, or how often it was killed; without `resume`, what an earlier run left is not touched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import UsageError
+from . import local
+from .files import replace_text
+from .job import Job
+from .merge import beside, finish
+from .units import UNIT, Unit, files_of, plan
+from .work import recorded
+
+LEFT = "{work} holds {done} of {all} units of an unfinished run; add --resume to go on, or --overwrite to begin anew"
+OTHER = "{work} belongs to another run ({why}); add --overwrite to begin anew, or give another output"
+TAKEN = "{output} is there already; give another name, or --overwrite"
+Engine = Callable[[Sequence[Unit], Job], Iterable[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a run is: units and bytes done and in all, rows so far, and the record of the unit that was just done."""
+
+    done: int
+    units: int
+    bytes_done: int
+    bytes_all: int
+    rows: int
+    record: dict[str, Any]
+
+
+def run(
+    inputs: Iterable[str | Path], job: Job, *, engine: Engine | None = None, workers: int = 1, resume: bool = False,
+    overwrite: bool = False, limit: int | None = None, unit_bytes: int = UNIT,
+    on_step: Callable[[Step], None] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Do `job` with all rows of `inputs`; the manifest.
+
+    engine      who does the units; processes of this machine where nobody is named (`workers`)
+    resume      go on with what a run of the same job and inputs left
+    overwrite   the output may be there already
+    limit       the first so many rows only
+    unit_bytes  bytes of a unit of JSON lines: part of what decides about the order of nothing, but about the parts
+
+    Raises `UsageError` for what was left by a run and is not to be gone on with, and for inputs that changed meanwhile.
+    """
+    files = files_of(inputs)
+    if job.output:
+        job = replace(job, work=str(beside(Path(job.output), "parts").with_suffix("")))
+        _check_places(job, files, resume=resume, overwrite=overwrite)
+        if overwrite and not resume:
+            shutil.rmtree(job.work, ignore_errors=True)
+    units = plan(files, unit_bytes, limit)
+    records = dict(_begun(units, job, files, resume=resume)) if job.output else {}
+    todo = [unit for unit in units if unit.index not in records]
+    work = engine or (lambda units, job: local.run(units, job, workers))
+    sizes = _sizes(units)
+    progress = _Progress(units, sizes, records, on_step)
+    for record in work(todo, job):
+        records[record["unit"]["index"]] = record
+        progress.step(record)
+    ordered = [records[unit.index] for unit in units]
+    return finish(job, ordered, _inputs(files, ordered))
+
+
+class _Progress:
+    """What is told of a run while it runs."""
+
+    def __init__(
+        self, units: Sequence[Unit], sizes: Sequence[int], records: dict[int, dict[str, Any]],
+        on_step: Callable[[Step], None] | None,
+    ) -> None:  # fmt: skip
+        self._units, self._sizes, self._tell = len(units), sizes, on_step
+        self._done = len(records)
+        self._bytes = sum(sizes[index] for index in records)
+        self._rows = sum(record["tally"]["read"] for record in records.values())
+
+    def step(self, record: dict[str, Any]) -> None:
+        """One more unit is done."""
+        self._done += 1
+        self._bytes += self._sizes[record["unit"]["index"]]
+        self._rows += record["tally"]["read"]
+        if self._tell is not None:
+            self._tell(Step(self._done, self._units, self._bytes, sum(self._sizes), self._rows, record))
+
+
+def _sizes(units: Sequence[Unit]) -> list[int]:
+    """Bytes of each unit; of row groups their share of the file."""
+    groups: dict[str, int] = {}
+    for unit in units:
+        if unit.kind == "groups":
+            groups[unit.source] = groups.get(unit.source, 0) + 1
+    return [
+        Path(u.source).stat().st_size // groups[u.source] if u.kind == "groups" else u.end - u.start for u in units
+    ]
+
+
+# ── what an earlier run left ─────────────────────────────────────────────────
+
+
+def _check_places(job: Job, files: Sequence[Path], *, resume: bool, overwrite: bool) -> None:
+    output = Path(job.output)
+    if output.resolve() in {file.resolve() for file in files}:
+        raise UsageError(f"{output} is an input too; give the output another name")
+    if output.exists() and not overwrite and not resume:
+        raise UsageError(TAKEN.format(output=output))
+
+
+def _begun(
+    units: Sequence[Unit], job: Job, files: Sequence[Path], *, resume: bool
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The units that are done already; the folder of parts is this job's afterwards."""
+    work = Path(job.work)
+    told = {"job": job.digest, "units": _digest(units), "inputs": [[str(f), f.stat().st_size] for f in files]}
+    plan_file = work / "plan.json"
+    if plan_file.exists():
+        done = len(list(work.glob("part-*.json")))
+        if not resume:
+            raise UsageError(LEFT.format(work=work, done=done, all=len(units)))
+        left = json.loads(plan_file.read_text(encoding="utf-8"))
+        wrong = next((key for key in told if left.get(key) != told[key]), "")
+        if wrong:
+            why = {"job": "other options or another version", "units": "other units"}.get(wrong, "other inputs")
+            raise UsageError(OTHER.format(work=work, why=why))
+        for unit in units:
+            record = recorded(unit, job)
+            if record is not None:
+                yield unit.index, record
+        return
+    replace_text(plan_file, json.dumps(told, indent=1) + "\n")
+
+
+def _digest(units: Sequence[Unit]) -> str:
+    return hashlib.sha256(json.dumps([unit.as_json() for unit in units]).encode()).hexdigest()
+
+
+def _inputs(files: Sequence[Path], records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each file with its size, and the hash of the hashes of its rows."""
+    made = []
+    for file in files:
+        own = [record["input"] for record in records if record["unit"]["source"] == str(file)]
+        digest = hashlib.sha256("".join(own).encode()).hexdigest()
+        made.append({"path": str(file), "bytes": file.stat().st_size, "rows_sha256": digest})
+    return made

@@ -1,0 +1,48 @@
+"""`dragoman batch leak`: rows of training data that stand in evaluation data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ...batch.judging.row_judge import judge
+from ...batch.running.leaks import evaluation, marks
+from ...batch.running.units import files_of, plan, rows
+from ..outputs import print_json
+from .common import options_of, row_options
+
+SHOWN = 20
+
+
+@click.command(name="leak")
+@click.argument("train", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option("--against", multiple=True, required=True, metavar="EVAL", type=click.Path(exists=True),
+              help="Evaluation data (repeatable).")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: every pair.")
+@row_options
+def command(
+    train: tuple[str, ...], *, against: tuple[str, ...], as_json: bool, **asked: Any
+) -> None:
+    """Find rows of TRAIN whose question and calls stand in EVAL; ends with code 1 where there are any.
+
+    Shared tools are no leak.  `dragoman batch clean --without EVAL` leaves such rows out.
+    """
+    options = options_of(asked)
+    known = dict(evaluation(against, options))
+    pairs, count = [], 0
+    for unit in plan(files_of(train)):
+        for raw in rows(unit, options.max_row):
+            count += 1
+            outcome = judge(raw.data, options, (unit.source, raw.offset))
+            found = next((known[mark] for mark in marks(outcome) if mark in known), "")
+            if found:
+                pairs.append({"train": f"{unit.source}:{raw.offset}", "eval": found, "row_id": outcome.id})
+    if as_json:
+        print_json({"rows": count, "leaks": len(pairs), "pairs": pairs})
+    else:
+        click.echo(f"{len(pairs):,} of {count:,} rows stand in the evaluation data")
+        for pair in pairs[:SHOWN]:
+            click.echo(f"{pair['train']}  is  {pair['eval']}")
+    if pairs:
+        click.get_current_context().exit(1)
