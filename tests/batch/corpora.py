@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-WORDS = "weather stock Öl flight taxi 東京 price 'quoted' news \"x\" hotel recipe naïve map list 5% note".split()
+WORDS = ["weather", "stock", "Öl", "flight", "taxi", "東京", "price", "'quoted'", "news", '"x"', "hotel", "recipe", "naïve", "map", "list", "5%", "note"]
 
 
 class Call(NamedTuple):

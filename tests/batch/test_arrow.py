@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dragoman.batch.formats.table import ROWS
+from dragoman.batch.formats.table import FORMATS, ROWS
 
 pytest.importorskip("pyarrow")
 from dragoman.batch.arrow import COLUMNS, judge_batch, raw_batch, schema
@@ -24,7 +24,7 @@ def test_every_row_comes_out_in_its_place() -> None:
 
 
 def test_nested_values_are_json_text() -> None:
-    [row] = judge_batch(raw_batch([ROWS[-1].sample.encode()])).to_pylist()
+    [row] = judge_batch(raw_batch([FORMATS["openai"].sample.encode()])).to_pylist()
     assert json.loads(row["messages"])[1]["tool_calls"][0]["function"]["arguments"] == '{"a":1}'
     assert json.loads(row["tools"])[0]["function"]["name"] == "f"
     assert row["verdict"] == "ok"

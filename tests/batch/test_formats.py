@@ -68,7 +68,7 @@ def _written(outcome: Outcome, goal: Any) -> tuple[Outcome | None, set[str]]:
     try:
         line = write(outcome.chat, goal, Options())
     except BadRow as why:
-        assert why.code == "unwritable"
+        assert why.code == "unwritable"  # noqa: PT017
         return None, set()
     back = judge(line, Options(format=goal.name))
     assert back.chat is not None, (line, back.findings)
@@ -109,7 +109,7 @@ def test_calls_are_written_in_any_dialect_and_read_back(dialect: str) -> None:
         try:
             made = write(first.chat, FORMATS["dialect"], options)
         except BadRow as why:
-            assert why.code == "unwritable"
+            assert why.code == "unwritable"  # noqa: PT017
             continue
         assert not any(m.get("tool_calls") for m in json.loads(made)["messages"])
         assert calls_of(judge(made, Options(format="dialect"))) == calls_of(first), seed

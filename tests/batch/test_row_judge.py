@@ -93,7 +93,11 @@ def test_a_row_gets_its_verdict_and_says_why(original: bytes, verdict: str, code
     assert set(found.codes) <= set(CODES)
 
 
-@pytest.mark.parametrize("form", ROWS, ids=lambda form: form.name)
+SHAPED = [form for form in ROWS if form.name not in ("llamafactory", "dialect")]
+"""Formats with a shape of their own; the others are named."""
+
+
+@pytest.mark.parametrize("form", SHAPED, ids=lambda form: form.name)
 def test_the_sample_of_each_format_is_found_by_its_shape(form: Any) -> None:
     found = judge(form.sample.encode())
     assert found.form is form

@@ -65,7 +65,7 @@ def read_text(
     return Spoken(_left(parsed), parsed.reasoning, parsed.calls, tuple(judged), tuple(repairs), tuple(findings))
 
 
-USUAL: Mapping[str, frozenset[str]] = {"pythonic": frozenset({"python_word", "quotes"})}
+USUAL: Mapping[str, frozenset[str]] = {"pythonic": frozenset({"python_word", "quotes", "name"})}
 """What a notation has that is no damage where a corpus writes its calls so."""
 
 
