@@ -171,6 +171,40 @@ class ToolProgress:
     text: str
 
 
+# ── what requests leave for those that follow ────────────────────────────────
+
+Address: TypeAlias = tuple[str, str]
+"""Where a text is kept: its kind, and its key among those of that kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recall(Effect):
+    """Ask for what is kept at these addresses.  Reply: `dict[Address, str]`, the texts of those that are.
+
+    Raises ProviderError (503) where nobody can say: what cannot be looked up is not said to be forgotten.
+    """
+
+    addresses: Sequence[Address]
+
+
+@dataclass(frozen=True, slots=True)
+class Retain(Effect):
+    """Keep these texts.  Reply: bool, once others find them; False where they wait in this process for that."""
+
+    rows: Mapping[Address, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Revise(Effect):
+    """Put what `change` gives for a text in its place, None for none; nobody comes in between.  Reply: None.
+
+    `change` may be called more than once; what it raises is raised.  Raises ProviderError (503) as `Recall`.
+    """
+
+    address: Address
+    change: Callable[[str | None], str | None]
+
+
 class Cancelled(Exception):
     """The caller wants no more: raised in the machine, which ends what it has begun and asks for nothing new."""
 

@@ -74,52 +74,14 @@ class Recent(Generic[K, T]):
 class Backing(Protocol[T]):
     """The memory of several processes together.  It may have forgotten anything, and it never raises."""
 
-    def holds(self) -> bool:
-        """May there be anything?"""
-
     def get(self, keys: Sequence[str]) -> Mapping[str, T]:
         """The values of those of `keys` that are known."""
 
     def put(self, rows: Mapping[str, T]) -> None:
         """Remember these."""
 
-
-class BackedCache(Generic[T]):
-    """Values up to `limit` in sum of their `size`, then what is `behind`.
-
-    What was put or found here is given without asking behind; behind is asked once for all that is missing.
-    """
-
-    def __init__(self, limit: int, size: Callable[[T], int], behind: Backing[T] | None = None) -> None:
-        self._recent: Recent[str, T] = Recent(limit)
-        self._size, self._behind = size, behind
-
-    def __len__(self) -> int:
-        return len(self._recent)
-
-    def holds(self) -> bool:
-        """May there be anything, here or behind?"""
-        return bool(self._recent) or (self._behind is not None and self._behind.holds())
-
-    def get(self, keys: Sequence[str]) -> dict[str, T]:
-        """The values of those of `keys` that are known."""
-        found = {key: value for key in keys if (value := self._recent.get(key)) is not None}
-        if self._behind is not None and len(found) < len(keys):
-            missing = [key for key in dict.fromkeys(keys) if key not in found]
-            fetched = self._behind.get(missing) if missing else {}
-            self._take(fetched)
-            found.update(fetched)
-        return found
-
-    def put(self, rows: Mapping[str, T]) -> None:
-        """Remember these, here and behind."""
-        self._take(rows)
-        if self._behind is not None and rows:
-            self._behind.put(rows)
-
-    def _take(self, rows: Mapping[str, T]) -> None:
-        for key, value in rows.items():
-            self._recent.put(key, value, self._size(value))
+    def keys(self) -> Sequence[str]:
+        """The keys of all that is known."""
 
 
 # ── results of functions ─────────────────────────────────────────────────────

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def test_doctor_shows_and_forgets_what_a_gateway_learnt(tmp_path: Path, capsys: 
     stores = StateStores(tmp_path)
     place = Route(provider=COMPATIBLE["openai_chat"], base_url="http://127.0.0.1:9/v1").root()
     stores.learned.habits.note("", place, "m", ["hermes:strong:among"])
-    stores.close()
+    asyncio.run(stores.aclose())
     asked = ["doctor", "http://127.0.0.1:9/v1", "--api", "openai_chat", "--model", "m", "--state", str(tmp_path)]
     assert main(asked) == 1  # nobody answers there; what is known is known all the same
     assert "it means calls that it writes so, and is not asked about them: hermes" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from hashlib import sha256
 from pathlib import Path
@@ -171,8 +172,15 @@ def test_a_key_is_asked_about_its_own_conversations_only() -> None:
 
 def test_processes_that_share_their_state_share_what_was_confirmed(tmp_path: Path) -> None:
     first, second = (Served("native", "chat", state=tmp_path) for _ in range(2))
+
+    def exchange() -> None:
+        for each in (first, second, first):
+            asyncio.run(each.stores.exchange())
+
     assert first.ask([FENCED, CALL], stream=False).questions == 1
+    exchange()
     result = second.ask([FENCED], stream=False)
     assert (result.questions, result.calls) == (0, [("read_file", {"path": "x"})])
     assert call(second.app, "/v1/habits", method="DELETE").json == {"forgotten": 1}
+    exchange()
     assert first.ask([FENCED, CALL], stream=False).questions == 1

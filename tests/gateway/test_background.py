@@ -13,6 +13,7 @@ from typing import Any
 import openai
 import pytest
 
+from dragoman.effects import Machine
 from dragoman.fallback import Rules
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.model import Access, Limits
@@ -28,6 +29,7 @@ from tests.support.asgi import Client, call
 from tests.support.clocks import LONG, OFTEN, auntil, until
 from tests.support.gateways import PIECE, Slow, bearer, every_back, row
 from tests.support.held import HeldModel
+from tests.support.kept import alone, told
 from tests.support.mcp_gateways import ECHO, alive, served
 from tests.support.processes import serving_process
 from tests.support.servers import serving
@@ -261,11 +263,11 @@ def test_events_that_are_lost_are_said_to_be_lost(world: World) -> None:
     shelf = Shelf("run")
     kept = runs.Runs(shelf)
     for chunk in range(3):
-        kept.add("resp_1", "alice", chunk, [runs.Event(chunk, "e", "{}")])
-    shelf.drop("alice", "resp_1/1")
+        alone(kept.add("resp_1", "alice", chunk, [runs.Event(chunk, "e", "{}")]))
+    alone(shelf.drop("alice", "resp_1/1"))
     with pytest.raises(runs.Gap):
-        kept.events("resp_1", "alice", 0)
-    assert kept.events("resp_1", "alice", 3) == []
+        alone(kept.events("resp_1", "alice", 0))
+    assert alone(kept.events("resp_1", "alice", 3)) == []
 
 
 # ── cancelled and forgotten ──────────────────────────────────────────────────
@@ -458,16 +460,22 @@ def test_what_is_refreshed_outlives_what_came_later(refreshed: bool) -> None:
     kept._shelf = Shelf("response", limit=20_000)
     for n in range(50):
         body = {"id": f"resp_{n}", "status": "queued", "background": True}
-        kept.begin(kept.opening({"input": "one", "background": True}, "alice"), body, runs.Run("run_1"))
+        opening = alone(kept.opening({"input": "one", "background": True}, "alice"))
+        alone(kept.begin(opening, body, runs.Run("run_1")))
         if refreshed:
-            kept.refresh("resp_0", "alice")
-    assert (kept.find("resp_0", "alice") is not None) == refreshed
+            alone(kept.refresh("resp_0", "alice"))
+    assert (alone(kept.find("resp_0", "alice")) is not None) == refreshed
 
 
 def test_what_is_under_way_is_refreshed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "REFRESH", 0.0)
     stores, refreshed = StateStores(), list[str]()
-    monkeypatch.setattr(stores.responses, "refresh", lambda name, owner: refreshed.append(name))
+
+    def refresh(name: str, owner: str) -> Machine[None]:
+        refreshed.append(name)
+        yield from ()
+
+    monkeypatch.setattr(stores.responses, "refresh", refresh)
     client = world.client(world.stack.enter_context(serving(world.app(stores=stores))))
     name, _ = begun(client)
     until(lambda: name in refreshed)
@@ -504,10 +512,12 @@ def test_a_killed_process_leaves_a_stream_that_ends(tmp_path: Path, monkeypatch:
         client = world.client(world.address(tmp_path))
         stores = StateStores(tmp_path)
         kept = stores.responses
-        opening = kept.opening({"model": "m", "input": "one", "background": True}, "alice")
-        kept.begin(opening, {"id": "resp_1", "status": "queued", "background": True}, runs.Run("run_dead", stream=True))
-        kept.runs.add("resp_1", "alice", 0, [runs.Event(0, "response.created", '{"type":"response.created"}')])
-        stores.close()
+        opening = told(stores, kept.opening({"model": "m", "input": "one", "background": True}, "alice"))
+        body = {"id": "resp_1", "status": "queued", "background": True}
+        told(stores, kept.begin(opening, body, runs.Run("run_dead", stream=True)))
+        event = runs.Event(0, "response.created", '{"type":"response.created"}')
+        told(stores, kept.runs.add("resp_1", "alice", 0, [event]))
+        asyncio.run(stores.aclose())
         (first, last) = list(client.responses.retrieve("resp_1", stream=True))
     assert (first.type, last.type, last.sequence_number) == ("response.created", "response.failed", 1)
 

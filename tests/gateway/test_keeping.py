@@ -18,16 +18,18 @@ from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.config.words import STATE_DIR
 from dragoman.gateway.factory import from_file
-from dragoman.gateway.state.sqlite_cache import FILE, Store
+from dragoman.gateway.state.sqlite_cache import FILE
 from dragoman.gateway.state.stores import StateStores, open_stores
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.turn.shared_cache import retain
 from dragoman.types import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from tests.support.asgi import Reply, call
-from tests.support.clocks import LONG
+from tests.support.clocks import LONG, OFTEN
 from tests.support.gateways import USER, ask, streamed_and_whole
 from tests.support.gateways import read as answer_of
+from tests.support.kept import told
 from tests.support.upstreams import model, sent, text_reply
 
 KEYS = {"alice": "sk-of-alice", "bob": "sk-of-bob"}
@@ -128,44 +130,46 @@ def test_dropped_reasoning_comes_back_from_another_process(tmp_path: Path) -> No
 
 
 def test_everything_a_model_must_get_back_passes_through_the_file(tmp_path: Path) -> None:
-    here, there = StateStores(tmp_path).learned.reasoning, StateStores(tmp_path).learned.reasoning
+    here, there = StateStores(tmp_path), StateStores(tmp_path)
     question = [Message("user", "What is up?")]
     signed = WireFields("gemini", {"thought_signature": "AbC=", "nested": [{"n": 1}, None]})
     thought = Reasoning("hm \udcff", metadata={"signature": "s", "!": "kept"})
     own = ToolCall(id="functions.look:0", name="look", arguments={"at": "sky"}, metadata=signed)
-    here.remember(question, Message("assistant", [thought, own]))
+    told(here, here.learned.reasoning.remember(question, Message("assistant", [thought, own])))
     echoed = Message("assistant", [ToolCall(id="functions_look_0", name="look", arguments={"at": "sky"})])
-    (_, filled) = there.refill([*question, echoed])
+    (_, filled) = told(there, there.learned.reasoning.refill([*question, echoed]))
     assert filled.parts == (thought, own)
     assert isinstance(filled.calls[0].metadata, WireFields)
 
 
 def test_what_cannot_be_written_down_is_kept_in_memory_alone(tmp_path: Path) -> None:
-    here, there = StateStores(tmp_path).memory, StateStores(tmp_path).memory
+    here, there = StateStores(tmp_path), StateStores(tmp_path)
     deep: Any = 1
     for _ in range(400):
         deep = [deep]
     question, answer = [Message("user", "What time is it?")], Message("assistant", "Noon.")
     for metadata in ({"deep": deep}, {"odd": object()}):
         turns = (Message("tool", [ToolResult(call_id="c", content="12:00", metadata=metadata)]),)
-        here.remember("", question, answer, turns)
-        assert here.refill("", [*question, answer]) == (*question, *turns, answer)
-        there.refill("", [*question, answer])
+        told(here, here.memory.remember("", question, answer, turns))
+        assert told(here, here.memory.refill("", [*question, answer])) == (*question, *turns, answer)
+        told(there, there.memory.refill("", [*question, answer]))
 
 
 def test_what_another_version_wrote_is_as_good_as_not_kept(tmp_path: Path) -> None:
-    store, reasoning = Store(tmp_path / FILE), StateStores(tmp_path).learned.reasoning
+    there = StateStores(tmp_path)
     question = [Message("user", "What is up?"), Message("assistant", [ToolCall(id="c", name="look")])]
     for text in ("", "[]", '{"!":"tuple","is":["c",{},["no reasoning"]]}', '{"!":"Unknown"}'):
-        StateStores(tmp_path).learned.reasoning.remember(question[:1], Message("assistant", [Reasoning("hm"), *question[1].calls]))
-        with sqlite3.connect(store.path) as database:
+        here = StateStores(tmp_path)
+        answer = Message("assistant", [Reasoning("hm"), *question[1].calls])
+        told(here, here.learned.reasoning.remember(question[:1], answer))
+        with sqlite3.connect(tmp_path / FILE) as database:
             database.execute("UPDATE kept SET value = ?", (text.encode(),))
         database.close()
-        assert reasoning.refill(question) == tuple(question)
+        assert told(there, there.learned.reasoning.refill(question)) == tuple(question)
 
 
 def test_what_the_house_did_passes_through_the_file(tmp_path: Path) -> None:
-    here, there = StateStores(tmp_path).memory, StateStores(tmp_path).memory
+    here, there = StateStores(tmp_path), StateStores(tmp_path)
     question, answer = [Message("user", "What time is it?")], Message("assistant", "I look.\n\nNoon.")
     result = ToolResult(call_id="c", name="now", content=[Text("12:00"), Media(mime="image/png", data="AA==")])
     turns = (
@@ -173,9 +177,9 @@ def test_what_the_house_did_passes_through_the_file(tmp_path: Path) -> None:
         Message("tool", [result]),
         Message("assistant", [Opaque(api="anthropic_messages", block={"type": "x"})]),
     )
-    here.remember("alice", question, answer, turns)
-    assert there.refill("alice", [*question, answer]) == (*question, *turns, Message("assistant", "Noon."))
-    assert there.refill("bob", [*question, answer]) == (*question, answer)
+    told(here, here.memory.remember("alice", question, answer, turns))
+    assert told(there, there.memory.refill("alice", [*question, answer])) == (*question, *turns, Message("assistant", "Noon."))
+    assert told(there, there.memory.refill("bob", [*question, answer])) == (*question, answer)
 
 
 # ── limits ───────────────────────────────────────────────────────────────────
@@ -195,8 +199,8 @@ def test_the_state_directory_is_made_for_its_owner_only(tmp_path: Path) -> None:
     open_stores("").items.keep({"output": [{"id": "a"}]})
     assert list(tmp_path.iterdir()) == []
     kept = open_stores(str(tmp_path / "deep" / "state"))
-    kept.items.keep({"output": [{"id": "a"}]})
-    kept.close()
+    told(kept, retain(kept.items.keep({"output": [{"id": "a"}]})))
+    asyncio.run(kept.aclose())
     assert (tmp_path / "deep" / "state" / FILE).is_file()
     assert (tmp_path / "deep" / "state").stat().st_mode & 0o777 == 0o700
 
@@ -208,7 +212,7 @@ def test_a_directory_that_cannot_be_made_costs_only_sharing(
     with caplog.at_level(logging.WARNING, "dragoman.gateway"):
         kept = open_stores(str(tmp_path / "file" / "state"))
     kept.items.keep({"output": [{"id": "a", "type": "message"}]})
-    assert kept.items.resolve({"input": [{"id": "a"}]}, "")["input"] == [{"id": "a", "type": "message"}]
+    assert told(kept, kept.items.resolve({"input": [{"id": "a"}]}, ""))["input"] == [{"id": "a", "type": "message"}]
     assert "cannot be used" in caplog.text
 
 
@@ -238,10 +242,10 @@ def test_while_a_gateway_serves_what_is_too_old_is_wiped(tmp_path: Path) -> None
     async def go() -> None:
         tidying = asyncio.ensure_future(kept.tidy(every=0.001))
         while not (tmp_path / FILE).exists():
-            await asyncio.sleep(0)
+            await asyncio.sleep(OFTEN)
         assert not tidying.done()
         tidying.cancel()
+        await kept.aclose()
 
     asyncio.run(asyncio.wait_for(go(), LONG))
     asyncio.run(asyncio.wait_for(StateStores().tidy(), LONG))  # where there is no file there is nothing to do
-    kept.close()

@@ -17,13 +17,14 @@ from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.state.contents import Contents
 from dragoman.gateway.state.conversations import Conversations
 from dragoman.gateway.state.shelf import Shelf
-from dragoman.gateway.state.sqlite_cache import FILE, Store
+from dragoman.gateway.state.sqlite_cache import FILE, SqliteCache
 from dragoman.gateway.state.stores import StateStores
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from tests.support.asgi import call
 from tests.support.gateways import ALICE, BOB, every_back, openai_client, row, streamed_and_whole
+from tests.support.kept import alone
 from tests.support.servers import serving
 from tests.support.upstreams import ScriptedReply, answered
 
@@ -246,24 +247,24 @@ def test_a_store_that_cannot_be_read_says_come_again_not_gone(tmp_path: Path) ->
 
 
 def test_a_change_that_fails_changes_nothing(tmp_path: Path) -> None:
-    store = Store(tmp_path / FILE)
-    store.put("k", {"a": "1"})
+    store = SqliteCache(tmp_path / FILE)
+    store.put({("k", "a"): "1"})
 
     def fails(_: str | None) -> str:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        store.change("k", "a", fails)
-    assert store.change("k", "a", lambda text: f"{text}2")
-    assert store.get("k", ["a"]) == {"a": "12"}
-    assert store.change("k", "a", lambda _: None)
-    assert store.get("k", ["a"]) == {}
+        store.change(("k", "a"), fails)
+    store.change(("k", "a"), lambda text: f"{text}2")
+    assert store.get([("k", "a")]) == {("k", "a"): "12"}
+    store.change(("k", "a"), lambda _: None)
+    assert store.get([("k", "a")]) == {}
     store.close()
 
 
 def test_a_conversation_with_a_hole_is_refused() -> None:
     contents, shelf = Contents(limit=700), Shelf("conversation")
     talks = Conversations(shelf, contents)
-    made = talks.create({"items": [{"role": "user", "content": str(n)} for n in range(2)]}, "", 0.0)
+    made = alone(talks.create({"items": [{"role": "user", "content": str(n)} for n in range(2)]}, "", 0.0))
     with pytest.raises(ProviderError, match="not kept here any more"):
-        talks.items(made, "")
+        alone(talks.items(made, ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,6 @@ from dragoman.memo import (
     OBJECTS,
     SMALL,
     TOOLS,
-    BackedCache,
     FrozenTools,
     if_small,
     memoize,
@@ -233,61 +232,6 @@ def test_a_message_is_rendered_once_unless_it_is_long() -> None:
     assert [make(short, 2), make(short, 2), make(short, 3), make(Message("user", "a"), 2)] == ["aa", "aa", "aaa", "aa"]
     assert len(made) == 3
     assert [len(make(long, 1)), len(make(long, 1)), len(made)] == [SMALL + 1, SMALL + 1, 5]
-
-
-# ── values that several processes share ──────────────────────────────────────
-
-
-class Behind:
-    """What processes keep together; remembers what it was asked."""
-
-    def __init__(self, **rows: str) -> None:
-        self.rows = rows
-        self.queries: list[list[str]] = []
-
-    def holds(self) -> bool:
-        return bool(self.rows)
-
-    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        self.queries.append(list(keys))
-        return {key: self.rows[key] for key in keys if key in self.rows}
-
-    def put(self, rows: Mapping[str, str]) -> None:
-        self.rows.update(rows)
-
-
-def test_least_recently_used_values_go_first() -> None:
-    cache = BackedCache(10, len)
-    for key in "abc":
-        cache.put({key: "xxx"})
-    assert list(cache.get("a")) == ["a"]
-    cache.put({"d": "xxx"})
-    assert list(cache.get("abcd")) == ["a", "c", "d"]
-    cache.put({"a": "xxxx"})
-    assert list(cache.get("acd")) == ["a", "c", "d"]
-    cache.put({"e": "x" * 11})
-    assert list(cache.get("abcde")) == []
-    assert not cache.holds()
-
-
-def test_backing_is_asked_once_for_what_is_missing() -> None:
-    behind = Behind(b="2", c="3")
-    cache = BackedCache(100, len, behind)
-    assert cache.holds()
-    cache.put({"a": "1"})
-    assert behind.rows["a"] == "1"
-    assert cache.get(["a"]) == {"a": "1"}
-    assert behind.queries == []
-    assert cache.get(["a", "b", "c", "d", "b"]) == {"a": "1", "b": "2", "c": "3"}
-    assert cache.get(["a", "b", "c"]) == {"a": "1", "b": "2", "c": "3"}
-    assert behind.queries == [["b", "c", "d"]]
-
-
-def test_nothing_is_put_behind_where_there_is_nothing() -> None:
-    behind = Behind()
-    cache = BackedCache(100, len, behind)
-    cache.put({})
-    assert (cache.holds(), cache.get([]), behind.queries) == (False, {}, [])
 
 
 def test_an_object_is_remembered_by_its_identity() -> None:

@@ -50,6 +50,7 @@ from dragoman.types import (
     ToolResult,
     Usage,
 )
+from tests.support.kept import alone
 from tests.support.models import ScriptedModel, response_of
 
 WRITE = Tool(
@@ -424,8 +425,8 @@ def test_memory_is_bounded_and_forgets_the_oldest() -> None:
     memory = Memory(limit=300)
     for n in range(10):
         turns = [Message("tool", [ToolResult(call_id="c", content="x" * 100)])]
-        memory.remember("", [Message("user", str(n))], Message("assistant", "ok"), turns)
-    refilled = [len(memory.refill("", [Message("user", str(n)), Message("assistant", "ok")])) for n in range(10)]
+        alone(memory.remember("", [Message("user", str(n))], Message("assistant", "ok"), turns))
+    refilled = [len(alone(memory.refill("", [Message("user", str(n)), Message("assistant", "ok")]))) for n in range(10)]
     assert refilled == [2] * 7 + [3] * 3
 
 

@@ -124,7 +124,8 @@ class Served:
     ) -> None:  # fmt: skip
         self.front, self.speaker = FRONTS[front], Speaker()
         config = GatewayConfig(default=route(channel, **more), reasks=reasks, access=access)
-        self.app = create_app(config, self.speaker.memory, stores=StateStores(state), observers=observers)
+        self.stores = StateStores(state)
+        self.app = create_app(config, self.speaker.memory, stores=self.stores, observers=observers)
 
     def ask(
         self, answers: Sequence[Said], *, stream: bool, model: str = "m", shown: str = "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -423,9 +424,10 @@ def test_what_was_found_out_is_known_to_other_processes(tmp_path: Path) -> None:
     one, other = StateStores(tmp_path), StateStores(tmp_path)
     finding = Finding(Support.IGNORED, 5000.0, "counts")
     one.learned.support.note("http://model.test/v1", "m", finding)
-    one.close()
+    asyncio.run(one.aclose())
+    asyncio.run(other.exchange())
     assert other.learned.support.of("http://model.test/v1", "m") == finding
-    other.close()
+    asyncio.run(other.aclose())
 
 
 def test_words_are_never_counted_twice() -> None:

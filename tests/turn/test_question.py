@@ -168,14 +168,14 @@ class Memory:
     def __init__(self) -> None:
         self.rows: dict[str, tuple[str, ...]] = {}
 
-    def holds(self) -> bool:
-        return bool(self.rows)
-
     def get(self, keys: Sequence[str]) -> dict[str, tuple[str, ...]]:
         return {key: self.rows[key] for key in keys if key in self.rows}
 
     def put(self, rows: Mapping[str, tuple[str, ...]]) -> None:
         self.rows |= json.loads(json.dumps(dict(rows)), object_hook=lambda o: {k: tuple(v) for k, v in o.items()})
+
+    def keys(self) -> list[str]:
+        return list(self.rows)
 
 
 def test_habits_are_kept_by_owner_place_and_model_and_can_be_forgotten() -> None:

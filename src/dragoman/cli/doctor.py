@@ -6,6 +6,7 @@ or nobody answers.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from dataclasses import replace
@@ -96,13 +97,14 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
 def _learned(route: Route, model: str, state: Path, *, forgets: bool) -> list[ProbeResult]:
     """What is remembered in `state`, after forgetting where that is wanted."""
     stores = open_stores(str(state))
+    asyncio.run(stores.exchange())
     try:
         if forgets:
             gone = forget(route, model, stores.learned)
-            click.echo(f"forgot {gone} things about {model!r}; a running gateway sees it at once", err=True)
+            click.echo(f"forgot {gone} things about {model!r}; a running gateway sees it in a second", err=True)
         return learned(route, model, stores.learned, time.time())
     finally:
-        stores.close()
+        asyncio.run(stores.aclose())
 
 
 class _Report:

@@ -51,7 +51,7 @@ from .http.habits import ForgetHabits, ShowHabits
 from .http.keys import AccessControl
 from .http.known_bodies import KnownBodies
 from .http.models import GEMINI, OLLAMA, list_models
-from .http.offload import offload
+from .http.offload import Steps
 from .http.openapi import document
 from .http.origins import Origins
 from .http.parse_render import parse_body, render_body
@@ -127,8 +127,8 @@ class Gateway:
         self.balancer: Balancer = Balancer()
         self.access_control: AccessControl = AccessControl(time.monotonic, self.stores.quota)
         self.known_bodies: KnownBodies = KnownBodies(config.known_bytes)
-        self.background: Background = Background(self.stores.responses, self.access_control, self._count)
-        self.events: Events = Events(self.stores.responses, self.background, lambda: self.config.keep_alive)
+        self.background: Background = Background(self.stores, self.access_control, self._count)
+        self.events: Events = Events(self.stores, self.background, lambda: self.config.keep_alive)
         self.drain_seconds = self._drained = 0.0
         self.times_chunks: bool = any(getattr(observer, "times_chunks", False) for observer in self.observers)
         self._mcp_tools: McpTools | None = None
@@ -169,6 +169,7 @@ class Gateway:
     async def open(self) -> None:
         """Reach what is to be reached before requests are taken."""
         self._open, self._loop = True, asyncio.get_running_loop()
+        await self.stores.exchange()
         if self._mcp_tools is not None:
             await self._mcp_tools.open()
 
@@ -179,7 +180,7 @@ class Gateway:
         if self._mcp_tools is not None:
             await self._mcp_tools.aclose()
         await self.upstreams.aclose()
-        self.stores.close()
+        await self.stores.aclose()
 
     def attached(self, config: GatewayConfig, model: str, kinds: Collection[str] = ()) -> Attached:
         """The tools `model` gets besides its client's; `kinds` are those that stand in for a backend's own."""
@@ -357,7 +358,7 @@ def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoin
         yield f"{version}/api/ps", {"GET": Models(gateway.models, OLLAMA)}
         yield f"{version}/api/show", reads(endpoints.show, "ollama_chat")
     stores = gateway.stores
-    yield from stored_endpoints(stores.responses, lambda: gateway.config.limits, gateway.background, gateway.events)
+    yield from stored_endpoints(stores, lambda: gateway.config.limits, gateway.background, gateway.events)
     yield "/v1/parse", reads(parse_body)
     yield "/v1/render", reads(render_body)
     habits = gateway.stores.learned.habits
@@ -420,19 +421,20 @@ class Serve:
         """Begin to answer in the background, and how the answer stands.  Raises DragomanError for what is refused."""
         background, name = self._gateway.background, mint(self._front.ids)
         background.unless_full(config, record.key, size)
-        opening, body = await offload(exchange.accept, name, time.time())
+        perform = self._performer(record)
+        opening, body = await arun(exchange.accept(name, time.time()), perform, offload=Steps(size))
         job = Job(
             id=name,
             exchange=exchange,
             opening=opening,
             record=record,
-            perform=self._performer(record),
+            perform=perform,
             config=config,
             access=access,
             stream=record.stream,
             size=size,
         )
-        return job, background.begin(job, body)
+        return job, await background.begin(job, body)
 
     async def _refuse(self, send: Send, error: DragomanError, record: ExchangeRecord, status: int = 0) -> None:
         head, body = failure(self._front, error, record.request_id, status)
@@ -453,7 +455,7 @@ class Serve:
         await run_exchange(exchange, perform, receive, send, keep_alive=config.keep_alive, seconds=seconds, size=size)
 
     def _performer(self, record: ExchangeRecord) -> PerformAsync:
-        perform = self._gateway.upstreams.performer()
+        perform = self._gateway.stores.performing(self._gateway.upstreams.performer())
         if self._gateway.times_chunks:
             perform = with_chunk_times(perform, record)
         return with_headers(perform, record.trace_headers) if record.trace_headers or record.observers else perform

@@ -41,11 +41,12 @@ class Compaction(Exchange):
     _items: Sequence[JsonObject] = ()
     _asking: Request | None = None
 
-    def _request(self) -> Request:
+    def _request(self) -> Machine[Request]:
         """The request for the summary."""
         if self._asking is None:
             owner, kept = self._record.key, self._responses
-            self._given = kept.window(self._body, owner) if kept is not None else as_items(self._body.get("input"))
+            given = self._body.get("input")
+            self._given = as_items(given) if kept is None else (yield from kept.window(self._body, owner))
             self._items = compaction.opened(self._given, owner)
             if not self._items:
                 raise CodecError(NOTHING_GIVEN, "input", self._front.codec.name)
@@ -58,7 +59,7 @@ class Compaction(Exchange):
         return request
 
     def _serve(self) -> Machine[None]:
-        _, routes = self._admitted()
+        _, routes = yield from self._admitted()
         if all(ENDPOINT in route.provider.endpoints for route in routes):
             yield from self._ask_natively(self._decoded(self._items), routes)
         else:

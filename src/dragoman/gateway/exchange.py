@@ -168,21 +168,21 @@ class Exchange:
             yield from self.fail(error)
             raise
 
-    def accept(self, name: str, now: float) -> tuple[Opening, JsonObject]:
+    def accept(self, name: str, now: float) -> Machine[tuple[Opening, JsonObject]]:
         """Take the request, to be served later under the id `name`: what it was, and its answer before it begins.
 
         Raises DragomanError for one that would be refused without asking anybody.
         """
-        request, _ = self._admitted()
+        request, _ = yield from self._admitted()
         stamp = self._stamp(request, name, now)
         stamp = replace(stamp, fields={**stamp.fields, "created_at": stamp.created})  # whatever a backend says
         self._accepted = request, stamp
         empty = Response(message=Message("assistant", ()))
         return self._opening, self._front.codec.encode_response(empty, stamp, request)
 
-    def _admitted(self) -> tuple[Request, Sequence[Route]]:
+    def _admitted(self) -> Machine[tuple[Request, Sequence[Route]]]:
         """The request, and where it goes."""
-        request = self._accepted[0] if self._accepted is not None else self._request()
+        request = self._accepted[0] if self._accepted is not None else (yield from self._request())
         self._record.model, self._record.stream, self._record.asked = request.model, request.stream, request
         routes = self._routes(request.model)
         if not (request.model or routes[0].model):
@@ -193,7 +193,7 @@ class Exchange:
         return Stamp(id=name, created=int(now), model=request.model, fields=self._opening.fields)
 
     def _serve(self) -> Machine[None]:
-        request, routes = self._admitted()
+        request, routes = yield from self._admitted()
         if self._accepted is not None:
             stamp = self._accepted[1]
         else:
@@ -275,10 +275,10 @@ class Exchange:
 
         return lambda request: relay(looped(request), on_step=self._record.note_tools)
 
-    def _request(self) -> Request:
+    def _request(self) -> Machine[Request]:
         codec, body = self._front.codec, self._body
         if self._responses is not None:
-            self._opening = self._responses.opening(body, self._record.key)
+            self._opening = yield from self._responses.opening(body, self._record.key)
             self._record.conversation = self._opening.conversation
             body = self._opening.body
         self._body = NOTHING  # a stream may be open for long, and what it was asked is held as a request
@@ -331,7 +331,7 @@ class Exchange:
         elif lost and pieces and codec.frames is FrameKind.NDJSON:
             pieces[-1] = with_lost(pieces[-1], lost)
         pieces += map(write, encoder.close())
-        self._keep(answer)
+        yield from self._keep(answer)
         yield from self._send(pieces)
 
     def _sealer(self) -> Sealer:
@@ -347,9 +347,10 @@ class Exchange:
         """May the answer be referred to?  Not where the client says that it sends everything itself."""
         return self._responses is not None and self._opening.keeps
 
-    def _keep(self, answer: JsonObject) -> None:
+    def _keep(self, answer: JsonObject) -> Machine[None]:
+        """Keep the answer, before its client knows the end of it: what it refers to next is there, whoever it asks."""
         if self._responses is not None and self._opening.keeps:
-            self._responses.close(self._opening, answer)
+            yield from self._responses.close(self._opening, answer)
 
     def _send(self, pieces: list[bytes]) -> Iterator[Head | bytes]:
         if not pieces:
@@ -367,7 +368,7 @@ class Exchange:
         self._record.flowing()
         sent, whole = self._outgoing(response)
         answer = self._answer(sent, stamp, request)
-        self._keep(answer)
+        yield from self._keep(answer)
         lost = self._note_losses(whole, answer)
         self._note(response.issues)
         told = {name: printable(",".join(each)) for name, each in lost_fields(lost).items()}

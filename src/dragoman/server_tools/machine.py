@@ -128,14 +128,15 @@ class _ServerTools:
             response = NO_MORE
         yield from answer.finish(response)
         whole = answer.response()
-        self._hidden.remember(request.messages, whole.message)
+        yield from self._hidden.remember(request.messages, whole.message)
         return whole
 
     def _last(self, request: Request, answer: ClientAnswer) -> Machine[Response]:
         """The first answer that runs nothing here, after all that do."""
         while True:
             log = EventLog()
-            response = yield from self._answered(self._request(request), answer, log)
+            asked = yield from self._request(request)
+            response = yield from self._answered(asked, answer, log)
             transcript = transcribe(response, log.order)
             if self._may_nudge(response, answer):
                 self._counts.nudged += 1
@@ -158,10 +159,10 @@ class _ServerTools:
 
     # ── asking ───────────────────────────────────────────────────────────────
 
-    def _request(self, request: Request) -> Request:
+    def _request(self, request: Request) -> Machine[Request]:
         """The request to the model: the client's, and all that was done here since."""
         self._checker = Checker({**(self._own or {}), **self._archive.tools()})
-        messages = self._hidden.put_into(request.messages)
+        messages = yield from self._hidden.put_into(request.messages)
         nudge = (SAYS_NOTHING,) if self._counts.nudged else ()
         if self._demand and not self._ran:
             request = replace(request, tool_choice=ToolChoice("named", self._demand))

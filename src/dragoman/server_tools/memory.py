@@ -1,8 +1,8 @@
 """Turns that clients do not see: what a model did between a request and its answer, given back when it goes on.
 
 Clients never see the calls that were run for them, so they cannot send them back; without this a model forgets what it
-found out.  Knows messages; nothing of tools or wires.  A cache, of one process or of several: what is not remembered
-any more is only forgotten, and the conversation is the one the client sent.
+found out.  Knows messages and effects; nothing of tools or wires.  A cache, of one process or of several: what is not
+remembered any more is only forgotten, and the conversation is the one the client sent.
 Contract: turns come back only to the owner they were made for, before the very answer they led to, in the place where
 the same words asked for it; the oldest are forgotten first; characters remembered are bounded.
 """
@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from ..effects import Machine
 from ..jsontext import to_json
-from ..memo import BackedCache, Backing
+from ..turn.shared_cache import Shared, SharedCache
 from ..types import Media, Message, Opaque, Part, Reasoning, Text, ToolResult
 
 MOST_REMEMBERED = 16 * 1024 * 1024
@@ -24,23 +25,25 @@ Turns = tuple[Message, ...]
 
 
 class Memory:
-    """The turns behind late answers, up to `limit` characters of them; `behind` are other processes'."""
+    """The turns behind late answers, up to `limit` characters; `shared` where other processes have some too."""
 
-    def __init__(self, limit: int = MOST_REMEMBERED, behind: Backing[Turns] | None = None) -> None:
-        self._cache = BackedCache(limit, _size, behind)
+    def __init__(self, limit: int = MOST_REMEMBERED, shared: Shared[Turns] | None = None) -> None:
+        self._cache = SharedCache(limit, _size, shared)
 
-    def remember(self, owner: str, asked: Sequence[Message], answer: Message, turns: Sequence[Message]) -> None:
+    def remember(
+        self, owner: str, asked: Sequence[Message], answer: Message, turns: Sequence[Message]
+    ) -> Machine[None]:
         """`turns` led from `asked` to `answer`."""
         if turns:
-            self._cache.put(dict.fromkeys(_keys(owner, asked, answer), tuple(turns)))
+            yield from self._cache.put(dict.fromkeys(_keys(owner, asked, answer), tuple(turns)))
 
-    def refill(self, owner: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+    def refill(self, owner: str, messages: Sequence[Message]) -> Machine[tuple[Message, ...]]:
         """`messages`, and before each answer the turns that led to it."""
         if not self._cache.holds():
             return tuple(messages)
         answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
         keys = {at: _keys(owner, messages[:at], messages[at]) for at in answers}
-        found = self._cache.get(list(chain.from_iterable(keys.values())))
+        found = yield from self._cache.get(list(chain.from_iterable(keys.values())))
         restored: list[Message] = []
         for at, message in enumerate(messages):
             known = filter(None, map(found.get, keys.get(at, ())))
@@ -67,17 +70,18 @@ class HiddenTurns:
         if results:
             self.turns.append(Message("tool", results))
 
-    def put_into(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+    def put_into(self, messages: Sequence[Message]) -> Machine[tuple[Message, ...]]:
         """`messages` as the model knows them: with these turns, and with those behind earlier answers."""
         before, after = messages[: self._first], messages[self._first :]
         if self.turns and after and after[0].role == "assistant":
             left = remainder(after[0], self.turns)
             after = (*([left] if left.parts else ()), *after[1:])
-        return (*self._memory.refill(self._owner, before), *self.turns, *after)
+        restored = yield from self._memory.refill(self._owner, before)
+        return (*restored, *self.turns, *after)
 
-    def remember(self, messages: Sequence[Message], answer: Message) -> None:
+    def remember(self, messages: Sequence[Message], answer: Message) -> Machine[None]:
         """These turns led to `answer`."""
-        self._memory.remember(self._owner, messages[: self._first], answer, self.turns)
+        yield from self._memory.remember(self._owner, messages[: self._first], answer, self.turns)
 
 
 def _led_to(message: Message, turns: Turns) -> Turns:

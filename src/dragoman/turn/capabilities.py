@@ -13,12 +13,12 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 
-from ..conversation.reasoning_store import ReasoningStore
 from ..jsontext import to_json
 from ..providers.authorize import Tokens
 from ..providers.route import Route
 from ..types import Tool
 from .habits import Habits
+from .reasoning_store import ReasoningStore
 from .tool_support import ToolSupport
 
 MOST_MODELS = 4096

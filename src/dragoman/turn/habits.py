@@ -22,7 +22,7 @@ MOST_HABITS = 32
 Written: TypeAlias = tuple[str, ...]
 SEPARATOR = "\0"
 INDEX = ""
-"""The key under which the keys of all others stand."""
+"""The key under which the keys of all others stand, where nobody else knows them."""
 
 
 class Habit(NamedTuple):
@@ -59,24 +59,21 @@ class Habits:
         self._put(key, tuple(name for name in self._get(key) if name != habit.name))
 
     def __iter__(self) -> Iterator[Habit]:
-        for key in self._get(INDEX):
+        for key in self._own.get(INDEX) or () if self._behind is None else self._behind.keys():
             owner, place, model = key.split(SEPARATOR)
             yield from (Habit(owner, place, model, name) for name in self._get(key))
 
     def _get(self, key: str) -> Written:
-        if self._behind is not None and self._behind.holds() and (found := self._behind.get([key])):
+        if self._behind is not None and (found := self._behind.get([key])):
             return found[key]
         return self._own.get(key) or ()
 
     def _put(self, key: str, names: Written) -> None:
-        keys = self._get(INDEX)
-        rows = {key: names}
-        if key not in keys:
-            rows[INDEX] = (*keys, key)[-MOST_MODELS:]
-        for each, value in rows.items():
-            self._own.put(each, value)
+        self._own.put(key, names)
         if self._behind is not None:
-            self._behind.put(rows)
+            self._behind.put({key: names})
+        elif key not in (keys := self._own.get(INDEX) or ()):
+            self._own.put(INDEX, (*keys, key)[-MOST_MODELS:])
 
 
 def _key(owner: str, place: str, model: str) -> str:

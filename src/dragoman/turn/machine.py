@@ -52,7 +52,7 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     """
     learned = learned or Capabilities()
     asked = request.messages
-    repaired = repair(learned.reasoning.refill(asked, learned.owner))
+    repaired = repair((yield from learned.reasoning.refill(asked, learned.owner)))
     tools, unsound = sound_tools(request.tools)
     request = replace(request, model=route.model or request.model, messages=repaired.messages, tools=tools)
     issues = (*route.issues, *unsound, *repaired.issues)
@@ -67,7 +67,7 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     response = yield from heeded(request, route, learned, ask)
     if about := asked_about(request):
         learned.confirm(route, request.model, habits(about, response, agreed=agreed_to(request)))
-    learned.reasoning.remember(asked, response.message, learned.owner)
+    yield from learned.reasoning.remember(asked, response.message, learned.owner)
     return response
 
 

@@ -59,7 +59,7 @@ class ToolSupport:
             self._behind.put({key: finding})
 
     def _get(self, key: str) -> Finding:
-        if self._behind is not None and self._behind.holds() and (found := self._behind.get([key])):
+        if self._behind is not None and (found := self._behind.get([key])):
             return found[key]
         return self._own.get(key) or UNKNOWN
 

@@ -23,8 +23,9 @@ from ...types import JsonObject
 from ..config.model import Access, GatewayConfig
 from ..exchange import Exchange
 from ..state.quota import refused
-from ..state.responses import Opening, Responses
+from ..state.responses import Opening
 from ..state.runs import BEAT, Run
+from ..state.stores import StateStores
 from ..telemetry.exchange_record import ExchangeRecord
 from .asgi import run_exchange
 from .keys import AccessControl
@@ -71,15 +72,21 @@ class _Running:
     out: Shelved
     task: asyncio.Task[None] | None = None
     status: str = QUEUED
+    ends: bool = False
+
+    def cancel(self) -> None:
+        """End it; what becomes of it is kept all the same."""
+        if self.task is not None and not self.ends:
+            self.task.cancel()
 
 
 class Background:
     """Those of one process; `count` is told how many there are."""
 
     def __init__(
-        self, responses: Responses, access_control: AccessControl, count: Count = lambda status, more: None
+        self, stores: StateStores, access_control: AccessControl, count: Count = lambda status, more: None
     ) -> None:
-        self._responses, self._runs = responses, responses.runs
+        self._stores, self._responses, self._runs = stores, stores.responses, stores.responses.runs
         self._access_control, self._count = access_control, count
         self._runner = mint("run_")
         self._jobs: dict[str, _Running] = {}
@@ -101,16 +108,16 @@ class Background:
         if size + sum(one.job.size for one in self._jobs.values()) > MOST_WAITING:
             raise refused(NO_ROOM, 5.0)
 
-    def begin(self, job: Job, body: JsonObject) -> JsonObject:
+    async def begin(self, job: Job, body: JsonObject) -> JsonObject:
         """Answer it as soon as it may be; gives its answer as it stands now, made of `body`."""
         waiting = {**body, "status": QUEUED, "output": [], "usage": None, "completed_at": None}
-        self._responses.begin(job.opening, waiting, Run(self._runner, job.stream))
+        await self._stores.ask(self._responses.begin(job.opening, waiting, Run(self._runner, job.stream)))
         notify = lambda: self._notify(job.id)  # noqa: E731
-        out = Shelved(job.id, job.opening, self._responses, stream=job.stream, notify=notify)
+        out = Shelved(job.id, job.opening, self._stores, stream=job.stream, notify=notify)
         if job.stream:
             out.say("response.created", response=waiting)
             out.say("response.queued", response=waiting)
-            out.flush()
+            await out.flush()
         running = self._jobs[job.id] = _Running(job, out)
         self._count(QUEUED, 1)
         loop = asyncio.get_running_loop()
@@ -142,16 +149,15 @@ class Background:
     def hurry(self) -> None:
         """Wait for nothing any more."""
         for one in self._jobs.values():
-            if one.task is not None:
-                one.task.cancel()
+            one.cancel()
 
     async def aclose(self, seconds: float = 0.0) -> None:
         """End: what runs may take so long, what waits has failed."""
         self._ending = True
         tasks = [one.task for one in self._jobs.values() if one.task is not None]
         for one in self._jobs.values():
-            if one.status == QUEUED and one.task is not None:
-                one.task.cancel()
+            if one.status == QUEUED:
+                one.cancel()
         if tasks and seconds > 0:
             await asyncio.wait(tasks, timeout=seconds)
         self.hurry()
@@ -165,7 +171,7 @@ class Background:
         job = one.job
         try:
             async with self._turn(job):
-                if self._responses.progress(job.id, job.opening.owner, status=RUNNING):
+                if await self._stores.ask(self._responses.progress(job.id, job.opening.owner, status=RUNNING)):
                     self._moved(one, RUNNING)
                     limits = job.config.limits
                     await run_exchange(
@@ -178,23 +184,24 @@ class Background:
         except Exception:
             log.exception("a response in the background failed for a reason of our own")
         finally:
-            self._end(one)
+            one.ends = True
+            await self._end(one)
 
-    def _end(self, one: _Running) -> None:
+    async def _end(self, one: _Running) -> None:
         self._moved(one, "")
-        self._jobs.pop(one.job.id, None)
-        if not self._settled(one):
+        if not await self._settled(one):
             self._unsettled.append(one)
+        self._jobs.pop(one.job.id, None)
         self._news.pop(one.job.id, asyncio.Event()).set()
         one.job.record.end()
 
-    def _settled(self, one: _Running) -> bool:
+    async def _settled(self, one: _Running) -> bool:
         """Is its end kept?"""
         error = one.job.record.error
         if error is None and self._ending:
             error = ProviderError(ENDED, status=503, kind=ErrorKind.OVERLOADED)
         try:
-            one.out.finish(error)
+            await one.out.finish(error)
         except ProviderError:  # what is kept cannot be reached now
             return False
         return True
@@ -233,25 +240,24 @@ class Background:
             try:
                 if clock() - beaten >= BEAT:
                     beaten = clock()
-                    self._runs.beat(self._runner)
+                    await self._stores.ask(self._runs.beat(self._runner))
                 if clock() - refreshed >= REFRESH:
                     refreshed = clock()
-                    for name, one in self._jobs.items():
-                        self._responses.refresh(name, one.job.opening.owner)
-                self._stop()
-                self._unsettled = [one for one in self._unsettled if not self._settled(one)]
+                    for name, one in list(self._jobs.items()):
+                        await self._stores.ask(self._responses.refresh(name, one.job.opening.owner))
+                await self._stop()
+                self._unsettled = [one for one in self._unsettled if not await self._settled(one)]
             except ProviderError:  # what is kept cannot be reached now
                 continue
             except Exception:
                 log.exception("looking after responses in the background failed for a reason of our own")
         self._turns.clear()
 
-    def _stop(self) -> None:
+    async def _stop(self) -> None:
         owners: defaultdict[str, list[str]] = defaultdict(list)
         for name, one in self._jobs.items():
             owners[one.job.opening.owner].append(name)
         for owner, names in owners.items():
-            for name in self._runs.stopped(names, owner):
-                task = self._jobs[name].task
-                if task is not None:
-                    task.cancel()
+            for name in await self._stores.ask(self._runs.stopped(names, owner)):
+                if name in self._jobs:
+                    self._jobs[name].cancel()

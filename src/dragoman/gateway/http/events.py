@@ -16,8 +16,9 @@ from ...errors import CodecError, DragomanError, ErrorKind, ProviderError
 from ...io.ids import mint
 from ...jsontext import to_json
 from ..fronts import STREAM_TYPES
-from ..state.responses import API, Responses, missing
+from ..state.responses import API, missing
 from ..state.runs import Event, Gap, is_under_way
+from ..state.stores import StateStores
 from .asgi import Receive, Send, until_gone
 from .background import Background
 from .shelved import LAST, PIECE
@@ -44,15 +45,16 @@ def cursor(query: Mapping[str, str]) -> int:
 class Events:
     """Streams of events."""
 
-    def __init__(self, responses: Responses, background: Background, keep_alive: Callable[[], float]) -> None:
-        self._responses, self._background, self._keep_alive = responses, background, keep_alive
+    def __init__(self, stores: StateStores, background: Background, keep_alive: Callable[[], float]) -> None:
+        self._stores, self._responses = stores, stores.responses
+        self._background, self._keep_alive = background, keep_alive
 
-    def check(self, name: str, owner: str) -> None:
+    async def check(self, name: str, owner: str) -> None:
         """Raises ProviderError (404) or CodecError where there is nothing to stream."""
-        run = self._responses.get(name, owner).run
+        run = (await self._stores.ask(self._responses.get(name, owner))).run
         if run is None or not run.stream:
             raise CodecError(NOT_IN_BACKGROUND if run is None else NOT_STREAMED, "stream", API)
-        self._chunks(name, owner, 0)
+        await self._chunks(name, owner, 0)
 
     async def serve(
         self, name: str, owner: str, after: int, receive: Receive, send: Send, *, request_id: str = ""
@@ -87,7 +89,7 @@ class Events:
         clock = asyncio.get_running_loop().time
         chunk, looks, last, spoken = 0, 0, -1, clock()
         while True:
-            found = self._chunks(name, owner, chunk)
+            found = await self._chunks(name, owner, chunk)
             for events in found:
                 chunk, looks, last = chunk + 1, 0, events[-1].number
                 if data := b"".join(WRITE(Frame(one.data, one.kind)) for one in events if one.number > after):
@@ -98,7 +100,8 @@ class Events:
             if found:
                 continue
             looks += 1
-            if looks % SOME == 0 and (end := self._ending(name, owner, last + 1, sure=looks > SOME)) is not None:
+            end = await self._ending(name, owner, last + 1, sure=looks > SOME) if looks % SOME == 0 else None
+            if end is not None:
                 yield end if last + 1 > after else b""
                 return
             if clock() - spoken >= self._keep_alive():
@@ -106,15 +109,15 @@ class Events:
                 yield KEEP_ALIVE
             await self._background.news(name, PIECE)
 
-    def _chunks(self, name: str, owner: str, chunk: int) -> list[list[Event]]:
+    async def _chunks(self, name: str, owner: str, chunk: int) -> list[list[Event]]:
         try:
-            return self._responses.runs.events(name, owner, chunk)
+            return await self._stores.ask(self._responses.runs.events(name, owner, chunk))
         except Gap:
             raise ProviderError(GONE, status=404, kind=ErrorKind.NOT_FOUND) from None
 
-    def _ending(self, name: str, owner: str, number: int, *, sure: bool) -> bytes | None:
+    async def _ending(self, name: str, owner: str, number: int, *, sure: bool) -> bytes | None:
         """The last event of a response whose runner did not say it; None while that may come."""
-        kept = self._responses.current(name, owner)
+        kept = await self._stores.ask(self._responses.current(name, owner))
         if kept is None:
             raise missing(name)
         if is_under_way(kept.body) or not sure:

@@ -29,6 +29,7 @@ from ..config.model import Access, GatewayConfig
 from ..exchange import Head, failure
 from ..fronts import FRONTS, VERSIONS, Front
 from ..state.owned import Owned
+from ..state.stores import StateStores
 from ..telemetry.exchange_record import GONE, ExchangeRecord
 from ..telemetry.trace_context import with_headers
 from .asgi import Receive, Scope, Send, answer, too_long, until_gone
@@ -226,7 +227,8 @@ class _Request:
 
     def __post_init__(self) -> None:
         self._passage = self.passing.passage
-        self._owned: Owned = self.passing.gateway.stores.owned
+        self._stores: StateStores = self.passing.gateway.stores
+        self._owned: Owned = self._stores.owned
         query = self.scope.get("query_string", b"").decode("latin-1")
         self._query = dict(parse_qsl(query, keep_blank_values=True))
         self._query.pop("key", None)
@@ -241,7 +243,7 @@ class _Request:
         if body.form is not None and not (model or body.form.ended or self._passage.endpoint in KEPT):
             raise CodecError(NO_MODEL, "model")
         record.stream = body.whole is not None and body.whole.get("stream") is True
-        routes = self.passing.routes(self.config, self.access, model, self._known_place())
+        routes = self.passing.routes(self.config, self.access, model, await self._known_place())
         balance, name = self.config.balance(model) if model else (None, "")
         spread = self.passing.gateway.balancer.spread(balance, name) if balance is not None else None
         if spread is not None and len(routes) > 1:
@@ -259,7 +261,7 @@ class _Request:
                 if ticket is not None:
                     ticket.leave()
 
-    def _known_place(self) -> str:
+    async def _known_place(self) -> str:
         """Where the thing is kept that the request names; refused where it is another key's."""
         kind, owner = KEPT.get(self._passage.endpoint), self.record.key
         name = self.scope.get("path_params", {}).get("id", "")
@@ -269,8 +271,8 @@ class _Request:
             raise CodecError(f"{name[:40]!r} is no id of a {kind}; send one that was given here", "id")
         named = (self.body.whole or {}).get("input_file_id")
         if isinstance(named, str) and self._passage.endpoint == "batches":
-            return self._owned.place(named, owner, "File")
-        return self._owned.place(name, owner, kind) if name else ""
+            return await self._stores.ask(self._owned.place(named, owner, "File"))
+        return await self._stores.ask(self._owned.place(name, owner, kind)) if name else ""
 
     # ── one route ────────────────────────────────────────────────────────────
 
@@ -343,9 +345,9 @@ class _Request:
         except ValueError:
             raise ProviderError("the provider's answer is no JSON; ask again", kind=ErrorKind.GARBLED) from None
         if isinstance(said.get("data"), list):
-            said = {**said, "data": self._owned.own(said["data"], owner)}
+            said = {**said, "data": await self._stores.ask(self._owned.own(said["data"], owner))}
         elif self.scope["method"] != "DELETE":
-            self._owned.note(said, owner, where)
+            await self._stores.ask(self._owned.note(said, owner, where))
         data = to_json(said).encode()
         self.record.flowing()
         self.record.status = opened.status

@@ -17,10 +17,12 @@ from typing import Any
 
 from ...codecs.shared.errors import ErrorReply
 from ...codecs.shared.frames import Frame, SseReader
+from ...effects import Machine
 from ...jsontext import to_json
 from ...types import JsonObject
-from ..state.responses import Opening, Responses, failed
+from ..state.responses import Kept, Opening, failed
 from ..state.runs import Event, is_under_way
+from ..state.stores import StateStores
 from .asgi import Message
 
 PIECE = 0.25
@@ -41,9 +43,11 @@ class Shelved:
     """Takes the answer of one exchange; `stream`: its events are kept, and `notify` is called when there are more."""
 
     def __init__(
-        self, name: str, opening: Opening, responses: Responses, *, stream: bool, notify: Callable[[], None]
+        self, name: str, opening: Opening, stores: StateStores, *, stream: bool, notify: Callable[[], None]
     ) -> None:
-        self._name, self._opening, self._responses = name, opening, responses
+        self._name, self._opening, self._stores, self._responses = name, opening, stores, stores.responses
+        self._in_turn = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
         self._streams, self._notify = stream, notify
         self._reader = SseReader()
         self._number = self._chunk = self._size = 0
@@ -76,7 +80,7 @@ class Shelved:
         elif frame.event not in {CREATED, "error"} and self._size < MOST_EVENTS:
             self.say(**json.loads(frame.data))
             if self._flushing is None:
-                self._flushing = asyncio.get_running_loop().call_later(PIECE, self.flush)
+                self._flushing = asyncio.get_running_loop().call_later(PIECE, self._flush_beside)
 
     # ── onto the shelf ───────────────────────────────────────────────────────
 
@@ -87,31 +91,42 @@ class Shelved:
         self._number += 1
         self._size += len(data)
 
-    def flush(self) -> None:
-        """Put what was said where others see it."""
+    def _flush_beside(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self.flush())
+
+    async def flush(self) -> None:
+        """Put what was said where others see it; one chunk after the other."""
         if self._flushing is not None:
             self._flushing.cancel()
             self._flushing = None
-        if self._events:
-            self._responses.runs.add(self._name, self._opening.owner, self._chunk, self._events)
-            self._chunk, self._events = self._chunk + 1, []
+        async with self._in_turn:
+            if self._events:
+                (events, self._events), chunk = (self._events, []), self._chunk
+                self._chunk += 1
+                await self._stores.ask(self._responses.runs.add(self._name, self._opening.owner, chunk, events))
         self._notify()
 
-    def finish(self, error: Exception | None) -> None:
+    async def finish(self, error: Exception | None) -> None:
         """The exchange is over; `error` is why there is no answer.  Raises ProviderError where nothing can be kept."""
-        responses, owner = self._responses, self._opening.owner
-        kept = responses.find(self._name, owner)
-        if kept is not None and is_under_way(kept.body):
-            responses.settle(replace(kept, body={**kept.body, **failed(**_error(error))}), owner)
-            kept = responses.find(self._name, owner)
-        if kept is None:
-            responses.runs.forget(self._name, owner)
-        else:
-            responses.tell(self._name, owner, self._told)
+        await self.flush()
+        kept = await self._stores.ask(self._finished(error))
         if kept is not None and self._streams:
             self._end(kept.body)
-        responses.runs.clear(self._name, owner)
-        self.flush()
+        await self._stores.ask(self._responses.runs.clear(self._name, self._opening.owner))
+        await self.flush()
+
+    def _finished(self, error: Exception | None) -> Machine[Kept | None]:
+        """How the answer ended."""
+        responses, owner = self._responses, self._opening.owner
+        kept = yield from responses.find(self._name, owner)
+        if kept is not None and is_under_way(kept.body):
+            yield from responses.settle(replace(kept, body={**kept.body, **failed(**_error(error))}), owner)
+            kept = yield from responses.find(self._name, owner)
+        if kept is None:
+            yield from responses.runs.forget(self._name, owner)
+        else:
+            yield from responses.tell(self._name, owner, self._told)
+        return kept
 
     def _end(self, body: JsonObject) -> None:
         kind = f"response.{body['status']}"

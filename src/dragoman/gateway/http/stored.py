@@ -14,6 +14,7 @@ from urllib.parse import parse_qs
 
 from ...codecs import CODECS
 from ...dialects.writing.prompt import estimate
+from ...effects import Machine
 from ...errors import CodecError, DragomanError, ProviderError
 from ...jsontext import to_json
 from ...types import NOTHING, JsonObject
@@ -21,11 +22,12 @@ from ..config.model import Limits
 from ..fronts import VERSIONS
 from ..state.conversations import API, Conversations, read_items
 from ..state.responses import Responses
+from ..state.stores import StateStores
 from .asgi import Receive, Scope, Send
 from .background import Background
 from .endpoints import ACCESS, Endpoint, send_data, send_json
 from .events import Events, cursor
-from .offload import offload
+from .offload import LARGE, Steps
 from .request_body import Gone, Refused, read_body, read_json, unpacked
 from .request_body import header as header_of
 
@@ -55,21 +57,21 @@ class Answered:
 
 ENDING = frozenset({"/responses/{response_id}", "/responses/{response_id}/cancel"})
 """Addresses that may end what is in the background."""
-Answerer: TypeAlias = Callable[[Asked], Mapping[str, Any] | Answered]
+Answerer: TypeAlias = Callable[[Asked], Machine[Mapping[str, Any] | Answered]]
 
 
 class Stateful:
-    """Answers by a function of what is kept; where there is a body it is JSON."""
+    """Answers by a machine that asks `stores`; where there is a body it is JSON."""
 
-    def __init__(self, respond: Answerer, limits: Callable[[], Limits]) -> None:
-        self._respond, self._limits = respond, limits
+    def __init__(self, stores: StateStores, respond: Answerer, limits: Callable[[], Limits]) -> None:
+        self._stores, self._respond, self._limits = stores, respond, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         limits = self._limits()
         try:
             body = await _body(scope, receive, limits) if scope["method"] == "POST" else NOTHING
-            data, headers = await offload(self._answer, asked_of(scope, body))
+            data, headers = await self._stores.ask(self._answer(asked_of(scope, body)), Steps(LARGE + 1))
         except Gone:
             return
         except Refused as error:
@@ -79,8 +81,8 @@ class Stateful:
         else:
             await send_data(send, data, more=headers)
 
-    def _answer(self, asked: Asked) -> tuple[bytes, Mapping[str, str]]:
-        found = self._respond(asked)
+    def _answer(self, asked: Asked) -> Machine[tuple[bytes, Mapping[str, str]]]:
+        found = yield from self._respond(asked)
         made = found if isinstance(found, Answered) else Answered(found)
         return to_json(made.body).encode(), made.headers
 
@@ -136,30 +138,30 @@ class StoredResponses:
     def __init__(self, responses: Responses) -> None:
         self._responses = responses
 
-    def show(self, asked: Asked) -> Answered:
+    def show(self, asked: Asked) -> Machine[Answered]:
         """The answer, with the headers that one in the background would have had."""
-        kept = self._responses.get(asked.path["response_id"], asked.owner)
+        kept = yield from self._responses.get(asked.path["response_id"], asked.owner)
         return Answered(kept.body, kept.run.told if kept.run is not None else NOTHING)
 
-    def delete(self, asked: Asked) -> Mapping[str, Any]:
+    def delete(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """Forget it."""
-        return self._responses.delete(asked.path["response_id"], asked.owner)
+        return (yield from self._responses.delete(asked.path["response_id"], asked.owner))
 
-    def cancel(self, asked: Asked) -> Mapping[str, Any]:
+    def cancel(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """The answer, which nobody goes on with."""
-        return self._responses.cancel(asked.path["response_id"], asked.owner)
+        return (yield from self._responses.cancel(asked.path["response_id"], asked.owner))
 
-    def count(self, asked: Asked) -> Mapping[str, Any]:
+    def count(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """How many tokens a request is about to take, its state included: an estimate, as for the other APIs."""
-        body = self._responses.opening({**asked.body, "store": False, "background": None}, asked.owner).body
-        counted = {key: body[key] for key in COUNTED if body.get(key)}
+        opening = yield from self._responses.opening({**asked.body, "store": False, "background": None}, asked.owner)
+        counted = {key: opening.body[key] for key in COUNTED if opening.body.get(key)}
         return {"object": "response.input_tokens", "input_tokens": estimate(to_json(counted)) if counted else 0}
 
-    def input_items(self, asked: Asked) -> Mapping[str, Any]:
+    def input_items(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """What it was asked with."""
         name = asked.path["response_id"]
-        kept = self._responses.get(name, asked.owner)
-        return page(self._responses.asked(kept.asked, name, asked.owner), asked.query)
+        kept = yield from self._responses.get(name, asked.owner)
+        return page((yield from self._responses.asked(kept.asked, name, asked.owner)), asked.query)
 
 
 class StoredConversations:
@@ -168,39 +170,39 @@ class StoredConversations:
     def __init__(self, conversations: Conversations, clock: Callable[[], float] = time.time) -> None:
         self._conversations, self._clock = conversations, clock
 
-    def create(self, asked: Asked) -> Mapping[str, Any]:
+    def create(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """A new one."""
-        return self._conversations.create(asked.body, asked.owner, self._clock()).shown()
+        return (yield from self._conversations.create(asked.body, asked.owner, self._clock())).shown()
 
-    def show(self, asked: Asked) -> Mapping[str, Any]:
+    def show(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """One of them."""
-        return self._conversations.get(asked.path["conversation_id"], asked.owner).shown()
+        return (yield from self._conversations.get(asked.path["conversation_id"], asked.owner)).shown()
 
-    def update(self, asked: Asked) -> Mapping[str, Any]:
+    def update(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """Note something else of it."""
-        return self._conversations.update(asked.path["conversation_id"], asked.body, asked.owner).shown()
+        return (yield from self._conversations.update(asked.path["conversation_id"], asked.body, asked.owner)).shown()
 
-    def delete(self, asked: Asked) -> Mapping[str, Any]:
+    def delete(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """Forget it."""
-        return self._conversations.delete(asked.path["conversation_id"], asked.owner)
+        return (yield from self._conversations.delete(asked.path["conversation_id"], asked.owner))
 
-    def items(self, asked: Asked) -> Mapping[str, Any]:
+    def items(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """Its items."""
-        known = self._conversations.get(asked.path["conversation_id"], asked.owner)
-        return page(self._conversations.items(known, asked.owner), asked.query)
+        known = yield from self._conversations.get(asked.path["conversation_id"], asked.owner)
+        return page((yield from self._conversations.items(known, asked.owner)), asked.query)
 
-    def add(self, asked: Asked) -> Mapping[str, Any]:
+    def add(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """Add items."""
         items = read_items(asked.body.get("items"))
-        return listed(self._conversations.add(asked.path["conversation_id"], items, asked.owner))
+        return listed((yield from self._conversations.add(asked.path["conversation_id"], items, asked.owner)))
 
-    def item(self, asked: Asked) -> Mapping[str, Any]:
+    def item(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """One item."""
-        return self._conversations.item(asked.path["conversation_id"], asked.path["item_id"], asked.owner)
+        return (yield from self._conversations.item(asked.path["conversation_id"], asked.path["item_id"], asked.owner))
 
-    def remove(self, asked: Asked) -> Mapping[str, Any]:
+    def remove(self, asked: Asked) -> Machine[Mapping[str, Any]]:
         """Take it out."""
-        known = self._conversations.remove(asked.path["conversation_id"], asked.path["item_id"], asked.owner)
+        known = yield from self._conversations.remove(asked.path["conversation_id"], asked.path["item_id"], asked.owner)
         return known.shown()
 
 
@@ -219,7 +221,7 @@ class Shown:
         name = asked.path["response_id"]
         try:
             after = cursor(asked.query)
-            await offload(self._events.check, name, asked.owner)
+            await self._events.check(name, asked.owner)
         except DragomanError as error:
             await refuse(send, error)
         else:
@@ -237,10 +239,10 @@ def ending(endpoint: Endpoint, background: Background) -> Endpoint:
 
 
 def stored_endpoints(
-    responses: Responses, limits: Callable[[], Limits], background: Background, events: Events
+    stores: StateStores, limits: Callable[[], Limits], background: Background, events: Events
 ) -> Iterator[tuple[str, dict[str, Endpoint]]]:
     """The addresses, and an endpoint per method."""
-    answers, talks = StoredResponses(responses), StoredConversations(responses.conversations)
+    answers, talks = StoredResponses(stores.responses), StoredConversations(stores.responses.conversations)
     one, items = "/conversations/{conversation_id}", "/conversations/{conversation_id}/items"
     served: Mapping[str, Mapping[str, Answerer]] = {
         "/responses/input_tokens": {"POST": answers.count},
@@ -254,7 +256,9 @@ def stored_endpoints(
     }
     for version in VERSIONS:
         for path, methods in served.items():
-            made: dict[str, Endpoint] = {method: Stateful(respond, limits) for method, respond in methods.items()}
+            made: dict[str, Endpoint] = {
+                method: Stateful(stores, respond, limits) for method, respond in methods.items()
+            }
             if path in ENDING:
                 made |= {method: ending(made[method], background) for method in ("POST", "DELETE") if method in made}
                 made |= {"GET": Shown(made["GET"], events)} if "GET" in made else {}

@@ -11,9 +11,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...effects import Address, Machine
 from ...io.ids import mint
 from ...jsontext import dumps
-from ...memo import BackedCache, Backing
+from ...turn.shared_cache import Shared, SharedCache
 from ...types import JsonObject
 from .shelf import ENTRY, key_of
 
@@ -36,24 +37,22 @@ class Ref(NamedTuple):
 
 
 class Contents:
-    """The latest items, up to about `limit` bytes; `behind` are those of other processes."""
+    """The latest items, up to about `limit` bytes; `shared` where other processes have some too."""
 
-    def __init__(self, behind: Backing[str] | None = None, limit: int = MAX_BYTES) -> None:
-        self._cache = BackedCache(limit, lambda text: len(text) + ENTRY, behind)
+    def __init__(self, shared: Shared[str] | None = None, limit: int = MAX_BYTES) -> None:
+        self._cache = SharedCache(limit, lambda text: len(text) + ENTRY, shared)
 
-    def keep(self, items: Iterable[JsonObject], owner: str) -> tuple[Ref, ...]:
-        """Keep these items, each of which has an id; what is kept already is not written again."""
+    def keep(self, items: Iterable[JsonObject], owner: str) -> tuple[tuple[Ref, ...], dict[Address, str]]:
+        """Keep these items, each of which has an id; what others are to keep of them is given too."""
         written = [(str(item["id"]), dumps(item)) for item in items]
         made = [(Ref(name, _digest(text)), text) for name, text in written]
-        rows = {key_of(owner, ref.digest): text for ref, text in made}
-        known = self._cache.get(list(rows))
-        self._cache.put({key: text for key, text in rows.items() if key not in known})
-        return tuple(ref for ref, _ in made)
+        rows = self._cache.keep({key_of(owner, ref.digest): text for ref, text in made})
+        return tuple(ref for ref, _ in made), rows
 
-    def read(self, refs: Sequence[Ref], owner: str) -> list[dict[str, Any]] | None:
+    def read(self, refs: Sequence[Ref], owner: str) -> Machine[list[dict[str, Any]] | None]:
         """The items, in order; None where one of them is kept no more."""
         keys = [key_of(owner, ref.digest) for ref in refs]
-        found = self._cache.get(list(dict.fromkeys(keys)))
+        found = yield from self._cache.get(list(dict.fromkeys(keys)))
         return [json.loads(found[key]) for key in keys] if all(key in found for key in keys) else None
 
 

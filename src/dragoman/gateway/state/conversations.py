@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...effects import Machine
 from ...errors import CodecError, ErrorKind, ProviderError
 from ...io.ids import mint
 from ...jsontext import dumps
+from ...turn.shared_cache import retain
 from ...types import NOTHING, JsonObject
 from .contents import Contents, Ref, as_item
 from .shelf import Shelf
@@ -52,57 +54,59 @@ class Conversations:
     def __init__(self, shelf: Shelf, contents: Contents) -> None:
         self._shelf, self._contents = shelf, contents
 
-    def create(self, body: JsonObject, owner: str, now: float) -> Conversation:
+    def create(self, body: JsonObject, owner: str, now: float) -> Machine[Conversation]:
         """A new one, as `body` says.  Raises CodecError."""
         items = read_items(body.get("items"))
         metadata = read_metadata(body.get("metadata"))
-        refs = self._contents.keep(items, owner)
+        refs, rows = self._contents.keep(items, owner)
         made = Conversation(mint("conv_"), int(now), metadata, refs)
-        self._shelf.put(owner, {made.id: _write(made)})
+        yield from retain({**rows, **self._shelf.rows(owner, {made.id: _write(made)})})
         return made
 
-    def get(self, name: str, owner: str) -> Conversation:
+    def get(self, name: str, owner: str) -> Machine[Conversation]:
         """The one called `name`.  Raises ProviderError (404)."""
-        text = self._shelf.one(owner, name)
+        text = yield from self._shelf.one(owner, name)
         if text is None:
             raise _missing(NO_CONVERSATION, name)
         return _read(text)
 
-    def update(self, name: str, body: JsonObject, owner: str) -> Conversation:
+    def update(self, name: str, body: JsonObject, owner: str) -> Machine[Conversation]:
         """The same with other metadata.  Raises CodecError, ProviderError (404)."""
         metadata = read_metadata(body.get("metadata"))
-        return self._change(name, owner, lambda known: replace(known, metadata=metadata))
+        return (yield from self._change(name, owner, lambda known: replace(known, metadata=metadata)))
 
-    def delete(self, name: str, owner: str) -> dict[str, Any]:
+    def delete(self, name: str, owner: str) -> Machine[dict[str, Any]]:
         """Forget it; its items may stand elsewhere too.  Raises ProviderError (404)."""
-        self.get(name, owner)
-        self._shelf.drop(owner, name)
+        yield from self.get(name, owner)
+        yield from self._shelf.drop(owner, name)
         return {"id": name, "object": "conversation.deleted", "deleted": True}
 
     # ── items ────────────────────────────────────────────────────────────────
 
-    def items(self, conversation: Conversation, owner: str) -> list[dict[str, Any]]:
+    def items(self, conversation: Conversation, owner: str) -> Machine[list[dict[str, Any]]]:
         """Its items, the oldest first.  Raises ProviderError where one is kept no more."""
-        items = self._contents.read(conversation.items, owner)
+        items = yield from self._contents.read(conversation.items, owner)
         if items is None:
             raise ProviderError(HOLE, status=404, kind=ErrorKind.NOT_FOUND, code="item_not_found")
         return items
 
-    def item(self, name: str, item: str, owner: str) -> dict[str, Any]:
+    def item(self, name: str, item: str, owner: str) -> Machine[dict[str, Any]]:
         """One of its items.  Raises ProviderError (404)."""
-        refs = [ref for ref in self.get(name, owner).items if ref.id == item]
-        found = self._contents.read(refs[:1], owner) if refs else None
+        refs = [ref for ref in (yield from self.get(name, owner)).items if ref.id == item]
+        found = (yield from self._contents.read(refs[:1], owner)) if refs else None
         if not found:
             raise _missing(NO_ITEM, item)
         return found[0]
 
-    def add(self, name: str, items: Iterable[JsonObject], owner: str) -> list[dict[str, Any]]:
+    def add(self, name: str, items: Iterable[JsonObject], owner: str) -> Machine[list[dict[str, Any]]]:
         """Add these at its end; they are given as they are kept.  Raises ProviderError (404), CodecError."""
         made = [as_item(item) for item in items]
-        self.append(name, self._contents.keep(made, owner), owner)
+        refs, rows = self._contents.keep(made, owner)
+        yield from retain(rows)
+        yield from self.append(name, refs, owner)
         return made
 
-    def append(self, name: str, refs: Sequence[Ref], owner: str) -> None:
+    def append(self, name: str, refs: Sequence[Ref], owner: str) -> Machine[None]:
         """Add items that are kept already.  Raises ProviderError (404), CodecError."""
 
         def more(known: Conversation) -> Conversation:
@@ -112,9 +116,9 @@ class Conversations:
                 raise CodecError(TOO_LONG, "items", API)
             return replace(known, items=(*known.items, *added))
 
-        self._change(name, owner, more)
+        yield from self._change(name, owner, more)
 
-    def remove(self, name: str, item: str, owner: str) -> Conversation:
+    def remove(self, name: str, item: str, owner: str) -> Machine[Conversation]:
         """Take one item out.  Raises ProviderError (404)."""
 
         def less(known: Conversation) -> Conversation:
@@ -123,18 +127,18 @@ class Conversations:
                 raise _missing(NO_ITEM, item)
             return replace(known, items=left)
 
-        return self._change(name, owner, less)
+        return (yield from self._change(name, owner, less))
 
-    def _change(self, name: str, owner: str, change: Callable[[Conversation], Conversation]) -> Conversation:
+    def _change(self, name: str, owner: str, change: Callable[[Conversation], Conversation]) -> Machine[Conversation]:
         made: list[Conversation] = []
 
         def changed(text: str | None) -> str:
             if text is None:
                 raise _missing(NO_CONVERSATION, name)
-            made.append(change(_read(text)))
+            made[:] = [change(_read(text))]
             return _write(made[-1])
 
-        self._shelf.change(owner, name, changed)
+        yield from self._shelf.change(owner, name, changed)
         return made[-1]
 
 

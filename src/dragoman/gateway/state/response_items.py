@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...codecs.shared.spec import Unsupported
+from ...effects import Address, Machine
 from ...jsontext import dumps
-from ...memo import BackedCache, Backing
+from ...turn.shared_cache import Shared, SharedCache
 from ...types import JsonObject
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -25,17 +26,18 @@ LOST = "the item {id!r} is not kept here any more; send the whole item, or set s
 
 
 class Items:
-    """The latest items, up to about `limit` bytes; `behind` are those of other processes."""
+    """The latest items, up to about `limit` bytes; `shared` where other processes have some too."""
 
-    def __init__(self, limit: int = MAX_BYTES, behind: Backing[str] | None = None) -> None:
-        self._cache = BackedCache(limit, _size, behind)
+    def __init__(self, limit: int = MAX_BYTES, shared: Shared[str] | None = None) -> None:
+        self._cache = SharedCache(limit, _size, shared)
 
-    def keep(self, body: JsonObject, owner: str = "") -> None:
-        """Keep the items of a whole answer."""
+    def keep(self, body: JsonObject, owner: str = "") -> dict[Address, str]:
+        """Keep the items of a whole answer; what others are to keep of them is given."""
         items = [item for item in body.get("output", ()) if isinstance(item, Mapping)]
-        self._cache.put({_key(owner, item["id"]): dumps(item) for item in items if isinstance(item.get("id"), str)})
+        texts = {_key(owner, item["id"]): dumps(item) for item in items if isinstance(item.get("id"), str)}
+        return self._cache.keep(texts)
 
-    def resolve(self, body: JsonObject, api: str, owner: str = "") -> JsonObject:
+    def resolve(self, body: JsonObject, api: str, owner: str = "") -> Machine[JsonObject]:
         """`body` with its references replaced by what they stand for.  Raises Unsupported for one that is not kept."""
         given = body.get("input")
         if not isinstance(given, list | tuple):
@@ -43,15 +45,15 @@ class Items:
         names = list(dict.fromkeys(str(item["id"]) for item in given if _refers(item)))
         if not names:
             return body
-        items = self._known(names, owner)
+        items = yield from self._known(names, owner)
         return {**body, "input": [_item(n, item, items, api) for n, item in enumerate(given)]}
 
-    def _known(self, names: Sequence[str], owner: str) -> dict[str, Any]:
+    def _known(self, names: Sequence[str], owner: str) -> Machine[dict[str, Any]]:
         """The items of these names; looked up no further than some that are not all kept."""
         items: dict[str, Any] = {}
         for first in range(0, len(names), AT_ONCE):
             some = {name: _key(owner, name) for name in names[first : first + AT_ONCE]}
-            found = self._cache.get(list(some.values()))
+            found = yield from self._cache.get(list(some.values()))
             items |= {name: json.loads(found[key]) for name, key in some.items() if key in found}
             if len(items) < first + len(some):
                 break

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...codecs.shared.spec import Unsupported
+from ...effects import Machine
 from ...errors import CodecError, ErrorKind, ProviderError
 from ...jsontext import dumps
+from ...turn.shared_cache import retain
 from ...types import NOTHING, JsonObject
 from .compaction import expanded
 from .contents import Contents, Ref, as_items
@@ -88,9 +90,9 @@ class Responses:
 
     # ── around one request ───────────────────────────────────────────────────
 
-    def opening(self, body: JsonObject, owner: str) -> Opening:
+    def opening(self, body: JsonObject, owner: str) -> Machine[Opening]:
         """The request with what it refers to.  Raises CodecError, ProviderError."""
-        body = self._items.resolve(body, API, owner)
+        body = yield from self._items.resolve(body, API, owner)
         store, background = body.get("store") is not False, _in_background(body)
         previous, conversation = _named(body, PREVIOUS), _conversation(body)
         if previous and conversation:
@@ -99,7 +101,7 @@ class Responses:
             raise Unsupported(NOT_STORED, BACKGROUND, API, {"code": "unsupported_parameter"})
         if not (store or previous or conversation):
             return Opening(expanded(_without_state(body), owner), {"store": False}, store=False, owner=owner)
-        refs, items = self._before(previous, conversation, owner)
+        refs, items = yield from self._before(previous, conversation, owner)
         given = as_items(body.get("input")) if _is_readable(body.get("input")) else []
         whole = {**_without_state(body), "input": [*items, *given]} if items else _without_state(body)
         fields: dict[str, Any] = {"store": store, PREVIOUS: previous or None}
@@ -108,67 +110,76 @@ class Responses:
             fields[CONVERSATION] = {"id": conversation}
         return Opening(expanded(whole, owner), fields, refs, tuple(given), conversation, store, owner, background)
 
-    def window(self, body: JsonObject, owner: str) -> list[dict[str, Any]]:
+    def window(self, body: JsonObject, owner: str) -> Machine[list[dict[str, Any]]]:
         """The items that a request stands for, as they were given.  Raises CodecError, ProviderError."""
-        body = self._items.resolve(body, API, owner)
-        _, items = self._before(_named(body, PREVIOUS), "", owner)
+        body = yield from self._items.resolve(body, API, owner)
+        _, items = yield from self._before(_named(body, PREVIOUS), "", owner)
         if not _is_readable(body.get("input")):
             raise CodecError(NO_INPUT, "input", API)
         return [*items, *as_items(body.get("input"))]
 
-    def _before(self, previous: str, conversation: str, owner: str) -> tuple[tuple[Ref, ...], list[dict[str, Any]]]:
+    def _before(
+        self, previous: str, conversation: str, owner: str
+    ) -> Machine[tuple[tuple[Ref, ...], list[dict[str, Any]]]]:
         """The items that stand before those of the request."""
         if conversation:
-            known = self.conversations.get(conversation, owner)
-            return known.items, self.conversations.items(known, owner)
+            known = yield from self.conversations.get(conversation, owner)
+            return known.items, (yield from self.conversations.items(known, owner))
         if not previous:
             return (), []
-        kept = self.current(previous, owner)
+        kept = yield from self.current(previous, owner)
         if kept is not None and is_under_way(kept.body):
             message = RUNNING.format(id=previous[:80], status=kept.body["status"])
             raise Unsupported(message, PREVIOUS, API, {"code": "previous_response_in_progress"})
         refs = (*kept.asked, *kept.output) if kept is not None else ()
-        items = self._contents.read(refs, owner) if kept is not None else None
+        items = (yield from self._contents.read(refs, owner)) if kept is not None else None
         if items is None:
             message = NOT_FOUND.format(id=previous[:80])
             raise Unsupported(message, PREVIOUS, API, {"code": "previous_response_not_found"})
         return refs, items
 
-    def close(self, opening: Opening, body: JsonObject) -> None:
-        """The answer of a request is complete, and `opening.keeps`: keep it."""
+    def close(self, opening: Opening, body: JsonObject) -> Machine[None]:
+        """The answer of a request is complete, and `opening.keeps`: keep it; once this ends, others find it."""
         owner = opening.owner
         output = [item for item in body.get("output", ()) if isinstance(item, Mapping) and item.get("id")]
-        given = self._contents.keep(opening.given, owner)
-        said = self._contents.keep(output, owner)
+        given, rows = self._contents.keep(opening.given, owner)
+        said, more = self._contents.keep(output, owner)
+        rows |= more
         kept = Kept(body, (*opening.before, *given), said)
-        if opening.background and not self.settle(kept, owner):
-            return  # it was cancelled, or forgotten
+        if opening.background:
+            yield from retain(rows)
+            rows = {}
+            if not (yield from self.settle(kept, owner)):
+                return  # it was cancelled, or forgotten
         if opening.store:
-            self._items.keep(body, owner)
+            rows |= self._items.keep(body, owner)
         if opening.store and not opening.background:
-            self.put(kept, owner)
+            rows |= self._shelf.rows(owner, {str(body["id"]): _write(kept)})
+        yield from retain(rows)
         if opening.conversation:
-            self.conversations.append(opening.conversation, (*given, *said), owner)
+            yield from self.conversations.append(opening.conversation, (*given, *said), owner)
 
     # ── in the background ────────────────────────────────────────────────────
 
-    def begin(self, opening: Opening, body: JsonObject, run: Run) -> None:
+    def begin(self, opening: Opening, body: JsonObject, run: Run) -> Machine[None]:
         """A request is answered in the background from now on; `body` is its answer as it stands."""
-        asked = self._contents.keep(opening.given, opening.owner)
-        self.runs.beat(run.runner)
-        self.put(Kept(body, (*opening.before, *asked), run=run), opening.owner)
-        if self.find(str(body["id"]), opening.owner) is None:
+        asked, rows = self._contents.keep(opening.given, opening.owner)
+        name, kept = str(body["id"]), Kept(body, (*opening.before, *asked), run=run)
+        yield from self.runs.beat(run.runner)
+        yield from retain({**rows, **self._shelf.rows(opening.owner, {name: _write(kept)})})
+        if (yield from self.find(name, opening.owner)) is None:
             raise ProviderError(TOO_LARGE, status=413, kind=ErrorKind.BAD_REQUEST, code="request_too_large")
 
-    def settle(self, kept: Kept, owner: str) -> bool:
+    def settle(self, kept: Kept, owner: str) -> Machine[bool]:
         """This is how the answer stands now, unless it had ended or was forgotten: then nothing changes."""
-        return self._advance(str(kept.body["id"]), owner, lambda known: replace(kept, run=known.run))
+        name = str(kept.body["id"])
+        return (yield from self._advance(name, owner, lambda known: replace(kept, run=known.run)))
 
-    def refresh(self, name: str, owner: str) -> None:
+    def refresh(self, name: str, owner: str) -> Machine[None]:
         """Keep this one as long as the newest."""
-        self._shelf.change(owner, name, lambda text: text)
+        yield from self._shelf.change(owner, name, lambda text: text)
 
-    def tell(self, name: str, owner: str, told: Mapping[str, str]) -> None:
+    def tell(self, name: str, owner: str, told: Mapping[str, str]) -> Machine[None]:
         """Headers that an answer in the background would have had."""
 
         def changed(text: str | None) -> str | None:
@@ -177,13 +188,13 @@ class Responses:
                 return text
             return _write(replace(known, run=replace(known.run, told=told)))
 
-        self._shelf.change(owner, name, changed)
+        yield from self._shelf.change(owner, name, changed)
 
-    def progress(self, name: str, owner: str, **fields: Any) -> bool:
+    def progress(self, name: str, owner: str, **fields: Any) -> Machine[bool]:
         """These fields of an answer are so now, unless it had ended or was forgotten."""
-        return self._advance(name, owner, lambda kept: replace(kept, body={**kept.body, **fields}))
+        return (yield from self._advance(name, owner, lambda kept: replace(kept, body={**kept.body, **fields})))
 
-    def _advance(self, name: str, owner: str, change: Callable[[Kept], Kept]) -> bool:
+    def _advance(self, name: str, owner: str, change: Callable[[Kept], Kept]) -> Machine[bool]:
         done = False
 
         def changed(text: str | None) -> str | None:
@@ -192,59 +203,55 @@ class Responses:
             done = known is not None and is_under_way(known.body)
             return _write(change(known)) if known is not None and done else text
 
-        self._shelf.change(owner, name, changed)
+        yield from self._shelf.change(owner, name, changed)
         return done
 
-    def current(self, name: str, owner: str) -> Kept | None:
+    def current(self, name: str, owner: str) -> Machine[Kept | None]:
         """The answer called `name`; one that is answered by nobody any more has failed."""
-        kept = self.find(name, owner)
+        kept = yield from self.find(name, owner)
         if kept is None or not is_under_way(kept.body):
             return kept
-        if kept.run is not None and self.runs.lives(kept.run.runner):
+        if kept.run is not None and (yield from self.runs.lives(kept.run.runner)):
             return kept
-        self.progress(name, owner, **failed(DIED))
-        return self.find(name, owner)
+        yield from self.progress(name, owner, **failed(DIED))
+        return (yield from self.find(name, owner))
 
-    def cancel(self, name: str, owner: str) -> JsonObject:
+    def cancel(self, name: str, owner: str) -> Machine[JsonObject]:
         """The answer, which nobody goes on with; one that has ended stays as it is.  Raises ProviderError (404)."""
-        kept = self.get(name, owner)
+        kept = yield from self.get(name, owner)
         if kept.run is None:
             raise CodecError(NOT_CANCELLED, "response_id", API)
-        if is_under_way(kept.body) and self.progress(name, owner, status="cancelled"):
-            self.runs.stop(name, owner)
-        return self.get(name, owner).body
+        if is_under_way(kept.body) and (yield from self.progress(name, owner, status="cancelled")):
+            yield from self.runs.stop(name, owner)
+        return (yield from self.get(name, owner)).body
 
     # ── answers by id ────────────────────────────────────────────────────────
 
-    def put(self, kept: Kept, owner: str) -> None:
-        """Keep this answer under its id."""
-        self._shelf.put(owner, {str(kept.body["id"]): _write(kept)})
-
-    def find(self, name: str, owner: str) -> Kept | None:
+    def find(self, name: str, owner: str) -> Machine[Kept | None]:
         """The answer called `name`, None where there is none."""
-        text = self._shelf.one(owner, name)
+        text = yield from self._shelf.one(owner, name)
         return _read(text) if text is not None else None
 
-    def get(self, name: str, owner: str) -> Kept:
+    def get(self, name: str, owner: str) -> Machine[Kept]:
         """The answer called `name`.  Raises ProviderError (404)."""
-        kept = self.current(name, owner)
+        kept = yield from self.current(name, owner)
         if kept is None:
             raise missing(name)
         return kept
 
-    def delete(self, name: str, owner: str) -> dict[str, Any]:
+    def delete(self, name: str, owner: str) -> Machine[dict[str, Any]]:
         """Forget it; nobody goes on with it.  Raises ProviderError (404)."""
-        kept = self.get(name, owner)
-        self._shelf.drop(owner, name)
+        kept = yield from self.get(name, owner)
+        yield from self._shelf.drop(owner, name)
         if kept.run is not None:
-            self.runs.forget(name, owner)
+            yield from self.runs.forget(name, owner)
         if is_under_way(kept.body):
-            self.runs.stop(name, owner)
+            yield from self.runs.stop(name, owner)
         return {"id": name, "object": "response", "deleted": True}
 
-    def asked(self, refs: Sequence[Ref], name: str, owner: str) -> list[dict[str, Any]]:
+    def asked(self, refs: Sequence[Ref], name: str, owner: str) -> Machine[list[dict[str, Any]]]:
         """The items an answer was asked with, the oldest first.  Raises ProviderError (404)."""
-        items = self._contents.read(refs, owner)
+        items = yield from self._contents.read(refs, owner)
         if items is None:
             raise missing(name)
         return items

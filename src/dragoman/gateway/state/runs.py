@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...effects import Machine
 from ...jsontext import dumps
 from ...types import NOTHING, JsonObject
 from .shelf import Shelf
@@ -58,51 +59,51 @@ class Runs:
     def __init__(self, shelf: Shelf, clock: Callable[[], float] = time.time) -> None:
         self._shelf, self._clock = shelf, clock
 
-    def forget(self, name: str, owner: str) -> None:
+    def forget(self, name: str, owner: str) -> Machine[None]:
         """Keep no event of the response called `name`."""
         at, known = 0, True
         while known:
-            chunks = self._shelf.get(owner, _chunks(name, at))
+            chunks = yield from self._shelf.get(owner, _chunks(name, at))
             for chunk in chunks:
-                self._shelf.drop(owner, chunk)
+                yield from self._shelf.drop(owner, chunk)
             at, known = at + AT_ONCE, len(chunks) == AT_ONCE
 
     # ── whether to go on ─────────────────────────────────────────────────────
 
-    def stop(self, name: str, owner: str) -> None:
+    def stop(self, name: str, owner: str) -> Machine[None]:
         """Ask its runner to end it."""
-        self._shelf.put(owner, {_stop(name): "1"})
+        yield from self._shelf.put(owner, {_stop(name): "1"})
 
-    def stopped(self, names: Collection[str], owner: str) -> list[str]:
+    def stopped(self, names: Collection[str], owner: str) -> Machine[list[str]]:
         """Those of `names` that are to end."""
-        found = self._shelf.get(owner, [_stop(name) for name in names])
+        found = yield from self._shelf.get(owner, [_stop(name) for name in names])
         return [name for name in names if _stop(name) in found]
 
-    def clear(self, name: str, owner: str) -> None:
+    def clear(self, name: str, owner: str) -> Machine[None]:
         """Its runner knows that it is to end."""
-        self._shelf.drop(owner, _stop(name))
+        yield from self._shelf.drop(owner, _stop(name))
 
     # ── who lives ────────────────────────────────────────────────────────────
 
-    def beat(self, runner: str) -> None:
+    def beat(self, runner: str) -> Machine[None]:
         """This runner lives."""
-        self._shelf.put(NOBODY, {_runner(runner): repr(self._clock())})
+        yield from self._shelf.put(NOBODY, {_runner(runner): repr(self._clock())})
 
-    def lives(self, runner: str) -> bool:
+    def lives(self, runner: str) -> Machine[bool]:
         """Does it answer what it has begun?"""
-        said = self._shelf.one(NOBODY, _runner(runner))
+        said = yield from self._shelf.one(NOBODY, _runner(runner))
         return said is not None and self._clock() - float(said) < SILENT
 
     # ── events ───────────────────────────────────────────────────────────────
 
-    def add(self, name: str, owner: str, chunk: int, events: Sequence[Event]) -> None:
+    def add(self, name: str, owner: str, chunk: int, events: Sequence[Event]) -> Machine[None]:
         """The events that come next."""
-        self._shelf.put(owner, {_chunk(name, chunk): dumps([list(event) for event in events])})
+        yield from self._shelf.put(owner, {_chunk(name, chunk): dumps([list(event) for event in events])})
 
-    def events(self, name: str, owner: str, chunk: int) -> list[list[Event]]:
+    def events(self, name: str, owner: str, chunk: int) -> Machine[list[list[Event]]]:
         """The chunks from this one on, as far as they are there.  Raises Gap where one is kept no more."""
         names = _chunks(name, chunk)
-        found = self._shelf.get(owner, names)
+        found = yield from self._shelf.get(owner, names)
         there = list(_leading(names, found))
         if len(there) < len(found):
             raise Gap

@@ -1,11 +1,10 @@
 """One SQLite file in which the processes of a machine keep together what each of them may need.
 
-Knows texts by kind and key; nothing of what they mean.  Contract: a cache that never raises.  A file that is gone is
-made anew, one that is damaged is replaced; where it is full or cannot be used, nothing is found for `REST` seconds, and
-the log says so once.  What cannot be written yet, as another process holds the file, waits in memory (the newest, up to
-a `LARGEST`th of the limit) and is written as soon as it may be: by the next `put`, `flush`, `tidy` or `close`.  Only
-its owner may read it (0600).  Beyond `limit` bytes the oldest go first; what is older than `lasts` seconds is not given
-any more, and wiped.  A process that was forked opens it anew.
+Knows texts by kind and key; nothing of what they mean.  Contract: a file that is gone is made anew, one that is damaged
+is replaced; one that another process holds is waited for, up to `BUSY` seconds; where it cannot be used, now or for
+`REST` seconds, `Unreachable` is raised, and the log says so once.  Only its owner may read it (0600).  Beyond `limit`
+bytes the oldest go first; what is older than `lasts` seconds is not given any more, and wiped.  A process that was
+forked opens it anew.  Threads may share it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,10 @@ from contextlib import suppress
 from math import inf
 from pathlib import Path
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import TypeVar
+
+from ...effects import Address
+from .keeper import Unreachable
 
 T = TypeVar("T")
 
@@ -33,8 +35,8 @@ LIMIT = 256 * 1024 * 1024
 LASTS = 7 * 24 * 3600.0
 APPLICATION = 0x4452474B
 """SQLite's application id of these files: "DRGK"."""
-BUSY = 1.0
-"""Seconds one write may wait for others': theirs take a fraction of a millisecond, unless the machine itself stands."""
+BUSY = 5.0
+"""Seconds to wait for others: theirs take a fraction of a millisecond, unless the machine itself stands."""
 PAUSE = 0.001
 """Seconds between two tries.  SQLite's own waiting grows to 0.1 s: too seldom to come in between busy writers."""
 REST = 10.0
@@ -68,7 +70,8 @@ WIPE = "DELETE FROM kept WHERE key = ?"
 ROWS = 16
 """Rows in one writing."""
 QUESTIONS = {n: f"SELECT key, value FROM kept WHERE at >= ? AND key IN ({','.join('?' * n)})" for n in AT_ONCE}
-ANY = "SELECT 1 FROM kept WHERE key >= ? AND key < ? LIMIT 1"
+MARK = "SELECT count(*), coalesce(max(id), 0) FROM kept WHERE key >= ? AND key < ?"
+ALL = "SELECT value FROM kept WHERE key >= ? AND key < ? AND at >= ?"
 OLDEST = "DELETE FROM kept WHERE id IN (SELECT id FROM kept ORDER BY id LIMIT ?)"
 EXPIRED = "DELETE FROM kept WHERE id IN (SELECT id FROM (SELECT id, at FROM kept ORDER BY id LIMIT ?) WHERE at < ?)"
 
@@ -80,7 +83,7 @@ FOREIGN = "it is another program's database; name another directory as state"
 NO_FILE = "it is not a file"
 
 
-class Store:
+class SqliteCache:
     """The file at `path`; `clock` gives the seconds since 1970."""
 
     def __init__(
@@ -92,7 +95,6 @@ class Store:
         self._opened: tuple[int, int, int] | None = None  # by which process, and which file
         self._looked = self._rests = self._replaced = -inf
         self._written = 0
-        self._pending: dict[bytes, tuple[float, bytes]] = {}  # what is to be written: when it was put, and its text
         self._told = False
         self._lock = Lock()  # a large request is prepared in a thread of its own
 
@@ -101,45 +103,29 @@ class Store:
 
     # ── what is kept ─────────────────────────────────────────────────────────
 
-    def holds(self, kind: str) -> bool:
-        """Is there anything of this kind?"""
-        first, behind = kind.encode() + b"\0", kind.encode() + b"\1"
-        return self._done(lambda database: database.execute(ANY, (first, behind)).fetchone() is not None, False)
+    def get(self, addresses: Sequence[Address]) -> dict[Address, str]:
+        """The texts at those of `addresses` where one is kept."""
+        named = {_key(*address): address for address in addresses}
+        return self._done(lambda database: dict(self._read(database, named)))
 
-    def get(self, kind: str, keys: Sequence[str]) -> dict[str, str]:
-        """The texts of those of `keys` that are kept."""
-        named = {_key(kind, key): key for key in keys}
-        return self._done(lambda database: dict(self._read(database, named)), {})
-
-    def put(self, kind: str, rows: Mapping[str, str]) -> None:
+    def put(self, rows: Mapping[Address, str]) -> None:
         """Keep these; what is too large is left out."""
         now, most = self._clock(), self._limit // LARGEST
-        texts = ((_key(kind, key), text.encode("utf-8", "surrogatepass")) for key, text in rows.items())
-        added = {key: (now, text) for key, text in texts if len(text) <= most}
-        with self._lock:
-            waiting = bool(self._pending)
-            self._pending = {key: row for key, row in self._pending.items() if key not in added} | added
-            if waiting:
-                self._drop_oldest(most)
-        self.flush()
+        texts = ((_key(*address), text.encode("utf-8", "surrogatepass")) for address, text in rows.items())
+        kept = [(key, now, text) for key, text in texts if len(text) <= most]
+        self._done(lambda database: self._write(database, kept))
 
-    @property
-    def usable(self) -> bool:
-        """Did the last look into the file succeed?  Else nothing can be said of what is not found."""
-        return not self._told
+    def change(self, address: Address, change: Callable[[str | None], str | None]) -> None:
+        """Put what `change` gives for the text there in its place, None for none; no other process in between.
 
-    def change(self, kind: str, key: str, change: Callable[[str | None], str | None]) -> bool:
-        """Put what `change` gives for the text under `key` in its place, None for none; no other process in between.
-
-        False where that could not be done.  `change` may be called more than once; what it raises is raised.
+        `change` may be called more than once; what it raises is raised.
         """
-        named = _key(kind, key)
+        named = _key(*address)
 
-        def work(database: sqlite3.Connection) -> bool:
+        def work(database: sqlite3.Connection) -> None:
             database.execute("BEGIN IMMEDIATE")
             try:
-                found = dict(self._read(database, {named: key}))
-                made = change(found.get(key))
+                made = change(dict(self._read(database, {named: address})).get(address))
                 if made is None:
                     database.execute(WIPE, (named,))
                 else:
@@ -149,28 +135,32 @@ class Store:
                 if database.in_transaction:
                     database.execute("ROLLBACK")
                 raise
-            return True
 
-        return self._done(work, False)
+        self._done(work)
 
-    def flush(self) -> None:
-        """Write what could not be written before."""
-        if self._pending:
-            self._done(self._write, None)
+    def of_kind(self, kind: str, known: tuple[int, int] | None = None) -> tuple[tuple[int, int], list[str] | None]:
+        """All texts of a kind, and a mark of them; None in their place where the mark is still `known`."""
+        bounds = kind.encode() + b"\0", kind.encode() + b"\1"
+
+        def work(database: sqlite3.Connection) -> tuple[tuple[int, int], list[str] | None]:
+            [mark] = database.execute(MARK, bounds)
+            if mark == known:
+                return mark, None
+            rows = database.execute(ALL, (*bounds, self._clock() - self._lasts))
+            return mark, [value.decode("utf-8", "surrogatepass") for (value,) in rows]
+
+        return self._done(work)
 
     def tidy(self) -> None:
         """Wipe what is too old, and what is too much."""
-        self.flush()
-        self._done(self._make_room, None)
+        self._done(self._make_room)
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._pending:
-            self._done(self._write, None, BUSY)
         with self._lock:
             self._leave()
 
-    def _read(self, database: sqlite3.Connection, named: Mapping[bytes, str]) -> Iterator[tuple[str, str]]:
+    def _read(self, database: sqlite3.Connection, named: Mapping[bytes, Address]) -> Iterator[tuple[Address, str]]:
         keys, since = list(named), self._clock() - self._lasts
         for first in range(0, len(keys), AT_ONCE[-1]):
             some = keys[first : first + AT_ONCE[-1]]
@@ -179,21 +169,13 @@ class Store:
             for key, value in database.execute(QUESTIONS[size], (since, *some, *padding)):
                 yield named[key], value.decode("utf-8", "surrogatepass")
 
-    def _write(self, database: sqlite3.Connection) -> None:
-        rows = [(key, at, text) for key, (at, text) in self._pending.items()]
+    def _write(self, database: sqlite3.Connection, rows: Sequence[tuple[bytes, float, bytes]]) -> None:
         for first in range(0, len(rows), ROWS):
             some = rows[first : first + ROWS]
             database.execute(PUT + ", (?, ?, ?)" * (len(some) - 1), [value for row in some for value in row])
         self._written += sum(len(text) for _, _, text in rows)
-        self._pending.clear()
         if self._written >= CHECK:
             self._make_room(database)
-
-    def _drop_oldest(self, most: int) -> None:
-        """No more bytes than these wait."""
-        size = sum(len(text) for _, text in self._pending.values())
-        while size > most:
-            size -= len(self._pending.pop(next(iter(self._pending)))[1])
 
     def _make_room(self, database: sqlite3.Connection) -> None:
         self._written, some = 0, 16
@@ -205,18 +187,17 @@ class Store:
 
     # ── the file ─────────────────────────────────────────────────────────────
 
-    def _done(self, work: Callable[[sqlite3.Connection], T], otherwise: T, patience: float | None = None) -> T:
+    def _done(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with self._lock:
             if self._clock() < self._rests:
-                return otherwise
-            if patience is None:
-                patience = 0.0 if self._told else BUSY  # who waited once in vain does not wait again until it is free
+                raise Unreachable
+            patience = 0.0 if self._told else BUSY  # who waited once in vain does not wait again until it is free
             try:
                 done = self._patiently(work, patience)
             except (OSError, sqlite3.Error) as error:
                 self._failed(error)
-                return otherwise
-            if self._told and not self._pending:
+                raise Unreachable from error
+            if self._told:
                 self._told = False
                 log.warning(USED_AGAIN, self.path)
             return done
@@ -339,33 +320,3 @@ def _used(database: sqlite3.Connection) -> int:
 
 def _key(kind: str, key: str) -> bytes:
     return kind.encode() + b"\0" + hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-class Drawer(Generic[T]):
-    """What is of one kind in a store; `write` and `read` make texts of it, and raise TypeError or ValueError else."""
-
-    def __init__(self, store: Store, kind: str, write: Callable[[T], str], read: Callable[[str], T]) -> None:
-        self._store, self._kind, self._write, self._read = store, kind, write, read
-        self._held = False
-
-    def holds(self) -> bool:
-        """May there be anything?"""
-        self._held = self._held or self._store.holds(self._kind)
-        return self._held
-
-    def get(self, keys: Sequence[str]) -> dict[str, T]:
-        """The values of those of `keys` that are known."""
-        found: dict[str, T] = {}
-        for key, text in self._store.get(self._kind, keys).items():
-            try:
-                found[key] = self._read(text)
-            except (TypeError, ValueError):
-                continue  # of another version: as good as not kept
-        return found
-
-    def put(self, rows: Mapping[str, T]) -> None:
-        """Keep these; what cannot be written is left out."""
-        texts: dict[int, str] = {}  # one value may stand under several keys
-        with suppress(TypeError, ValueError, RecursionError):
-            texts = {id(value): self._write(value) for value in {id(value): value for value in rows.values()}.values()}
-        self._store.put(self._kind, {key: texts[id(value)] for key, value in rows.items() if id(value) in texts})

@@ -11,18 +11,25 @@ import json
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
-from ...conversation.reasoning_store import ReasoningStore, ReplayState
+from ...effects import Close, Effect, Machine, Offload, PerformAsync, arun
 from ...loop.journal.values import decode, encode
 from ...memo import Backing
 from ...server_tools.memory import Memory, Turns
 from ...turn.capabilities import Capabilities
 from ...turn.habits import Habits, Written
+from ...turn.reasoning_store import ReasoningStore, ReplayState
+from ...turn.shared_cache import Shared
 from ...turn.tool_support import Finding, Support, ToolSupport
 from ...types import Message, Reasoning
+from .board import LOOK, Board, Drawer
 from .contents import Contents
 from .conversations import Conversations
+from .embedded import Embedded
+from .keeper import Keeper, Unreachable
 from .owned import Owned
 from .quota import Quota
 from .response_items import Items
@@ -30,14 +37,14 @@ from .responses import Responses
 from .runs import Runs
 from .shared_quota import SharedQuota
 from .shelf import Shelf
-from .sqlite_cache import FILE, Drawer, Store
+from .sqlite_cache import FILE, SqliteCache
+
+T = TypeVar("T")
 
 log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 EVERY = 600.0
 """Seconds between two looks for what is too old."""
-SOON = 1.0
-"""Seconds between two looks for what waits to be written."""
 UNUSABLE = "the directory %s cannot be used (%s); every process keeps for itself what others may need"
 
 
@@ -45,41 +52,65 @@ class StateStores:
     """The stores of one process; shared with others where they name the same `directory`."""
 
     def __init__(self, directory: Path | None = None) -> None:
-        self._store = None if directory is None else Store(directory / FILE)
-        store = self._store
-        items: Backing[str] | None = None if store is None else Drawer(store, "item", str, str)
-        turns: Backing[Turns] | None = None if store is None else Drawer(store, "turns", encode, _read_turns)
-        calls: Backing[ReplayState] | None = None if store is None else Drawer(store, "call", _write_call, _read_call)
-        self.items: Items = Items(behind=items)
-        contents: Backing[str] | None = None if store is None else Drawer(store, "content", str, str)
-        kept = Contents(contents)
-        conversations = Conversations(Shelf("conversation", store), kept)
-        runs = Runs(Shelf("run", store))
-        self.responses: Responses = Responses(Shelf("response", store), self.items, kept, conversations, runs)
-        self.owned: Owned = Owned(Shelf("owned", store))
-        self.memory: Memory = Memory(behind=turns)
-        habits: Backing[Written] | None = None if store is None else Drawer(store, "habit", json.dumps, _read_habits)
-        tools: Backing[Finding] | None = None if store is None else Drawer(store, "support", json.dumps, _read_finding)
-        self.learned: Capabilities = Capabilities(ReasoningStore(calls), Habits(habits), ToolSupport(tools))
+        self.keeper: Keeper | None = None if directory is None else Keeper(Embedded(SqliteCache(directory / FILE)))
+        self.board: Board = Board()
+        shared = self.keeper is not None
+        self.items: Items = Items(shared=Shared("item", str, str, vital=True) if shared else None)
+        kept = Contents(Shared("content", str, str, vital=True) if shared else None)
+        conversations = Conversations(Shelf("conversation", shared=shared), kept)
+        runs = Runs(Shelf("run", shared=shared))
+        self.responses: Responses = Responses(Shelf("response", shared=shared), self.items, kept, conversations, runs)
+        self.owned: Owned = Owned(Shelf("owned", shared=shared))
+        self.memory: Memory = Memory(shared=Shared("turns", encode, _read_turns) if shared else None)
+        reasoning = ReasoningStore(Shared("call", _write_call, _read_call) if shared else None)
+        habits: Backing[Written] | None = None
+        tools: Backing[Finding] | None = None
+        if shared:
+            habits = Drawer(self.board, "habit", json.dumps, _read_habits)
+            tools = Drawer(self.board, "support", json.dumps, _read_finding)
+        self.learned: Capabilities = Capabilities(reasoning, Habits(habits), ToolSupport(tools))
         self.quota: Quota | SharedQuota = (
             Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
         )
 
+    def performing(self, perform: PerformAsync) -> PerformAsync:
+        """`perform`, and what machines ask of what is kept."""
+        return perform if self.keeper is None else self.keeper.performing(perform)
+
+    async def ask(self, machine: Machine[T], offload: Offload | None = None) -> T:
+        """What `machine` finds out about what is kept, or changes in it; `offload` takes its long steps."""
+        perform = _close if self.keeper is None else self.keeper.performing(_close)
+        return await arun(machine, perform, offload=offload)
+
+    async def exchange(self) -> None:
+        """Tell other processes what was learnt here, and learn what they did."""
+        if self.keeper is not None:
+            await self.board.exchange(self.keeper)
+
     async def tidy(self, every: float = EVERY) -> None:
-        """Wipe what is too old, and write what had to wait, for ever."""
+        """Exchange what was learnt, wipe what is too old, and write what had to wait, for ever."""
         due = 0.0
-        while self._store is not None:
+        while self.keeper is not None:
             if (now := time.monotonic()) >= due:
                 due = now + every
-                self._store.tidy()
-            self._store.flush()
-            await asyncio.sleep(min(every, SOON))
+                with suppress(Unreachable):
+                    await self.keeper.store.tidy()
+            await self.keeper.flush()
+            await self.board.exchange(self.keeper)
+            await asyncio.sleep(min(every, LOOK))
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Let go of the files."""
         self.quota.close()
-        if self._store is not None:
-            self._store.close()
+        if self.keeper is not None:
+            await self.board.exchange(self.keeper)
+            await self.keeper.flush()
+            await self.keeper.store.aclose()
+
+
+async def _close(effect: Effect) -> Any:
+    """Nothing was opened."""
+    assert type(effect) is Close, effect
 
 
 def open_stores(place: str = "") -> StateStores:

@@ -1,7 +1,8 @@
 """Reasoning, signatures and ids of calls that a model must get back and clients drop.
 
 Gemini answers 400 to a call without its `thought_signature`, DeepSeek and Kimi to one without its reasoning; clients of
-other APIs have nowhere to keep either (peers.md pains 16, 17, 21).  Knows messages; nothing of wires or stores.
+other APIs have nowhere to keep either (peers.md pains 16, 17, 21).  Knows messages and effects; nothing of wires or
+stores.
 Contract: only what the same words of the same owner called forth is given back, so that nobody's reasoning comes into
 somebody else's conversation; what the client did send is never replaced; forgets first what was not asked for longest;
 threads may share it.
@@ -15,10 +16,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
+from ..conversation.grown import same
+from ..effects import Machine
 from ..jsontext import to_json
-from ..memo import BackedCache, Backing
 from ..types import NOTHING, JsonObject, Message, Reasoning, Text, ToolCall, ToolResult
-from .grown import same
+from .shared_cache import Shared, SharedCache
 
 MOST_CALLS = 2000
 """Calls remembered; with reasoning of a few thousand characters each this is a few megabytes."""
@@ -35,19 +37,21 @@ class ReplayState:
 
 
 class ReasoningStore:
-    """Replay states, by where and how a call was made; `behind` are those of other processes."""
+    """Replay states, by where and how a call was made; `shared` where other processes have some too."""
 
-    def __init__(self, behind: Backing[ReplayState] | None = None) -> None:
-        self._states: BackedCache[ReplayState] = BackedCache(2 * MOST_CALLS, lambda _: 1, behind)
+    def __init__(self, shared: Shared[ReplayState] | None = None) -> None:
+        self._states: SharedCache[ReplayState] = SharedCache(2 * MOST_CALLS, lambda _: 1, shared)
 
     def __len__(self) -> int:
         return len(self._states)
 
-    def remember(self, asked: Sequence[Message], answer: Message, owner: str = "") -> None:
+    def remember(self, asked: Sequence[Message], answer: Message, owner: str = "") -> Machine[None]:
         """Keep what `answer` to `asked` must come back with."""
-        self._states.put(replay_states(asked, answer, owner))
+        states = replay_states(asked, answer, owner)
+        if states:
+            yield from self._states.put(states)
 
-    def refill(self, messages: Sequence[Message], owner: str = "") -> tuple[Message, ...]:
+    def refill(self, messages: Sequence[Message], owner: str = "") -> Machine[tuple[Message, ...]]:
         """`messages`, and to each call what belongs to it and is missing."""
         if not self._states.holds():
             return same(messages)
@@ -55,7 +59,7 @@ class ReasoningStore:
         if not called:
             return same(messages)
         keys = {at: list(_keys(_before(messages, at, owner), messages[at].calls)) for at in called}
-        states = self._states.get([key for each in keys.values() for pair in each for key in pair])
+        states = yield from self._states.get([key for each in keys.values() for pair in each for key in pair])
         filled: list[Message] = []
         own_ids: dict[str, str] = {}
         for at, message in enumerate(messages):

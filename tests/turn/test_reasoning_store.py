@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from dragoman.conversation import reasoning_store
-from dragoman.conversation.reasoning_store import ReasoningStore, ReplayState
+from dragoman.effects import Effect, Recall, run
+from dragoman.gateway.state.keeper import unreachable
+from dragoman.turn import reasoning_store
+from dragoman.turn.reasoning_store import ReasoningStore, ReplayState
+from dragoman.turn.shared_cache import Shared
 from dragoman.types import Message, Reasoning, Text, ToolCall, ToolResult
+from tests.support.kept import Behind, alone
 
 SIGNED = {"thought_signature": "AbC="}
 ASK = Message("user", "What is up?")
@@ -26,37 +29,37 @@ def answered(id_: str = "c1", text: str = "blue") -> Message:
 
 def remembered(*parts: Any, given: tuple[Message, ...] = (ASK,)) -> ReasoningStore:
     store = ReasoningStore()
-    store.remember(given, Message("assistant", parts))
+    alone(store.remember(given, Message("assistant", parts)))
     return store
 
 
 def test_a_signature_comes_back_to_its_call() -> None:
-    (_, message, _) = remembered(call(**SIGNED)).refill([ASK, Message("assistant", [call()]), answered()])
+    (_, message, _) = alone(remembered(call(**SIGNED)).refill([ASK, Message("assistant", [call()]), answered()]))
     assert message.calls[0].metadata == SIGNED
 
 
 def test_reasoning_comes_back_before_the_calls_it_led_to() -> None:
     thought = Reasoning("Look up.", metadata={"signature": "s"})
     store = remembered(thought, Text("I look."), call("c1"), call("c2", "sea"))
-    filled = store.refill([ASK, Message("assistant", [Text("I look."), call("c1"), call("c2", "sea")])])
+    filled = alone(store.refill([ASK, Message("assistant", [Text("I look."), call("c1"), call("c2", "sea")])]))
     assert filled[1].parts == (thought, Text("I look."), call("c1"), call("c2", "sea"))
 
 
 def test_what_the_client_sent_is_not_replaced() -> None:
     own = Message("assistant", [Reasoning("mine"), call(thought_signature="mine")])
-    assert remembered(Reasoning("ours"), call(**SIGNED)).refill([ASK, own]) == (ASK, own)
+    assert alone(remembered(Reasoning("ours"), call(**SIGNED)).refill([ASK, own])) == (ASK, own)
 
 
 def test_the_models_own_id_replaces_a_clients() -> None:
     """Kimi knows its calls as `functions.look:0`; clients send `functions_look_0` back."""
     store = remembered(call("functions.look:0", **SIGNED))
-    filled = store.refill([ASK, Message("assistant", [call("functions_look_0")]), answered("functions_look_0")])
+    filled = alone(store.refill([ASK, Message("assistant", [call("functions_look_0")]), answered("functions_look_0")]))
     assert filled[1].calls[0].id == "functions.look:0"
     assert filled[2].results[0].call_id == "functions.look:0"
 
 
 def test_a_client_that_drops_ids_is_served_by_place() -> None:
-    filled = remembered(call("c1", **SIGNED)).refill([ASK, Message("assistant", [call("")])])
+    filled = alone(remembered(call("c1", **SIGNED)).refill([ASK, Message("assistant", [call("")])]))
     assert filled[1].calls[0] == call("c1", **SIGNED)
 
 
@@ -70,17 +73,17 @@ ELSEWHERE = {
 def test_nothing_comes_into_another_conversation() -> None:
     store = remembered(Reasoning("secret"), call(**SIGNED))
     for name, messages in ELSEWHERE.items():
-        assert store.refill(messages) == tuple(messages), name
+        assert alone(store.refill(messages)) == tuple(messages), name
 
 
 def test_the_same_id_in_a_later_turn_has_its_own() -> None:
     first = Message("assistant", [call("look:0", thought_signature="1")])
     second = Message("assistant", [call("look:0", thought_signature="2")])
     store = ReasoningStore()
-    store.remember([ASK], first)
-    store.remember([ASK, first, answered("look:0")], second)
+    alone(store.remember([ASK], first))
+    alone(store.remember([ASK, first, answered("look:0")], second))
     plain = Message("assistant", [call("look:0")])
-    filled = store.refill([ASK, plain, answered("look:0"), plain])
+    filled = alone(store.refill([ASK, plain, answered("look:0"), plain]))
     assert [filled[at].calls[0].metadata["thought_signature"] for at in (1, 3)] == ["1", "2"]
 
 
@@ -93,18 +96,18 @@ def test_the_oldest_are_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(reasoning_store, "MOST_CALLS", 10)
     store = ReasoningStore()
     for number in range(15):
-        store.remember([Message("user", str(number))], Message("assistant", [call(**SIGNED)]))
+        alone(store.remember([Message("user", str(number))], Message("assistant", [call(**SIGNED)])))
     assert len(store) == 20
-    filled = [store.refill([Message("user", str(n)), Message("assistant", [call()])])[1].calls[0] for n in range(15)]
+    filled = [alone(store.refill([Message("user", str(n)), Message("assistant", [call()])]))[1].calls[0] for n in range(15)]
     assert [n for n, each in enumerate(filled) if each.metadata == SIGNED] == list(range(5, 15))
 
 
 def test_nothing_of_one_owner_comes_to_another() -> None:
     store = ReasoningStore()
-    store.remember([ASK], Message("assistant", [Reasoning("of Alice"), call(**SIGNED)]), "alice")
+    alone(store.remember([ASK], Message("assistant", [Reasoning("of Alice"), call(**SIGNED)]), "alice"))
     plain = [ASK, Message("assistant", [call()])]
-    assert store.refill(plain, "bob") == store.refill(plain) == tuple(plain)
-    assert store.refill(plain, "alice")[1].reasoning == "of Alice"
+    assert alone(store.refill(plain, "bob")) == alone(store.refill(plain)) == tuple(plain)
+    assert alone(store.refill(plain, "alice"))[1].reasoning == "of Alice"
 
 
 def test_threads_may_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,8 +118,8 @@ def test_threads_may_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
         try:
             for n in range(300):
                 question = Message("user", f"{name} {n % 3}")
-                store.remember([question], Message("assistant", [call(**SIGNED)]))
-                assert store.refill([question, Message("assistant", [call()])])[1].calls[0].metadata in ({}, SIGNED)
+                alone(store.remember([question], Message("assistant", [call(**SIGNED)])))
+                assert alone(store.refill([question, Message("assistant", [call()])]))[1].calls[0].metadata in ({}, SIGNED)
         except BaseException as failure:
             failures.append(failure)
 
@@ -132,39 +135,32 @@ def test_threads_may_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
 # ── several processes ────────────────────────────────────────────────────────
 
 
-class Behind:
-    """What processes keep together; counts how often it is asked."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, ReplayState] = {}
-        self.queries: list[list[str]] = []
-
-    def holds(self) -> bool:
-        return bool(self.rows)
-
-    def get(self, keys: Sequence[str]) -> Mapping[str, ReplayState]:
-        self.queries.append(list(keys))
-        return {key: self.rows[key] for key in keys if key in self.rows}
-
-    def put(self, rows: Mapping[str, ReplayState]) -> None:
-        self.rows.update(rows)
-
-
 def test_another_process_is_asked_once() -> None:
     behind = Behind()
-    here, there = ReasoningStore(behind), ReasoningStore(behind)
-    here.remember([ASK], Message("assistant", [Reasoning("hm"), call(**SIGNED)]))
+    here, there = (ReasoningStore(Shared("call", _written, READ.__getitem__)) for _ in range(2))
+    behind.told(here.remember([ASK], Message("assistant", [Reasoning("hm"), call(**SIGNED)])))
     plain = [ASK, Message("assistant", [call()])]
     for _ in range(3):
-        assert there.refill(plain)[1].parts == (Reasoning("hm"), call(**SIGNED))
+        assert behind.told(there.refill(plain))[1].parts == (Reasoning("hm"), call(**SIGNED))
     assert len(behind.queries) == 1
-    here.refill(plain)
+    behind.told(here.refill(plain))
     assert len(behind.queries) == 1
 
 
-def test_an_empty_backing_is_not_asked() -> None:
-    behind = Behind()
-    store = ReasoningStore(behind)
-    store.remember([ASK], Message("assistant", [call()]))
-    assert store.refill([ASK, Message("assistant", [call()])]) == (ASK, Message("assistant", [call()]))
-    assert behind.queries == []
+def test_a_store_that_is_away_is_done_without() -> None:
+    store = ReasoningStore(Shared("call", _written, READ.__getitem__))
+
+    def away(effect: Effect) -> None:
+        if type(effect) is Recall:
+            raise unreachable()
+
+    plain = [ASK, Message("assistant", [call()])]
+    assert run(store.refill(plain), away) == tuple(plain)
+
+
+READ: dict[str, ReplayState] = {}
+
+
+def _written(state: ReplayState) -> str:
+    READ[str(len(READ))] = state
+    return str(len(READ) - 1)
